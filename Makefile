@@ -1,0 +1,63 @@
+# The course, command by command. `make help` lists the targets; each sets up what it needs itself.
+# Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  LAB_ARGS=...
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= auto
+COURSE ?= course
+UNIT ?=
+SUBMISSIONS ?=
+LAB_ARGS ?=
+PYTEST_ARGS ?=
+
+PY := $(VENV)/bin/python
+SETUP = @$(PYTHON) scripts/setup_env.py --venv $(VENV) --torch $(TORCH) --extras
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+
+.DEFAULT_GOAL := help
+.PHONY: help lab prepare test lint site release grade validate bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
+	$(PY) -m jupyterlab --notebook-dir=$(COURSE) $(LAB_ARGS)
+
+prepare: ## what `make lab` does before it opens JupyterLab
+	$(SETUP) torch,llvm,lab
+	$(PY) -m autograder build --edition open --into $(COURSE)
+
+test: lint ## lint, then the whole test suite
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+lint: ## ruff, pyright and the import layers
+	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m pyright --pythonpath $(PY)
+	$(VENV)/bin/lint-imports
+
+site: ## the website, executed, in build/site/
+	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(PY) -m autograder site --into build/site
+
+release: ## the students' edition in build/release/ (all units, or UNIT=2)
+	$(SETUP) torch,llvm,lab,grade
+	$(PY) -m autograder release $(if $(UNIT),--unit $(UNIT)) --into build/release
+
+grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/
+	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make grade SUBMISSIONS=dir))
+	$(SETUP) torch,llvm,lab,grade
+	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades
+
+validate: ## check every exercise: solution passes, empty fails, each wrong answer is caught
+	$(SETUP) torch,llvm,lab,grade
+	$(PY) -m autograder validate
+
+bench: ## the course's compiler against PyTorch and onnxruntime on the four models
+	$(SETUP) torch,llvm,lab
+	$(PY) benchmarks/models.py
+
+clean: ## remove everything that make built, except your course/ folder
+	rm -rf build $(VENV) *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

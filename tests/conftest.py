@@ -1,0 +1,59 @@
+"""What every test may use.
+
+    def test_drawing(require_tool):
+        require_tool("dot")          # absent: skipped with a reason; in CI: failed
+
+`pytest --update-golden` rewrites the golden files that `golden` compares with; look at the diff.
+"""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the golden files instead of comparing"
+    )
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top of the repository."""
+    return ROOT
+
+
+@pytest.fixture(scope="session")
+def require_tool() -> Callable[[str], str]:
+    """require_tool("dot") returns the program's path; where it is missing, it ends the test."""
+    return find_tool
+
+
+def find_tool(name: str) -> str:
+    path = shutil.which(name)
+    if path is None and os.environ.get("CI") == "true":
+        pytest.fail(f"{name} is missing; .ci/run installs it", pytrace=False)
+    if path is None:
+        pytest.skip(f"{name} is not installed on this machine")
+    return path
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """golden("cse.txt", text) asserts that `text` is what tests/golden/cse.txt holds."""
+    update = request.config.getoption("--update-golden")
+
+    def check(name: str, text: str) -> None:
+        path = ROOT / "tests" / "golden" / name
+        if update:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        assert path.exists(), f"{path.name} does not exist yet: pytest --update-golden writes it"
+        assert text == path.read_text(), f"differs from {path.name}; meant? pytest --update-golden"
+
+    return check
