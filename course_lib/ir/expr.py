@@ -1,0 +1,199 @@
+"""Scalar expressions over loop variables: what happens at *one* point of a loop nest.
+
+    acc + x[n, ic, 2*oh + kh, 2*ow + kw] * w[oc, ic, kh, kw]
+
+Everything between the square brackets is an `Affine` index (a sum of loop variables times
+constants), everything else an `Expr`. The scalar functions and their meaning are rows of
+`scalar.py`. Next room: `loops.py`, which puts loops around such expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Union
+
+from course_lib.ir.types import DType, bool_, f64, i64
+
+
+@dataclass(frozen=True)
+class Affine:
+    """`sum(coefficient * variable) + const`. Terms are sorted and never zero, so that equal means ==."""
+
+    terms: tuple[tuple[str, int], ...] = ()
+    const: int = 0
+
+    @staticmethod
+    def var(name: str) -> Affine:
+        return Affine(((name, 1),))
+
+    @staticmethod
+    def of(value: Index) -> Affine:
+        if isinstance(value, Affine):
+            return value
+        return Affine.var(value) if isinstance(value, str) else Affine((), value)
+
+    def coefficient(self, var: str) -> int:
+        return dict(self.terms).get(var, 0)
+
+    @property
+    def vars(self) -> tuple[str, ...]:
+        return tuple(v for v, _ in self.terms)
+
+    def __add__(self, other: Index) -> Affine:
+        other = Affine.of(other)
+        total = dict(self.terms)
+        for var, coefficient in other.terms:
+            total[var] = total.get(var, 0) + coefficient
+        return Affine(
+            tuple(sorted((v, c) for v, c in total.items() if c)), self.const + other.const
+        )
+
+    __radd__ = __add__
+
+    def __mul__(self, factor: int) -> Affine:
+        terms = tuple((v, c * factor) for v, c in self.terms) if factor else ()
+        return Affine(terms, self.const * factor)
+
+    __rmul__ = __mul__
+
+    def __sub__(self, other: Index) -> Affine:
+        return self + Affine.of(other) * -1
+
+    def substitute(self, values: Mapping[str, Affine]) -> Affine:
+        """Replace variables, for example `i` by `16*io + ii` after a split."""
+        result = Affine((), self.const)
+        for var, coefficient in self.terms:
+            result = result + values.get(var, Affine.var(var)) * coefficient
+        return result
+
+    def evaluate(self, values: Mapping[str, int]) -> int:
+        return self.const + sum(c * values[v] for v, c in self.terms)
+
+    def __str__(self) -> str:
+        parts = [v if c == 1 else f"{c}*{v}" for v, c in self.terms]
+        if self.const or not parts:
+            parts.append(str(self.const))
+        return " + ".join(parts).replace("+ -", "- ")
+
+    __repr__ = __str__
+
+
+Index = Union[Affine, str, int]
+
+
+@dataclass(frozen=True)
+class Const:
+    """A literal."""
+
+    value: float | int | bool
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Load:
+    """The element of `buffer` at `indices`. An index may itself be an expression (gather)."""
+
+    buffer: str
+    indices: tuple[Union[Affine, "Expr"], ...]
+    dtype: DType
+
+
+@dataclass(frozen=True)
+class Iter:
+    """The value of an affine index as an i64 number (iota, causal masks)."""
+
+    index: Affine
+
+    @property
+    def dtype(self) -> DType:
+        return i64
+
+
+@dataclass(frozen=True)
+class Call:
+    """A scalar function of `scalar.SCALARS` applied to arguments."""
+
+    fn: str
+    args: tuple["Expr", ...]
+    dtype: DType
+
+
+Expr = Union[Const, Load, Iter, Call]
+
+_COMPARE = ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf")
+
+
+def call(fn: str, *args: Expr, dtype: DType | None = None) -> Expr:
+    """`Call` with the usual result type: bool for comparisons, else that of the last argument."""
+    if dtype is None:
+        dtype = bool_ if fn in _COMPARE else args[-1].dtype
+    return Call(fn, args, dtype)
+
+
+def cast(value: Expr, dtype: DType) -> Expr:
+    return value if value.dtype == dtype else Call("cast", (value,), dtype)
+
+
+def literal(value: float | int | bool, dtype: DType = f64) -> Const:
+    if dtype.is_float:
+        return Const(float(value), dtype)
+    return Const(bool(value) if dtype.kind == "bool" else int(value), dtype)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    match expr:
+        case Call(_, args, _):
+            return args
+        case Load(_, indices, _):
+            return tuple(i for i in indices if not isinstance(i, Affine))
+    return ()
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """The expression and everything in it, outside first."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def loads(expr: Expr) -> list[Load]:
+    """Every memory read of the expression, in order."""
+    return [e for e in walk(expr) if isinstance(e, Load)]
+
+
+def transform(
+    expr: Expr,
+    index: Callable[[Affine], Affine] = lambda a: a,
+    load: Callable[[Load], Expr] = lambda e: e,
+) -> Expr:
+    """Rebuild bottom-up, with every affine index and every load passed through a function."""
+    match expr:
+        case Iter(affine):
+            return Iter(index(affine))
+        case Call(fn, args, dtype):
+            return Call(fn, tuple(transform(a, index, load) for a in args), dtype)
+        case Load(buffer, indices, dtype):
+            new = tuple(
+                index(i) if isinstance(i, Affine) else transform(i, index, load) for i in indices
+            )
+            return load(Load(buffer, new, dtype))
+    return expr
+
+
+@dataclass(frozen=True)
+class LoopForm:
+    """One op as loops: what MLIR calls `linalg.generic`. The op table has one per op.
+
+    domain   (variable, extent) of the parallel loops
+    reduce   (variable, extent) of the loops that combine values; empty if there are none
+    write    where the result goes in the output
+    body     given `load(operand, *indices)`, the value at one point
+    combine  scalar function that merges the points of `reduce`: "add", "mul", "max", "min"
+    """
+
+    domain: tuple[tuple[str, int], ...]
+    write: tuple[Affine, ...]
+    body: Callable[[Callable[..., Expr]], Expr]
+    reduce: tuple[tuple[str, int], ...] = ()
+    combine: str = ""

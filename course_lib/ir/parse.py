@@ -1,0 +1,249 @@
+"""Reading the text form of level 1 (the grammar is what `text.py` prints).
+
+    graph     := "graph" "@" name "(" [%name ":" type ("," ...)*] ")" "->" "(" types ")" "{" line* return "}"
+    line      := %name "=" op "(" [%name ("," %name)*] ")" [attrs] ":" type [loc]
+               | %name "=" "constant" "dense" "<" (number | list | 0xHEX) ">" ":" type [loc]
+    attrs     := "{" name "=" value ("," ...)* "}"      value := number | string | bool | null | list | graph
+    loc       := "loc" "(" string ("," string)* ")"     return := "return" %name ("," %name)*
+
+Comments run from // to the end of the line. Errors name the line and what was expected.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from course_lib.ir.graph import Graph, Node
+from course_lib.ir.ops import op as op_row
+from course_lib.ir.types import TensorType, _parse_dim, parse_type
+from course_lib.ir.verify import verify
+
+_TOKEN = re.compile(
+    r"""\s+|//[^\n]*
+    |(?P<string>"(?:[^"\\]|\\.)*")
+    |(?P<value>%[\w.$]+)
+    |(?P<type>\w+\[[^\[\]"]*?\](?:\{\w+\})?(?=\s*(?:[,)]|loc\b|\n|$|[%}]|return\b)))
+    |(?P<hex>0x[0-9a-fA-F]*)
+    |(?P<number>-?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)(?![\w*]))
+    |(?P<word>[\w.$*]+)
+    |(?P<mark>->|[@(){}\[\]<>,:=])""",
+    re.VERBOSE,
+)
+
+
+def parse_graph(text: str) -> Graph:
+    """Read one graph and verify it. Raises ValueError with the line number."""
+    reader = _Reader(text)
+    graph = reader.graph()
+    reader.expect_end()
+    return verify(graph)
+
+
+class _Reader:
+    """A recursive-descent parser over a list of (kind, text, position)."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens: list[tuple[str, str, int]] = []
+        self.at = 0
+        position = 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if not match:
+                raise self.error(f"cannot read {text[position : position + 12]!r}", position)
+            if match.lastgroup:
+                self.tokens.append((match.lastgroup, match[0], position))
+            position = match.end()
+        self.tokens.append(("end", "end of text", len(text)))
+
+    def error(self, message: str, position: int | None = None) -> ValueError:
+        position = self.tokens[self.at][2] if position is None else position
+        line = self.text.count("\n", 0, position) + 1
+        source = self.text.splitlines()[line - 1].strip() if self.text else ""
+        return ValueError(f"line {line}: {message}\n    {source[:160]}")
+
+    # ── tokens ──
+
+    def peek(self) -> str:
+        return self.tokens[self.at][1]
+
+    def take(self, *wanted: str) -> str:
+        """The next token's text; `wanted` are kinds or exact texts."""
+        kind, text, _ = self.tokens[self.at]
+        if wanted and kind not in wanted and text not in wanted:
+            raise self.error(f"expected {' or '.join(wanted)}, found {text!r}")
+        self.at += 1
+        return text
+
+    def accept(self, text: str) -> bool:
+        if self.peek() != text or self.tokens[self.at][0] == "string":
+            return False
+        self.at += 1
+        return True
+
+    def separated(self, item: Any, close: str) -> list[Any]:
+        """item ("," item)* close, possibly empty."""
+        items: list[Any] = []
+        while not self.accept(close):
+            if items:
+                self.take(",")
+            items.append(item())
+        return items
+
+    def expect_end(self) -> None:
+        if self.tokens[self.at][0] != "end":
+            raise self.error(f"expected nothing more, found {self.peek()!r}")
+
+    # ── grammar ──
+
+    def graph(self) -> Graph:
+        self.take("graph")
+        self.take("@")
+        name = self.take("word", "number")
+        values: dict[str, Node] = {}
+        self.take("(")
+        inputs = self.separated(lambda: self.parameter(values), ")")
+        self.take("->")
+        self.take("(")
+        results = self.separated(self.type, ")")
+        self.take("{")
+        nodes = list(inputs)
+        while not self.accept("return"):
+            nodes.append(self.line(values))
+        outputs: list[Node] = []
+        while self.peek().startswith("%"):
+            outputs.append(self.use(values))
+            if not self.accept(","):
+                break
+        self.take("}")
+        if [n.type for n in outputs] != results:
+            raise self.error(
+                f"@{name} declares results {results}, returns {[n.type for n in outputs]}"
+            )
+        return Graph(name, tuple(inputs), tuple(nodes), tuple(outputs))
+
+    def parameter(self, values: dict[str, Node]) -> Node:
+        name = self.take("value")[1:]
+        self.take(":")
+        return self.define(values, name, Node("input", (), MappingProxyType({}), self.type(), name))
+
+    def define(self, values: dict[str, Node], name: str, node: Node) -> Node:
+        if name in values:
+            raise self.error(f"%{name} is defined twice")
+        values[name] = node
+        return node
+
+    def use(self, values: dict[str, Node]) -> Node:
+        name = self.take("value")[1:]
+        if name not in values:
+            self.at -= 1
+            raise self.error(f"%{name} is used before it is defined")
+        return values[name]
+
+    def type(self) -> TensorType:
+        text = self.take("type")
+        try:
+            return parse_type(text)
+        except ValueError as error:
+            raise self.error(str(error)) from None
+
+    def line(self, values: dict[str, Node]) -> Node:
+        start = self.at
+        name = self.take("value")[1:]
+        self.take("=")
+        op = self.take("word")
+        inputs: list[Node] = []
+        attrs: dict[str, Any] = {}
+        payload = self.dense() if op == "constant" else None
+        if op != "constant":
+            self.take("(")
+            inputs = self.separated(lambda: self.use(values), ")")
+            attrs = self.attrs()
+        self.take(":")
+        type = self.type()
+        origin = self.loc()
+        try:
+            if op == "constant":
+                attrs = {"value": _array(payload, type)}
+            full = op_row(op).complete(attrs)
+        except ValueError as error:
+            self.at = start
+            raise self.error(str(error)) from None
+        hint = "" if name.isdigit() else name
+        node = Node(op, tuple(inputs), MappingProxyType(full), type, hint, origin)
+        return self.define(values, name, node)
+
+    def dense(self) -> Any:
+        self.take("dense")
+        self.take("<")
+        if self.tokens[self.at][0] == "hex":
+            payload = self.take("hex")
+        elif self.peek() == "...":
+            raise self.error('this constant was printed as a summary; print with constants="exact"')
+        else:
+            payload = self.value()
+        self.take(">")
+        return payload
+
+    def attrs(self) -> dict[str, Any]:
+        if not self.accept("{"):
+            return {}
+        return dict(self.separated(self.attr, "}"))
+
+    def attr(self) -> tuple[str, Any]:
+        name = self.take("word")
+        self.take("=")
+        return name, self.value()
+
+    def value(self) -> Any:
+        kind, text, _ = self.tokens[self.at]
+        if text == "graph":
+            return self.graph()
+        self.at += 1
+        if text == "[":
+            return tuple(self.separated(self.value, "]"))
+        if kind == "string":
+            return json.loads(text)
+        if kind == "number":
+            return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+        if text in ("true", "false", "null"):
+            return json.loads(text)
+        if kind == "word":
+            return _parse_dim(text)
+        self.at -= 1
+        raise self.error(f"expected a value, found {text!r}")
+
+    def loc(self) -> tuple[str, ...]:
+        if not self.accept("loc"):
+            return ()
+        self.take("(")
+        return tuple(self.separated(lambda: json.loads(self.take("string")), ")"))
+
+
+def _array(payload: Any, type: TensorType) -> np.ndarray:
+    numpy = type.dtype.numpy
+    if isinstance(payload, str):
+        raw = bytes.fromhex(payload[2:])
+        if len(raw) != type.nbytes:
+            raise ValueError(f"{type} needs {type.nbytes} bytes, the constant has {len(raw)}")
+        array = np.frombuffer(raw, numpy.newbyteorder("<")).astype(numpy).reshape(type.dims)
+    else:
+        if numpy.kind in "iu" and any(isinstance(v, float) for v in _flat(payload)):
+            raise ValueError(f"{type} needs whole numbers")
+        array = np.array(payload, dtype=numpy)
+        if math.prod(array.shape) == 0 and type.numel == 0:
+            array = array.reshape(type.dims)
+        if array.shape != type.shape:
+            raise ValueError(f"declared {type}, but the numbers have shape {array.shape}")
+    array.setflags(write=False)
+    return array
+
+
+def _flat(payload: Any) -> list[Any]:
+    return [v for p in payload for v in _flat(p)] if isinstance(payload, tuple) else [payload]

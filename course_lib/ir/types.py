@@ -1,0 +1,210 @@
+"""Types: what the compiler knows about a value before it runs.
+
+    f32[1,3,224,224]      a float tensor with four known sizes
+    f32[n,512]            the batch size is a symbol, known only when the model runs
+    f32[1,56,56,64]{nhwc} the same bytes may be arranged differently: a layout
+
+Next room: `graph.py`, where every value carries one of these.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Union
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class DType:
+    """An element type. `name` is how it prints, `size` its bytes per element."""
+
+    name: str
+    numpy: np.dtype
+    kind: str  # "float", "int" (signed), "uint" or "bool"
+
+    @property
+    def size(self) -> int:
+        return self.numpy.itemsize
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind == "float"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __repr__(self) -> str:
+        return self.name
+
+    @staticmethod
+    def of(numpy_dtype: Any) -> DType:
+        """The element type of a numpy dtype (or of anything `np.dtype` accepts)."""
+        wanted = np.dtype(numpy_dtype)
+        for found in DTYPES.values():
+            if found.numpy == wanted:
+                return found
+        raise ValueError(f"element type {wanted} is not supported; known: {', '.join(DTYPES)}")
+
+
+def _table(*rows: tuple[str, Any, str]) -> dict[str, DType]:
+    return {name: DType(name, np.dtype(numpy), kind) for name, numpy, kind in rows}
+
+
+DTYPES = _table(
+    ("f16", np.float16, "float"),
+    ("f32", np.float32, "float"),
+    ("f64", np.float64, "float"),
+    ("i8", np.int8, "int"),
+    ("i16", np.int16, "int"),
+    ("i32", np.int32, "int"),
+    ("i64", np.int64, "int"),
+    ("u8", np.uint8, "uint"),
+    ("u16", np.uint16, "uint"),
+    ("u32", np.uint32, "uint"),
+    ("u64", np.uint64, "uint"),
+    ("bool", np.bool_, "bool"),
+)
+f16, f32, f64 = DTYPES["f16"], DTYPES["f32"], DTYPES["f64"]
+i8, i16, i32, i64 = DTYPES["i8"], DTYPES["i16"], DTYPES["i32"], DTYPES["i64"]
+u8, u16, u32, u64 = DTYPES["u8"], DTYPES["u16"], DTYPES["u32"], DTYPES["u64"]
+bool_ = DTYPES["bool"]
+
+
+def dtype(name: str) -> DType:
+    """Look an element type up by its printed name."""
+    if name not in DTYPES:
+        raise ValueError(f"unknown element type {name!r}; known: {', '.join(DTYPES)}")
+    return DTYPES[name]
+
+
+@dataclass(frozen=True, order=True)
+class Sym:
+    """A size that is known only at run time: a product `scale * a * b * ...` of named symbols.
+
+    Products are all that reshape and flatten need; `n * 4 == 4 * n` holds because the factors
+    are kept sorted.
+    """
+
+    factors: tuple[str, ...]
+    scale: int = 1
+
+    @staticmethod
+    def named(name: str) -> Sym:
+        if not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise ValueError(f"a symbolic size needs a plain name, got {name!r}")
+        return Sym((name,))
+
+    def __mul__(self, other: Dim) -> Dim:
+        if isinstance(other, Sym):
+            return Sym(tuple(sorted(self.factors + other.factors)), self.scale * other.scale)
+        return 0 if other == 0 else Sym(self.factors, self.scale * other)
+
+    __rmul__ = __mul__
+
+    def __str__(self) -> str:
+        scale = [str(self.scale)] if self.scale != 1 else []
+        return "*".join(scale + list(self.factors))
+
+    __repr__ = __str__
+
+
+Dim = Union[int, Sym]
+
+
+def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
+    """The number of elements that these sizes span; a `Sym` if any of them is one."""
+    result: Dim = 1
+    for dim in dims:
+        result = result * dim
+    return result
+
+
+def divide(total: Dim, part: Dim) -> Dim | None:
+    """`total / part` if that is exact for every value of the symbols, else None."""
+    total_scale, total_factors = (
+        (total.scale, Counter(total.factors)) if isinstance(total, Sym) else (total, Counter())
+    )
+    part_scale, part_factors = (
+        (part.scale, Counter(part.factors)) if isinstance(part, Sym) else (part, Counter())
+    )
+    if part_scale == 0 or total_scale % part_scale or part_factors - total_factors:
+        return None
+    left = tuple(sorted((total_factors - part_factors).elements()))
+    scale = total_scale // part_scale
+    return Sym(left, scale) if left and scale else scale
+
+
+@dataclass(frozen=True)
+class TensorType:
+    """Element type, shape and (where it is not the plain row-major order) layout."""
+
+    dtype: DType
+    shape: tuple[Dim, ...]
+    layout: str = ""
+
+    def __post_init__(self) -> None:
+        shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
+        if any(isinstance(d, int) and d < 0 for d in shape):
+            raise ValueError(f"a shape cannot have negative sizes: {shape}")
+        object.__setattr__(self, "shape", shape)
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_static(self) -> bool:
+        return all(isinstance(d, int) for d in self.shape)
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The shape as plain integers; an error that says what to do if it holds a symbol."""
+        if not self.is_static:
+            raise ValueError(
+                f"{self} has a symbolic size; this step needs numbers. "
+                "Compile with example inputs of the size that you want to run."
+            )
+        return tuple(d for d in self.shape if isinstance(d, int))
+
+    @property
+    def numel(self) -> int:
+        return math.prod(self.dims)
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel * self.dtype.size
+
+    def with_shape(self, shape: tuple[Dim, ...]) -> TensorType:
+        return TensorType(self.dtype, shape)
+
+    def __str__(self) -> str:
+        layout = f"{{{self.layout}}}" if self.layout else ""
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]{layout}"
+
+    __repr__ = __str__
+
+
+_TYPE = re.compile(r"(\w+)\[([^\]]*)\](?:\{(\w+)\})?")
+
+
+def parse_type(text: str) -> TensorType:
+    """The inverse of `str(type)`."""
+    match = _TYPE.fullmatch(text.strip())
+    if not match:
+        raise ValueError(f"not a tensor type: {text!r}; expected something like f32[1,3,224,224]")
+    sizes = [s.strip() for s in match[2].split(",") if s.strip()]
+    return TensorType(dtype(match[1]), tuple(_parse_dim(s) for s in sizes), match[3] or "")
+
+
+def _parse_dim(text: str) -> Dim:
+    factors = [int(f) if f.isdigit() else Sym.named(f) for f in text.split("*")]
+    return product(factors)
+
+
+def type_of(array: np.ndarray) -> TensorType:
+    """The type of a numpy array."""
+    return TensorType(DType.of(array.dtype), array.shape)
