@@ -8,6 +8,7 @@ this Python is too old. An interrupted set-up is completed by the next call. Nex
 """
 
 import argparse
+import errno
 import hashlib
 import json
 import os
@@ -45,29 +46,31 @@ class SetupError(Exception):
 
 def setup_env(venv, extras, torch="auto"):
     """Create or complete `venv` with these extras of pyproject.toml at the pinned versions."""
-    stamp = os.path.join(venv, ".ready-" + "-".join(extras))
-    want = fingerprint(extras)
-    if os.access(python_of(venv), os.X_OK) and read(stamp) == want:
+    stamp = os.path.join(venv, ".ready")
+    digest = fingerprint()
+    done = read(stamp).split() if os.access(python_of(venv), os.X_OK) else []
+    missing = [extra for extra in extras if digest not in done or extra not in done]
+    if not missing:
         return
-    size = sum(GIGABYTES[extra] for extra in extras)
-    say(f"Setting up {venv} for {', '.join(extras)}: once, a few minutes, up to {size:.1f} GB.")
+    size = sum(GIGABYTES[extra] for extra in missing)
+    say(f"Setting up {venv} for {', '.join(missing)}: once, a few minutes, up to {size:.1f} GB.")
     check_disk(venv, size)
     make_venv(venv)
-    pip(venv, "--only-binary", ":all:", "setuptools")
-    if "torch" in extras and torch == "auto" and would_bring_cuda(venv):
+    pip(venv, "setuptools")
+    if "torch" in missing and torch == "auto" and would_bring_cuda(venv):
         install_cpu_torch(venv)
-    pip(venv, "--prefer-binary", "--no-build-isolation", "-e", f"{ROOT}[{','.join(extras)}]")
-    write(stamp, want)
+    pip(venv, "--no-build-isolation", "--editable", f"{ROOT}[{','.join(extras)}]")
+    write(stamp, " ".join([digest, *missing, *(done[1:] if digest in done else [])]))
     say(f"{venv} is ready.")
 
 
-def fingerprint(extras):
-    """A digest of all that decides what belongs into the environment."""
+def fingerprint():
+    """A digest of what decides which versions belong into the environment."""
     digest = hashlib.sha256()
     for path in (PYPROJECT, PINS):
         with open(path, "rb") as file:
             digest.update(file.read())
-    digest.update(repr((ROOT, extras)).encode())
+    digest.update(ROOT.encode())
     return digest.hexdigest()
 
 
@@ -86,9 +89,9 @@ def make_venv(venv):
 
 
 def pip(venv, *args):
-    """`pip install` with our pins; its progress is shown, its errors are explained."""
-    command = ["-m", "pip", "install", "--disable-pip-version-check", "--constraint", PINS]
-    run_watched([python_of(venv), *command, *args])
+    """`pip install` with our pins, never compiling; progress is shown, errors are explained."""
+    command = ["-m", "pip", "install", "--disable-pip-version-check", "--only-binary", ":all:"]
+    run_watched([python_of(venv), *command, "--constraint", PINS, *args])
 
 
 def would_bring_cuda(venv):
@@ -159,7 +162,10 @@ def explain_venv(output):
 
 def check_disk(venv, size):
     """Refuse before the first download when the packages cannot fit."""
-    free = shutil.disk_usage(os.path.dirname(os.path.abspath(venv))).free / 1e9
+    disk = os.path.abspath(venv)
+    while not os.path.exists(disk):
+        disk = os.path.dirname(disk)
+    free = shutil.disk_usage(disk).free / 1e9
     if free < size and not os.path.exists(os.path.join(venv, ".home")):
         raise SetupError(
             f"The disk has {free:.1f} GB left; the packages need up to {size:.1f} GB. Free some "
@@ -222,6 +228,6 @@ if __name__ == "__main__":
     except SetupError as error:
         sys.exit(f"\n==> {error}")
     except OSError as error:
-        sys.exit(f"\n==> {explain(str(error))}\n    ({error})")
+        sys.exit(f"\n==> {explain(str(error)) if error.errno == errno.ENOSPC else error}")
     except KeyboardInterrupt:
         sys.exit("\n==> Stopped. The same command continues where it stopped.")
