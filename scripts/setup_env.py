@@ -118,6 +118,7 @@ def install_cpu_torch(venv):
 def run_watched(command):
     """Run a command with its output on the terminal; raise a SetupError that explains a failure."""
     process = subprocess.Popen(command, stderr=subprocess.PIPE)
+    assert process.stderr
     errors = []
     for line in process.stderr:
         text = line.decode(errors="replace")
@@ -205,7 +206,7 @@ def say(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Make the virtual environment.")
     parser.add_argument("--venv", default=".venv")
     parser.add_argument("--extras", required=True, type=lambda text: text.split(","))
     parser.add_argument("--torch", choices=["auto", "pypi"], default="auto")

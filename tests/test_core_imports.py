@@ -1,6 +1,6 @@
 """The core runs where torch, onnx and llvmlite do not exist: in a browser, or on a small laptop.
 
-    exercises, ir, passes, schedule, accelerator      numpy and the standard library only
+    exercises, ir, passes, schedule, draw, accelerator      numpy and the standard library only
 
 The import rules (test_layers.py) say it of the text; here it is tried.
 """
@@ -8,7 +8,7 @@ The import rules (test_layers.py) say it of the text; here it is tried.
 import subprocess
 import sys
 
-CORE = ("exercises", "ir", "passes", "schedule", "accelerator")
+CORE = ("exercises", "ir", "passes", "schedule", "draw", "accelerator")
 BLOCKED = (
     "torch",
     "onnx",
