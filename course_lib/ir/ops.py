@@ -136,6 +136,7 @@ from course_lib.ir.rows import (  # noqa: E402
     composite,  # noqa: F401
     contraction,  # noqa: F401
     elementwise,  # noqa: F401
+    indexing,  # noqa: F401
     movement,  # noqa: F401
     reduction,  # noqa: F401
     source,  # noqa: F401

@@ -1,0 +1,43 @@
+"""Models in, graphs out: the only room that sees torch and onnx.
+
+    load(model, [x])          a torch.nn.Module        -> Graph      torch_export.py
+    load("model.onnx")        an ONNX file             -> Graph      onnx_import.py
+    to_onnx(graph)            a Graph                  -> ModelProto onnx_export.py
+
+Both importers are tables: one small function for each op of the other side, written with the
+functions of `ir/build.py`. What a model needs and no table has is reported all at once
+(`UnsupportedOps`). Read `torch_export.py` first. Next room: `course_lib/passes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib.frontend.provenance import UnsupportedOps
+from course_lib.ir.graph import Graph
+
+__all__ = ["UnsupportedOps", "load"]
+
+
+def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
+    """The graph of a torch module, an ONNX file (path, bytes or ModelProto) or a graph itself.
+
+    A torch module is traced, so it needs example inputs (arrays or tensors); they also fix the
+    sizes. torch and onnx are imported only when one of their models arrives.
+    """
+    if isinstance(model, Graph):
+        return model
+    if isinstance(model, (str, Path, bytes)) or hasattr(model, "opset_import"):
+        from course_lib.frontend.onnx_import import from_onnx
+
+        return from_onnx(model, example_inputs)
+    if hasattr(model, "state_dict") or hasattr(model, "graph_module"):
+        from course_lib.frontend.torch_export import from_torch
+
+        return from_torch(model, example_inputs)
+    raise ValueError(
+        "a model is a torch.nn.Module, an ONNX file (its path, its bytes or a ModelProto) or a "
+        f"course_lib Graph; got {type(model).__name__}"
+    )

@@ -1,0 +1,364 @@
+"""ATen rules for ops that move elements, pick them, or make them from nothing.
+
+    aten.transpose.int(%x, 1, 2)           ->   transpose(%x) {perm = [0, 2, 1, 3]}
+    aten.slice.Tensor(%x, 1, 0, 9223...)   ->   slice(%x) {starts = [0, 0], stops = [8, 4]}
+
+PyTorch returns *views* that share memory with their operand; a pure graph has values only, so views
+and copies are the same here. Next: `aten_nn.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.frontend import blocks
+from course_lib.frontend.aten import as_type, element_type, translates
+from course_lib.ir import build as b
+from course_lib.ir.build import apply
+from course_lib.ir.graph import Node
+from course_lib.ir.ops import normal_axis
+from course_lib.ir.types import bool_, f32, i64
+
+
+@translates("contiguous", "clone", "detach", "alias", "lift_fresh_copy", "positive",
+            "dropout", "feature_dropout", "alpha_dropout", "_assert_tensor_metadata")  # fmt: skip
+def identity(x: Node, *_: Any, **__: Any) -> Node:
+    """Copies, and dropout outside training."""
+    return x
+
+
+# ── shapes ──
+
+
+@translates("view.default", "reshape", "_unsafe_view")
+def reshape(x: Node, shape: Sequence[int]) -> Node:
+    return b.reshape(x, shape)
+
+
+@translates("flatten")
+def flatten(x: Node, start_dim: int = 0, end_dim: int = -1) -> Node:
+    first, last = axis_of(x, start_dim), axis_of(x, end_dim)
+    shape = x.type.shape
+    return b.reshape(x, (*shape[:first], -1, *shape[last + 1 :]))
+
+
+@translates("unflatten")
+def unflatten(x: Node, dim: int, sizes: Sequence[int]) -> Node:
+    axis, shape = axis_of(x, dim), x.type.shape
+    return b.reshape(x, (*shape[:axis], *sizes, *shape[axis + 1 :]))
+
+
+@translates("unsqueeze")
+def unsqueeze(x: Node, dim: int) -> Node:
+    axis = normal_axis(dim, x.type.rank + 1, "unsqueeze")
+    return b.reshape(x, (*x.type.shape[:axis], 1, *x.type.shape[axis:]))
+
+
+@translates("squeeze")
+def squeeze(x: Node, dim: Any = None) -> Node:
+    dims = range(x.type.rank) if dim is None else [dim] if isinstance(dim, int) else dim
+    gone = {axis_of(x, d) for d in dims}
+    kept = [n for a, n in enumerate(x.type.shape) if not (a in gone and n == 1)]
+    return b.reshape(x, kept)
+
+
+@translates("permute")
+def permute(x: Node, dims: Sequence[int]) -> Node:
+    return b.transpose(x, [axis_of(x, d) for d in dims])
+
+
+@translates("transpose.int", "swapaxes", "swapdims")
+def transpose(x: Node, dim0: int, dim1: int) -> Node:
+    perm = list(range(x.type.rank))
+    if perm:
+        first, second = axis_of(x, dim0), axis_of(x, dim1)
+        perm[first], perm[second] = second, first
+    return b.transpose(x, perm)
+
+
+@translates("t", "numpy_T", "mT")
+def t(x: Node) -> Node:
+    return transpose(x, -2, -1) if x.type.rank > 1 else x
+
+
+@translates("movedim.int")
+def movedim(x: Node, source: int, destination: int) -> Node:
+    perm = [a for a in range(x.type.rank) if a != axis_of(x, source)]
+    perm.insert(axis_of(x, destination), axis_of(x, source))
+    return b.transpose(x, perm)
+
+
+@translates("expand", "broadcast_to")
+def expand(x: Node, size: Sequence[int], implicit: bool = False) -> Node:
+    old = [1] * (len(size) - x.type.rank) + list(x.type.shape)
+    return b.expand(x, [o if n == -1 else n for o, n in zip(old, size, strict=True)])
+
+
+@translates("expand_as", "view_as", "reshape_as")
+def expand_as(x: Node, other: Node) -> Node:
+    if x.type.shape == other.type.shape:
+        return x
+    same_size = x.type.numel == other.type.numel
+    return (b.reshape if same_size else b.expand)(x, other.type.shape)
+
+
+@translates("repeat", "tile")
+def repeat(x: Node, repeats: Sequence[int]) -> Node:
+    return blocks.tile(x, repeats)
+
+
+def axis_of(x: Node, dim: int) -> int:
+    return normal_axis(dim, x.type.rank, "dim")
+
+
+# ── parts and joins ──
+
+
+@translates("slice.Tensor")
+def slice(x: Node, dim: int = 0, start: int | None = None, end: int | None = None,
+          step: int = 1) -> Node:  # fmt: skip
+    return blocks.cut(x, axis_of(x, dim), start, end, step)
+
+
+@translates("narrow")
+def narrow(x: Node, dim: int, start: int, length: int) -> Node:
+    return blocks.cut(x, axis_of(x, dim), start, start + length)
+
+
+@translates("select.int")
+def select(x: Node, dim: int, index: int) -> Node:
+    axis = axis_of(x, dim)
+    index = index + x.type.dims[axis] if index < 0 else index
+    return squeeze(blocks.cut(x, axis, index, index + 1), axis)
+
+
+@translates("split.Tensor", "split.sizes", "split_with_sizes")
+def split(x: Node, split_size: Any, dim: int = 0) -> list[Node]:
+    axis = axis_of(x, dim)
+    return blocks.split(x, axis, split_sizes(x.type.dims[axis], split_size))
+
+
+def split_sizes(total: int, size: Any) -> list[int]:
+    if not isinstance(size, int):
+        return list(size)
+    return [min(size, total - at) for at in range(0, total, size)] or [0]
+
+
+@translates("chunk")
+def chunk(x: Node, chunks: int, dim: int = 0) -> list[Node]:
+    return split(x, max(-(-x.type.dims[axis_of(x, dim)] // chunks), 1), dim)
+
+
+@translates("unbind")
+def unbind(x: Node, dim: int = 0) -> list[Node]:
+    return [select(x, dim, i) for i in range(x.type.dims[axis_of(x, dim)])]
+
+
+@translates("cat", "concat")
+def cat(tensors: Sequence[Node], dim: int = 0) -> Node:
+    full = [x for x in tensors if x.type.shape != (0,)] or list(tensors[:1])
+    from course_lib.frontend.aten_elementwise import together
+
+    return b.concat(together(*full), axis_of(full[0], dim))
+
+
+@translates("stack")
+def stack(tensors: Sequence[Node], dim: int = 0) -> Node:
+    axis = normal_axis(dim, tensors[0].type.rank + 1, "stack")
+    return b.concat([unsqueeze(x, axis) for x in tensors], axis)
+
+
+@translates("flip")
+def flip(x: Node, dims: Sequence[int]) -> Node:
+    return blocks.flip(x, [axis_of(x, d) for d in dims])
+
+
+@translates("roll")
+def roll(x: Node, shifts: Any, dims: Any = ()) -> Node:
+    shifts = [shifts] if isinstance(shifts, int) else list(shifts)
+    dims = [dims] if isinstance(dims, int) else list(dims)
+    if not dims:
+        return b.reshape(roll(b.reshape(x, (-1,)), shifts, [0]), x.type.shape)
+    for shift, dim in zip(shifts, dims, strict=True):
+        axis = axis_of(x, dim)
+        size = x.type.dims[axis]
+        back = -shift % size if size else 0
+        if back:
+            x = b.concat([blocks.cut(x, axis, back), blocks.cut(x, axis, 0, back)], axis)
+    return x
+
+
+@translates("constant_pad_nd")
+def constant_pad_nd(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
+    return blocks.pad(x, *pad_widths(x, pad), value=value)
+
+
+@translates("pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def pad(x: Node, pad: Sequence[int], mode: str = "reflect", value: Any = None) -> Node:
+    return blocks.pad(x, *pad_widths(x, pad), mode=mode, value=value or 0)
+
+
+@translates("replication_pad1d", "replication_pad2d", "replication_pad3d")
+def replication_pad(x: Node, padding: Sequence[int]) -> Node:
+    return blocks.pad(x, *pad_widths(x, padding), mode="edge")
+
+
+def pad_widths(x: Node, pad: Sequence[int]) -> tuple[list[int], list[int]]:
+    """PyTorch lists (low, high) from the last axis backwards."""
+    low, high = [0] * x.type.rank, [0] * x.type.rank
+    for k in range(len(pad) // 2):
+        low[-1 - k], high[-1 - k] = pad[2 * k], pad[2 * k + 1]
+    return low, high
+
+
+@translates("slice_scatter")
+def slice_scatter(x: Node, src: Node, dim: int = 0, start: int | None = None,
+                  end: int | None = None, step: int = 1) -> Node:  # fmt: skip
+    axis = axis_of(x, dim)
+    where = range(x.type.dims[axis])[start:end:step]
+    if step != 1:
+        indices = np.broadcast_to(
+            np.array(where).reshape([-1] + [1] * (x.type.rank - axis - 1)), src.type.dims
+        )
+        return apply("scatter_elements", x, b.const(indices, i64), src, axis=axis)
+    parts = [blocks.cut(x, axis, 0, where.start), src, blocks.cut(x, axis, where.stop)]
+    return b.concat([p for p in parts if p.type.dims[axis]], axis)
+
+
+@translates("select_scatter")
+def select_scatter(x: Node, src: Node, dim: int, index: int) -> Node:
+    axis = axis_of(x, dim)
+    index = index + x.type.dims[axis] if index < 0 else index
+    return slice_scatter(x, unsqueeze(src, axis), axis, index, index + 1)
+
+
+# ── picking by index ──
+
+
+@translates("index_select")
+def index_select(x: Node, dim: int, index: Node) -> Node:
+    return apply("gather", x, index, axis=axis_of(x, dim))
+
+
+@translates("embedding")
+def embedding(weight: Node, indices: Node, *_: Any, **__: Any) -> Node:
+    return apply("gather", weight, indices, axis=0)
+
+
+@translates("gather")
+def gather(x: Node, dim: int, index: Node, sparse_grad: bool = False) -> Node:
+    return apply("gather_elements", x, index, axis=axis_of(x, dim))
+
+
+@translates("index.Tensor")
+def index(x: Node, indices: Sequence[Node | None]) -> Node:
+    """x[i, :, j]: index tensors broadcast together and pick one element of each indexed axis."""
+    axes = [a for a, i in enumerate(indices) if i is not None]
+    picks = [i for i in indices if i is not None]
+    if any(i.type.dtype in (bool_,) for i in picks):
+        raise ValueError("a boolean mask as an index gives a shape that depends on the data")
+    if axes != list(range(axes[0], axes[0] + len(axes))):
+        raise ValueError("index tensors with a whole axis between them are not supported")
+    return blocks.gather_axes(x, axes[0], picks)
+
+
+@translates("scatter.src", "scatter.value")
+def scatter(x: Node, dim: int, index: Node, src: Any) -> Node:
+    if not isinstance(src, Node):
+        src = b.expand(as_type(src, x.type.dtype), index.type.shape)
+    src = blocks.cut_to(src, index.type.dims)
+    return apply("scatter_elements", x, index, src, axis=axis_of(x, dim))
+
+
+@translates("scatter_add")
+def scatter_add(x: Node, dim: int, index: Node, src: Node) -> Node:
+    src = blocks.cut_to(src, index.type.dims)
+    return apply("scatter_elements", x, index, src, axis=axis_of(x, dim), reduction="add")
+
+
+@translates("topk")
+def topk(x: Node, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> list[Node]:
+    return list(blocks.topk(x, k, axis_of(x, dim), largest))
+
+
+@translates("sort.default", "sort.stable")
+def sort(x: Node, dim: int = -1, descending: bool = False, stable: bool = True) -> list[Node]:
+    axis = axis_of(x, dim)
+    return list(blocks.topk(x, x.type.dims[axis], axis, descending))
+
+
+@translates("one_hot")
+def one_hot(x: Node, num_classes: int) -> Node:
+    classes = apply("iota", shape=(num_classes,), axis=0, dtype="i64")
+    return as_type(apply("eq", unsqueeze(x, -1), classes), i64)
+
+
+@translates("tril")
+def tril(x: Node, diagonal: int = 0) -> Node:
+    return blocks.triangle(x, diagonal, upper=False)
+
+
+@translates("triu")
+def triu(x: Node, diagonal: int = 0) -> Node:
+    return blocks.triangle(x, diagonal, upper=True)
+
+
+# ── from nothing ──
+
+
+@translates("arange.default")
+def arange(end: Any, dtype: Any = None, **_: Any) -> Node:
+    return arange_start(0, end, 1, dtype)
+
+
+@translates("arange.start", "arange.start_step")
+def arange_start(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
+    numbers = np.arange(start, end, step)
+    kind = element_type(dtype) if dtype else f32 if numbers.dtype.kind == "f" else i64
+    if (start, step) == (0, 1):
+        return apply("iota", shape=(len(numbers),), axis=0, dtype=kind.name)
+    return b.const(numbers, kind)
+
+
+@translates("full")
+def full(size: Sequence[int], fill_value: Any, dtype: Any = None, **_: Any) -> Node:
+    from course_lib.frontend.aten import promote
+
+    kind = element_type(dtype) if dtype else promote(fill_value)
+    return b.expand(as_type(fill_value, kind), size)
+
+
+@translates("full_like")
+def full_like(x: Node, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
+    kind = element_type(dtype) if dtype else x.type.dtype
+    return b.expand(as_type(fill_value, kind), x.type.shape)
+
+
+@translates("new_full")
+def new_full(x: Node, size: Sequence[int], fill_value: Any, dtype: Any = None, **_: Any) -> Node:
+    kind = element_type(dtype) if dtype else x.type.dtype
+    return b.expand(as_type(fill_value, kind), size)
+
+
+def _register_fills() -> None:
+    for name, value in (("zeros", 0), ("ones", 1)):
+        translates(name)(
+            lambda size, dtype=None, v=value, **_: b.expand(
+                as_type(v, element_type(dtype) if dtype else f32), size
+            )
+        )
+        translates(f"{name}_like")(lambda x, v=value, **kw: full_like(x, v, kw.get("dtype")))
+        translates(f"new_{name}")(
+            lambda x, size, v=value, **kw: new_full(x, size, v, kw.get("dtype"))
+        )
+
+
+_register_fills()
+
+
+@translates("scalar_tensor")
+def scalar_tensor(value: Any, dtype: Any = None, **_: Any) -> Node:
+    return full((), value, dtype)
