@@ -1,0 +1,243 @@
+"""Where the boxes of a drawn graph stand, and how the lines between them run.
+
+    layered([Size(40, 40, 30)] * 3, [(0, 1), (0, 2)])
+        ->  one box above, two below side by side, two lines
+
+The layered method of Sugiyama, Tagawa and Toda (1981), as Graphviz has it too: give every box a
+rank, put invisible joints where a line crosses a rank, order each rank so that few lines cross,
+then slide boxes sideways until lines are straight. Next room: `graph.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+RANK_GAP, SIDE_GAP = 26.0, 22.0
+JOINT = 5.0  # half of the room that a passing line takes
+SWEEPS, SLIDES = 8, 24
+
+
+@dataclass(frozen=True)
+class Size:
+    """The extent of a box around the axis on which its lines arrive and leave, in pixels.
+
+    `pad` is more room above and below: lines cross it to reach the box.
+    """
+
+    left: float
+    right: float
+    height: float
+    pad: float = 0.0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """`at[k]` is the axis and the middle of box k; a line is its points from top to bottom."""
+
+    width: float
+    height: float
+    at: list[tuple[float, float]]
+    lines: list[list[tuple[float, float]]]
+
+
+def layered(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layout:
+    """Lay out an acyclic graph whose edges run from a smaller index to a larger one."""
+    if not sizes:
+        return Layout(0.0, 0.0, [], [])
+    assert all(a < b for a, b in edges), "boxes must come in topological order"
+    rank = _ranks(len(sizes), edges)
+    net = _Net(list(sizes), rank, edges)
+    net.order()
+    x = net.slide()
+    top, heights = 0.0, []
+    middle = []
+    for layer in net.layers:
+        heights.append(max(net.sizes[v].height + 2 * net.sizes[v].pad for v in layer))
+        middle.append(top + heights[-1] / 2)
+        top += heights[-1] + RANK_GAP
+    shift = -min(x[v] - net.sizes[v].left for v in range(len(x)))
+    x = [value + shift for value in x]
+    width = max(x[v] + net.sizes[v].right for v in range(len(x)))
+    at = [(x[v], middle[net.rank[v]]) for v in range(len(sizes))]
+    lines = [_line(net, chain, x, middle, heights) for chain in net.chains]
+    return Layout(width, top - RANK_GAP, at, lines)
+
+
+def _ranks(count: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """The longest path from the top; a box that nothing points to stands just above its reader."""
+    before: list[list[int]] = [[] for _ in range(count)]
+    after: list[list[int]] = [[] for _ in range(count)]
+    for a, b in edges:
+        before[b].append(a)
+        after[a].append(b)
+    rank = [0] * count
+    for v in range(count):
+        rank[v] = max((rank[u] + 1 for u in before[v]), default=0)
+    for v in range(count):
+        if not before[v] and after[v]:
+            rank[v] = min(rank[u] for u in after[v]) - 1
+    return rank
+
+
+class _Net:
+    """The boxes and the joints of long lines, rank by rank."""
+
+    def __init__(self, sizes: list[Size], rank: list[int], edges: Sequence[tuple[int, int]]):
+        self.boxes = len(sizes)
+        self.sizes, self.rank = sizes, list(rank)
+        self.chains: list[list[int]] = []
+        joints: dict[tuple[int, int], int] = {}  # lines of one value share their joints
+        for a, b in edges:
+            chain = [a]
+            for level in range(rank[a] + 1, rank[b]):
+                if (a, level) not in joints:
+                    joints[a, level] = len(self.sizes)
+                    self.sizes.append(Size(JOINT, JOINT, 0.0))
+                    self.rank.append(level)
+                chain.append(joints[a, level])
+            self.chains.append([*chain, b])
+        links = sorted({pair for c in self.chains for pair in itertools.pairwise(c)})
+        self.up: list[list[int]] = [[] for _ in self.sizes]
+        self.down: list[list[int]] = [[] for _ in self.sizes]
+        for a, b in links:
+            self.down[a].append(b)
+            self.up[b].append(a)
+        self.layers: list[list[int]] = [[] for _ in range(max(self.rank) + 1)]
+        for v in self._first_order():
+            self.layers[self.rank[v]].append(v)
+
+    def _first_order(self) -> list[int]:
+        """Depth first, so that what belongs together starts together; boxes before joints."""
+        seen: set[int] = set()
+        result: list[int] = []
+        for root in range(self.boxes):
+            stack = [root]
+            while stack:
+                v = stack.pop()
+                if v not in seen:
+                    seen.add(v)
+                    result.append(v)
+                    stack.extend(sorted(self.down[v], reverse=True))
+        return result
+
+    def order(self) -> None:
+        """Sort each rank by the average place of its neighbours, down and up; keep the best."""
+        best, fewest = [list(layer) for layer in self.layers], self._crossings()
+        for sweep in range(SWEEPS):
+            downward = sweep % 2 == 0
+            near = self.up if downward else self.down
+            for layer in self.layers if downward else reversed(self.layers):
+                place = {u: k for la in self.layers for k, u in enumerate(la)}
+                key = {
+                    v: sum(place[u] for u in near[v]) / len(near[v]) if near[v] else place[v]
+                    for v in layer
+                }
+                layer.sort(key=lambda v: key[v])
+            crossings = self._crossings()
+            if crossings < fewest:
+                best, fewest = [list(layer) for layer in self.layers], crossings
+        self.layers = best
+
+    def _crossings(self) -> int:
+        total = 0
+        for upper, lower in zip(self.layers, self.layers[1:], strict=False):
+            place = {v: k for k, v in enumerate(lower)}
+            seen: list[int] = []
+            for v in upper:
+                ends = sorted(place[u] for u in self.down[v])
+                total += sum(len(seen) - bisect_right(seen, e) for e in ends)
+                for e in ends:
+                    insort(seen, e)
+        return total
+
+    def slide(self) -> list[float]:
+        """Move every box towards its neighbours, as far as the others of its rank allow."""
+        x = [0.0] * len(self.sizes)
+        for layer in self.layers:
+            self._place(layer, x, [0.0] * len(layer))
+        for step in range(SLIDES):
+            upward = step % 2 == 0
+            near = self.down if upward else self.up
+            for layer in reversed(self.layers) if upward else self.layers:
+                self._place(layer, x, [self._wanted(v, near[v], x) for v in layer])
+        self._straighten(x)
+        return x
+
+    def _wanted(self, v: int, near: list[int], x: list[float]) -> float:
+        """Under (or above) its neighbours. A box hardly minds where a long line comes from."""
+        weight = {u: 1.0 if u < self.boxes or v >= self.boxes else 0.01 for u in near}
+        return sum(x[u] * w for u, w in weight.items()) / sum(weight.values()) if near else x[v]
+
+    def _straighten(self, x: list[float]) -> None:
+        """Give each long line one place for its whole length, if there is one."""
+        for chain in self.chains:
+            joints = chain[1:-1]
+            places = sorted({x[v] for v in joints}, key=lambda at: abs(at - x[chain[0]]))
+            for at in places:
+                if all(self._fits(v, at, x) for v in joints):
+                    for v in joints:
+                        x[v] = at
+                    break
+
+    def _fits(self, v: int, at: float, x: list[float]) -> bool:
+        layer = self.layers[self.rank[v]]
+        k = layer.index(v)
+        left_free = k == 0 or x[layer[k - 1]] + self._gap(layer[k - 1], v) <= at + 0.01
+        return left_free and (
+            k + 1 == len(layer) or at + self._gap(v, layer[k + 1]) <= x[layer[k + 1]] + 0.01
+        )
+
+    def _gap(self, a: int, b: int) -> float:
+        """The least distance of two neighbours' axes."""
+        both_joints = a >= self.boxes and b >= self.boxes
+        between = SIDE_GAP / 3 if both_joints else SIDE_GAP
+        return self.sizes[a].right + between + self.sizes[b].left
+
+    def _place(self, layer: list[int], x: list[float], wanted: list[float]) -> None:
+        """The places nearest to the wanted ones that keep order and distance.
+
+        Least squares under `place[k] + gap <= place[k+1]`: isotonic regression, solved by pooling
+        neighbours that would overlap (Ayer et al., 1955).
+        """
+        offset, total = [0.0], 0.0
+        for a, b in itertools.pairwise(layer):
+            total += self._gap(a, b)
+            offset.append(total)
+        pools: list[tuple[float, float, int]] = []  # mean, weight, how many
+        for k, v in enumerate(layer):
+            mean, weight, many = wanted[k] - offset[k], 1.0 if v < self.boxes else 0.1, 1
+            while pools and pools[-1][0] > mean:
+                left, heavy, more = pools.pop()
+                mean = (left * heavy + mean * weight) / (heavy + weight)
+                weight, many = weight + heavy, many + more
+            pools.append((mean, weight, many))
+        spread = [mean for mean, _, many in pools for _ in range(many)]
+        for k, v in enumerate(layer):
+            x[v] = spread[k] + offset[k]
+
+
+def _line(
+    net: _Net, chain: list[int], x: list[float], middle: list[float], heights: list[float]
+) -> list[tuple[float, float]]:
+    """From under the first box, straight through each joint's rank, to the top of the last."""
+    first, *joints, last = chain
+    points = [(x[first], middle[net.rank[first]] + net.sizes[first].height / 2)]
+    for v in joints:
+        half = heights[net.rank[v]] / 2
+        points += [(x[v], middle[net.rank[v]] - half), (x[v], middle[net.rank[v]] + half)]
+    points.append((_port(net, last, chain[-2], x), middle[net.rank[last]] - _half(net, last)))
+    return points
+
+
+def _half(net: _Net, v: int) -> float:
+    return net.sizes[v].height / 2
+
+
+def _port(net: _Net, v: int, source: int, x: list[float]) -> float:
+    """Lines arrive side by side, in the order in which they come."""
+    arriving = sorted(net.up[v], key=lambda u: (x[u], u))
+    step = min(14.0, 2 * net.sizes[v].right / (len(arriving) + 1))
+    return x[v] + (arriving.index(source) - (len(arriving) - 1) / 2) * step

@@ -1,0 +1,290 @@
+"""From a graph to what is drawn of it: boxes with words, small tabs for constants, regions.
+
+    x ─ conv ─ relu          a weight becomes a tab at its reader, not a box with a long line;
+        └w                   the ops inside a `fused` node become boxes in one region
+
+`flatten` is also what tells two graphs apart (`compare.py`). Next room: `layout.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+from course_lib.draw.svg import shorten
+from course_lib.draw.units import binary, digits, scaled
+from course_lib.ir.graph import Graph, Node
+from course_lib.ir.ops import flops, traffic
+from course_lib.ir.ops import op as op_row
+from course_lib.ir.text import value_names
+
+MEASURES: dict[str, tuple[Callable[[Node], int], Callable[[float], str]]] = {
+    "flops": (flops, lambda value: scaled(value, "FLOP")),
+    "traffic": (traffic, binary),
+}
+MAX_TABS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A node as it is drawn: `regions` are the fused nodes around it, outermost first."""
+
+    node: Node
+    name: str
+    operands: tuple[Value, ...]
+    regions: tuple[Node, ...]
+
+
+def flatten(graph: Graph) -> tuple[list[Value], list[Value]]:
+    """Every node, with those inside fused nodes in their place; and the outputs."""
+    values: list[Value] = []
+
+    def walk(graph: Graph, known: dict[Node, Value], regions: tuple[Node, ...]) -> None:
+        names = value_names(graph)
+        for node in graph.nodes:
+            if node in known:  # an input of a body is the operand outside
+                continue
+            operands = tuple(known[i] for i in node.inputs)
+            if node.op == "fused":
+                body = node.attrs["body"]
+                inside = dict(zip(body.inputs, operands, strict=True))
+                walk(body, inside, (*regions, node))
+                known[node] = inside[body.outputs[0]]
+            else:
+                known[node] = Value(node, names[node], operands, regions)
+                values.append(known[node])
+        if not regions:
+            outputs.extend(known[n] for n in graph.outputs)
+
+    outputs: list[Value] = []
+    walk(graph, {}, ())
+    return values, outputs
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A constant, small, at its reader."""
+
+    text: str
+    tip: str
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A box. `shape` is the op's kind; `state` what changed; `heat` its share of the hottest."""
+
+    shape: str
+    title: str
+    details: tuple[str, ...] = ()
+    tip: str = ""
+    state: str = ""
+    heat: float | None = None
+    tabs: tuple[Tab, ...] = ()
+
+
+@dataclass(frozen=True)
+class Region:
+    label: str
+    members: tuple[int, ...]
+    state: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class Scene:
+    items: list[Item]
+    edges: list[tuple[int, int]]
+    regions: list[Region]
+
+
+def scene(
+    graph: Graph,
+    states: Mapping[Node, str],
+    groups: Mapping[str, Iterable[Node]],
+    heat: str = "",
+    collapse: int | None = None,
+) -> Scene:
+    """What is drawn of a graph. `states` may hold nodes at the top or inside fused nodes."""
+    values, outputs = flatten(graph)
+    read = {o for v in values for o in v.operands}
+    tabs = {v for v in values if v.node.op == "constant" and v in read and v not in outputs}
+    boxes = [v for v in values if v not in tabs]
+    buckets = _buckets(boxes, collapse)
+    amounts = {v: _amount(v.node, heat) for v in boxes} if heat else {}
+    hottest = max((sum(amounts.get(v, 0) for v in b) for b in buckets), default=0) or 1
+
+    items, where = [], {}
+    for bucket in buckets:
+        amount = sum(amounts.get(v, 0) for v in bucket) if heat else None
+        make = _op_item if len(bucket) == 1 else _module_item
+        where.update(dict.fromkeys(bucket, len(items)))
+        items.append(make(bucket, states, tabs, heat, amount, hottest, collapse or 0))
+    edges = {(where[o], where[v]) for v in boxes for o in v.operands if o in where}
+    edges = {(a, b) for a, b in edges if a != b}
+    for k, value in enumerate(outputs):
+        edges.add((where[value], len(items)))
+        items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
+    regions = _regions(values, where, states, groups)
+    return Scene(items, sorted(edges), regions)
+
+
+def _amount(node: Node, heat: str) -> int:
+    try:
+        return MEASURES[heat][0](node)
+    except ValueError:  # a symbolic size: known only when the model runs
+        return 0
+
+
+def _op_item(
+    bucket: list[Value],
+    states: Mapping[Node, str],
+    tabs: Collection[Value],
+    heat: str,
+    amount: int | None,
+    hottest: int,
+    depth: int,
+) -> Item:
+    (value,) = bucket
+    node = value.node
+    kind = op_row(node.op).kind
+    shape = node.op if node.op in ("input", "constant") else kind
+    title = node.op if node.op != "input" else f"%{shorten(value.name, 24)}"
+    name = "" if node.op == "input" else f"%{shorten(value.name, 16)} "
+    details = [f"{name}{shorten(str(node.type), 30)}"]
+    if amount is not None and kind != "source":
+        details.append(MEASURES[heat][1](amount))
+    return Item(
+        shape,
+        title,
+        tuple(details),
+        tip(value),
+        states.get(node, ""),
+        amount / hottest if amount is not None and kind != "source" else None,
+        _tabs([o for o in value.operands if o in tabs], states),
+    )
+
+
+def _module_item(
+    bucket: list[Value],
+    states: Mapping[Node, str],
+    tabs: Collection[Value],
+    heat: str,
+    amount: int | None,
+    hottest: int,
+    depth: int,
+) -> Item:
+    changed = {states.get(v.node, "") for v in bucket} - {""}
+    constants = {o for v in bucket for o in v.operands if o in tabs}
+    details = [f"{len(bucket)} ops, {len(constants)} constants", str(bucket[-1].node.type)]
+    if amount is not None:
+        details.append(MEASURES[heat][1](amount))
+    inside = ", ".join(v.node.op for v in bucket)
+    return Item(
+        "composite",
+        shorten(_module(bucket[0].node, depth), 28),
+        tuple(details),
+        f"{_module(bucket[0].node, depth)}: {inside}",
+        min(changed, default=""),
+        amount / hottest if amount is not None else None,
+    )
+
+
+def tip(value: Value) -> str:
+    """What pointing at a box tells: everything known about the node."""
+    node = value.node
+    row = op_row(node.op)
+    lines = [f"%{value.name} = {node.op} : {node.type}"]
+    attrs = {k: v for k, v in node.attrs.items() if k != "value" and v != row.attrs.get(k)}
+    lines += [f"{k} = {shorten(str(v), 60)}" for k, v in attrs.items()]
+    if node.op == "constant" and node.value.size == 1:
+        lines.append(f"value = {digits(float(node.value.reshape(-1)[0]))}")
+    if node.origin:
+        lines.append(f"from {shorten(', '.join(node.origin), 120)}")
+    if row.kind != "source" and node.type.is_static:
+        reads = all(i.type.is_static for i in node.inputs)
+        lines += [f"{MEASURES[m][1](_amount(node, m))} {m}" for m in MEASURES if reads]
+    return "\n".join(lines)
+
+
+def _tabs(constants: list[Value], states: Mapping[Node, str]) -> tuple[Tab, ...]:
+    shown = constants if len(constants) <= MAX_TABS else constants[: MAX_TABS - 1]
+    tabs = [Tab(_tab_text(c), tip(c), states.get(c.node, "")) for c in shown]
+    rest = constants[len(shown) :]
+    if rest:
+        state = next((states[c.node] for c in rest if states.get(c.node)), "")
+        tabs.append(Tab(f"+ {len(rest)} more", "\n".join(tip(c) for c in rest), state))
+    return tuple(tabs)
+
+
+def _tab_text(constant: Value) -> str:
+    node = constant.node
+    if node.value.ndim == 0:
+        return shorten(str(node.value.item()), 12)
+    return shorten(str(node.type), 20)
+
+
+def _module(node: Node, depth: int) -> str:
+    return ".".join(node.origin[0].split(".")[:depth]) if node.origin else ""
+
+
+def _buckets(boxes: list[Value], depth: int | None) -> list[list[Value]]:
+    """Boxes drawn as one because they come from one module; in an order that can be computed.
+
+    A module that is used twice, with something else in between, cannot be one box: its ops stay.
+    """
+    if depth is None:
+        return [[v] for v in boxes]
+    apart: set[str] = set()
+    while True:
+        key = {v: _module(v.node, depth) for v in boxes}
+        key = {v: v if not name or name in apart else name for v, name in key.items()}
+        buckets: dict[object, list[Value]] = {}
+        for v in boxes:
+            buckets.setdefault(key[v], []).append(v)
+        order, stuck = _topological(buckets, key)
+        if not stuck:
+            return order
+        apart |= {k for k in stuck if isinstance(k, str)}
+
+
+def _topological(
+    buckets: dict[object, list[Value]], key: Mapping[Value, object]
+) -> tuple[list[list[Value]], list[object]]:
+    needs = {
+        k: {key[o] for v in bucket for o in v.operands if o in key} - {k}
+        for k, bucket in buckets.items()
+    }
+    order: list[list[Value]] = []
+    waiting = list(buckets)
+    done: set[object] = set()
+    while ready := [k for k in waiting if needs[k] <= done]:
+        order += [buckets[k] for k in ready]
+        done.update(ready)
+        waiting = [k for k in waiting if k not in done]
+    return order, waiting
+
+
+def _regions(
+    values: list[Value],
+    where: Mapping[Value, int],
+    states: Mapping[Node, str],
+    groups: Mapping[str, Iterable[Node]],
+) -> list[Region]:
+    inside: dict[Node, list[int]] = {}
+    for v in values:
+        for fused in v.regions:
+            inside.setdefault(fused, []).extend([where[v]] if v in where else [])
+    regions = [
+        Region(f"fused: {node.attrs['kind']}", tuple(dict.fromkeys(ks)), states.get(node, ""))
+        for node, ks in inside.items()
+        if ks
+    ]
+    place: dict[Node, list[int]] = {}
+    for v, k in where.items():
+        place.setdefault(v.node, []).append(k)
+    for name, nodes in groups.items():
+        members = sorted({k for n in nodes for k in place.get(n, [])})
+        if members:
+            regions.append(Region(shorten(str(name), 40), tuple(members)))
+    return regions
