@@ -1,0 +1,175 @@
+"""Which primitives to apply to which kernel: a plain, sane schedule without any search.
+
+    conv:    for oc, oh, ow { acc = 0; for ic, kh, kw { acc += x * w }; out = acc }
+    ==>      parallel oc/32 { for oh { for ow/14 {
+                 14 x 32 accumulators in registers
+                 for ic, kh, kw { 14 times: one x, 32 lanes of w } } } }
+
+The rule: one axis of the result becomes the lanes of vectors, a second one that does not move the
+vector operand is unrolled, so that a vector loaded once is used many times; the tile of both fills the
+registers. What has no such axis keeps its loops, and LLVM vectorizes the innermost one. The
+outermost loop may run on several threads. Next room: `memory.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from course_lib.ir.expr import Affine, Load, loads
+from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
+from course_lib.schedule.machine import Machine
+from course_lib.schedule.primitives import annotate, find_loop, pack, sink, split
+
+MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How to run a kernel that combines values.
+
+    lane   the loop that becomes vector lanes, and how many of them
+    row    the loop that is unrolled, and how often; None if there is none
+    pack   the operand and axis to store in blocks; None if it can be read as it is
+    """
+
+    lane: tuple[str, int]
+    row: tuple[str, int] | None = None
+    pack: tuple[str, int] | None = None
+
+
+def choose(kernel: Kernel, machine: Machine, constants: frozenset[str] = frozenset()) -> Kernel:
+    """A schedule for one kernel. The parameters in `constants` may be rearranged beforehand."""
+    tile = find_tile(kernel, machine, constants)
+    if tile is not None:
+        kernel = apply_tile(kernel, tile)
+    return parallel_outside(kernel)
+
+
+def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
+    """Split, sink and annotate; afterwards the reduction holds a tile of accumulators."""
+    lane, width = tile.lane
+    if tile.row is not None:
+        row, count = tile.row
+        kernel = sink(split(kernel, row, count), f"{row}i")
+    kernel = sink(split(kernel, lane, width), f"{lane}i")
+    kernel = annotate(kernel, f"{lane}i", "vector")
+    if tile.row is not None:
+        kernel = annotate(kernel, f"{tile.row[0]}i", "unroll")
+    if tile.pack is not None:
+        kernel = pack(kernel, *tile.pack, width)
+    return kernel
+
+
+def parallel_outside(kernel: Kernel) -> Kernel:
+    """The outermost loops, if they are all there is at the top, may run on several threads."""
+    if not all(isinstance(stmt, Loop) for stmt in kernel.body):
+        return kernel
+    body = tuple(replace(s, kind="parallel") for s in kernel.body if isinstance(s, Loop))
+    return replace(kernel, body=body)
+
+
+def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Tile | None:
+    """The tile for `acc = combine(acc, ...)`, or None if no axis suits vector lanes."""
+    around = _result_loops(kernel)
+    reads = _accumulated(kernel)
+    if not around or not reads:
+        return None
+    widest = machine.lanes(reads[0].dtype) * 2
+    best = None
+    for loop in reversed(around):
+        blocked = _suits_lanes(loop, reads, kernel, constants)
+        width = _divisor(loop.extent or 0, widest)
+        if blocked is None or width < 2:
+            continue
+        pack_axis = blocked if isinstance(blocked, tuple) else None
+        if pack_axis and (loop.extent or 0) % width:
+            continue
+        row = _row(loop.var, around, reads, machine, width)
+        tile = Tile((loop.var, width), row, pack_axis)
+        if best is None or _work(tile) > _work(best):
+            best = tile
+    return best
+
+
+def _work(tile: Tile) -> int:
+    """Accumulators that the tile keeps in registers: more means each load is used more often."""
+    return tile.lane[1] * (tile.row[1] if tile.row else 1)
+
+
+def _result_loops(kernel: Kernel) -> list[Loop]:
+    """The loops around the accumulator, outermost first."""
+    found: list[Loop] = []
+    body: tuple[Stmt, ...] = kernel.body
+    while len(body) == 1 and isinstance(body[0], Loop):
+        found.append(body[0])
+        body = body[0].body
+    return found if any(isinstance(s, Local) and s.buffer.name == "acc" for s in body) else []
+
+
+def _accumulated(kernel: Kernel) -> list[Load]:
+    """The memory reads of the statement that combines values inside the innermost loop."""
+    for loop in loops(kernel):
+        for stmt in loop.body:
+            if isinstance(stmt, Store) and stmt.buffer == "acc":
+                updates = loads(stmt.value)
+                if any(e.buffer == "acc" for e in updates):
+                    return _through_temporaries(updates, kernel)
+    return []
+
+
+def _through_temporaries(reads: list[Load], kernel: Kernel) -> list[Load]:
+    params = {b.name for b in kernel.params}
+    if all(e.buffer in params or e.buffer == "acc" for e in reads):
+        return [e for e in reads if e.buffer != "acc"]
+    return [e for s in statements(kernel.body) if isinstance(s, Store)
+            for e in loads(s.value) if e.buffer in params]  # fmt: skip
+
+
+def _suits_lanes(
+    loop: Loop, reads: list[Load], kernel: Kernel, constants: frozenset[str]
+) -> bool | tuple[str, int] | None:
+    """Can neighbouring iterations be lanes? True: as they are; (operand, axis): after packing."""
+    to_pack: tuple[str, int] | None = None
+    moved = False
+    for read in reads:
+        if not all(isinstance(i, Affine) for i in read.indices):
+            return None
+        steps = [i.coefficient(loop.var) for i in read.indices if isinstance(i, Affine)]
+        where = [axis for axis, step in enumerate(steps) if step]
+        if not where:
+            continue
+        moved = True
+        last = len(steps) - 1
+        if where == [last] and 0 < steps[last] <= MAX_STRIDE:
+            continue
+        if read.buffer in constants and len(where) == 1 and steps[where[0]] == 1 and not to_pack:
+            to_pack = (read.buffer, where[0])
+            continue
+        return None
+    return (to_pack or True) if moved else None
+
+
+def _row(
+    lane: str, around: list[Loop], reads: list[Load], machine: Machine, width: int
+) -> tuple[str, int] | None:
+    """The loop to unroll: the innermost one that leaves some vector operand where it is."""
+    vectors = [e for e in reads if _uses(e, lane)]
+    registers_each = max(1, -(-width // machine.lanes(reads[0].dtype)))
+    most = (machine.registers - 4) // registers_each
+    for loop in reversed(around):
+        if loop.var != lane and any(not _uses(e, loop.var) for e in vectors):
+            count = _divisor(loop.extent or 0, most, best_effort=True)
+            return (loop.var, count) if count > 1 else None
+    return None
+
+
+def _uses(load: Load, var: str) -> bool:
+    return any(isinstance(i, Affine) and i.coefficient(var) for i in load.indices)
+
+
+def _divisor(extent: int, most: int, best_effort: bool = False) -> int:
+    """The largest divisor up to `most`; where only tiny ones exist, `most` and a tail."""
+    if extent <= most:
+        return extent
+    best = max(d for d in range(1, most + 1) if extent % d == 0)
+    return best if best * 3 >= most or (not best_effort and best >= 4) else most

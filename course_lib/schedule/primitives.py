@@ -1,0 +1,198 @@
+"""Loops -> loops. Each primitive changes the order of the work and never the values it combines.
+
+    split(kernel, "i", 4)          for i in 0..10      ==>  for io in 0..2 { for ii in 0..4 { 4*io + ii } }
+                                                           for it in 8..10 { it }
+    sink(kernel, "i")              for i { acc = 0; for k { acc += .. }; out[i] = acc }
+                                   ==>  for i { acc[i] = 0 }
+                                        for k { for i { acc[i] += .. } }
+                                        for i { out[i] = acc[i] }
+    annotate(kernel, "i", "vector")
+    pack(kernel, "w", 0, 16)       w[16*oo + oi, k]    ==>  w[oo, k, oi]
+
+Next room: `choose.py`, which decides what to apply.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.ir.expr import Affine, Load
+from course_lib.ir.loops import (
+    LOOP_KINDS,
+    Buffer,
+    Kernel,
+    Local,
+    Loop,
+    Packing,
+    Stmt,
+    Store,
+    loops,
+    on_loads,
+    rewrite,
+    statements,
+    substitute,
+    verify_kernel,
+)
+from course_lib.ir.types import TensorType
+
+V = Affine.var
+
+
+def find_loop(kernel: Kernel, var: str) -> Loop:
+    """The loop over `var`; an error that lists the loops there are."""
+    for loop in loops(kernel):
+        if loop.var == var:
+            return loop
+    have = ", ".join(loop.var for loop in loops(kernel))
+    raise ValueError(f"kernel @{kernel.name} has no loop {var!r}; it has: {have}")
+
+
+def _with_body(kernel: Kernel, body: tuple[Stmt, ...]) -> Kernel:
+    return verify_kernel(replace(kernel, body=body))
+
+
+def _on_loop(kernel: Kernel, var: str, fn) -> Kernel:
+    find_loop(kernel, var)
+    is_it = lambda stmt: isinstance(stmt, Loop) and stmt.var == var  # noqa: E731
+    return _with_body(kernel, rewrite(kernel.body, lambda s: fn(s) if is_it(s) else (s,)))
+
+
+def annotate(kernel: Kernel, var: str, kind: str) -> Kernel:
+    """Change how a loop runs: one of `LOOP_KINDS`."""
+    if kind not in LOOP_KINDS:
+        raise ValueError(f"unknown loop kind {kind!r}; known: {', '.join(LOOP_KINDS)}")
+    return _on_loop(kernel, var, lambda loop: (replace(loop, kind=kind),))
+
+
+def split(kernel: Kernel, var: str, factor: int) -> Kernel:
+    """Iterate over blocks of `factor`, then inside a block; what does not fill a block comes after.
+
+    The new loops are called `<var>o`, `<var>i` and (only if something is left over) `<var>t`.
+    """
+    if factor < 1:
+        raise ValueError(f"split needs a factor of at least 1, got {factor}")
+
+    def blocks(loop: Loop) -> tuple[Stmt, ...]:
+        extent = loop.extent
+        if extent is None or loop.start.terms:
+            raise ValueError(f"split: the bounds of {var} must be numbers")
+        whole, start = extent // factor, loop.start.const
+        outer, inner, tail = f"{var}o", f"{var}i", f"{var}t"
+        point = V(outer) * factor + V(inner) + start
+        inside = Loop(inner, Affine(), Affine((), factor), substitute(loop.body, {var: point}))
+        result: list[Stmt] = []
+        if whole:
+            result.append(Loop(outer, Affine(), Affine((), whole), (inside,), loop.kind))
+        if extent % factor or not extent:
+            rest = substitute(loop.body, {var: V(tail)})
+            result.append(Loop(tail, Affine((), start + whole * factor), loop.stop, rest))
+        return tuple(result)
+
+    return _on_loop(kernel, var, blocks)
+
+
+def sink(kernel: Kernel, var: str) -> Kernel:
+    """Move a loop inward, past everything that its body holds, to the stores.
+
+    Each statement of the body gets the loop for itself; an inner loop takes it in; a local becomes
+    an array with one element for each iteration. Legal only because the iterations of a loop over
+    result elements are independent of each other.
+    """
+    loop = find_loop(kernel, var)
+    if loop.extent is None or loop.start.terms:
+        raise ValueError(f"sink: the bounds of {var} must be numbers")
+    if any(var in (*s.start.vars, *s.stop.vars) for s in loops(kernel)):
+        raise ValueError(f"sink: the bounds of a loop inside {var} depend on it")
+    if any(isinstance(s, Store) and _carried(s, var, loop) for s in statements(loop.body)):
+        raise ValueError(f"sink: {var} is a loop that combines values; only result loops can move")
+    return _on_loop(kernel, var, lambda found: _inward(found, found.body, {}))
+
+
+def _carried(store: Store, var: str, loop: Loop) -> bool:
+    """Does this store hit the same element in every iteration of `var`?"""
+    private = {s.buffer.name for s in statements(loop.body) if isinstance(s, Local)}
+    used = [v for i in store.indices if isinstance(i, Affine) for v in i.vars]
+    return store.buffer not in private and var not in used
+
+
+def _inward(loop: Loop, body: tuple[Stmt, ...], private: dict[str, Affine]) -> tuple[Stmt, ...]:
+    """`body` with `loop` around each run of stores. `private` locals have a slot per iteration."""
+    slot = V(loop.var) - loop.start
+    done: list[Stmt] = []
+    run: list[Stmt] = []
+
+    def close_run() -> None:
+        if run:
+            done.append(replace(loop, body=tuple(run)))
+            run.clear()
+
+    for stmt in body:
+        match stmt:
+            case Local(Buffer(name, type)):
+                private = {**private, name: slot}
+                shape = (*type.dims, loop.extent or 0)
+                done.append(Local(Buffer(name, TensorType(type.dtype, shape))))
+            case Loop():
+                close_run()
+                done.append(replace(stmt, body=_inward(loop, stmt.body, private)))
+            case Store():
+                run += _in_slots(stmt, private)
+    close_run()
+    return tuple(done)
+
+
+def _in_slots(store: Store, private: dict[str, Affine]) -> tuple[Stmt, ...]:
+    """The store, with the iteration's slot appended to every access to a private local."""
+
+    def load(e: Load) -> Load:
+        return replace(e, indices=(*e.indices, private[e.buffer])) if e.buffer in private else e
+
+    (moved,) = on_loads((store,), load)
+    assert isinstance(moved, Store)
+    if store.buffer in private:
+        moved = replace(moved, indices=(*moved.indices, private[store.buffer]))
+    return (moved,)
+
+
+def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
+    """Store an operand in blocks: axis `axis` splits by `factor`, the inner part becomes the last axis.
+
+    Every access must be `factor * outer + inner` along that axis, which is what `split` leaves
+    behind. The caller of the kernel must rearrange the bytes: it finds the request in `packed`.
+    """
+    buffer = next((b for b in kernel.params if b.name == param), None)
+    if buffer is None:
+        raise ValueError(f"kernel @{kernel.name} has no parameter {param!r}")
+    sizes = buffer.type.dims
+    if sizes[axis] % factor:
+        raise ValueError(f"pack: {sizes[axis]} does not divide into blocks of {factor}")
+    extents = {loop.var: loop.extent for loop in loops(kernel)}
+
+    def block(load: Load) -> Load:
+        if load.buffer != param:
+            return load
+        index = load.indices[axis]
+        outer, inner = _quotient(index, factor, extents, param)
+        return replace(
+            load, indices=(*load.indices[:axis], outer, *load.indices[axis + 1 :], inner)
+        )
+
+    shape = (*sizes[:axis], sizes[axis] // factor, *sizes[axis + 1 :], factor)
+    packed = Buffer(param, TensorType(buffer.type.dtype, shape))
+    params = tuple(packed if b.name == param else b for b in kernel.params)
+    body = on_loads(kernel.body, block)
+    done = replace(
+        kernel, params=params, body=body, packed=(*kernel.packed, Packing(param, axis, factor))
+    )
+    return verify_kernel(done)
+
+
+def _quotient(index, factor: int, extents: dict, param: str) -> tuple[Affine, Affine]:
+    """Divide an index by the block size: exact if the remainder's variables stay inside a block."""
+    if isinstance(index, Affine) and index.const % factor == 0:
+        outer = [(v, c // factor) for v, c in index.terms if c % factor == 0]
+        inner = [(v, c) for v, c in index.terms if c % factor]
+        reach = sum(c * ((extents[v] or factor + 1) - 1) for v, c in inner)
+        if all(c > 0 for _, c in inner) and reach < factor:
+            return Affine(tuple(outer), index.const // factor), Affine(tuple(inner))
+    raise ValueError(f"pack: {param} is read at {index}, which is not {factor} * outer + inner")
