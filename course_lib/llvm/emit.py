@@ -1,0 +1,305 @@
+"""Kernel -> LLVM IR. An interpreter of loop nests that emits instructions where the other computes.
+
+    for i in 0..4 { out[i] = x0[i] * 2.0 }
+    ==>
+    define void @k(ptr noalias %x0, ptr noalias %out, i64 %lo, i64 %hi) {
+      ...
+      %value = load float, ptr %address
+      %product = fmul contract float %value, 2.0
+
+A kernel becomes one function for each top-level loop. If that loop is parallel, the function runs its
+iterations `lo .. hi`, so that a caller can share them out among threads. In a `vector` loop an index
+moves in lanes: an access that does not move is loaded once, one that moves by one element is a vector
+load, one that moves by a few is a wider load and a shuffle. Next room: `scalars.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
+from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, substitute
+from course_lib.ir.types import DType, bool_
+from course_lib.llvm.scalars import constant, emit_scalar, memory_type, register_type
+
+
+I64 = ir.IntType(64)
+I32 = ir.IntType(32)
+MAX_SHUFFLE_STRIDE = 4
+
+
+@dataclass(frozen=True)
+class Part:
+    """One function of a kernel. `iterations` of its parallel loop; 1 if it has none."""
+
+    symbol: str
+    iterations: int
+
+
+def emit_kernel(kernel: Kernel, module: ir.Module) -> list[Part]:
+    """Add the kernel's functions to the module and say how to call them, in order."""
+    if all(isinstance(stmt, Loop) for stmt in kernel.body):
+        bodies = [(stmt,) for stmt in kernel.body]
+    else:
+        bodies = [kernel.body]
+    parts = []
+    for number, body in enumerate(bodies):
+        symbol = kernel.name if len(bodies) == 1 else f"{kernel.name}.{number}"
+        parts.append(_Emitter(kernel, module, symbol).function(body))
+    return parts
+
+
+@dataclass
+class _Lanes:
+    """The vector loop being emitted: its variable, where it starts and how many lanes it has."""
+
+    var: str
+    width: int
+
+
+class _Emitter:
+    def __init__(self, kernel: Kernel, module: ir.Module, symbol: str) -> None:
+        self.kernel, self.module, self.symbol = kernel, module, symbol
+        pointers = [ir.PointerType()] * len(kernel.params)
+        signature = ir.FunctionType(ir.VoidType(), [*pointers, I64, I64])
+        self.fn = ir.Function(module, signature, symbol)
+        self.lo, self.hi = self.fn.args[-2:]
+        self.lo.name, self.hi.name = "lo", "hi"
+        self.pointer: dict[str, ir.Value] = {}
+        self.buffer: dict[str, Buffer] = {}
+        for param, argument in zip(kernel.params, self.fn.args, strict=False):
+            argument.name = param.name
+            for attribute in ("noalias", "nonnull"):
+                argument.add_attribute(attribute)
+            self.pointer[param.name], self.buffer[param.name] = argument, param
+        self.entry = self.fn.append_basic_block("entry")
+        self.b = ir.IRBuilder(self.fn.append_basic_block("body"))
+        self.at: dict[str, ir.Value] = {}  # loop variables that are running
+        self.lanes: _Lanes | None = None
+
+    def function(self, body: tuple[Stmt, ...]) -> Part:
+        first = self.fn.blocks[1]
+        iterations = 1
+        only = body[0] if len(body) == 1 else None
+        if isinstance(only, Loop) and only.kind == "parallel" and only.extent is not None:
+            iterations = only.extent
+            self.loop(only, self.lo, self.hi)
+        else:
+            self.block(body)
+        self.b.ret_void()
+        ir.IRBuilder(self.entry).branch(first)
+        return Part(self.symbol, iterations)
+
+    # ── statements ──
+
+    def block(self, body: tuple[Stmt, ...]) -> None:
+        for stmt in body:
+            match stmt:
+                case Local(buffer):
+                    self.local(buffer)
+                case Store():
+                    self.store(stmt)
+                case Loop(kind="unroll"):
+                    self.unroll(stmt)
+                case Loop(kind="vector"):
+                    self.vector(stmt)
+                case Loop():
+                    self.loop(stmt, self.index(stmt.start), self.index(stmt.stop))
+
+    def local(self, buffer: Buffer) -> None:
+        """Stack memory, reserved once in the entry block; LLVM turns it into registers."""
+        element = memory_type(buffer.type.dtype)
+        slot = ir.IRBuilder(self.entry).alloca(ir.ArrayType(element, buffer.type.numel))
+        slot.align = 64
+        slot.type = ir.PointerType()  # llvmlite still gives alloca a typed pointer; LLVM has none
+        self.pointer[buffer.name], self.buffer[buffer.name] = slot, buffer
+
+    def loop(self, loop: Loop, start: ir.Value, stop: ir.Value) -> None:
+        """while (i < stop) { body; i += 1 }"""
+        before = self.b.block
+        head = self.fn.append_basic_block(f"{loop.var}.head")
+        body = self.fn.append_basic_block(f"{loop.var}.body")
+        done = self.fn.append_basic_block(f"{loop.var}.done")
+        self.b.branch(head)
+        self.b.position_at_end(head)
+        i = self.b.phi(I64, loop.var)
+        i.add_incoming(start, before)
+        self.b.cbranch(self.b.icmp_signed("<", i, stop), body, done)
+        self.b.position_at_end(body)
+        self.at[loop.var] = i
+        self.block(loop.body)
+        del self.at[loop.var]
+        i.add_incoming(self.b.add(i, I64(1), flags=("nsw",)), self.b.block)
+        self.b.branch(head)
+        self.b.position_at_end(done)
+
+    def unroll(self, loop: Loop) -> None:
+        if loop.extent is None or loop.start.terms:
+            raise ValueError(f"@{self.kernel.name}: unroll {loop.var} needs bounds that are numbers")
+        for i in range(loop.start.const, loop.start.const + loop.extent):
+            self.block(substitute(loop.body, {loop.var: Affine((), i)}))
+
+    def vector(self, loop: Loop) -> None:
+        """One pass over the body with vectors, if every statement of it can be one."""
+        if self.lanes is not None or not _vectorizable(loop):
+            return self.unroll(loop)
+        self.lanes = _Lanes(loop.var, loop.extent or 0)
+        self.block(substitute(loop.body, {loop.var: Affine.var(loop.var) + loop.start}))
+        self.lanes = None
+
+    def store(self, stmt: Store) -> None:
+        dtype = self.buffer[stmt.buffer].type.dtype
+        accumulates = any(e.buffer == stmt.buffer for e in loads(stmt.value))
+        value = self.expr(stmt.value, reassociate=accumulates and self.lanes is None)
+        base, step = self.address(stmt.buffer, stmt.indices)
+        if self.lanes is None:
+            self.b.store(self.to_memory(value, dtype), base, align=dtype.size)
+            return
+        value = self.to_memory(self.spread(value), dtype)
+        if step == 1:
+            self.b.store(value, base, align=dtype.size)
+            return
+        for lane in range(self.lanes.width):
+            element = self.b.extract_element(value, I32(lane))
+            self.b.store(element, self.offset(base, lane * step, dtype), align=dtype.size)
+
+    # ── addresses ──
+
+    def index(self, affine: Affine) -> ir.Value:
+        """The value of an affine index, in lane 0 of a vector loop."""
+        total: ir.Value | None = None
+        for var, coefficient in affine.terms:
+            if self.lanes is not None and var == self.lanes.var:
+                continue
+            term = self.at[var]
+            if coefficient != 1:
+                term = self.b.mul(term, I64(coefficient), flags=("nsw",))
+            total = term if total is None else self.b.add(total, term, flags=("nsw",))
+        if total is None:
+            return I64(affine.const)
+        return self.b.add(total, I64(affine.const), flags=("nsw",)) if affine.const else total
+
+    def address(self, name: str, indices: tuple[Affine | Expr, ...]) -> tuple[ir.Value, int]:
+        """Pointer to the element (in lane 0), and how many elements apart the lanes are."""
+        dims = self.buffer[name].type.dims
+        linear, computed, stride = Affine(), None, 1
+        for index, size in zip(reversed(indices), reversed(dims), strict=True):
+            if isinstance(index, Affine):
+                linear = linear + index * stride
+            else:
+                picked = self.b.mul(self.inside(index, size), I64(stride), flags=("nsw",))
+                computed = picked if computed is None else self.b.add(computed, picked)
+            stride *= size
+        position = self.index(linear)
+        position = position if computed is None else self.b.add(position, computed)
+        element = memory_type(self.buffer[name].type.dtype)
+        pointer = self.b.gep(self.pointer[name], [position], True, source_etype=element)
+        return pointer, linear.coefficient(self.lanes.var) if self.lanes else 0
+
+    def inside(self, index: Expr, size: int) -> ir.Value:
+        """A data-dependent index, clamped so that no input can make us read elsewhere."""
+        value = self.expr(index)
+        for limit, test in ((size - 1, ">"), (0, "<")):
+            beyond = self.b.icmp_signed(test, value, I64(limit))
+            value = self.b.select(beyond, I64(limit), value)
+        return value
+
+    def offset(self, pointer: ir.Value, elements: int, dtype: DType) -> ir.Value:
+        return self.b.gep(pointer, [I64(elements)], True, source_etype=memory_type(dtype))
+
+    # ── expressions: a scalar, or a vector with one element for each lane ──
+
+    def expr(self, expr: Expr, reassociate: bool = False) -> ir.Value:
+        match expr:
+            case Const(value, dtype):
+                return constant(value, dtype)
+            case Iter(index):
+                return self.iteration(index)
+            case Load():
+                return self.load(expr)
+            case Call(fn, args, dtype):
+                values = [self.expr(a) for a in args]
+                if any(isinstance(v.type, ir.VectorType) for v in values):
+                    values = [self.spread(v) for v in values]
+                kinds = [a.dtype for a in args]
+                return emit_scalar(self.b, fn, values, kinds, dtype, reassociate)
+        raise AssertionError(expr)
+
+    def iteration(self, index: Affine) -> ir.Value:
+        first = self.index(index)
+        step = index.coefficient(self.lanes.var) if self.lanes else 0
+        if not step or self.lanes is None:
+            return first
+        ramp = [lane * step for lane in range(self.lanes.width)]
+        offsets = ir.Constant(ir.VectorType(I64, self.lanes.width), ramp)
+        return self.b.add(self.spread(first), offsets)
+
+    def load(self, load: Load) -> ir.Value:
+        base, step = self.address(load.buffer, load.indices)
+        element, dtype = memory_type(load.dtype), load.dtype
+        if self.lanes is None or step == 0:
+            return self.from_memory(self.b.load(base, align=dtype.size, typ=element), dtype)
+        width = self.lanes.width
+        if 1 <= step <= MAX_SHUFFLE_STRIDE:
+            reach = (width - 1) * step + 1
+            wide = self.b.load(base, align=dtype.size, typ=ir.VectorType(element, reach))
+            if step > 1:
+                picks = ir.Constant(ir.VectorType(I32, width), [i * step for i in range(width)])
+                wide = self.b.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), picks)
+            return self.from_memory(wide, dtype)
+        vector = ir.Constant(ir.VectorType(element, width), ir.Undefined)
+        for lane in range(width):
+            address = self.offset(base, lane * step, dtype)
+            value = self.b.load(address, align=dtype.size, typ=element)
+            vector = self.b.insert_element(vector, value, I32(lane))
+        return self.from_memory(vector, dtype)
+
+    def spread(self, value: ir.Value) -> ir.Value:
+        """The same number in every lane."""
+        if self.lanes is None or isinstance(value.type, ir.VectorType):
+            return value
+        type = ir.VectorType(value.type, self.lanes.width)
+        if isinstance(value, ir.Constant):
+            return ir.Constant(type, [value] * self.lanes.width)
+        undefined = ir.Constant(type, ir.Undefined)
+        first = self.b.insert_element(undefined, value, I32(0))
+        zeros = ir.Constant(ir.VectorType(I32, self.lanes.width), [0] * self.lanes.width)
+        return self.b.shuffle_vector(first, undefined, zeros)
+
+    def from_memory(self, value: ir.Value, dtype: DType) -> ir.Value:
+        """A bool is a byte in memory and one bit in a register."""
+        if dtype != bool_:
+            return value
+        return self.b.icmp_unsigned("!=", value, ir.Constant(value.type, _zeros(value.type)))
+
+    def to_memory(self, value: ir.Value, dtype: DType) -> ir.Value:
+        if dtype != bool_:
+            return value
+        byte = memory_type(bool_)
+        if isinstance(value.type, ir.VectorType):
+            byte = ir.VectorType(byte, value.type.count)
+        return self.b.zext(value, byte)
+
+
+def _zeros(type: ir.Type):
+    return [0] * type.count if isinstance(type, ir.VectorType) else 0
+
+
+def _vectorizable(loop: Loop) -> bool:
+    """Only stores that move with the lanes, and indices that are known without reading memory."""
+    if not loop.extent or loop.start.terms:
+        return False
+    for stmt in loop.body:
+        if not isinstance(stmt, Store) or not _all_affine(stmt):
+            return False
+        moves = [i for i in stmt.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
+        if not moves:
+            return False
+    return True
+
+
+def _all_affine(stmt: Store) -> bool:
+    reads = [i for e in loads(stmt.value) for i in e.indices]
+    return all(isinstance(i, Affine) for i in (*stmt.indices, *reads))

@@ -1,0 +1,87 @@
+"""LLVM's part: optimize a module, generate machine code, hand out functions that Python can call.
+
+    code = compile_kernels([kernel])
+    code.functions["relu_0"][0](x.ctypes.data, out.ctypes.data, 0, iterations)
+
+`ctypes` releases the interpreter lock during a call, so kernels may run on several threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import llvmlite.binding as llvm
+from llvmlite import ir
+
+from course_lib.ir.loops import Kernel
+from course_lib.llvm.emit import Part, emit_kernel
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Machine code in memory. It lives as long as this object.
+
+    functions  for each kernel its parts, in order: (callable, iterations of its parallel loop)
+    llvm_ir    the module before LLVM's optimizer
+    optimized  the same afterwards
+    assembly   what the processor runs
+    """
+
+    functions: dict[str, list[tuple[ctypes._CFuncPtr, int]]]
+    llvm_ir: str
+    optimized: str
+    assembly: str
+    engine: llvm.ExecutionEngine
+
+
+def target_machine(level: int = 3) -> llvm.TargetMachine:
+    """A code generator for this processor. Each engine needs one of its own."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_triple(llvm.get_process_triple())
+    features = llvm.get_host_cpu_features().flatten()
+    return target.create_target_machine(
+        cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True
+    )
+
+
+def emit_module(kernels: Sequence[Kernel], name: str = "model") -> tuple[str, dict[str, list[Part]]]:
+    """LLVM IR text for some kernels, and the functions that each one became."""
+    module = ir.Module(name)
+    module.triple = llvm.get_process_triple()
+    parts = {kernel.name: emit_kernel(kernel, module) for kernel in kernels}
+    return str(module), parts
+
+
+def optimize(text: str, machine: llvm.TargetMachine, level: int = 3) -> llvm.ModuleRef:
+    """Parse, verify and run LLVM's standard pipeline."""
+    module = llvm.parse_assembly(text)
+    module.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = level > 1
+    options.slp_vectorization = level > 1
+    builder = llvm.create_pass_builder(machine, options)
+    manager = builder.getModulePassManager()
+    manager.run(module, builder)
+    return module
+
+
+def compile_kernels(kernels: Sequence[Kernel], name: str = "model") -> Code:
+    """Machine code for some kernels with distinct names."""
+    text, parts = emit_module(kernels, name)
+    machine = target_machine()
+    module = optimize(text, machine)
+    optimized, assembly = str(module), machine.emit_assembly(module)
+    engine = llvm.create_mcjit_compiler(module, target_machine())
+    engine.finalize_object()
+    functions = {}
+    for kernel in kernels:
+        arguments = [ctypes.c_void_p] * len(kernel.params) + [ctypes.c_int64] * 2
+        signature = ctypes.CFUNCTYPE(None, *arguments)
+        functions[kernel.name] = [
+            (signature(engine.get_function_address(part.symbol)), part.iterations)
+            for part in parts[kernel.name]
+        ]
+    return Code(functions, text, optimized, assembly, engine)
