@@ -1,9 +1,11 @@
 """What every test may use.
 
-    def test_drawing(require_tool):
+    def test_drawing(require_tool, golden, table):
         require_tool("dot")          # absent: skipped with a reason; in CI: failed
+        golden("scene.txt", text)    # compare with tests/golden/scene.txt
+        table("Title", "a row")      # print rows under a title at the end of the run
 
-`pytest --update-golden` rewrites the golden files that `golden` compares with; look at the diff.
+`pytest --update-golden` rewrites the golden files; look at the diff before you commit it.
 """
 
 import os
@@ -57,3 +59,20 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(), f"differs from {path.name}; meant? pytest --update-golden"
 
     return check
+
+
+TABLES = pytest.StashKey[dict[str, list[str]]]()
+
+
+@pytest.fixture
+def table(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """table("Peak memory", "u02   780 MB") adds a row to a table that ends the run's output."""
+    tables = request.config.stash.setdefault(TABLES, {})
+    return lambda title, row: tables.setdefault(title, []).append(row)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for title, rows in terminalreporter.config.stash.get(TABLES, {}).items():
+        terminalreporter.section(title)
+        for row in rows:
+            terminalreporter.line(row)

@@ -1,0 +1,90 @@
+"""`make lab` serves the course on its start page; a second time it starts without building anew.
+
+    make lab LAB_ARGS=--no-browser     ->     http://localhost:.../lab/tree/start.ipynb
+
+The environment of this test run is used, so nothing is installed here (test_setup_env.py does).
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("lab") / "course"
+
+
+def settings(course: Path) -> list[str]:
+    return [f"VENV={sys.prefix}", f"COURSE={course}", f"PYTHON={sys.executable}"]
+
+
+def make(root, *arguments: str) -> str:
+    result = subprocess.run(["make", *arguments], cwd=root, capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@contextlib.contextmanager
+def lab(root: Path, course: Path) -> Iterator[dict]:
+    """Run `make lab`; yield what the running server says about itself (pid, url, token)."""
+    runtime = course.parent / "runtime"
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime)}
+    arguments = "--no-browser --allow-root --port=0"
+    command = ["make", "lab", *settings(course), f"LAB_ARGS={arguments}"]
+    log = course.parent / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            command, cwd=root, env=environment, stdout=output, stderr=output, start_new_session=True
+        )
+    try:
+        yield json.loads(wait_for(process, runtime, log).read_text())
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=30)
+
+
+def wait_for(process: subprocess.Popen, runtime: Path, log: Path) -> Path:
+    """The file that a Jupyter server writes when it listens."""
+    for _ in range(600):
+        found = list(runtime.glob("jpserver-*.json"))
+        if found:
+            return found[0]
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.1)
+    pytest.fail(f"no server after a minute:\n{log.read_text()}")
+
+
+def get(server: dict, path: str) -> str:
+    address = f"{server['url']}{path}?token={server['token']}"
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        return answer.read().decode()
+
+
+def test_make_lab_serves_the_start_page(root, course, table):
+    with lab(root, course) as server:
+        files = [item["name"] for item in json.loads(get(server, "api/contents"))["content"]]
+        assert "start.ipynb" in files
+        assert "JupyterLab" in get(server, "lab/tree/start.ipynb")
+        if sys.platform == "linux":
+            status = Path(f"/proc/{server['pid']}/status").read_text()
+            peak = int(status.split("VmHWM:")[1].split()[0]) // 1024
+            table("Peak memory of the notebooks", f"{'JupyterLab server':<30} {peak:5} MB")
+            assert peak < 400
+
+
+def test_preparing_again_changes_no_file(root, course):
+    make(root, "prepare", *settings(course))
+    before = {path: path.stat().st_mtime_ns for path in course.rglob("*") if path.is_file()}
+    make(root, "prepare", *settings(course))
+    after = {path: path.stat().st_mtime_ns for path in course.rglob("*") if path.is_file()}
+    assert before and before == after

@@ -1,0 +1,52 @@
+"""Every notebook runs in the 2 GB that a Binder gives; `make test` prints what each one needs.
+
+    u02_rewrites                     612 MB and 400 MB for the server, of 2000 MB
+
+Each notebook of the self-learner's edition is executed untouched, in a kernel of its own. Its
+figure is the peak of the largest process of that run, which is the kernel. JupyterLab's server
+comes on top; test_make_lab.py holds it to 400 MB.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+LIMIT_MB = 2000 - 400
+
+# Execute a notebook from the first to the last cell and print the peak of the largest child in MB.
+EXECUTE = """
+import os, resource, sys, nbformat
+from nbclient import NotebookClient
+folder, name = os.path.split(sys.argv[1])
+os.chdir(folder)
+notebook = nbformat.read(name, as_version=4)
+NotebookClient(notebook, allow_errors=True, timeout=300).execute()
+code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+assert all(cell.execution_count for cell in code), "not every cell was executed"
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+"""
+
+
+def run(*command: str | Path) -> str:
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("course")
+    run(sys.executable, "-m", "autograder", "build", "--edition", "open", "--into", folder)
+    return folder
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured the Linux way")
+def test_every_notebook_fits_into_a_binder(course, table):
+    notebooks = sorted(course.rglob("*.ipynb"))
+    assert notebooks
+    for notebook in notebooks:
+        peak = int(run(sys.executable, "-c", EXECUTE, notebook).split()[-1])
+        table("Peak memory of the notebooks", f"{notebook.stem:<30} {peak:5} MB of {LIMIT_MB} MB")
+        assert peak < LIMIT_MB, f"{notebook.name} needs {peak} MB; a Binder has {LIMIT_MB} MB"
