@@ -157,19 +157,35 @@ class _Net:
         """Move every box towards its neighbours, as far as the others of its rank allow."""
         x = [0.0] * len(self.sizes)
         for layer in self.layers:
-            self._place(layer, x, [0.0] * len(layer))
+            self._place(layer, x, [0.0] * len(layer), [False] * len(x))
+        above, below = (
+            self._lengths(self.layers, self.up),
+            self._lengths(self.layers[::-1], self.down),
+        )
+        longest = max(map(sum, zip(above, below, strict=True)))
+        spine = [a + b == longest for a, b in zip(above, below, strict=True)]
         for step in range(SLIDES):
             upward = step % 2 == 0
-            near = self.down if upward else self.up
+            near, length = (self.down, below) if upward else (self.up, above)
             for layer in reversed(self.layers) if upward else self.layers:
-                self._place(layer, x, [self._wanted(v, near[v], x) for v in layer])
+                wanted = [self._wanted(v, near[v], length, x) for v in layer]
+                self._place(layer, x, wanted, spine)
         self._straighten(x)
         return x
 
-    def _wanted(self, v: int, near: list[int], x: list[float]) -> float:
-        """Under (or above) its neighbours. A box hardly minds where a long line comes from."""
-        weight = {u: 1.0 if u < self.boxes or v >= self.boxes else 0.01 for u in near}
-        return sum(x[u] * w for u, w in weight.items()) / sum(weight.values()) if near else x[v]
+    def _lengths(self, layers: list[list[int]], near: list[list[int]]) -> list[int]:
+        """How many boxes are on the longest way that ends at each box or joint."""
+        length = [0] * len(self.sizes)
+        for layer in layers:
+            for v in layer:
+                length[v] = max((length[u] for u in near[v]), default=0) + (v < self.boxes)
+        return length
+
+    def _wanted(self, v: int, near: list[int], length: list[int], x: list[float]) -> float:
+        """Under (or above) those neighbours that are on the longest way, so that it is straight."""
+        most = max((length[u] for u in near), default=0)
+        best = [x[u] for u in near if length[u] == most]
+        return sum(best) / len(best) if best else x[v]
 
     def _straighten(self, x: list[float]) -> None:
         """Give each long line one place for its whole length, if there is one."""
@@ -196,7 +212,9 @@ class _Net:
         between = SIDE_GAP / 3 if both_joints else SIDE_GAP
         return self.sizes[a].right + between + self.sizes[b].left
 
-    def _place(self, layer: list[int], x: list[float], wanted: list[float]) -> None:
+    def _place(
+        self, layer: list[int], x: list[float], wanted: list[float], spine: list[bool]
+    ) -> None:
         """The places nearest to the wanted ones that keep order and distance.
 
         Least squares under `place[k] + gap <= place[k+1]`: isotonic regression, solved by pooling
@@ -208,7 +226,8 @@ class _Net:
             offset.append(total)
         pools: list[tuple[float, float, int]] = []  # mean, weight, how many
         for k, v in enumerate(layer):
-            mean, weight, many = wanted[k] - offset[k], 1.0 if v < self.boxes else 0.1, 1
+            mean, many = wanted[k] - offset[k], 1
+            weight = 100.0 if spine[v] else 1.0 if v < self.boxes else 0.1
             while pools and pools[-1][0] > mean:
                 left, heavy, more = pools.pop()
                 mean = (left * heavy + mean * weight) / (heavy + weight)

@@ -28,7 +28,7 @@ SHAPES = {
 }
 STATES = {"removed": "− removed", "added": "+ added", "marked": "◆ look here"}
 HEATS = {"flops": "share of FLOP: 0 to 100 %", "traffic": "share of bytes: 0 to 100 %"}
-FONT, SWATCH, HEIGHT, SPACE, ROW = 10.5, 24.0, 13.0, 16.0, 20.0
+FONT, SWATCH, HEIGHT, SPACE, ROW = 10.5, 34.0, 13.0, 16.0, 20.0
 
 Entry = tuple[str, str, float]  # sign, words, width
 
@@ -63,7 +63,7 @@ def legend_row(
             at, line = x, line + 1
         middle = y + line * ROW + HEIGHT / 2
         content += _swatch(sign, at, middle)
-        reach = SWATCH * (2 if sign in HEATS else 1)
+        reach = SWATCH * (1.5 if sign in HEATS else 1)
         content.append(label(at + reach + 6, middle + 3.5, words, "cl-l cl-m"))
         at += wide
     return content, (line + 1) * ROW
@@ -74,14 +74,18 @@ def _entries(shapes: Collection[str], states: Collection[str], heat: str) -> lis
     signs += [heat] if heat else []
     words = {**SHAPES, **STATES, **HEATS}
     return [
-        (s, words[s], len(words[s]) * FONT * SANS_WIDTH + SPACE + 6 + SWATCH * (1 + (s in HEATS)))
+        (
+            s,
+            words[s],
+            len(words[s]) * FONT * SANS_WIDTH + SPACE + 6 + SWATCH * (1.5 if s in HEATS else 1),
+        )
         for s in signs
     ]
 
 
 def _swatch(sign: str, x: float, y: float) -> list[str]:
     if sign in HEATS:
-        step = 2 * SWATCH / HEAT_STEPS
+        step = 1.5 * SWATCH / HEAT_STEPS
         return [
             tag(
                 "rect",
