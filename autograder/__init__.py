@@ -1,0 +1,35 @@
+"""Checks, verdicts, release and grading.
+
+    from autograder import check, compare, hint, implements, predict     # first cell of a notebook
+
+In a student's edition this package holds checks/ and what runs them; the grader, the hidden checks
+and the solutions stay with the teacher.
+
+Next room: notebook.py, what these functions do; docs/authoring.md, how an exercise is written.
+"""
+
+import sys
+
+from course_lib import exercises
+from course_lib.exercises import hint, implements, plugged, unplug
+
+# Exercises that are no function of the library live here, with the same decorator.
+exercises.homes.append("autograder.answers.{unit}")
+
+from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402
+
+__all__ = ["check", "compare", "hint", "implements", "plugged", "predict", "unplug"]
+
+
+def _in_notebook() -> None:
+    """Inside IPython: make `%%needs` known."""
+    if "IPython" not in sys.modules:
+        return
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is not None:
+        load_ipython_extension(shell)
+
+
+_in_notebook()

@@ -1,0 +1,1 @@
+"""Wrong answers that the checks must reject, right ones that they must accept. They never ship."""

@@ -1,0 +1,192 @@
+"""What a student types in a notebook.
+
+    check("passes.dce")                    # run the visible checks on what is plugged in
+    hint("passes.dce")                     # the next of three hints
+    predict("u02.nodes", 40, unit="nodes") # a guess before the reveal; never graded
+    compare("u02.nodes", 58)               # "you said 40 nodes; it is 58"
+    %%needs passes.dce                     # first line of a cell that cannot run without an answer
+
+`check` never raises: it returns a verdict, which shows itself. The answer is called exactly as the
+grader calls it: arguments and results pass through the same codec, so what works here works there.
+
+Next room: framework.py, how a check runs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import json
+import linecache
+import os
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograder.codec import Codec, Unsendable
+from autograder.framework import Crashed, NotAttempted, Wrong, judge
+from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, Verdict
+from course_lib import exercises
+from course_lib.exercises import Slot, slot
+
+PRINTED = 2000  # characters of what one call prints that are kept for the verdict
+PREDICTIONS = Path("predictions.json")
+
+
+def check(name: str) -> Verdict:
+    """Run the visible checks of an exercise on the function that is plugged in."""
+    entry = slot(name)
+    if entry.kind == "explain":
+        return Verdict(name, BY_HAND, entry.points, None)
+    if not answered(entry):
+        return Verdict(name, NOT_ATTEMPTED, entry.points)
+    answer = here(entry)
+    with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
+        return judge(name, answer)
+
+
+def here(entry: Slot) -> Callable[..., Any]:
+    """The plugged function, called in this process the way the grader calls it."""
+    plugs, function, run = exercises.plugs_now(), entry.plugged, entry.run
+    ours = Codec()
+    theirs = Codec(call=lambda *message: callback(*message))
+
+    def callback(number: int, args: tuple, kwargs: dict) -> Any:
+        a, k = ours.decode(theirs.encode((args, kwargs)))
+        with exercises.using({}):
+            return theirs.decode(ours.encode(ours.functions[number](*a, **k)))
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        a, k = theirs.decode(ours.encode((args, kwargs)))
+        output = io.StringIO()
+        try:
+            with exercises.using(plugs), contextlib.redirect_stdout(output):
+                result = run(*a, **k)
+        except NotImplementedError:
+            raise NotAttempted from None
+        except Exception as error:
+            raise crashed(error, function) from None
+        finally:
+            call.printed = output.getvalue()[:PRINTED]
+        try:
+            return ours.decode(theirs.encode(result))
+        except Unsendable as error:
+            raise Wrong(f"The function returns a graph or plain data. {error}") from None
+
+    call.printed = ""
+    return call
+
+
+def crashed(error: BaseException, function: Any) -> Crashed:
+    """The student's own line: the deepest frame that lies in the cell of their function."""
+    line, code = None, ""
+    cell = getattr(getattr(function, "__code__", None), "co_filename", None)
+    for frame in traceback.extract_tb(error.__traceback__):
+        if frame.filename == cell:
+            line = frame.lineno
+            code = linecache.getline(cell, line or 0).strip()
+    text = str(error)
+    return Crashed(f"{type(error).__name__}: {text[:500]}", line, code)
+
+
+def predict(key: str, value: Any, unit: str = "") -> None:
+    """Keep a guess beside the notebook. It is never graded."""
+    if value is None or value is Ellipsis:
+        _show(f"Type your own guess in place of the dots, then run the cell: {key}.")
+        return
+    guesses = _guesses()
+    guesses[key] = {"value": value, "unit": unit}
+    partial = PREDICTIONS.with_suffix(".part")
+    partial.write_text(json.dumps(guesses, indent=1, default=str))
+    os.replace(partial, PREDICTIONS)
+    _show(f"Kept: you say {_amount(value, unit)}.")
+
+
+def compare(key: str, actual: Any, unit: str = "") -> None:
+    """Put the guess beside what came out."""
+    guess = _guesses().get(key)
+    if guess is None:
+        _show(f"It is {_amount(actual, unit)}. You made no prediction for {key}.")
+        return
+    unit = unit or guess["unit"]
+    said = guess["value"]
+    _show(f"You said {_amount(said, unit)}; it is {_amount(actual, unit)}.{_apart(said, actual)}")
+
+
+def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
+    """The cell magic `%%needs`: run the cell once all the named exercises have an answer."""
+    missing = [name for name in names.split() if not answered(slot(name))]
+    if missing:
+        _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
+        return
+    run(cell)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """Register the magics. Importing autograder inside IPython does this."""
+
+    def run(cell: str) -> None:
+        # A cell inside a cell: the outer one shows the error, so that a failure stops a run.
+        shell.run_cell(cell).raise_error()
+
+    shell.register_magic_function(
+        lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
+    )
+
+
+def answered(entry: Slot) -> bool:
+    """Is there an answer? The website sets COURSE_ANSWERS=reference: the library's own counts."""
+    return entry.answered or os.environ.get("COURSE_ANSWERS") == "reference"
+
+
+def _guesses() -> dict[str, Any]:
+    try:
+        kept = json.loads(PREDICTIONS.read_text())
+    except (OSError, ValueError):
+        return {}
+    return kept if isinstance(kept, dict) else {}
+
+
+def _amount(value: Any, unit: str) -> str:
+    number = f"{value:.3g}" if isinstance(value, float) else f"{value}"
+    return f"{number} {unit}".rstrip()
+
+
+def _apart(said: Any, actual: Any) -> str:
+    try:
+        ratio = float(said) / float(actual)
+    except (TypeError, ValueError, ZeroDivisionError):
+        return ""
+    if 0.9 <= ratio <= 1.1:
+        return " Within 10 %."
+    if ratio <= 0:
+        return ""
+    return f" {ratio:.2g} times too high." if ratio > 1 else f" {1 / ratio:.2g} times too low."
+
+
+class _Note:
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        style = "border-left:4px solid currentColor;padding:.3em .8em;margin:.3em 0"
+        return f'<p role="note" style="{style}">{html.escape(self.text)}</p>'
+
+
+def _show(text: str) -> None:
+    try:
+        from IPython import get_ipython
+    except ImportError:
+        print(text)
+        return
+    if get_ipython() is None:
+        print(text)
+    else:
+        from IPython.display import display
+
+        display(_Note(text))

@@ -1,0 +1,25 @@
+"""How a person grades an explanation: what gives points, and three texts with the points they got.
+
+Exercises of kind "explain" return one of these as their "solution". It never ships.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Sample:
+    points: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Rubric:
+    criteria: str
+    samples: tuple[Sample, ...]
+
+    def as_markdown(self) -> str:
+        parts = [f"**Rubric.** {self.criteria}"]
+        parts += [f"**Sample answer, {s.points:g} points.** {s.text}" for s in self.samples]
+        return "\n\n".join(parts)

@@ -1,0 +1,258 @@
+"""The slots into which students plug their own functions.
+
+An exercise of the course is a whole function of this library. The decorator keeps the function
+in a *slot* and returns a thin call-through, so the compiler runs whatever is plugged in:
+
+    @exercise("passes.cse", unit=2, points=3, hints=(...))     # in course_lib/passes/cse.py
+    def cse(graph: Graph) -> Graph: ...
+
+    @implements("passes.cse")                                  # in the student's notebook
+    def cse(graph: Graph) -> Graph: ...
+
+From the second definition on, `course_lib.passes.cse.cse` runs the student's function, and so
+does every compilation. `unplug("passes.cse")` brings ours back. While a student's function
+runs, the slot that it fills is masked: it cannot answer by calling the library.
+
+Next room: course_lib/ir/types.py, where the language of the compiler begins.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import importlib
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
+
+# Where `slot(name)` looks for an exercise whose module is not imported yet. Other packages that
+# hold exercises append their own pattern; "{path}" is the slot's name, "{unit}" its first part.
+homes = ["course_lib.{path}"]
+
+_slots: dict[str, Slot] = {}
+_running: ContextVar[tuple[str, ...]] = ContextVar("running", default=())
+
+
+class NotAnswered(NotImplementedError):
+    """A cell needs an exercise that has no answer yet. Notebooks show the message alone."""
+
+    def __init__(self, name: str):
+        super().__init__(f"{name} has no answer yet. Write it in its exercise cell, run that cell.")
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+@dataclass(eq=False)
+class Slot:
+    """One exercise: what it asks for, our answer, the simple stand-in, the student's answer."""
+
+    name: str
+    unit: int
+    points: int
+    kind: str
+    hints: tuple[str, ...]
+    reference: Callable[..., Any]
+    baseline: Callable[..., Any] | None
+    call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
+    run: Callable[..., Any] = field(init=False)  # what a call runs now
+    plugged: Callable[..., Any] | None = field(init=False, default=None)
+    hints_used: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ValueError(f"{self.name}: kind is one of {', '.join(KINDS)}, not {self.kind!r}")
+        if len(self.hints) not in (0, 3):
+            raise ValueError(f"{self.name}: a hint ladder has three steps, not {len(self.hints)}")
+        self.call = self.run = self.reference
+
+    @property
+    def signature(self) -> inspect.Signature:
+        return inspect.signature(self.reference)
+
+    @property
+    def doc(self) -> str:
+        return inspect.getdoc(self.reference) or ""
+
+    @property
+    def answered(self) -> bool:
+        """True once a function other than the empty stub is plugged in."""
+        return self.plugged is not None
+
+    def plug(self, function: Callable[..., Any] | None) -> None:
+        self.plugged = function
+        ours = function is None or function in (self.reference, self.baseline)
+        self.run = (function or self.reference) if ours else _masked(self.name, function)
+
+
+def exercise(
+    name: str,
+    *,
+    unit: int,
+    points: int,
+    kind: str = "implement",
+    baseline: Callable[..., Any] | None = None,
+    hints: tuple[str, ...] = (),
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register the decorated function as the reference of slot `name`.
+
+    `baseline` is what the compiler does before that unit (correct, only slower); without one the
+    student edition has no body here at all. `hints` is a ladder of three: a question, the idea,
+    almost the code.
+    """
+
+    def register(reference: Callable[..., Any]) -> Callable[..., Any]:
+        entry = Slot(name, unit, points, kind, tuple(hints), reference, baseline)
+        previous = _slots.get(name)
+        if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
+            entry.plug(previous.plugged)
+        _slots[name] = entry
+
+        @functools.wraps(reference)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return entry.run(*args, **kwargs)
+
+        entry.call = call
+        return call
+
+    return register
+
+
+def implements(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Plug the decorated function into slot `name`.
+
+    An empty stub leaves the slot as it is, and its name then means the library's function.
+    """
+    entry = slot(name)
+
+    def plug(function: Callable[..., Any]) -> Callable[..., Any]:
+        if is_stub(function):
+            return entry.call
+        entry.plug(function)
+        return function
+
+    return plug
+
+
+def unplug(name: str | None = None) -> None:
+    """Bring the library's own function back: for one slot, or for all of them."""
+    for entry in [slot(name)] if name else _slots.values():
+        entry.plug(None)
+
+
+@contextmanager
+def plugged(name: str, function: Callable[..., Any] | None) -> Iterator[None]:
+    """Run the block with `function` in slot `name` (None: with the library's own)."""
+    entry = slot(name)
+    before = entry.plugged
+    entry.plug(function)
+    try:
+        yield
+    finally:
+        entry.plug(before)
+
+
+@contextmanager
+def baselines(*names: str) -> Iterator[None]:
+    """Run the block with the simple stand-in in each of these slots, to measure what it costs."""
+    with ExitStack() as stack:
+        for name in names:
+            if slot(name).baseline is None:
+                raise ValueError(f"{name} has no baseline: the compiler does not run through it")
+            stack.enter_context(plugged(name, slot(name).baseline))
+        yield
+
+
+@contextmanager
+def using(plugs: dict[str, Callable[..., Any]]) -> Iterator[None]:
+    """Run the block with exactly these functions plugged in and every other slot unplugged."""
+    before = plugs_now()
+    _plug_exactly(plugs)
+    try:
+        yield
+    finally:
+        _plug_exactly(before)
+
+
+def plugs_now() -> dict[str, Callable[..., Any]]:
+    """What is plugged in, by slot name."""
+    return {entry.name: entry.plugged for entry in _slots.values() if entry.plugged is not None}
+
+
+def slot(name: str) -> Slot:
+    """The slot of that name; its module is imported when it is not yet."""
+    if name not in _slots:
+        for home in homes:
+            _import_home(home, name)
+    if name not in _slots:
+        known = ", ".join(sorted(_slots)) or "none so far"
+        raise ValueError(f"no exercise is named {name!r}. Known: {known}")
+    return _slots[name]
+
+
+def slots(unit: int | None = None) -> list[Slot]:
+    """The registered slots, of one unit or of all, in the order in which they were defined."""
+    return [entry for entry in _slots.values() if unit is None or entry.unit == unit]
+
+
+def hint(name: str) -> None:
+    """Print the next of the three hints of an exercise."""
+    entry = slot(name)
+    if not entry.hints:
+        print(f"{name} has no hints.")
+        return
+    entry.hints_used = min(entry.hints_used + 1, len(entry.hints))
+    step = entry.hints_used
+    print(f"{name}, hint {step} of {len(entry.hints)}: {entry.hints[step - 1]}")
+
+
+def is_stub(function: Callable[..., Any]) -> bool:
+    """True for a function that does nothing but raise NotImplementedError."""
+    code = getattr(function, "__code__", None)
+    if not isinstance(code, CodeType) or code.co_names != ("NotImplementedError",):
+        return False
+    steps = [step.opname for step in dis.get_instructions(code)]
+    return not any(step.startswith(("RETURN", "YIELD")) for step in steps)
+
+
+def _masked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        running = _running.get()
+        if name in running:
+            raise RecursionError(
+                f"your {name} called {name} of the library, which is your own function again. "
+                "To recurse, call your function by the name that you gave it in the notebook."
+            )
+        token = _running.set((*running, name))
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _running.reset(token)
+
+    return run
+
+
+def _plug_exactly(plugs: dict[str, Callable[..., Any]]) -> None:
+    for entry in _slots.values():
+        if entry.plugged is not plugs.get(entry.name):
+            entry.plug(plugs.get(entry.name))
+
+
+def _import_home(home: str, name: str) -> None:
+    parts = name.split(".")
+    for length in range(len(parts), 0, -1):
+        module = home.format(path=".".join(parts[:length]), unit=parts[0])
+        try:
+            importlib.import_module(module)
+        except ModuleNotFoundError as error:
+            if error.name is None or not module.startswith(error.name):
+                raise
+            continue
+        return
