@@ -1,0 +1,85 @@
+"""Fixpoint: run passes round after round until they find nothing more to do.
+
+    fixpoint([simplify, fold, dce])(graph)
+
+One pass makes work for another: folding makes the 1.0 that simplification looks for. The other answer
+to the question of the right order is a fixed list with repeats, as in `manager.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph import Graph, Node
+from course_lib.passes.cse import exactly
+from course_lib.passes.manager import Pass, pass_name, run_passes
+
+
+def once(passes: Sequence[Pass], limit: int = 20) -> Pass:
+    """The compiler without iteration: each pass runs a single time."""
+    return lambda graph: run_passes(graph, passes)
+
+
+@exercise(
+    "passes.fixpoint",
+    unit=2,
+    points=2,
+    baseline=once,
+    hints=(
+        "When may you stop: when the last pass changed nothing, or when none of them did?",
+        "Return a function of a graph. It runs a whole round, compares the graph with what it was "
+        "before that round, and stops when they are the same program.",
+        "def until_stable(graph): for _ in range(limit): before, graph = graph, "
+        "run_passes(graph, passes); if same_program(before, graph): return graph. After the loop, "
+        "raise ValueError.",
+    ),
+)
+def fixpoint(passes: Sequence[Pass], limit: int = 20) -> Pass:
+    """A pass that runs `passes` in order, again and again, until a round changes nothing.
+
+    A round is all the passes, in order, each one verified by `run_passes`. Whether it changed
+    anything, `same_program(before, after)` knows: passes may build every node anew, so that `is`
+    and == on nodes say nothing, and the number of nodes may be the same for different programs.
+
+    Passes that undo each other's work never come to rest. After `limit` rounds that all changed
+    something, raise ValueError; no pass runs more often than that.
+
+    >>> from course_lib.ir.build import trace
+    >>> from course_lib.passes.dce import dce
+    >>> from course_lib.passes.fold import fold
+    >>> from course_lib.passes.simplify import simplify
+    >>> two_steps = trace(lambda x: x * ((x - x) * 0 + 1), "i32[4]")
+    >>> fixpoint([simplify, fold, dce])(two_steps)
+    graph @main(%x0: i32[4]) -> (i32[4]) {
+      return %x0
+    }
+    <BLANKLINE>
+    """
+
+    def until_stable(graph: Graph) -> Graph:
+        for _ in range(limit):
+            before, graph = graph, run_passes(graph, passes)
+            if same_program(before, graph):
+                return graph
+        names = ", ".join(pass_name(one) for one in passes)
+        raise ValueError(f"after {limit} rounds of {names}, the last one still changed something")
+
+    return until_stable
+
+
+def same_program(a: Graph, b: Graph) -> bool:
+    """Do two graphs list the same computations in the same order? Names and origins do not count."""
+    return _numbered(a) == _numbered(b)
+
+
+def _attrs(node: Node) -> list[object]:
+    return [(name, exactly(value)) for name, value in node.attrs.items()]
+
+
+def _numbered(graph: Graph) -> list[object]:
+    number = {node: k for k, node in enumerate(graph.nodes)}
+    body: list[object] = [
+        (node.op, node.type, [number[i] for i in node.inputs], _attrs(node)) for node in graph.nodes
+    ]
+    return [*body, [number[node] for node in graph.inputs], [number[n] for n in graph.outputs]]
