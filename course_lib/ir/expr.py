@@ -95,7 +95,7 @@ class Load:
     """The element of `buffer` at `indices`. An index may itself be an expression (gather)."""
 
     buffer: str
-    indices: tuple[Union[Affine, "Expr"], ...]
+    indices: tuple[Union[Affine, Expr], ...]
     dtype: DType
 
 
@@ -115,7 +115,7 @@ class Call:
     """A scalar function of `scalar.SCALARS` applied to arguments."""
 
     fn: str
-    args: tuple["Expr", ...]
+    args: tuple[Expr, ...]
     dtype: DType
 
 

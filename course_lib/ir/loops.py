@@ -64,7 +64,7 @@ class Loop:
     var: str
     start: Affine
     stop: Affine
-    body: tuple["Stmt", ...]
+    body: tuple[Stmt, ...]
     kind: str = "for"
 
     @property
@@ -89,7 +89,7 @@ class Kernel:
     params: tuple[Buffer, ...]
     body: tuple[Stmt, ...]
     origin: tuple[str, ...] = ()
-    packed: tuple["Packing", ...] = ()
+    packed: tuple[Packing, ...] = ()
 
     @property
     def out(self) -> Buffer:

@@ -22,8 +22,7 @@ from llvmlite import ir
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
 from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, substitute
 from course_lib.ir.types import DType, bool_
-from course_lib.llvm.scalars import constant, emit_scalar, memory_type, register_type
-
+from course_lib.llvm.scalars import constant, emit_scalar, memory_type
 
 I64 = ir.IntType(64)
 I32 = ir.IntType(32)
@@ -137,7 +136,9 @@ class _Emitter:
 
     def unroll(self, loop: Loop) -> None:
         if loop.extent is None or loop.start.terms:
-            raise ValueError(f"@{self.kernel.name}: unroll {loop.var} needs bounds that are numbers")
+            raise ValueError(
+                f"@{self.kernel.name}: unroll {loop.var} needs bounds that are numbers"
+            )
         for i in range(loop.start.const, loop.start.const + loop.extent):
             self.block(substitute(loop.body, {loop.var: Affine((), i)}))
 

@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import llvmlite.binding as llvm
@@ -26,14 +26,16 @@ class Code:
     functions  for each kernel its parts, in order: (callable, iterations of its parallel loop)
     llvm_ir    the module before LLVM's optimizer
     optimized  the same afterwards
-    assembly   what the processor runs
     """
 
-    functions: dict[str, list[tuple[ctypes._CFuncPtr, int]]]
+    functions: dict[str, list[tuple[Callable[..., None], int]]]
     llvm_ir: str
     optimized: str
-    assembly: str
     engine: llvm.ExecutionEngine
+
+    def assembly(self) -> str:
+        """What the processor runs. Made when asked for: it takes as long as compiling did."""
+        return target_machine().emit_assembly(llvm.parse_assembly(self.optimized))
 
 
 def target_machine(level: int = 3) -> llvm.TargetMachine:
@@ -47,7 +49,9 @@ def target_machine(level: int = 3) -> llvm.TargetMachine:
     )
 
 
-def emit_module(kernels: Sequence[Kernel], name: str = "model") -> tuple[str, dict[str, list[Part]]]:
+def emit_module(
+    kernels: Sequence[Kernel], name: str = "model"
+) -> tuple[str, dict[str, list[Part]]]:
     """LLVM IR text for some kernels, and the functions that each one became."""
     module = ir.Module(name)
     module.triple = llvm.get_process_triple()
@@ -73,7 +77,7 @@ def compile_kernels(kernels: Sequence[Kernel], name: str = "model") -> Code:
     text, parts = emit_module(kernels, name)
     machine = target_machine()
     module = optimize(text, machine)
-    optimized, assembly = str(module), machine.emit_assembly(module)
+    optimized = str(module)
     engine = llvm.create_mcjit_compiler(module, target_machine())
     engine.finalize_object()
     functions = {}
@@ -84,4 +88,4 @@ def compile_kernels(kernels: Sequence[Kernel], name: str = "model") -> Code:
             (signature(engine.get_function_address(part.symbol)), part.iterations)
             for part in parts[kernel.name]
         ]
-    return Code(functions, text, optimized, assembly, engine)
+    return Code(functions, text, optimized, engine)

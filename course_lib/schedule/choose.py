@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from course_lib.ir.expr import Affine, Load, loads
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
 from course_lib.schedule.machine import Machine
-from course_lib.schedule.primitives import annotate, find_loop, pack, sink, split
+from course_lib.schedule.primitives import annotate, pack, sink, split
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
 

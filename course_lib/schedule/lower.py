@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from course_lib.ir.expr import Affine, Expr, Load, LoopForm, call, literal, transform
 from course_lib.ir.graph import Graph, Node
-from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, substitute, verify_kernel
+from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, verify_kernel
 from course_lib.ir.ops import op as op_row
 from course_lib.ir.text import value_names
 from course_lib.ir.types import TensorType
@@ -118,17 +119,19 @@ class _Lowering:
 
     def _plain(self, form: LoopForm) -> list[Stmt]:
         """for domain { out[write] = body }"""
+        form, units = _without_units(form)
         self.block, self.known = [], {}
-        value = self._body(self.root, form, {})
+        value = self._body(self.root, form, units)
         return _nest(form.domain, [*self.block, Store("out", form.write, value)])
 
     def _combining(self, form: LoopForm) -> list[Stmt]:
         """for domain { acc = identity; for reduce { acc = combine(acc, body) }; out = epilogue }"""
         assert self.anchor is not None
+        form, units = _without_units(form)
         acc = Buffer("acc", TensorType(self.anchor.type.dtype, ()))
         current = Load("acc", (), acc.type.dtype)
         self.block, self.known = [], {}
-        point = self._body(self.anchor, form, {})
+        point = self._body(self.anchor, form, units)
         update = Store("acc", (), call(form.combine, current, point))
         inner = _nest(form.reduce, [*self.block, update])
         self.block, self.known = [], {(self.anchor, form.write): current}
@@ -212,11 +215,19 @@ def identity_of(combine: str, t: TensorType) -> Expr:
     return literal(int(limits.min if low else limits.max), t.dtype)
 
 
+def _without_units(form: LoopForm) -> tuple[LoopForm, dict[str, Affine]]:
+    """The form without loops of one iteration, and their variables, which are 0."""
+    units = {var: Affine() for var, extent in (*form.domain, *form.reduce) if extent == 1}
+    domain, reduce = (
+        tuple((var, extent) for var, extent in loops if extent != 1)
+        for loops in (form.domain, form.reduce)
+    )
+    write = tuple(i.substitute(units) for i in form.write)
+    return replace(form, domain=domain, reduce=reduce, write=write), units
+
+
 def _nest(domain: Iterable[tuple[str, int]], body: list[Stmt]) -> list[Stmt]:
-    """The loops of a domain around a body, outermost first; one iteration needs no loop."""
+    """The loops of a domain around a body, outermost first."""
     for var, extent in reversed(tuple(domain)):
-        if extent == 1:
-            body = list(substitute(tuple(body), {var: Affine()}))
-        else:
-            body = [Loop(var, Affine(), Affine((), extent), tuple(body))]
+        body = [Loop(var, Affine(), Affine((), extent), tuple(body))]
     return body

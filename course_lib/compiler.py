@@ -1,0 +1,118 @@
+"""The front door: from a model to something that runs. Reads as the table of contents of the course.
+
+    run = course_lib.compile(model, [x])
+    run(x)
+
+Four forms of one program, each printed, drawn and run by its own room:
+
+    graph of tensor ops  ->  loop nests over buffers  ->  LLVM IR  ->  machine code
+    frontend/, passes/       schedule/                    llvm/        runtime/
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from course_lib.ir.graph import Graph
+from course_lib.ir.types import type_of
+from course_lib.ir.verify import verify
+from course_lib.passes.decompose import decompose
+from course_lib.passes.manager import DEFAULT, Pass, run_passes
+from course_lib.passes.specialize import specialize
+from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
+from course_lib.runtime.stages import Stage
+from course_lib.schedule.lower import lower
+from course_lib.schedule.memory import plan_memory
+from course_lib.schedule.plan import schedule
+
+TARGETS = ("cpu", "interpreter")
+Watch = Callable[[str, Any], object]
+
+
+def compile(
+    model: Any,
+    example_inputs: Sequence[Any] | None = None,
+    target: str = "cpu",
+    passes: Sequence[Pass] | None = None,
+    watch: Watch | None = None,
+    threads: int | None = None,
+) -> Executable:
+    """Compile a model into an `Executable`: call it with arrays or tensors.
+
+    model           a torch.nn.Module, an ONNX file (path, bytes, ModelProto) or a Graph
+    example_inputs  arrays or tensors, or one of them. A torch module needs them to be traced; they
+                    also give a number to every symbolic size (a batch of `n`)
+    target          "cpu": machine code; "interpreter": numpy, node by node
+    passes          graph passes in order; None: `passes.manager.DEFAULT`
+    watch           `watch(name, form)` sees every intermediate form: a Graph after each pass, then
+                    a Program of loop nests, then LLVM IR as text
+    threads         how many may work on one kernel; None: as many as there are processors
+
+    Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
+    them at once, with where they stand in the model) and a pass that breaks the graph.
+    """
+    if target not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
+    stages: list[Stage] = []
+    seconds: dict[str, float] = {}
+
+    def see(name: str, form: Any) -> None:
+        stages.append(Stage(name, form))
+        if watch is not None:
+            watch(name, form)
+
+    with timed(seconds, "import"):
+        graph = read(model, example_inputs)
+    see("import", graph)
+    with timed(seconds, "passes"):
+        graph = run_passes(graph, DEFAULT if passes is None else passes, see)
+    if target == "interpreter":
+        return InterpretedModel(graph, stages, seconds)
+    return generate(graph, see, stages, seconds, threads)
+
+
+def read(model: Any, example_inputs: Sequence[Any] | None) -> Graph:
+    """The model as a verified graph with numbers for sizes."""
+    from course_lib.frontend import load
+
+    if example_inputs is not None and not isinstance(example_inputs, (list, tuple)):
+        example_inputs = [example_inputs]
+    graph = verify(load(model, example_inputs))
+    if example_inputs is not None:
+        graph = specialize(graph, [type_of(as_array(x)) for x in example_inputs])
+    return graph
+
+
+def generate(
+    graph: Graph, see: Watch, stages: list[Stage], seconds: dict[str, float], threads: int | None
+) -> CompiledModel:
+    """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
+    from course_lib.llvm.host import host_machine
+    from course_lib.llvm.jit import compile_kernels
+
+    machine = host_machine(threads)
+    with timed(seconds, "lower"):
+        program = lower(decompose(graph))
+    see("loops", program)
+    with timed(seconds, "schedule"):
+        program = schedule(program, machine)
+        memory = plan_memory(program)
+    see("scheduled", program)
+    with timed(seconds, "codegen"):
+        kernels = {step.kernel.name: step.kernel for step in program.steps if step.kernel}
+        code = compile_kernels(list(kernels.values()), graph.name)
+    see("llvm", code.llvm_ir)
+    see("optimized", code.optimized)
+    see("assembly", code.assembly)  # a function: made when somebody looks
+    return CompiledModel(graph, program, memory, code, machine.threads, stages, seconds)
+
+
+@contextmanager
+def timed(seconds: dict[str, float], step: str):
+    """Add how long the block took to `seconds[step]`."""
+    start = time.perf_counter()
+    yield
+    seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - start

@@ -1,0 +1,162 @@
+"""The memory plan: at which address each intermediate value lives, and which ones share it.
+
+    step     0    1    2                 offset
+    a        |====|                      0      a is written by step 0, read last by step 1
+    b             |====|                 64     alive together with a: another address
+    c                  |===              0      a is dead: its bytes are free again
+
+A value is alive from the step that writes it to the last step that reads it (or a view of it). Two
+values that are never alive together may have the same address. Results, inputs and constants have
+memory of their own; the plan is about what lies between. Next room: `course_lib/llvm`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from course_lib.exercises import exercise
+from course_lib.schedule.program import Program
+
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value's life: `first` and `last` are steps, both included. `size` is in bytes, aligned."""
+
+    name: str
+    size: int
+    first: int
+    last: int
+
+    def overlaps(self, other: Interval) -> bool:
+        return self.first <= other.last and other.first <= self.last
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Offsets in one arena. `size` is the arena's, `lower_bound` the most bytes alive at once."""
+
+    intervals: tuple[Interval, ...]
+    offsets: Mapping[str, int]
+    size: int
+    lower_bound: int
+
+    @property
+    def without_reuse(self) -> int:
+        """Bytes if every value had its own."""
+        return sum(i.size for i in self.intervals)
+
+    def __str__(self) -> str:
+        ratio = self.size / self.lower_bound if self.lower_bound else 1.0
+        return (
+            f"{len(self.intervals)} buffers in {self.size:,} bytes "
+            f"({ratio:.2f} of the lower bound {self.lower_bound:,}; "
+            f"{self.without_reuse:,} without reuse)"
+        )
+
+
+def plan_memory(program: Program) -> MemoryPlan:
+    """Decide an address for every value between the inputs and the results."""
+    intervals = liveness(program)
+    offsets = assign_offsets(intervals)
+    check_plan(intervals, offsets)
+    size = max((offsets[i.name] + i.size for i in intervals), default=0)
+    return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals))
+
+
+def liveness(program: Program) -> list[Interval]:
+    """The life of every value that the plan is responsible for, in the order of their first step."""
+    outside = {program.owner(v) for v in (*program.inputs, *program.constants, *program.outputs)}
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for number, step in enumerate(program.steps):
+        first[step.writes] = last[step.writes] = number
+        for value in step.reads:
+            last[program.owner(value)] = number
+    return [
+        Interval(name, aligned(program.types[name].nbytes), start, last[name])
+        for name, start in first.items()
+        if name not in outside
+    ]
+
+
+def aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT
+
+
+def lower_bound(intervals: Sequence[Interval]) -> int:
+    """No plan can be smaller than the bytes alive together at the busiest step."""
+    steps = {i.first for i in intervals}
+    return max((sum(i.size for i in intervals if i.first <= s <= i.last) for s in steps), default=0)
+
+
+def one_after_another(intervals: Sequence[Interval]) -> dict[str, int]:
+    """The baseline: every value has bytes of its own."""
+    offsets, end = {}, 0
+    for interval in intervals:
+        offsets[interval.name] = end
+        end += interval.size
+    return offsets
+
+
+@exercise(
+    "schedule.memory.assign_offsets",
+    unit=4,
+    points=4,
+    baseline=one_after_another,
+    hints=(
+        "Which values must not share bytes with the one that you place next?",
+        "Place big values first. The values already placed that are alive at the same time leave "
+        "gaps between them; the lowest gap that is large enough will do.",
+        "For each interval, largest first: sort its placed neighbours (those that overlap it) by "
+        "offset, start at 0, and move past each neighbour that begins before you would fit.",
+    ),
+)
+def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
+    """Choose an offset in bytes for every interval, so that the arena is small.
+
+    intervals  lives of values; `size` in bytes is a multiple of 64
+    returns    {name: offset}; every offset is at least 0 and a multiple of 64, and no two values
+               that are alive together share a byte
+
+    The order in which values are placed decides how small the arena gets. Large values first is hard
+    to beat: small ones fit into the gaps that large ones leave (Pisarchyk and Lee, "Efficient Memory
+    Management for Deep Neural Net Inference", 2020; TensorFlow Lite plans this way).
+    """
+    offsets: dict[str, int] = {}
+    placed: list[Interval] = []
+    for interval in sorted(intervals, key=lambda i: (-i.size, i.first, i.name)):
+        offset = 0
+        for other in sorted(placed, key=lambda o: offsets[o.name]):
+            if other.overlaps(interval):
+                if offset + interval.size <= offsets[other.name]:
+                    break
+                offset = max(offset, offsets[other.name] + other.size)
+        offsets[interval.name] = offset
+        placed.append(interval)
+    return offsets
+
+
+def check_plan(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> None:
+    """Raise ValueError if a value has no proper address or two living values share a byte."""
+    for interval in intervals:
+        offset = offsets.get(interval.name)
+        if not isinstance(offset, int) or offset < 0 or offset % ALIGNMENT:
+            raise ValueError(
+                f"memory plan: {interval.name} needs an offset >= 0 that is a multiple of "
+                f"{ALIGNMENT}, got {offset!r}"
+            )
+    by_start = sorted(intervals, key=lambda i: i.first)
+    for position, a in enumerate(by_start):
+        for b in by_start[position + 1 :]:
+            if b.first > a.last:
+                break
+            if offsets[a.name] < offsets[b.name] + b.size and (
+                offsets[b.name] < offsets[a.name] + a.size
+            ):
+                raise ValueError(
+                    f"memory plan: {a.name} and {b.name} are both alive at step {b.first} and "
+                    f"share bytes (offsets {offsets[a.name]} and {offsets[b.name]})"
+                )
