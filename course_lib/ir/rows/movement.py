@@ -81,7 +81,7 @@ _moved(
     "axes in another order: axis i of the result is axis perm[i] of x",
     attrs={"perm": REQUIRED},
     infer=_transpose_type,
-    evaluate=lambda arrays, attrs: np.ascontiguousarray(arrays[0].transpose(attrs["perm"])),
+    evaluate=lambda arrays, attrs: arrays[0].transpose(attrs["perm"]).copy(),
     loops=_transpose_loops,
 )
 
