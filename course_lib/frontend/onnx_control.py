@@ -1,0 +1,67 @@
+"""If and Loop, where they can be decided, or computed, without control flow.
+
+    If(true) {then} {else}     ->   then
+    If(%c) {then} {else}       ->   select(%c, then, else)          both are computed
+    Loop(3, true) {body}       ->   body, body, body
+
+Our graphs have no jumps: all that a pass or a kernel has to know is dataflow. What cannot be
+brought into that form (a loop whose end depends on data) is refused with a clear error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from course_lib.frontend import blocks
+from course_lib.frontend.onnx_ops import NeedsConstant, attributes, numbers
+from course_lib.ir import build as b
+from course_lib.ir.graph import Node
+from course_lib.ir.types import i64
+
+LONGEST = 256  # iterations of a loop that we are willing to write out
+
+
+def translate(importer: Any, node: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
+    """The results of an If or a Loop node; `importer` imports the graphs inside."""
+    inside = attributes(node)
+    if node.op_type == "If":
+        return _if(importer, inside["then_branch"], inside["else_branch"], inputs[0], origin)
+    return _loop(importer, inside["body"], inputs, origin)
+
+
+def _if(importer: Any, then: Any, other: Any, condition: Node, origin: tuple[str, ...]) -> list:
+    try:
+        taken = then if numbers(condition, "the condition").item() else other
+        return importer.subgraph(taken, [], origin)
+    except NeedsConstant:
+        pass
+    yes = importer.subgraph(then, [], origin)
+    no = importer.subgraph(other, [], origin)
+    for a, c in zip(yes, no, strict=True):
+        if not isinstance(a, Node) or not isinstance(c, Node) or a.type != c.type:
+            raise ValueError("the branches of an If that depends on data must give tensors of "
+                             "the same types")  # fmt: skip
+    condition = b.reshape(condition, ())
+    return [b.select(condition, a, c) for a, c in zip(yes, no, strict=True)]
+
+
+def _loop(importer: Any, body: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
+    limit, condition, *carried = inputs
+    if limit is None:
+        raise ValueError("a Loop without a trip count ends when its data say so; not supported")
+    trips = int(numbers(limit, "the trip count of a Loop").item())
+    running = True if condition is None else bool(numbers(condition, "its condition").item())
+    if trips > LONGEST:
+        raise ValueError(f"a Loop of {trips} iterations is too long to write out (> {LONGEST})")
+    scanned: list[list[Node]] = []
+    for trip in range(trips):
+        if not running:
+            break
+        results = importer.subgraph(body, [b.const(trip, i64), b.const(True), *carried], origin)
+        running = bool(numbers(results[0], "the condition that a Loop goes on with").item())
+        carried = results[1 : 1 + len(carried)]
+        scanned.append(results[1 + len(carried) :])
+    columns = [b.concat([blocks.add_axes(x, [0]) for x in column], 0)
+               for column in zip(*scanned, strict=True)]  # fmt: skip
+    return [*carried, *columns]
