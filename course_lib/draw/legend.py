@@ -26,7 +26,7 @@ SHAPES = {
     "control": "control",
     "region": "one kernel or group",
 }
-STATES = {"removed": "− removed", "added": "+ added", "marked": "◆ look here"}
+STATES = {"removed": "− removed", "added": "+ added", "marked": "◆ look here", "stall": "waiting"}
 HEATS = {"flops": "share of FLOP: 0 to 100 %", "traffic": "share of bytes: 0 to 100 %"}
 FONT, SWATCH, HEIGHT, SPACE, ROW = 10.5, 34.0, 13.0, 16.0, 20.0
 

@@ -25,7 +25,7 @@ def escape(text: object) -> str:
     return html.escape(_FORBIDDEN.sub("\N{REPLACEMENT CHARACTER}", str(text)), quote=True)
 
 
-def tag(name: str, *content: str, **attributes: object) -> str:
+def tag(element: str, /, *content: str, **attributes: object) -> str:
     """An element. `content` is markup (escape it first!); attributes are escaped here.
 
     `klass` stands for `class`, and an underscore for a hyphen; None leaves an attribute out.
@@ -35,7 +35,9 @@ def tag(name: str, *content: str, **attributes: object) -> str:
         for key, value in attributes.items()
         if value is not None and value != ""
     )
-    return f"<{name}{given}>{''.join(content)}</{name}>" if content else f"<{name}{given}/>"
+    return (
+        f"<{element}{given}>{''.join(content)}</{element}>" if content else f"<{element}{given}/>"
+    )
 
 
 def _value(value: object) -> str:

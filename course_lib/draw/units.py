@@ -14,8 +14,8 @@ _DECIMAL = [(1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, 
 _BINARY = [(2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B")]
 
 
-def digits(value: float) -> str:
-    """At most three significant digits, no exponent for sizes that people say in words."""
+def digits(value: float, exactly: bool = False) -> str:
+    """At most three significant digits (`exactly` keeps zeros at the end: 2.00)."""
     if not math.isfinite(value):
         return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
     if value == 0:
@@ -25,7 +25,7 @@ def digits(value: float) -> str:
     if not -4 <= size < 9:
         return f"{rounded:.3g}"
     text = f"{rounded:,.{max(0, 2 - size)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    return text.rstrip("0").rstrip(".") if "." in text and not exactly else text
 
 
 def scaled(value: float, unit: str) -> str:
