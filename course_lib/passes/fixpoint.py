@@ -2,13 +2,13 @@
 
     fixpoint([simplify, fold, dce])(graph)
 
-One pass makes work for another: folding makes the 1.0 that simplification looks for. The other answer
-to the question of the right order is a fixed list with repeats, as in `manager.py`.
+One pass makes work for another: folding makes the 1.0 that simplification looks for. The other
+answer to the question of the right order is a fixed list with repeats, as in `manager.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from course_lib.exercises import exercise
 from course_lib.ir.graph import Graph, Node
@@ -69,7 +69,7 @@ def fixpoint(passes: Sequence[Pass], limit: int = 20) -> Pass:
 
 
 def same_program(a: Graph, b: Graph) -> bool:
-    """Do two graphs list the same computations in the same order? Names and origins do not count."""
+    """Do two graphs list the same computations in the same order, whatever their names?"""
     return _numbered(a) == _numbered(b)
 
 
