@@ -139,9 +139,9 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
 def _drawing(text: str, marked: tuple[str, ...]) -> str:
     """The graph drawn, when the drawing room can; the text below says the same."""
     try:
-        from course_lib.draw import graph_svg
+        from course_lib.draw.graph import graph
         from course_lib.ir.text import parse_graph
 
-        return f"<figure>{graph_svg(parse_graph(text), marked=marked)}</figure>"
+        return graph(parse_graph(text), marked=marked).html
     except (ImportError, ValueError):
         return ""

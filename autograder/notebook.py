@@ -59,6 +59,8 @@ def here(entry: Slot) -> Callable[..., Any]:
             return theirs.decode(ours.encode(ours.functions[number](*a, **k)))
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        ours.reset()
+        theirs.reset()
         a, k = theirs.decode(ours.encode((args, kwargs)))
         output = io.StringIO()
         try:
@@ -124,12 +126,19 @@ def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
     run(cell)
 
 
+class CellFailed(Exception):
+    """The cell under a `%%needs` line raised; its own error stands above."""
+
+    def _render_traceback_(self) -> list[str]:
+        return []
+
+
 def load_ipython_extension(shell: Any) -> None:
     """Register the magics. Importing autograder inside IPython does this."""
 
     def run(cell: str) -> None:
-        # A cell inside a cell: the outer one shows the error, so that a failure stops a run.
-        shell.run_cell(cell).raise_error()
+        if not shell.run_cell(cell).success:
+            raise CellFailed  # the error is shown already; this one stops "run all"
 
     shell.register_magic_function(
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"

@@ -1,0 +1,74 @@
+"""The commands of a teacher; `make` calls them.
+
+    python -m autograder build --edition open --into course            what a self-learner gets
+    python -m autograder release --unit 2 --into build/release         what a class gets
+    python -m autograder grade --submissions dir --out build/grades    reports, feedback, grades.csv
+    python -m autograder validate                                      is every exercise sound?
+
+docs/teaching.md tells the whole story.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from autograder.edition import EDITIONS
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    try:
+        return options.run(options)
+    except (ValueError, OSError) as error:
+        print(f"autograder {options.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. What was finished is kept; the same command goes on from there.")
+        return 130
+
+
+def _build(options: argparse.Namespace) -> int:
+    from autograder.build import deliver
+    from autograder.edition import contents
+
+    files = contents(options.edition, options.unit)
+    for note in deliver(files, options.into):
+        print(note)
+    print(f"{options.into}: {options.edition} edition, {len(files)} files, up to date")
+    return 0
+
+
+def _validate(options: argparse.Namespace) -> int:
+    from autograder.validate import validate
+
+    failed = 0
+    for name, problem in validate(options.unit):
+        print(f"{name:<32} {problem or 'sound'}", flush=True)
+        failed += bool(problem)
+    return 1 if failed else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m autograder",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+
+    build = commands.add_parser("build", help="write an edition, keeping your changes")
+    build.add_argument("--edition", choices=EDITIONS, required=True)
+    build.add_argument("--unit", type=int, help="only this unit")
+    build.add_argument("--into", type=Path, required=True, metavar="DIR")
+    build.set_defaults(run=_build)
+
+    validate = commands.add_parser("validate", help="check every exercise and every release")
+    validate.add_argument("--unit", type=int, help="only this unit")
+    validate.set_defaults(run=_validate)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
