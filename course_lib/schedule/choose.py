@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from course_lib.ir.expr import Affine, Load, loads
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
 from course_lib.schedule.machine import Machine
-from course_lib.schedule.primitives import annotate, pack, sink, split
+from course_lib.schedule.primitives import annotate, pack, sink, split, store_rows
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
 
@@ -55,9 +55,18 @@ def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
     kernel = annotate(kernel, f"{lane}i", "vector")
     if tile.row is not None:
         kernel = annotate(kernel, f"{tile.row[0]}i", "unroll")
+    if tile.row is not None and _steps(kernel, f"{tile.row[0]}i") == 1:
+        kernel = store_rows(kernel, f"{lane}i", f"{tile.row[0]}i")
     if tile.pack is not None:
         kernel = pack(kernel, *tile.pack, width)
     return kernel
+
+
+def _steps(kernel: Kernel, var: str) -> int:
+    """How many elements apart the results of neighbouring iterations lie."""
+    last = [s.indices[-1] for s in statements(kernel.body)
+            if isinstance(s, Store) and s.buffer == kernel.out.name and s.indices]  # fmt: skip
+    return last[0].coefficient(var) if last and isinstance(last[0], Affine) else 0
 
 
 def parallel_outside(kernel: Kernel) -> Kernel:

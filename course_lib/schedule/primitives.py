@@ -154,6 +154,42 @@ def _in_slots(store: Store, private: dict[str, Affine]) -> tuple[Stmt, ...]:
     return (moved,)
 
 
+def store_rows(kernel: Kernel, lane: str, row: str) -> Kernel:
+    """Where results are stored, go along `row` instead of `lane`: the order that they have in memory.
+
+    unroll row { vector lane { out[lane, row] = f(acc[row, lane]) } }
+    ==>
+    unroll row { vector lane { tile[row, lane] = acc[row, lane] } }
+    for lane { vector row { out[lane, row] = f(tile[row, lane]) } }
+
+    The accumulators stay in registers, because nothing but constants indexes them; the copy in
+    `tile` is memory, which may be read in any order.
+    """
+
+    def one(stmt: Stmt) -> tuple[Stmt, ...]:
+        match stmt:
+            case Loop(body=(Loop() as inner,)) if stmt.var == row and inner.var == lane:
+                if any(isinstance(s, Store) and s.buffer == kernel.out.name for s in inner.body):
+                    return _through_tile(kernel, stmt, inner)
+        return (stmt,)
+
+    return _with_body(kernel, rewrite(kernel.body, one))
+
+
+def _through_tile(kernel: Kernel, outer: Loop, inner: Loop) -> tuple[Stmt, ...]:
+    acc = kernel.buffers["acc"].type
+    at = (V(outer.var), V(inner.var))
+    copy = Store("tile", at, Load("acc", at, acc.dtype))
+    to_tile = replace(outer, body=(replace(inner, body=(copy,)),))
+
+    def from_tile(load: Load) -> Load:
+        return replace(load, buffer="tile") if load.buffer == "acc" else load
+
+    rows = replace(outer, kind="vector", body=on_loads(inner.body, from_tile))
+    tile = Local(Buffer("tile", TensorType(acc.dtype, (outer.extent or 0, inner.extent or 0))))
+    return (tile, to_tile, replace(inner, kind="for", body=(rows,)))
+
+
 def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     """Store an operand in blocks: axis `axis` splits by `factor`, the inner part becomes the last axis.
 
