@@ -83,11 +83,11 @@ def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Ti
     reads = _accumulated(kernel)
     if not around or not reads:
         return None
-    widest = machine.lanes(reads[0].dtype) * 2
+    lanes = machine.lanes(reads[0].dtype)
     best = None
     for loop in reversed(around):
         blocked = _suits_lanes(loop, reads, kernel, constants)
-        width = _divisor(loop.extent or 0, widest)
+        width = _width(loop.extent or 0, lanes)
         if blocked is None or width < 2:
             continue
         pack_axis = blocked if isinstance(blocked, tuple) else None
@@ -167,7 +167,7 @@ def _row(
     most = (machine.registers - 4) // registers_each
     for loop in reversed(around):
         if loop.var != lane and any(not _uses(e, loop.var) for e in vectors):
-            count = _divisor(loop.extent or 0, most, best_effort=True)
+            count = _rows(loop.extent or 0, most)
             return (loop.var, count) if count > 1 else None
     return None
 
@@ -176,9 +176,20 @@ def _uses(load: Load, var: str) -> bool:
     return any(isinstance(i, Affine) and i.coefficient(var) for i in load.indices)
 
 
-def _divisor(extent: int, most: int, best_effort: bool = False) -> int:
-    """The largest divisor up to `most`; where only tiny ones exist, `most` and a tail."""
+def _width(extent: int, lanes: int) -> int:
+    """Lanes for a loop: whole registers if they divide it, else an even share, else with a rest."""
+    for width in (2 * lanes, lanes, lanes // 2):
+        if width and extent % width == 0:
+            return width
+    if extent <= lanes:
+        return extent
+    best = max(d for d in range(1, lanes + 1) if extent % d == 0)
+    return best if 2 * best >= lanes else lanes
+
+
+def _rows(extent: int, most: int) -> int:
+    """How often to unroll: the largest even share; where only small ones exist, `most` and a rest."""
     if extent <= most:
         return extent
     best = max(d for d in range(1, most + 1) if extent % d == 0)
-    return best if best * 3 >= most or (not best_effort and best >= 4) else most
+    return best if 3 * best >= most else most
