@@ -251,6 +251,8 @@ def upsample_nearest(x: Node, output_size: Any, *scales: float | None) -> Node:
 @translates("upsample_bilinear2d.vec", "upsample_linear1d.vec", "upsample_trilinear3d.vec")
 def upsample_linear_vec(x: Node, output_size: Any, align_corners: bool, scale_factors: Any) -> Node:
     sizes, scales = _target(x, output_size, scale_factors)
+    if align_corners:  # the corners decide, not the scale that the user gave
+        scales = [m / n for m, n in zip(sizes, x.type.dims, strict=True)]
     where = "align_corners" if align_corners else "half_pixel"
     return images.resize(x, sizes, scales, mode="linear", coordinates=where)
 

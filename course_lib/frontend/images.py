@@ -122,8 +122,8 @@ def source_position(i: np.ndarray, size: int, out: int, scale: float, rule: str,
         return middle + (i + 0.5) / scale - 0.5
     if rule == "pytorch_half_pixel":
         return (i + 0.5) / scale - 0.5 if out > 1 else np.zeros_like(i)
-    if rule == "align_corners":
-        return i * (size - 1) / (out - 1) if out > 1 else np.zeros_like(i)
+    if rule == "align_corners":  # the result's length before it was rounded
+        return i * (size - 1) / (scale * size - 1) if out > 1 else np.zeros_like(i)
     if rule == "asymmetric":
         return i / scale
     if rule == "tf_crop_and_resize":

@@ -92,9 +92,23 @@ def mod(x: Node, y: Node, *, fmod: int = 0) -> Node:
 
 @translates("BitShift")
 def bit_shift(x: Node, y: Node, *, direction: str) -> Node:
-    """Shifting by y is multiplying with, or dividing by, 2 to the power y."""
-    factor = b.pow(b.const(2, x.type.dtype), y)
-    return b.mul(x, factor) if direction == "LEFT" else blocks.floor_divide(x, factor)
+    """Shifting by y is multiplying with, or dividing by, 2 to the power y.
+
+    From width - 1 on, all that is left of a right shift is the sign; a negative shift counts as
+    far too long (its bits as an unsigned number).
+    """
+    zero, last = b.const(0, x.type.dtype), x.type.dtype.size * 8 - 1
+    far = apply("or", apply("lt", y, 0), apply("ge", y, last))
+    factor = b.pow(b.const(2, x.type.dtype), b.select(far, zero, y))
+    if direction == "LEFT":
+        top = b.mul(x, int(np.array(1 << last, np.uint64).astype(x.type.dtype.numpy)))
+        beyond = b.select(apply("eq", y, last), top, zero)
+        return b.select(far, beyond, b.mul(x, factor))
+    sign = b.select(apply("lt", x, 0), b.sub(zero, 1), zero)
+    if x.type.dtype.kind == "uint":  # the last bit is a digit, not a sign
+        half = b.const(np.array(1 << last, np.uint64), x.type.dtype)
+        sign = b.select(apply("eq", y, last), b.div(x, half), zero)
+    return b.select(far, sign, blocks.floor_divide(x, factor))
 
 
 @translates("Clip")
@@ -217,21 +231,25 @@ def _sum(x: Node, axes: list[int], keep: bool) -> Node:
 
 def _extreme(op: str, of_nothing: Callable[[Node], Any]) -> Callable[[Node, list[int], bool], Node]:
     def compute(x: Node, axes: list[int], keep: bool) -> Node:
-        if x.type.dtype == bool_:
-            return as_type(compute(as_type(x, i32), axes, keep), bool_)
-        result = apply(op, x, axes=axes, keepdims=keep)
+        numbers = as_type(x, i32) if x.type.dtype == bool_ else x
+        result = apply(op, numbers, axes=axes, keepdims=keep)
         if x.type.is_static and x.type.numel == 0:
             return b.expand(b.const(of_nothing(x), x.type.dtype), result.type.shape)
-        return result
+        return as_type(result, x.type.dtype)
 
     return compute
 
 
 def _lowest(x: Node) -> Any:
+    """What the maximum of nothing is."""
+    if x.type.dtype == bool_:
+        return False
     return -math.inf if x.type.dtype.is_float else np.iinfo(x.type.dtype.numpy).min
 
 
 def _highest(x: Node) -> Any:
+    if x.type.dtype == bool_:
+        return True
     return math.inf if x.type.dtype.is_float else np.iinfo(x.type.dtype.numpy).max
 
 

@@ -236,7 +236,11 @@ class _Importer:
             raise UnsupportedOps("the model", missing)
         inner.values.update({name: None for name in body.input})
         inner.values.update(zip(body.input, inputs, strict=False))
-        given = {a.name: a for a in body.attribute_proto} | {a.name: a for a in node.attribute}
+        schema = _schema(node.op_type, self.opsets.get("ai.onnx", OLDEST_OPSET))
+        defaults = {
+            n: a.default_value for n, a in schema.attributes.items() if a.default_value.type
+        }
+        given = defaults | {a.name: a for a in node.attribute}
         inner.nodes([_with_attributes(n, given) for n in body.node], origin)
         return [inner.values.get(n, _Missing(node.op_type, n)) for n in body.output]
 

@@ -110,7 +110,7 @@ def optional_axes(axes: Any, what: str) -> list[int] | None:
     """Axes given as an attribute (a list), as an input (a node) or not at all."""
     if axes is None:
         return None
-    return [int(a) for a in (numbers(axes, what) if isinstance(axes, Node) else axes)]
+    return [int(a) for a in np.ravel(numbers(axes, what) if isinstance(axes, Node) else axes)]
 
 
 # ── shapes with symbols ──

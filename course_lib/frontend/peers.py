@@ -1,0 +1,34 @@
+"""Other engines on the same model: the witnesses that we compare with.
+
+    peer = onnxruntime_session("model.onnx", threads=1)
+    peer([x])  ->  [y]
+
+Next room: `course_lib/passes`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+Runner = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+
+
+def onnxruntime_session(model: str | Path | bytes, threads: int | None = None) -> Runner:
+    """onnxruntime on the CPU, all of its optimizations on. `threads` None: as many as it likes."""
+    try:
+        import onnxruntime
+    except ImportError:
+        raise ValueError(
+            "--compare onnxruntime needs the package onnxruntime: pip install 'course-lib[torch]'"
+        ) from None
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3  # errors only: warnings about unused initializers help nobody
+    if threads is not None:
+        options.intra_op_num_threads = threads
+    source = model if isinstance(model, bytes) else str(model)
+    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    names = [value.name for value in session.get_inputs()]
+    return lambda arrays: session.run(None, dict(zip(names, arrays, strict=True)))
