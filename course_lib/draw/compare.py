@@ -15,16 +15,31 @@ from difflib import SequenceMatcher
 
 from course_lib.draw.scene import Value, flatten
 from course_lib.ir.graph import Graph, Node
+from course_lib.ir.text import print_graph
 
 
 def changes(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
     """Nodes of `before` without a partner in `after`, and the reverse; inside fused nodes too."""
     old, new = flatten(before)[0], flatten(after)[0]
+    number = _numbering({v.node for v in old} & {v.node for v in new})
     old, new = _without_pairs(old, new, lambda v: v.node)
-    number = _numbering({n.node for n in flatten(before)[0]} & {n.node for n in flatten(after)[0]})
     old, new = _without_pairs(old, new, number)
     old, new = _without_aligned(old, new)
     return {v.node for v in old}, {v.node for v in new}
+
+
+def changed_groups(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
+    """Fused nodes of one graph whose body the other does not have."""
+    old, new = _bodies(before), _bodies(after)
+    return (
+        {node for node, body in old.items() if body not in new.values()},
+        {node for node, body in new.items() if body not in old.values()},
+    )
+
+
+def _bodies(graph: Graph) -> dict[Node, str]:
+    fused = dict.fromkeys(f for value in flatten(graph)[0] for f in value.regions)
+    return {node: print_graph(node.attrs["body"]) for node in fused}
 
 
 def _without_pairs(

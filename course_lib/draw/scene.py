@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course_lib.draw.svg import shorten
 from course_lib.draw.units import binary, digits, scaled
@@ -110,18 +110,20 @@ def scene(
     read = {o for v in values for o in v.operands}
     tabs = {v for v in values if v.node.op == "constant" and v in read and v not in outputs}
     boxes = [v for v in values if v not in tabs]
-    buckets = _buckets(boxes, collapse)
-    amounts = {v: _amount(v.node, heat) for v in boxes} if heat else {}
-    hottest = max((sum(amounts.get(v, 0) for v in b) for b in buckets), default=0) or 1
-
     items, where = [], {}
+    buckets = _buckets(boxes, collapse)
     for bucket in buckets:
-        amount = sum(amounts.get(v, 0) for v in bucket) if heat else None
-        make = _op_item if len(bucket) == 1 else _module_item
         where.update(dict.fromkeys(bucket, len(items)))
-        items.append(make(bucket, states, tabs, heat, amount, hottest, collapse or 0))
+        alone = len(bucket) == 1
+        items.append(
+            _op(bucket[0], states, tabs) if alone else _module(bucket, states, tabs, collapse)
+        )
+    if heat:
+        amounts = [sum(_amount(v.node, heat) for v in bucket) for bucket in buckets]
+        hottest = max(amounts, default=0) or 1
+        items = [_heated(i, n, heat, hottest) for i, n in zip(items, amounts, strict=True)]
     edges = {(where[o], where[v]) for v in boxes for o in v.operands if o in where}
-    edges = {(a, b) for a, b in edges if a != b}
+    edges = {(a, b) for a, b in edges if a != b}  # within one module
     for k, value in enumerate(outputs):
         edges.add((where[value], len(items)))
         items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
@@ -129,65 +131,43 @@ def scene(
     return Scene(items, sorted(edges), regions)
 
 
+def _op(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> Item:
+    node = value.node
+    shape = node.op if node.op in ("input", "constant") else op_row(node.op).kind
+    name = f"%{shorten(value.name, 24 if node.op == 'input' else 16)}"
+    type_ = shorten(str(node.type), 30)
+    constants = _tabs([o for o in value.operands if o in tabs], states)
+    title, detail = (name, type_) if node.op == "input" else (node.op, f"{name} {type_}")
+    return Item(shape, title, (detail,), tip(value), states.get(node, ""), None, constants)
+
+
+def _module(
+    bucket: list[Value],
+    states: Mapping[Node, str],
+    tabs: Collection[Value],
+    depth: int | None,
+) -> Item:
+    """The ops of one module. It counts as changed if one of them did."""
+    name = _path(bucket[0].node, depth)
+    constants = {o for v in bucket for o in v.operands if o in tabs}
+    changed = {states.get(v.node, "") for v in (*bucket, *constants)} - {""}
+    details = (f"{len(bucket)} ops, {len(constants)} constants", str(bucket[-1].node.type))
+    words = f"{name}: {', '.join(v.node.op for v in bucket)}"
+    return Item("composite", shorten(name, 28), details, words, min(changed, default=""))
+
+
+def _heated(item: Item, amount: int, heat: str, hottest: int) -> Item:
+    if item.shape in ("input", "constant", "source"):
+        return item
+    words = MEASURES[heat][1](amount)
+    return replace(item, details=(*item.details, words), heat=amount / hottest)
+
+
 def _amount(node: Node, heat: str) -> int:
     try:
         return MEASURES[heat][0](node)
     except ValueError:  # a symbolic size: known only when the model runs
         return 0
-
-
-def _op_item(
-    bucket: list[Value],
-    states: Mapping[Node, str],
-    tabs: Collection[Value],
-    heat: str,
-    amount: int | None,
-    hottest: int,
-    depth: int,
-) -> Item:
-    (value,) = bucket
-    node = value.node
-    kind = op_row(node.op).kind
-    shape = node.op if node.op in ("input", "constant") else kind
-    title = node.op if node.op != "input" else f"%{shorten(value.name, 24)}"
-    name = "" if node.op == "input" else f"%{shorten(value.name, 16)} "
-    details = [f"{name}{shorten(str(node.type), 30)}"]
-    if amount is not None and kind != "source":
-        details.append(MEASURES[heat][1](amount))
-    return Item(
-        shape,
-        title,
-        tuple(details),
-        tip(value),
-        states.get(node, ""),
-        amount / hottest if amount is not None and kind != "source" else None,
-        _tabs([o for o in value.operands if o in tabs], states),
-    )
-
-
-def _module_item(
-    bucket: list[Value],
-    states: Mapping[Node, str],
-    tabs: Collection[Value],
-    heat: str,
-    amount: int | None,
-    hottest: int,
-    depth: int,
-) -> Item:
-    changed = {states.get(v.node, "") for v in bucket} - {""}
-    constants = {o for v in bucket for o in v.operands if o in tabs}
-    details = [f"{len(bucket)} ops, {len(constants)} constants", str(bucket[-1].node.type)]
-    if amount is not None:
-        details.append(MEASURES[heat][1](amount))
-    inside = ", ".join(v.node.op for v in bucket)
-    return Item(
-        "composite",
-        shorten(_module(bucket[0].node, depth), 28),
-        tuple(details),
-        f"{_module(bucket[0].node, depth)}: {inside}",
-        min(changed, default=""),
-        amount / hottest if amount is not None else None,
-    )
 
 
 def tip(value: Value) -> str:
@@ -224,7 +204,7 @@ def _tab_text(constant: Value) -> str:
     return shorten(str(node.type), 20)
 
 
-def _module(node: Node, depth: int) -> str:
+def _path(node: Node, depth: int | None) -> str:
     return ".".join(node.origin[0].split(".")[:depth]) if node.origin else ""
 
 
@@ -237,7 +217,7 @@ def _buckets(boxes: list[Value], depth: int | None) -> list[list[Value]]:
         return [[v] for v in boxes]
     apart: set[str] = set()
     while True:
-        key = {v: _module(v.node, depth) for v in boxes}
+        key = {v: _path(v.node, depth) for v in boxes}
         key = {v: v if not name or name in apart else name for v, name in key.items()}
         buckets: dict[object, list[Value]] = {}
         for v in boxes:

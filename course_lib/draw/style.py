@@ -82,11 +82,13 @@ SVG = (
     ".cl .cl-dot{fill:var(--cl-focus);stroke:var(--cl-page);stroke-width:1.5}"
     ".cl .cl-grid{fill:none;stroke:var(--cl-faint)}.cl .cl-axis{fill:none;stroke:currentColor}"
     ".cl .cl-region{fill:var(--cl-region)}.cl .cl-rim{fill:var(--cl-line)}"
-    ".cl .cl-region.cl-st,.cl .cl-rim.cl-st{fill:none;stroke-linejoin:round}"
-    ".cl .cl-region.cl-st{stroke:var(--cl-region)}.cl .cl-rim.cl-st{stroke:var(--cl-line)}"
+    ".cl .cl-region.cl-band,.cl .cl-rim.cl-band{fill:none;stroke-linejoin:round}"
+    ".cl .cl-region.cl-band{stroke:var(--cl-region)}.cl .cl-rim.cl-band{stroke:var(--cl-line)}"
     ".cl .cl-halo{paint-order:stroke;stroke:var(--cl-page);stroke-width:4px}"
     + "".join(
         f".cl .cl-{s}{{fill:var(--cl-{s});stroke:var(--cl-{s}-text);stroke-width:1.6}}"
+        f".cl .cl-rim-{s}{{fill:var(--cl-{s}-text)}}"
+        f".cl .cl-rim-{s}.cl-band{{fill:none;stroke:var(--cl-{s}-text)}}"
         f".cl .cl-t-{s}{{fill:var(--cl-{s}-text);font-weight:700}}"
         for s in ("added", "removed", "marked")
     )
