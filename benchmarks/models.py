@@ -1,95 +1,118 @@
-"""How fast are the four models here, beside PyTorch and onnxruntime?
+"""The course's compiler beside PyTorch and onnxruntime, on the course's four models.
 
-    make bench
-    block         onnxruntime      1.469 ms     0.50 x   error 1.0e-07
+    make bench            (or: python benchmarks/models.py --threads 1 --model resnet18)
 
-(The line above shows the form only.) The candidates of a model take turns in one process, so that
-a busy machine is busy for all of them; each figure is a median. They run on one thread unless
---threads says otherwise: with more, the idle workers of one candidate spin while the next one is
-being timed. The error is the largest difference from a float64 run of PyTorch, relative to the
-largest output. Where the time goes in ours: `python -m course_lib run MODEL.onnx`.
+All engines run the same weights on the same input in one process and in turns, so that noise
+disturbs them alike. A figure is the median over the rounds. Only ratios mean anything elsewhere.
 """
 
+from __future__ import annotations
+
 import argparse
-import copy
-import logging
+import json
+import statistics
+import sys
 import time
 from collections.abc import Callable, Sequence
-from statistics import median
 
 import numpy as np
-import onnxruntime
-import torch
 from tqdm import tqdm
 
 import course_lib
+from course_lib.frontend.onnx_export import to_onnx
+from course_lib.frontend.peers import onnxruntime_session
+from course_lib.llvm.host import host_machine
 from course_lib.models import MODELS, example_inputs
 
-Arrays = Sequence[np.ndarray]
+Engine = Callable[[], Sequence[np.ndarray]]
 
 
-def bench(name: str, rounds: int) -> None:
-    """Print one line per candidate for one model."""
-    model, inputs = MODELS[name].build(), example_inputs(name)
-    expected = eager(copy.deepcopy(model).double())([x.astype(np.float64) for x in inputs])
-    candidates = {
-        "torch eager": eager(model),
-        "onnxruntime": onnx_session(model, inputs),
-        "course_lib": ours(model, inputs),
-    }
-    milliseconds = take_turns(name, candidates, inputs, rounds)
-    for candidate, run in candidates.items():
-        ratio = milliseconds[candidate] / milliseconds["torch eager"]
-        error = np.abs(run(inputs) - expected).max() / np.abs(expected).max()
-        figures = f"{milliseconds[candidate]:9.3f} ms {ratio:8.2f} x   error {error:.1e}"
-        print(f"{name:<13} {candidate:<12} {figures}")
+def engines(name: str, threads: int) -> dict[str, Engine]:
+    """The model in each engine, as a call without arguments."""
+    import torch
 
+    torch.set_num_threads(threads)
+    model, arrays = MODELS[name].build(), example_inputs(name)
+    tensors = [torch.from_numpy(a) for a in arrays]
+    ours = course_lib.compile(model, arrays, threads=threads)
+    proto = to_onnx(ours.stage("import").form).SerializeToString()
+    peer = onnxruntime_session(proto, threads)
 
-def take_turns(
-    name: str, candidates: dict[str, Callable], inputs: Arrays, rounds: int
-) -> dict[str, float]:
-    """The median milliseconds of each candidate; one warm-up, then turn by turn."""
-    seconds: dict[str, list[float]] = {candidate: [] for candidate in candidates}
-    for run in candidates.values():
-        run(inputs)
-    for _ in tqdm(range(rounds), desc=name, leave=False):
-        for candidate, run in candidates.items():
-            start = time.perf_counter()
-            run(inputs)
-            seconds[candidate].append(time.perf_counter() - start)
-    return {candidate: 1000 * median(times) for candidate, times in seconds.items()}
-
-
-def eager(model: torch.nn.Module) -> Callable[[Arrays], np.ndarray]:
-    def run(inputs: Arrays) -> np.ndarray:
+    def eager() -> Sequence[np.ndarray]:
         with torch.inference_mode():
-            return model(*map(torch.from_numpy, inputs)).numpy()
+            return [model(*tensors).numpy()]
 
-    return run
-
-
-def onnx_session(model: torch.nn.Module, inputs: Arrays) -> Callable[[Arrays], np.ndarray]:
-    program = torch.onnx.export(model, tuple(map(torch.from_numpy, inputs)), verbose=False)
-    assert program is not None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = torch.get_num_threads()
-    session = onnxruntime.InferenceSession(program.model_proto.SerializeToString(), options)
-    names = [argument.name for argument in session.get_inputs()]
-    return lambda arrays: session.run(None, dict(zip(names, arrays, strict=True)))[0]
+    return {
+        "course": lambda: ours.run(arrays),
+        "torch eager": eager,
+        "onnxruntime": lambda: peer(arrays),
+    }
 
 
-def ours(model: torch.nn.Module, inputs: Arrays) -> Callable[[Arrays], np.ndarray]:
-    program = course_lib.compile(model, inputs, threads=torch.get_num_threads())
-    return lambda arrays: program(*arrays)
+def measure(calls: dict[str, Engine], rounds: int, seconds: float) -> dict[str, float]:
+    """Median milliseconds of each engine. A round calls each one for the same short time."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            stop = time.perf_counter() + seconds / rounds
+            while True:
+                start = time.perf_counter()
+                call()
+                end = time.perf_counter()
+                times[name].append(1e3 * (end - start))
+                if end > stop:
+                    break
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def check(calls: dict[str, Engine]) -> None:
+    """No figure without agreement: a fast wrong answer is worth nothing."""
+    reference = np.asarray(calls["torch eager"]()[0], np.float64)
+    for name, call in calls.items():
+        error = (
+            np.abs(np.asarray(call()[0], np.float64) - reference).max() / np.abs(reference).max()
+        )
+        if not error < 1e-4:
+            raise SystemExit(f"{name} differs from torch by {error:.1e}: no figures")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--model", choices=MODELS, action="append", help="only this one")
+    parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each engine and model")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    options = parser.parse_args()
+    machine = host_machine()
+    counts = options.threads or sorted({1, machine.threads})
+    jobs = [(name, count) for name in options.model or MODELS for count in counts]
+    print(f"{machine}\n\nmedian ms (and time relative to the course's compiler)\n")
+    rows = []
+    for name, count in tqdm(jobs, disable=not sys.stderr.isatty()):
+        calls = engines(name, count)
+        check(calls)
+        found = measure(calls, options.rounds, options.seconds)
+        rows.append({"model": name, "threads": count, "ms": found})
+    print(_table(rows))
+    if options.json:
+        print(json.dumps({"machine": str(machine), "rows": rows}))
+
+
+def _table(rows: list[dict]) -> str:
+    names = list(rows[0]["ms"])
+    lines = ["| model | threads | " + " | ".join(names) + " |", "|---|--:|" + "--:|" * len(names)]
+    for row in rows:
+        ours = row["ms"]["course"]
+        cells = [
+            f"{ms:.3g}" + ("" if ms is ours else f" ({ms / ours:.2f}×)")
+            for ms in row["ms"].values()
+        ]
+        lines.append(f"| {row['model']} | {row['threads']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Time the course's models beside two peers.")
-    parser.add_argument("models", nargs="*", default=list(MODELS), help="default: all four")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--threads", type=int, default=1)
-    arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads)
-    logging.getLogger("torch.onnx").setLevel(logging.ERROR)  # about torchvision, which is not used
-    for each in arguments.models:
-        bench(each, arguments.rounds)
+    main()
