@@ -148,5 +148,5 @@ def _members(node: Node) -> list[Node]:
 @given(graph=graphs(size=10))
 def test_fixpoint_leaves_nothing_to_do(graph: Graph) -> None:
     passes = [fold, simplify, cse, dce]
-    rest = fixpoint(passes)(graph)
+    rest = fixpoint(graph, passes)
     assert same_program(run_passes(rest, passes), rest)

@@ -121,7 +121,7 @@ def test_an_error_in_a_nested_pass_names_that_pass() -> None:
     def bad(graph: Graph) -> Graph:
         return replace(graph, outputs=())
 
-    text = failure(fixpoint([dce, bad]))
+    text = failure(lambda graph: fixpoint(graph, [dce, bad]))
     assert text.startswith("the pass 'bad' broke the graph")
 
 
@@ -136,7 +136,7 @@ def test_fixpoint_runs_until_a_round_changes_nothing() -> None:
         return graph
 
     graph = trace(lambda x: x * ((x - x) * 0 + 1), "i32[4]")
-    after = fixpoint([count, simplify, fold, dce])(graph)
+    after = fixpoint(graph, [count, simplify, fold, dce])
     assert after.outputs == after.inputs
     assert rounds == [7, 3, 1], "the third round found nothing to do"
 
@@ -150,7 +150,7 @@ def test_fixpoint_stops_passes_that_undo_each_other() -> None:
         return graph.rebuild(lambda n, ins: replace(n, inputs=ins, op=other.get(n.op, n.op)))
 
     with pytest.raises(ValueError, match="after 7 rounds of flip"):
-        fixpoint([flip], limit=7)(trace(relu, "f32[4]"))
+        fixpoint(trace(relu, "f32[4]"), [flip], limit=7)
     assert len(runs) == 7
 
 
@@ -168,7 +168,7 @@ def test_same_program_compares_meaningful_parts_only() -> None:
 def test_the_baseline_of_fixpoint_runs_once() -> None:
     with baselines("passes.fixpoint"):
         graph = trace(lambda x: x * ((x - x) * 0 + 1), "i32[4]")
-        assert len(fixpoint([simplify, fold, dce])(graph).ops) > 0
+        assert len(fixpoint(graph, [simplify, fold, dce]).ops) > 0
 
 
 def test_a_students_pass_compiles_the_model() -> None:

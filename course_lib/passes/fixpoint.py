@@ -1,6 +1,6 @@
 """Fixpoint: run passes round after round until they find nothing more to do.
 
-    fixpoint([simplify, fold, dce])(graph)
+    fixpoint(graph, [simplify, fold, dce])
 
 One pass makes work for another: folding makes the 1.0 that simplification looks for. The other
 answer to the question of the right order is a fixed list with repeats, as in `manager.py`.
@@ -16,9 +16,9 @@ from course_lib.passes.cse import exactly
 from course_lib.passes.manager import Pass, pass_name, run_passes
 
 
-def once(passes: Sequence[Pass], limit: int = 20) -> Pass:
+def once(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     """The compiler without iteration: each pass runs a single time."""
-    return lambda graph: run_passes(graph, passes)
+    return run_passes(graph, passes)
 
 
 @exercise(
@@ -28,15 +28,14 @@ def once(passes: Sequence[Pass], limit: int = 20) -> Pass:
     baseline=once,
     hints=(
         "When may you stop: when the last pass changed nothing, or when none of them did?",
-        "Return a function of a graph. It runs a whole round, compares the graph with what it was "
-        "before that round, and stops when they are the same program.",
-        "def until_stable(graph): for _ in range(limit): before, graph = graph, "
-        "run_passes(graph, passes); if same_program(before, graph): return graph. After the loop, "
-        "raise ValueError.",
+        "Run a whole round, compare the graph with what it was before that round, and stop when "
+        "they are the same program.",
+        "for _ in range(limit): before, graph = graph, run_passes(graph, passes); "
+        "if same_program(before, graph): return graph. After the loop, raise ValueError.",
     ),
 )
-def fixpoint(passes: Sequence[Pass], limit: int = 20) -> Pass:
-    """A pass that runs `passes` in order, again and again, until a round changes nothing.
+def fixpoint(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
+    """Run `passes` in order, again and again, until a round changes nothing.
 
     A round is all the passes, in order, each one verified by `run_passes`. Whether it changed
     anything, `same_program(before, after)` knows: passes may build every node anew, so that `is`
@@ -50,22 +49,18 @@ def fixpoint(passes: Sequence[Pass], limit: int = 20) -> Pass:
     >>> from course_lib.passes.fold import fold
     >>> from course_lib.passes.simplify import simplify
     >>> two_steps = trace(lambda x: x * ((x - x) * 0 + 1), "i32[4]")
-    >>> fixpoint([simplify, fold, dce])(two_steps)
+    >>> fixpoint(two_steps, [simplify, fold, dce])
     graph @main(%x0: i32[4]) -> (i32[4]) {
       return %x0
     }
     <BLANKLINE>
     """
-
-    def until_stable(graph: Graph) -> Graph:
-        for _ in range(limit):
-            before, graph = graph, run_passes(graph, passes)
-            if same_program(before, graph):
-                return graph
-        names = ", ".join(pass_name(one) for one in passes)
-        raise ValueError(f"after {limit} rounds of {names}, the last one still changed something")
-
-    return until_stable
+    for _ in range(limit):
+        before, graph = graph, run_passes(graph, passes)
+        if same_program(before, graph):
+            return graph
+    names = ", ".join(pass_name(one) for one in passes)
+    raise ValueError(f"after {limit} rounds of {names}, the last one still changed something")
 
 
 def same_program(a: Graph, b: Graph) -> bool:
