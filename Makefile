@@ -21,7 +21,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
-	$(PY) -m jupyterlab --notebook-dir=$(COURSE) $(LAB_ARGS)
+	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
 
 prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab

@@ -49,7 +49,8 @@ def lab(root: Path, course: Path) -> Iterator[dict]:
     try:
         yield json.loads(wait_for(process, runtime, log).read_text())
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
         process.wait(timeout=30)
 
 
