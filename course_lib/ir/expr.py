@@ -18,7 +18,7 @@ from course_lib.ir.types import DType, bool_, f64, i64
 
 @dataclass(frozen=True)
 class Affine:
-    """`sum(coefficient * variable) + const`. Terms are sorted and never zero, so that equal means ==."""
+    """`sum(coefficient * variable) + const`. Terms are sorted and none is 0: equal means `==`."""
 
     terms: tuple[tuple[str, int], ...] = ()
     const: int = 0

@@ -82,7 +82,7 @@ class Kernel:
     """A function over buffers: operands first, then the one buffer that it writes.
 
     origin  the operations of the user's model that it computes
-    packed  how an operand's bytes were rearranged at compile time: (parameter, split axes, order)
+    packed  operands whose bytes must be rearranged before the kernel may read them
     """
 
     name: str
@@ -112,7 +112,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Packing:
-    """An operand stored as blocks: axis `axis` is split by `factor` and the inner part goes last."""
+    """An operand stored in blocks: axis `axis` is split by `factor`, the inner part goes last."""
 
     param: str
     axis: int

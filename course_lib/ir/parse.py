@@ -1,9 +1,11 @@
 """Reading the text form of level 1 (the grammar is what `text.py` prints).
 
-    graph     := "graph" "@" name "(" [%name ":" type ("," ...)*] ")" "->" "(" types ")" "{" line* return "}"
+    graph     := "graph" "@" name "(" [%name ":" type ("," ...)*] ")" "->" "(" types ")"
+                 "{" line* return "}"
     line      := %name "=" op "(" [%name ("," %name)*] ")" [attrs] ":" type [loc]
                | %name "=" "constant" "dense" "<" (number | list | 0xHEX) ">" ":" type [loc]
-    attrs     := "{" name "=" value ("," ...)* "}"      value := number | string | bool | null | list | graph
+    attrs     := "{" name "=" value ("," ...)* "}"
+    value     := number | string | bool | null | list | graph
     loc       := "loc" "(" string ("," string)* ")"     return := "return" %name ("," %name)*
 
 Comments run from // to the end of the line. Errors name the line and what was expected.

@@ -7,9 +7,9 @@
       return %1
     }
 
-Constants of up to 16 elements print as numbers, larger ones as `dense<0x...>` (little-endian bytes),
-or with `constants="summary"` as `dense<...>`, for people; a summary does not parse back. Attributes
-that have their default value are not printed. The parser is in `parse.py`.
+Constants of up to 16 elements print as numbers, larger ones as `dense<0x...>` (little-endian
+bytes), or with `constants="summary"` as `dense<...>`, for people; a summary does not parse back.
+Attributes that have their default value are not printed. Next room: `parse.py`, the way back.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _dense(array: np.ndarray, constants: str) -> str:
 
 
 def _numbers(value: Any, dtype: np.dtype) -> str:
-    """Nested lists; floats in the shortest form that reads back as the same number of that dtype."""
+    """Nested lists; floats in the shortest form that reads back as the same number."""
     if isinstance(value, list):
         return f"[{', '.join(_numbers(v, dtype) for v in value)}]"
     if dtype.kind == "f":

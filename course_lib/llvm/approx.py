@@ -1,12 +1,12 @@
-"""exp, tanh and erf of f32 as short polynomials: plain arithmetic, so that loops over them vectorize.
+"""exp, tanh and erf of f32 as short polynomials: plain arithmetic, so that loops vectorize.
 
     exp(x) = 2**n * exp(r)      with n = round(x / ln 2) and |r| <= ln 2 / 2
 
-The C library's functions are as exact but work on one number at a time. Measured against float64 over
-their whole range, these stay below 4 units in the last place (`tests/test_llvm_scalars.py`).
+The C library's functions are as exact but work on one number at a time. Measured against float64
+over their whole range, these stay below 4 units in the last place (`tests/test_llvm_scalars.py`).
 
-Sources: exp after Cephes (S. Moshier); tanh and erf are rational approximations as in Eigen and XLA,
-with the coefficients that those projects publish.
+Sources: exp after Cephes (S. Moshier); tanh and erf are rational approximations as in Eigen and
+XLA, with the coefficients that those projects publish.
 """
 
 from __future__ import annotations

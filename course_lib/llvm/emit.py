@@ -7,10 +7,11 @@
       %value = load float, ptr %address
       %product = fmul contract float %value, 2.0
 
-A kernel becomes one function for each top-level loop. If that loop is parallel, the function runs its
-iterations `lo .. hi`, so that a caller can share them out among threads. In a `vector` loop an index
-moves in lanes: an access that does not move is loaded once, one that moves by one element is a vector
-load, one that moves by a few is a wider load and a shuffle. Next room: `scalars.py`.
+A kernel becomes one function for each top-level loop. If that loop is parallel, the function runs
+its iterations number `lo .. hi`, so that a caller can share them out among threads. In a `vector`
+loop an index moves in lanes: an access that does not move is loaded once, one that moves by one
+element is a vector load, one that moves by a few is a wider load and a shuffle. Next room:
+`scalars.py`.
 """
 
 from __future__ import annotations
@@ -84,7 +85,8 @@ class _Emitter:
         only = body[0] if len(body) == 1 else None
         if isinstance(only, Loop) and only.kind == "parallel" and only.extent is not None:
             iterations = only.extent
-            self.loop(only, self.lo, self.hi)
+            start = self.index(only.start)
+            self.loop(only, self.b.add(self.lo, start), self.b.add(self.hi, start))
         else:
             self.block(body)
         self.b.ret_void()

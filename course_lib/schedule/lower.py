@@ -156,7 +156,7 @@ class _Lowering:
         return self.known[node, at]
 
     def _body(self, node: Node, form: LoopForm, here: dict[str, Affine]) -> Expr:
-        """The op's own body, its variables moved to `here`, its operands replaced by their values."""
+        """The op's own body, its variables moved to `here`, its operands replaced by values."""
         own = form.body(lambda k, *at: Load(str(k), at, node.inputs[k].type.dtype))
         return transform(
             own,

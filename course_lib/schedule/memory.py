@@ -67,7 +67,7 @@ def plan_memory(program: Program) -> MemoryPlan:
 
 
 def liveness(program: Program) -> list[Interval]:
-    """The life of every value that the plan is responsible for, in the order of their first step."""
+    """The life of every value that the plan is responsible for, in the order of first steps."""
     outside = {program.owner(v) for v in (*program.inputs, *program.constants, *program.outputs)}
     first: dict[str, int] = {}
     last: dict[str, int] = {}
@@ -121,9 +121,9 @@ def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
     returns    {name: offset}; every offset is at least 0 and a multiple of 64, and no two values
                that are alive together share a byte
 
-    The order in which values are placed decides how small the arena gets. Large values first is hard
-    to beat: small ones fit into the gaps that large ones leave (Pisarchyk and Lee, "Efficient Memory
-    Management for Deep Neural Net Inference", 2020; TensorFlow Lite plans this way).
+    The order in which values are placed decides how small the arena gets. Large values first is
+    hard to beat: small ones fit into the gaps that large ones leave (Pisarchyk and Lee, "Efficient
+    Memory Management for Deep Neural Net Inference", 2020; TensorFlow Lite plans this way).
     """
     offsets: dict[str, int] = {}
     placed: list[Interval] = []

@@ -3,8 +3,8 @@
     softmax(x) == exp(x - max(x)) / sum(exp(x - max(x)))
 
 They stay whole while that helps (a pass can recognise a batch norm, a reader a softmax), then
-`passes/decompose.py` replaces each by its definition. Their numpy meaning *is* the definition, run by
-the interpreter, so that the two cannot drift apart.
+`passes/decompose.py` replaces each by its definition. Their numpy meaning *is* the definition,
+run by the interpreter, so that the two cannot drift apart.
 """
 
 from __future__ import annotations
@@ -272,8 +272,13 @@ def _conv_transpose(operands, attrs: Attrs):
     swapped = b.transpose(grouped, (0, 2, 1, *range(3, 3 + rank)))
     weights = b.reshape(swapped, (groups * per_group, ic // groups, *kernel))
     size = weights.type.dims
-    turned = b.apply("slice", weights, starts=(0, 0, *(k - 1 for k in kernel)),
-                     stops=(size[0], size[1], *[-1] * rank), steps=(1, 1, *[-1] * rank))  # fmt: skip
+    turned = b.apply(
+        "slice",
+        weights,
+        starts=(0, 0, *(k - 1 for k in kernel)),
+        stops=(*size[:2], *[-1] * rank),
+        steps=(1, 1, *[-1] * rank),
+    )
     return b.apply("conv", spread, turned, dilations=dilations, groups=groups)
 
 
