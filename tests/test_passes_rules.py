@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.exercises import plugged
+from course_lib.exercises import baselines, plugged
 from course_lib.ir.build import apply, const, exp, inp, neg, relu, select, sqrt, trace, transpose
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.interp import run
@@ -366,3 +366,12 @@ def test_strength_prints_as_expected() -> None:
         "  return %3\n"
         "}\n"
     )
+
+
+def test_before_match_is_answered_rules_of_one_op_apply_as_written() -> None:
+    with baselines("passes.match"):
+        assert ops(simplify(Graph.of([FLOAT], [FLOAT * 1.0]))) == []
+        assert ops(simplify(Graph.of([FLOAT], [1.0 * FLOAT]))) == ["mul"]
+        assert ops(simplify(Graph.of([FLOAT], [neg(neg(FLOAT))]))) == ["neg", "neg"]
+        assert ops(simplify(Graph.of([INT], [INT - INT]))) == ["expand"]
+        assert ops(simplify(Graph.of([FLOAT], [FLOAT + FLOAT]))) == ["add"]

@@ -20,16 +20,28 @@ COMMUTATIVE = frozenset(
 )
 
 
-def never(pattern: Node, node: Node) -> dict[Node, Node] | None:
-    """The compiler without matching: no rule of the form `before -> after` applies anywhere."""
-    return None
+def one_op(pattern: Node, node: Node) -> dict[Node, Node] | None:
+    """The compiler before this exercise: patterns of one op, with operands in the order written."""
+    if (pattern.op, pattern.attrs) != (node.op, node.attrs):
+        return None
+    if len(pattern.inputs) != len(node.inputs):
+        return None
+    found = {pattern: node}
+    for part, operand in zip(pattern.inputs, node.inputs, strict=True):
+        if part.op == "input":
+            fits = part.type.dtype == operand.type.dtype
+        else:
+            fits = part.op == "constant" and number_of(part) == number_of(operand)
+        if not fits or found.setdefault(part, operand) is not operand:
+            return None
+    return found
 
 
 @exercise(
     "passes.match",
     unit=2,
     points=4,
-    baseline=never,
+    baseline=one_op,
     hints=(
         "There are three kinds of pattern nodes: input, constant, and everything else. When does "
         "each of them match, and what must you remember?",

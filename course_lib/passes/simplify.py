@@ -60,6 +60,9 @@ def simplify(graph: Graph) -> Graph:
     order, and every number also matches a constant tensor filled with it. `MOVEMENT` below holds
     the rules for reshape, transpose, expand, slice, pad, concat and cast, ready to use.
 
+    `rule` matches with `match`, the exercise before this one. Until that has an answer, only
+    patterns of one op apply, with the operands in the order in which they are written.
+
     Every rule must be exact: the same bits for every input (a NaN stays a NaN). That is why
     - x + 0.0 is not simplified: -0.0 + 0.0 is 0.0. But x + -0.0 and x - 0.0 are x, always.
     - x * 0.0 is not 0.0, and x - x is not 0.0: think of infinity and NaN.
