@@ -39,7 +39,7 @@ lint: ## ruff, pyright and the import layers
 
 site: ## the website, executed, in build/site/
 	$(SETUP) torch,llvm,lab,grade,site,dev
-	$(PY) -m autograder site --into build/site
+	$(PY) site/build.py --into build/site
 
 release: ## the students' edition in build/release/ (all units, or UNIT=2)
 	$(SETUP) torch,llvm,lab,grade

@@ -1,0 +1,129 @@
+"""The website: `make site` writes it to build/site.
+
+The pages are the students' notebooks. An exercise shows its stub and, folded, its hints; the stub
+is not run, so the library's own function answers, and every picture shows what a solved notebook
+shows. No solution and no hidden test is in the sources that Sphinx sees.
+
+    notebooks/u02_rewrites.md -> build/site-sources/u02_rewrites.ipynb -> build/site/u02_rewrites.html
+"""
+
+from __future__ import annotations
+
+import argparse
+import html
+import os
+import shutil
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.sources import Source, expand, grade_id, sources
+from course_lib import commands
+from course_lib.exercises import slot
+
+HERE = Path(__file__).resolve().parent
+COURSE = HERE.parent
+PAGES = {"docs/teaching.md": "teaching", "docs/authoring.md": "authoring"}
+NOT_RUN = "skip-execution"  # nbclient leaves cells with this tag alone
+
+
+def build(into: Path, scratch: Path, notebooks: Path = COURSE / "notebooks") -> None:
+    """Write the sources into `scratch` and let Sphinx make the pages in `into`."""
+    write_sources(scratch, notebooks)
+    environment = {**os.environ, "COURSE_ANSWERS": "reference", "PYTHONPATH": str(COURSE)}
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
+    done = subprocess.run([*command, str(scratch), str(into)], env=environment, check=False)
+    if done.returncode:
+        raise SystemExit("make site: Sphinx reported the problems above")
+    print(f"{into / 'index.html'}: {len(list(into.glob('*.html')))} pages")
+
+
+def write_sources(scratch: Path, notebooks: Path) -> None:
+    """Everything that Sphinx reads, made anew: nothing old can linger."""
+    shutil.rmtree(scratch / "_static", ignore_errors=True)
+    scratch.mkdir(parents=True, exist_ok=True)
+    for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
+        old.unlink()
+    units = sources(notebooks)
+    for source in units:
+        notebook = readable(source)
+        (scratch / f"{source.name}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+    for path, name in PAGES.items():
+        if (COURSE / path).exists():
+            shutil.copy(COURSE / path, scratch / f"{name}.md")
+    (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
+    (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
+    shutil.copytree(HERE / "static", scratch / "_static")
+    for name in ("conf.py", "mathml.py"):
+        shutil.copy(HERE / name, scratch / name)
+
+
+def readable(source: Source) -> Any:
+    """The student's notebook for readers: stubs stay as they are, hints stand below them."""
+    notebook = expand(source, solutions=False)
+    hints = {grade_id(name): slot(name).hints for name in source.exercises()}
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        marks = cell.metadata.get("nbgrader", {})
+        if cell.cell_type == "code" and marks.get("solution"):
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), NOT_RUN]
+            cells.append(_hints(hints.get(marks["grade_id"], ()), cell.id))
+        cell.metadata.pop("nbgrader", None)
+    notebook.cells = [cell for cell in cells if cell is not None]
+    return notebook
+
+
+def _hints(hints: tuple[str, ...], cell_id: str) -> Any:
+    """Three hints, each folded: a reader opens as many as needed."""
+    if not hints:
+        return None
+    folded = [
+        f'<details class="hints"><summary>Hint {number}</summary>'
+        f"\n\n{html.escape(hint)}\n\n</details>"
+        for number, hint in enumerate(hints, 1)
+    ]
+    return nbformat.v4.new_markdown_cell("\n\n".join(folded), id=f"{cell_id[:57]}-hints")
+
+
+def op_page() -> str:
+    """The op table as a page: the same text as `python -m course_lib ops`."""
+    table = commands.ops(Namespace(op=None)).text
+    intro = (
+        "Everything the compiler knows about an op is one row of this table (`course_lib/ir/rows`)."
+    )
+    return f"# The op table\n\n{intro}\n\n```text\n{table}\n```\n"
+
+
+def index_page(units: list[Source]) -> str:
+    """The start page with the contents of the whole site."""
+    readme = (HERE / "welcome.md").read_text(encoding="utf-8")
+    pages = [name for path, name in PAGES.items() if (COURSE / path).exists()]
+    parts = [
+        _contents("Units", [source.name for source in units]),
+        _contents("The compiler", ["ops"]),
+        _contents("For teachers", pages) if pages else "",
+    ]
+    return "\n\n".join([readme.strip(), *filter(None, parts)]) + "\n"
+
+
+def _contents(caption: str, names: list[str]) -> str:
+    listed = "\n".join(names)
+    return f"```{{toctree}}\n:maxdepth: 1\n:caption: {caption}\n\n{listed}\n```"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--into", type=Path, default=COURSE / "build" / "site")
+    parser.add_argument("--notebooks", type=Path, default=COURSE / "notebooks")
+    options = parser.parse_args()
+    scratch = options.into.with_name(options.into.name + "-sources")
+    build(options.into.resolve(), scratch.resolve(), options.notebooks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""Sphinx configuration of the website. `site/build.py` writes the sources and calls Sphinx.
+
+Everything is local: formulas become MathML, which browsers draw themselves, and no page fetches
+anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+project = "Machine-learning compilers"
+author = "the authors of the course"
+copyright = "the authors; text CC BY 4.0, code BSD-3-Clause"
+extensions = ["myst_nb", "mathml"]
+root_doc = "index"
+exclude_patterns = ["conf.py", "jupyter_execute"]
+
+nb_execution_mode = "cache"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 600
+nb_merge_streams = True
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+# Exercises are headings of the fourth level wherever they stand.
+suppress_warnings = ["myst.header"]
+
+html_theme = "sphinx_book_theme"
+html_title = project
+html_static_path = ["_static"]
+html_css_files = ["course.css"]
+html_math_renderer = "mathml"
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_persistent": [],  # the theme would show a second search box
+    "use_download_button": False,
+    "use_fullscreen_button": False,
+    "show_toc_level": 2,
+}
