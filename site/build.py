@@ -4,7 +4,7 @@ The pages are the students' notebooks. An exercise shows its stub and, folded, i
 is not run, so the library's own function answers, and every picture shows what a solved notebook
 shows. No solution and no hidden test is in the sources that Sphinx sees.
 
-    notebooks/u02_rewrites.md -> build/site-sources/u02_rewrites.ipynb -> build/site/u02_rewrites.html
+    notebooks/u02_rewrites.md  ->  build/site-sources/u02_rewrites.ipynb  ->  u02_rewrites.html
 """
 
 from __future__ import annotations
