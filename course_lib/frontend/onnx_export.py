@@ -132,9 +132,8 @@ class _Writer:
         return base if self.named[base] == 1 else f"{base}#{self.named[base]}"
 
     def constant(self, value: Any, name: str | None = None) -> str:
-        array = np.asarray(value)
         name = name or self.fresh("c")
-        self.initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), name))
+        self.initializers.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
     def fresh(self, hint: str) -> str:
@@ -197,10 +196,14 @@ def _pow(w: _Writer, node: Node, x: str, y: str) -> str:
 
 @exports("mod")
 def _mod(w: _Writer, node: Node, x: str, y: str) -> str:
-    """ONNX's Mod rounds down for integers only."""
+    """ONNX has Python's remainder for integers only: mend C's where the signs differ."""
     if not node.type.dtype.is_float:
         return w.emit("Mod", x, y)
-    return w.emit("Sub", x, w.emit("Mul", y, w.emit("Floor", w.emit("Div", x, y))))
+    zero = w.constant(np.zeros((), node.type.dtype.numpy))
+    rest = w.emit("Mod", x, y, fmod=1)
+    differ = w.emit("Xor", w.emit("Less", rest, zero), w.emit("Less", y, zero))
+    wrong = w.emit("And", differ, w.emit("Not", w.emit("Equal", rest, zero)))
+    return w.emit("Where", wrong, w.emit("Add", rest, y), rest)
 
 
 @exports("fmod")
@@ -378,7 +381,8 @@ def _expand(w: _Writer, node: Node, x: str) -> str:
 
 @exports("transpose")
 def _transpose(w: _Writer, node: Node, x: str) -> str:
-    return w.emit("Transpose", x, perm=node.attrs["perm"])
+    perm = node.attrs["perm"]
+    return w.emit("Transpose", x, perm=perm) if perm else w.emit("Identity", x)
 
 
 @exports("concat")
