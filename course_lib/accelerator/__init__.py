@@ -1,8 +1,8 @@
-"""The chip: a systolic array of multiply-accumulate cells, and the compiler that programs it.
+"""The chip: a systolic array of multiply-accumulate cells.
 
-    matmul(%x, %w) : i32[64,64]   ==>   LDW, LDA, PRELOAD, MATMUL, ST ... and a number of cycles
+    wavefront(a, b, SystolicArray(16, 16))   ->   the product, and 18,304 cycles
 
-Nothing stands here yet. Unit 12 (systolic arrays) brings the array and its cycle counts; unit 13
-(a custom backend) brings instruction set, scratchpads, DMA and the compiler from tiles to
-instructions. Until then models run on the CPU: next room `course_lib/llvm`.
+Here stand the array, clock by clock, its cycle count as a formula, and the matrix products that a
+model asks of it. Instruction set, scratchpads, DMA and the compiler from tiles to instructions are
+not written yet (units 12 and 13). Next room: `systolic.py`.
 """

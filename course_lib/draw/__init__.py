@@ -6,6 +6,7 @@ plain text, `.html` and `.svg` are its source, `.save(path)` writes .svg, .html 
     graph(g, marked=["%3"])                     draw.graph     a graph; `marked` nodes stand out
     before_after(g, cse(g), title="cse")        draw.graph     what a pass removed and added
     timeline([Span("x", 0, 2, 0, 4096)], ...)   draw.timeline  memory plans, Gantt charts, pipelines
+    cells([[Cell(("2 · 3",))]], ...)            draw.cells     a systolic array at one clock
     roofline([Dot("conv", 42, 61e9)], ...)      draw.roofline  FLOP/s against FLOP per byte
     stepper([("fold", text), ...], title)       draw.stepper   states one after the other
     ir_diff(got, expected)                      draw.diff      two texts, line by line

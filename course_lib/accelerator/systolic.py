@@ -1,0 +1,201 @@
+"""A systolic array: a grid of multipliers that hand their operands to their neighbours.
+
+    run = wavefront(a, b, SystolicArray(rows=4, cols=4))      # every cell, clock by clock
+    run.values == a @ b;  run.cycles == cycles(m, k, n, array)
+
+Output-stationary: cell (i, j) keeps result (i, j) and adds one product per clock. Rows of `a` enter
+from the left and move right, columns of `b` enter from above and move down. Each enters one clock
+after its neighbour, so that the operands of a product meet. For 2 x 2 cells and k = 2:
+
+    clock    cell (0,0)     cell (0,1)     cell (1,0)     cell (1,1)
+      1      a00 * b00
+      2      a01 * b10      a00 * b01      a10 * b00
+      3                     a01 * b11      a11 * b10      a10 * b01
+      4                                                   a11 * b11
+
+Simulators differ in what they count as a cycle. Here an array says it of itself, and prints it.
+Next room: `workload.py`, the matrix products of a whole model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.exercises import exercise
+
+
+@dataclass(frozen=True)
+class SystolicArray:
+    """`rows` x `cols` cells of one multiply-accumulate per clock, output-stationary.
+
+    drain   count the `rows` clocks in which the results of a tile move down and out. Without it,
+            results leave while the next tile is computed (each cell has a second accumulator)
+
+    Always counted: the clocks until the operands have reached the last cell. Never: memory.
+    """
+
+    rows: int = 4
+    cols: int = 4
+    drain: bool = False
+
+    def __post_init__(self) -> None:
+        if self.rows < 1 or self.cols < 1:
+            raise ValueError(f"an array needs a row and a column, got {self.rows} x {self.cols}")
+
+    def __str__(self) -> str:
+        drain = "fill and drain" if self.drain else "fill, not drain"
+        return (
+            f"{self.rows} x {self.cols} output-stationary array; cycles count {drain}; "
+            "memory not counted; a tile over the edge costs a whole tile"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """What the cells hold at the end of one clock. All arrays are [rows, cols].
+
+    a, b   the operands in the cells     busy  did the cell multiply in this clock?
+    acc    the sums so far
+    """
+
+    number: int
+    a: np.ndarray
+    b: np.ndarray
+    acc: np.ndarray
+    busy: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What a simulation returned. `macs` are useful ones, `tiles` were computed one by one."""
+
+    array: SystolicArray
+    values: np.ndarray
+    cycles: int
+    macs: int
+    tiles: int
+
+    @property
+    def utilization(self) -> float:
+        """Part of all cell-clocks in which a cell did a useful multiply-accumulate."""
+        return self.macs / (self.cycles * self.array.rows * self.array.cols)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.cycles:,} cycles for {self.macs:,} multiply-accumulates in {self.tiles} tiles, "
+            f"utilization {self.utilization:.1%}\non a {self.array}"
+        )
+
+
+def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
+    """Multiply `a` [m, k] by `b` [k, n] on the simulated array, one tile after another.
+
+    Integers are summed in 32 bits, as in hardware for int8; floats in their own type.
+    """
+    a, b = _operands(a, b)
+    (m, _), n = a.shape, b.shape[1]
+    values = np.zeros((m, n), a.dtype)
+    total = macs = tiles = 0
+    for top in range(0, m, array.rows):
+        for left in range(0, n, array.cols):
+            part = values[top : top + array.rows, left : left + array.cols]
+            height, width = part.shape
+            tile_a = np.zeros((array.rows, a.shape[1]), a.dtype)
+            tile_a[:height] = a[top : top + height]
+            tile_b = np.zeros((b.shape[0], array.cols), b.dtype)
+            tile_b[:, :width] = b[:, left : left + width]
+            for clock in clocks(tile_a, tile_b):
+                total += 1
+                macs += int(clock.busy[:height, :width].sum())
+            result, drained = _drain(clock.acc)
+            part[...] = result[:height, :width]
+            total += drained if array.drain else 0
+            tiles += 1
+    return Run(array, values, total, macs, tiles)
+
+
+def clocks(a: np.ndarray, b: np.ndarray) -> Iterator[Clock]:
+    """One tile: `a` [rows, k] times `b` [k, cols], every cell at every clock until all are done."""
+    a, b = _operands(a, b)
+    (rows, k), cols = a.shape, b.shape[1]
+    held_a = np.zeros((rows, cols), a.dtype)
+    held_b, acc = held_a.copy(), held_a.copy()
+    has_a = np.zeros((rows, cols), bool)  # is there an operand in the cell, or is it empty yet?
+    has_b = has_a.copy()
+    done = np.zeros((rows, cols), int)
+    number = 0
+    while (done < k).any():
+        enters_a, valid_a = _entering(a, number)
+        enters_b, valid_b = _entering(b.T, number)
+        held_a, has_a = _right(held_a, enters_a), _right(has_a, valid_a)
+        held_b, has_b = _right(held_b.T, enters_b).T, _right(has_b.T, valid_b).T
+        busy = has_a & has_b
+        acc = acc + np.where(busy, held_a * held_b, acc.dtype.type(0))
+        done += busy
+        number += 1
+        yield Clock(number, held_a, held_b, acc, busy)
+
+
+@exercise(
+    "accelerator.systolic.cycles",
+    unit=0,
+    points=3,
+    hints=(
+        "How many clocks after cell (0, 0) does cell (rows - 1, cols - 1) start? How many clocks "
+        "does each cell work?",
+        "One tile: the wait of the last cell, then its k clocks of work, then the drain if it "
+        "counts. Every tile costs the same. How many tiles cover m rows and n columns?",
+        "tiles = ceil(m / rows) * ceil(n / cols); -(-m // rows) is a ceil without floats. One tile "
+        "takes k + (rows - 1) + (cols - 1) clocks, plus rows if array.drain.",
+    ),
+)
+def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
+    """The clocks that `wavefront` takes for [m, k] times [k, n], without simulating them.
+
+    The result is cut into tiles of `array.rows` x `array.cols`, computed one after another.
+    A tile that hangs over the edge of the result costs as much as a whole one.
+    In each tile, the first operands enter cell (0, 0) at clock 1. Those of row i enter i clocks
+    later, those of column j enter j clocks later. Every cell does k multiplications, one per
+    clock. The tile ends when the last cell is done.
+    If `array.drain`, each tile then takes `array.rows` more clocks.
+
+    >>> cycles(4, 8, 4, SystolicArray(rows=4, cols=4))
+    14
+    """
+    # As SCALE-Sim defines it (Samajdar et al., 2018); that tool's reports say one less per layer.
+    tiles = -(-m // array.rows) * -(-n // array.cols)
+    one = k + array.rows + array.cols - 2 + (array.rows if array.drain else 0)
+    return tiles * one
+
+
+def _operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in (*a.shape, *b.shape):
+        raise ValueError(f"a [m, k] times b [k, n] expected, got {list(a.shape)}, {list(b.shape)}")
+    kind = np.result_type(a, b)
+    kind = kind if kind.kind == "f" else np.dtype(np.int32)
+    return a.astype(kind), b.astype(kind)
+
+
+def _entering(rows: np.ndarray, clock: int) -> tuple[np.ndarray, np.ndarray]:
+    """What enters at the edge: row i is `i` clocks late. And where there is anything at all."""
+    step = clock - np.arange(len(rows))
+    valid = (step >= 0) & (step < rows.shape[1])
+    operand = rows[np.arange(len(rows)), np.where(valid, step, 0)]
+    return np.where(valid, operand, rows.dtype.type(0)), valid
+
+
+def _right(held: np.ndarray, entering: np.ndarray) -> np.ndarray:
+    """Every value moves one cell to the right; the last column's leave the array."""
+    return np.column_stack([entering, held[:, :-1]])
+
+
+def _drain(acc: np.ndarray) -> tuple[np.ndarray, int]:
+    """Results move down one cell per clock and leave at the bottom: (results, clocks)."""
+    left: list[np.ndarray] = []
+    while len(left) < len(acc):
+        left.append(acc[-1])
+        acc = np.vstack([np.zeros_like(acc[:1]), acc[:-1]])
+    return np.array(left[::-1]), len(left)

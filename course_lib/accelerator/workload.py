@@ -1,0 +1,76 @@
+"""The matrix products that a model is made of: what a systolic array has to do.
+
+    products(resnet18)[0]  ->  Product(origin=("conv1",), count=1, m=12544, k=147, n=64)
+
+A convolution is a matrix product of its windows, one to a row, with its filters, one to a column:
+
+    conv  x: f32[1,3,224,224]  w: f32[64,3,7,7]  ->  f32[1,64,112,112]
+    m = 112 * 112 windows,  k = 3 * 7 * 7 numbers in each,  n = 64 filters
+
+Next room: `look.py`, the pictures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from course_lib.accelerator.systolic import SystolicArray, cycles
+from course_lib.ir.graph import Graph, Node
+
+
+@dataclass(frozen=True)
+class Product:
+    """`count` products of [m, k] and [k, n]; `origin` is where in the model they come from."""
+
+    origin: tuple[str, ...]
+    count: int
+    m: int
+    k: int
+    n: int
+
+    @property
+    def macs(self) -> int:
+        return self.count * self.m * self.k * self.n
+
+    def cycles(self, array: SystolicArray) -> int:
+        return self.count * cycles(self.m, self.k, self.n, array)
+
+
+def products(graph: Graph) -> list[Product]:
+    """Every matmul and convolution of the graph, also inside fused nodes, in order."""
+    found = []
+    for node in graph.ops:
+        if node.op == "fused":
+            found += products(node.attrs["body"])
+        elif node.op == "matmul":
+            found.append(_of_matmul(node))
+        elif node.op == "conv":
+            found.append(_of_conv(node))
+    return found
+
+
+def total_cycles(parts: Sequence[Product], array: SystolicArray) -> int:
+    """One product after another, nothing overlapped."""
+    return sum(part.cycles(array) for part in parts)
+
+
+def utilization(parts: Sequence[Product], array: SystolicArray) -> float:
+    """Part of all cell-clocks in which a cell does a useful multiply-accumulate."""
+    cells = array.rows * array.cols
+    return sum(part.macs for part in parts) / (total_cycles(parts, array) * cells)
+
+
+def _of_matmul(node: Node) -> Product:
+    *batch, m, n = node.type.dims
+    k = node.inputs[0].type.dims[-1]
+    return Product(node.origin, math.prod(batch), m, k, n)
+
+
+def _of_conv(node: Node) -> Product:
+    images, channels, *positions = node.type.dims
+    groups = node.attrs["groups"]
+    _, *window = node.inputs[1].type.dims  # numbers that each filter reads
+    m = images * math.prod(positions)
+    return Product(node.origin, groups, m, math.prod(window), channels // groups)
