@@ -459,8 +459,8 @@ def test_tables_mark_the_best_and_round_to_three_digits():
 def test_bars_give_the_change():
     text = bars([("relu", 8.0, 2.0), ("add", 0.0, 1.0), ("mul", 2.0, 2.0)], "MB", "Traffic").text
     assert "before (MB)" in text
-    assert re.search(r"relu +8 +2 +−75 %", text)
-    assert re.search(r"add +0 +1 +new", text) and re.search(r"mul +2 +2 +=", text)
+    assert re.search(r"relu +8.00 +2.00 +−75 %", text)
+    assert re.search(r"add +0.00 +1.00 +new", text) and re.search(r"mul +2.00 +2.00 +=", text)
     with pytest.raises(ValueError, match="not negative"):
         bars([("a", -1.0)], "MB", "t")
 

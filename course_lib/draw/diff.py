@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from course_lib.draw.picture import Picture, fragment
-from course_lib.draw.svg import escape, tag
+from course_lib.draw.svg import OWN_KEYS, escape, tag
 
 CSS = (
     ".cl-diff{overflow-x:auto}.cl-diff ins,.cl-diff del,.cl-diff span{display:block;"
@@ -57,7 +57,7 @@ def ir_diff(
 def diff_lines(old: str, new: str, context: int | None = None) -> str:
     """HTML in which removed and added lines carry a sign and a colour."""
     lines = [_line(sign, a if sign == "−" else b) for sign, a, b in _rows(old, new, context)]
-    return tag("div", tag("pre", *lines), klass="cl-diff", tabindex=0)
+    return tag("div", tag("pre", *lines), klass="cl-diff", tabindex=0, **OWN_KEYS)
 
 
 def diff_text(old: str, new: str, context: int | None = None) -> str:

@@ -27,7 +27,10 @@ SHAPES = {
     "region": "one kernel or group",
 }
 STATES = {"removed": "− removed", "added": "+ added", "marked": "◆ look here", "stall": "waiting"}
-HEATS = {"flops": "share of FLOP: 0 to 100 %", "traffic": "share of bytes: 0 to 100 %"}
+HEATS = {
+    "flops": "FLOP, 0 to 100 % of the hottest",
+    "traffic": "bytes moved, 0 to 100 % of the hottest",
+}
 FONT, SWATCH, HEIGHT, SPACE, ROW = 10.5, 34.0, 13.0, 16.0, 20.0
 
 Entry = tuple[str, str, float]  # sign, words, width

@@ -1,6 +1,6 @@
 """Text as a picture: loops, LLVM IR and assembly, in the frame that drawings have.
 
-    listing("loops", program_text)
+listing("loops", program_text)
 """
 
 from __future__ import annotations

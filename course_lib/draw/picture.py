@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from course_lib.draw import style
-from course_lib.draw.svg import escape, tag
+from course_lib.draw.svg import OWN_KEYS, escape, tag
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,12 +57,14 @@ def framed(title: str, svg: str, text: str) -> Picture:
     body = tag(
         "div",
         svg,
-        klass="cl-scroll",
+        klass="cl-scroll cl-drawing",
         tabindex=0,
         role="region",
         aria_label=f"{title} (scrolls)",
+        **OWN_KEYS,
     )
-    words = tag("details", tag("summary", "as text"), tag("pre", escape(text)))
+    summary = tag("summary", "as text", **OWN_KEYS)
+    words = tag("details", summary, tag("pre", escape(text)))
     return Picture(title, fragment(body, words), text, svg)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from course_lib.draw.diff import CSS as DIFF_CSS
 from course_lib.draw.diff import diff_lines, diff_text
 from course_lib.draw.picture import Picture, fragment
-from course_lib.draw.svg import escape, shorten, tag
+from course_lib.draw.svg import OWN_KEYS, escape, shorten, tag
 
 MANY = 10  # more states than this are shown as numbers only
 
@@ -63,7 +63,6 @@ def stepper(
         ),
         tag("div", *panels, klass="cl-states", aria_live="polite"),
         method="dialog",  # Enter sends nothing
-        data_lm_suppress_shortcuts="true",  # JupyterLab: the arrow keys are ours in here
     )
     text = "\n\n".join(f"{k}. {name}\n{words}" for k, (name, _, words) in enumerate(shown))
     return Picture(
@@ -86,7 +85,13 @@ def _button(group: str, k: int, name: str, many: bool) -> str:
     words = str(k) if many else shorten(name, 24)
     checked = "checked" if k == 0 else None
     radio = tag(
-        "input", type="radio", name=group, value=k, aria_label=f"{k}. {name}", checked=checked
+        "input",
+        type="radio",
+        name=group,
+        value=k,
+        aria_label=f"{k}. {name}",
+        checked=checked,
+        **OWN_KEYS,
     )
     return tag("label", radio, tag("span", escape(words)), title=name)
 

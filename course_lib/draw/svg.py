@@ -16,6 +16,9 @@ from course_lib.draw import style
 MONO_WIDTH = 0.602  # of the font size: the widest of the usual monospaced fonts
 SANS_WIDTH = 0.58  # an upper estimate for ordinary text
 
+# JupyterLab leaves keys to an element that says so; else arrows and Enter would move its cells.
+OWN_KEYS = {"data_lm_suppress_shortcuts": "true"}
+
 # Not allowed in XML, whatever the escape.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -18,16 +18,16 @@ from course_lib.draw.units import digits
 
 CSS = (
     ".cl-fig table.cl-table{border-collapse:collapse;margin:0}"
-    ".cl-table th,.cl-table td{padding:.25em .9em .25em 0;border:0;text-align:left;"
-    "background:none;color:inherit;vertical-align:middle}"
-    ".cl-table thead th{border-bottom:1px solid var(--cl-line);font-weight:600}"
-    ".cl-table tbody tr+tr>*{border-top:1px solid var(--cl-faint)}"
+    ".cl-fig table.cl-table th,.cl-fig table.cl-table td{padding:.25em .9em .25em 0;"
+    "border:0;text-align:left;background:none;color:inherit;vertical-align:middle}"
+    ".cl-fig table.cl-table thead th{border-bottom:1px solid var(--cl-line);font-weight:600}"
+    ".cl-fig table.cl-table tbody tr+tr>*{border-top:1px solid var(--cl-faint)}"
     ".cl-table tr{background:none!important}"
-    ".cl-table .cl-num{text-align:right;font-variant-numeric:tabular-nums}"
-    ".cl-table tbody th{font-weight:400}.cl-table .cl-best{font-weight:700}"
+    ".cl-fig table.cl-table .cl-num{text-align:right;font-variant-numeric:tabular-nums}"
+    ".cl-fig table.cl-table tbody th{font-weight:400}.cl-table .cl-best{font-weight:700}"
     ".cl-table caption{caption-side:top;text-align:left;color:inherit;padding:0 0 .4em;"
     "font-weight:600;font-size:14px}"
-    ".cl-meter{width:16em;padding-right:0!important}.cl-meter i{display:block;height:.75em;"
+    ".cl-table .cl-meter{width:16em}.cl-meter i{display:block;height:.75em;"
     "margin:.18em 0;min-width:1px;box-sizing:border-box;background:var(--cl-focus)}"
     ".cl-meter i.cl-was{background:none;border:1.5px solid var(--cl-line)}"
 )
@@ -90,6 +90,7 @@ def bars(
     if not values or min(values) < 0:
         raise ValueError(f"{title}: bars need values that are not negative, got {values}")
     longest = max(values) or 1
+    measured = any(isinstance(v, float) for v in values)
     pairs = any(len(row) == 3 for row in rows)
     if pairs and not all(len(row) == 3 for row in rows):
         raise ValueError(f"{title}: give every row two values, or every row one")
@@ -99,7 +100,7 @@ def bars(
     head += [tag("th", escape(h), scope="col", klass="cl-num" if h else "") for h in headers]
     body, plain = [], []
     for name, *numbers in rows:
-        words = [digits(v) for v in numbers] + ([_change(*numbers)] if pairs else [])
+        words = [digits(v, measured) for v in numbers] + ([_change(*numbers)] if pairs else [])
         cells = [tag("td", escape(w), klass="cl-num") for w in words]
         looks = ["cl-was", ""] if pairs else [""]
         strips = [

@@ -19,7 +19,7 @@ def digits(value: float, exactly: bool = False) -> str:
     if not math.isfinite(value):
         return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
     if value == 0:
-        return "0"
+        return "0.00" if exactly else "0"
     size = math.floor(math.log10(abs(value)))
     rounded = round(value, 2 - size)
     if not -4 <= size < 9:
