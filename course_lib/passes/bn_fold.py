@@ -9,7 +9,7 @@ with scaled weights. Next room: `decompose.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,9 +30,9 @@ from course_lib.passes.provenance import origins
         "a convolution? And if y is a convolution plus a bias?",
         "factor = scale / sqrt(var + eps), one number per output channel: multiply w[oc, ...] by "
         "it. The new bias is (old bias - mean) * factor + shift, of shape [1, oc, 1, 1].",
-        "graph.rebuild(visit): for batch_norm, look through an add with a constant for the conv; "
-        "check with graph.users() that conv (and add) have one user and are no outputs; then "
-        "add(conv(x, w * factor.reshape(-1, 1, 1, 1)), bias.reshape(1, -1, 1, 1)).",
+        "graph.rebuild(visit): convolution_before(node) has the old nodes, whose users you check "
+        "with graph.users() and graph.outputs; convolution_before(node.with_inputs(inputs)) the "
+        "new ones. Then add(conv(x, w * factor.reshape(-1, 1, 1, 1)), bias.reshape(1, -1, 1, 1)).",
     ),
 )
 def bn_fold(graph: Graph) -> Graph:
@@ -46,7 +46,8 @@ def bn_fold(graph: Graph) -> Graph:
     Between the two there may be the convolution's own bias, `add(conv(x, w), b)` in either order,
     where b is a constant with one number for each channel (or one for all); without it b is 0.
 
-    A batch norm stays as it is (and `decompose` makes a multiplication and an addition of it)
+    `convolution_before` below finds the convolution. A batch norm stays as it is (and `decompose`
+    makes a multiplication and an addition of it)
     - if the weights or one of its four vectors are not constants;
     - if the convolution, or the add, has another user or is an output: that user needs the old
       value, so both convolutions would have to run.
@@ -75,63 +76,62 @@ def bn_fold(graph: Graph) -> Graph:
     }
     <BLANKLINE>
     """
-    users = graph.users()
-
-    def private(node: Node) -> bool:
-        return len(users[node]) == 1 and node not in graph.outputs
-
-    old_of: dict[Node, Node] = {}  # new node -> the node of `graph` whose place it takes
+    users, outputs = graph.users(), set(graph.outputs)
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
         made = node.with_inputs(inputs)
-        parts = _parts(made) if node.op == "batch_norm" else None
-        if parts and all(private(old_of.get(part, part)) for part in parts):
-            made = _folded(made, *parts)
-            old_of[made.inputs[0]] = old_of.get(parts[0], parts[0])
-        old_of[made] = node
-        return made
+        old, new = convolution_before(node), convolution_before(made)
+        if old is None or new is None:
+            return made
+        if any(len(users[n]) > 1 or n in outputs for n in old.nodes):
+            return made
+        return _folded(made, new)
 
     return graph.rebuild(visit)
 
 
-def _parts(norm: Node) -> tuple[Node, ...] | None:
-    """(conv,) or (conv, add) before a batch norm whose weights are all constants, else None."""
-    before, *vectors = norm.inputs
-    if any(v.op != "constant" for v in vectors):
-        return None
-    add = before if before.op == "add" else None
-    conv = before
-    if add is not None:
-        conv = next((i for i in add.inputs if i.op == "conv"), before)
-    if conv.op != "conv" or conv.inputs[1].op != "constant":
-        return None
-    if add is None:
-        return (conv,)
-    return (conv, add) if conv.type == add.type and _bias(conv, add) is not None else None
-
-
-def _bias(conv: Node, add: Node) -> np.ndarray | None:
-    """What `add` adds to each channel of `conv`, as float64 numbers; None if it is not that."""
-    other = add.inputs[1] if add.inputs[0] is conv else add.inputs[0]
-    shape = (1, conv.inputs[1].type.dims[0], *[1] * (conv.type.rank - 2))
-    if other.op != "constant" or np.broadcast_shapes(other.value.shape, shape) != shape:
-        return None
-    return np.broadcast_to(other.value, shape).astype(np.float64).ravel()
-
-
-def _folded(norm: Node, conv: Node, add: Node | None = None) -> Node:
-    x, w = conv.inputs
+def _folded(norm: Node, before: Convolution) -> Node:
+    x, w = before.conv.inputs
     scale, shift, mean, variance = (v.value.astype(np.float64) for v in norm.inputs[1:])
-    bias = None if add is None else _bias(conv, add)
     factor = scale / np.sqrt(variance + norm.attrs["eps"])
-    per_output = (-1, *[1] * (w.type.rank - 1))
-    per_channel = (1, -1, *[1] * (w.type.rank - 2))
-    weights = w.value * factor.reshape(per_output)
-    offset = ((0.0 if bias is None else bias) - mean) * factor + shift
-    origin = origins(conv, *([add] if add else []), norm)
-    new = [
-        replace(const(value, w.type.dtype), name=old.name, origin=origins(old, norm))
-        for value, old in ((weights, w), (offset.reshape(per_channel), norm.inputs[2]))
-    ]
-    product = apply("conv", x, new[0], name=conv.name, origin=origin, **conv.attrs)
-    return apply("add", product, new[1], name=norm.name, origin=origin)
+    weights = w.value * factor.reshape(-1, *[1] * (w.type.rank - 1))
+    bias = ((before.bias - mean) * factor + shift).reshape(1, -1, *[1] * (w.type.rank - 2))
+    origin = origins(*before.nodes, norm)
+    w2 = replace(const(weights, w.type.dtype), name=w.name, origin=origins(w, norm))
+    b2 = replace(const(bias, w.type.dtype), name=norm.inputs[2].name, origin=origin)
+    conv = apply("conv", x, w2, name=before.conv.name, origin=origin, **before.conv.attrs)
+    return apply("add", conv, b2, name=norm.name, origin=origin)
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """What a batch norm reads: `conv(x, w)`, or `add(conv(x, w), b)`.
+
+    bias    what is added to each channel, as float64[oc]; zeros if there is no add
+    nodes   the convolution, and the add if there is one
+    """
+
+    conv: Node
+    bias: np.ndarray
+    nodes: tuple[Node, ...]
+
+
+def convolution_before(norm: Node) -> Convolution | None:
+    """The convolution that `norm` could be folded into, as far as these few nodes tell.
+
+    None if `norm` is not a batch norm, if its vectors or the weights are not constants, or if
+    something else stands before it. Other users are not looked at.
+    """
+    if norm.op != "batch_norm" or any(v.op != "constant" for v in norm.inputs[1:]):
+        return None
+    first = norm.inputs[0]
+    conv, other = first, const(0.0)
+    if first.op == "add":
+        conv, other = first.inputs if first.inputs[0].op == "conv" else first.inputs[::-1]
+    if conv.op != "conv" or conv.inputs[1].op != "constant" or other.op != "constant":
+        return None
+    per_channel = (1, conv.inputs[1].type.dims[0], *[1] * (conv.type.rank - 2))
+    if np.broadcast_shapes(other.value.shape, per_channel) != per_channel:
+        return None
+    bias = np.broadcast_to(other.value, per_channel).astype(np.float64).ravel()
+    return Convolution(conv, bias, (conv,) if first is conv else (conv, first))
