@@ -1,6 +1,6 @@
-"""constraints.txt names a version for every package that an extra brings, directly or through others.
+"""constraints.txt names a version for every package that an extra brings, also through others.
 
-    pyproject.toml: sphinx   ->   constraints.txt: sphinx==9.0.4, and babel, docutils, ... with theirs
+    sphinx in pyproject.toml  ->  sphinx==9.0.4, babel==..., docutils==... in constraints.txt
 
 A package without a pin would change under a course that is running.
 """
