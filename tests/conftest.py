@@ -10,8 +10,9 @@
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,20 @@ def find_tool(name: str) -> str:
     if path is None:
         pytest.skip(f"{name} is not installed on this machine")
     return path
+
+
+@pytest.fixture
+def browser(require_tool: Callable[[str], str]) -> Iterator[Any]:
+    """Debian's chromium without a window, which asks nobody for anything."""
+    from playwright.sync_api import sync_playwright
+
+    flags = "sandbox first-run"
+    disabled = "gpu quic background-networking component-update sync"
+    args = [f"--no-{f}" for f in flags.split()] + [f"--disable-{d}" for d in disabled.split()]
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=require_tool("chromium"), args=args)
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture
