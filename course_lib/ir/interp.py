@@ -46,8 +46,8 @@ def evaluate(node: Node, operands: Sequence[np.ndarray]) -> np.ndarray:
     with np.errstate(all="ignore"):  # 1/0 is inf, as it is in compiled code
         try:
             return np.asarray(op_row(node.op).evaluate(operands, node.attrs))
-        except ValueError as error:
-            raise ValueError(f"while computing {node!r}: {error}") from error
+        except (ValueError, IndexError) as error:
+            raise type(error)(f"while computing {node!r}: {error}") from error
 
 
 def bind(graph: Graph, inputs: Sequence[Any] | Mapping[str, Any]) -> list[np.ndarray]:

@@ -173,12 +173,13 @@ def on_loads(body: tuple[Stmt, ...], fn: Callable[[Load], Expr]) -> tuple[Stmt, 
     return rewrite(body, one)
 
 
-def accesses(kernel: Kernel) -> list[tuple[str, str, tuple[Union[Affine, Expr], ...]]]:
-    """Every ("read" | "write", buffer, indices) of a kernel, in program order."""
+def accesses(body: tuple[Stmt, ...]) -> list[tuple[str, str, tuple[Union[Affine, Expr], ...]]]:
+    """Every ("read" | "write", buffer, indices) of a body, in program order."""
     found = []
-    for stmt in statements(kernel.body):
+    for stmt in statements(body):
         if isinstance(stmt, Store):
-            found += [("read", e.buffer, e.indices) for e in loads(stmt.value)]
+            read = [i for i in stmt.indices if not isinstance(i, Affine)] + [stmt.value]
+            found += [("read", e.buffer, e.indices) for r in read for e in loads(r)]
             found.append(("write", stmt.buffer, stmt.indices))
     return found
 

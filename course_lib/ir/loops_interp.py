@@ -14,7 +14,7 @@ import numpy as np
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store
-from course_lib.ir.scalar import SCALARS
+from course_lib.ir.scalar import SCALARS, convert
 
 
 def run_kernel(kernel: Kernel, arrays: Mapping[str, np.ndarray]) -> None:
@@ -66,7 +66,7 @@ def _value(expr: Expr, arrays: dict[str, np.ndarray], at: dict[str, int]):
             chosen = a if _value(condition, arrays, at) else b
             return _value(chosen, arrays, at)
         case Call("cast", (arg,), dtype):
-            return np.asarray(_value(arg, arrays, at)).astype(dtype.numpy)[()]
+            return convert(_value(arg, arrays, at), dtype)[()]
         case Call(fn, args, dtype):
             result = SCALARS[fn].numpy(*(_value(a, arrays, at) for a in args))
             return dtype.numpy.type(result)

@@ -226,8 +226,9 @@ class _Reader:
         sign = "-" if self.accept("-") else ""
         text = sign + self.take("number")
         if self.accept(":"):
-            return literal(
-                float(text) if "." in text or "n" in text else int(text), DTYPES[self.take(*DTYPES)]
-            )
-        whole = re.fullmatch(r"-?\d+", text)
-        return literal(int(text), i64) if whole else literal(float(text), f32)
+            dtype = DTYPES[self.take(*DTYPES)]
+        else:
+            dtype = i64 if re.fullmatch(r"-?\d+", text) else f32
+        if not dtype.is_float and not text.lstrip("-").isdigit():
+            raise self.error(f"{text} is not a whole number, as {dtype} needs")
+        return literal(float(text) if dtype.is_float else int(text), dtype)

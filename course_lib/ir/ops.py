@@ -116,14 +116,17 @@ def traffic(node: Any) -> int:
 
 def normal_axis(axis: int, rank: int, what: str) -> int:
     """Count a negative axis from the end; complain if it is out of range."""
-    if not -rank <= axis < max(rank, 1):
+    if not -rank <= axis < rank:
         raise ValueError(f"{what}: axis {axis} is out of range for rank {rank}")
     return axis + rank if axis < 0 else axis
 
 
 def normal_axes(axes: Sequence[int] | None, rank: int, what: str) -> tuple[int, ...]:
-    """Sorted, non-negative, without repeats; None means all axes."""
-    if axes is None:
+    """Sorted, non-negative, without repeats; None means all axes.
+
+    A number has no axes, yet frameworks let it be reduced along axis 0 or -1: nothing to do.
+    """
+    if axes is None or (rank == 0 and set(axes) <= {0, -1}):
         return tuple(range(rank))
     normal = sorted(normal_axis(a, rank, what) for a in axes)
     if len(set(normal)) != len(normal):

@@ -3,7 +3,7 @@
     SCALARS["mul"].numpy(2.0, 3.0)  ->  6.0
 
 Level 1 applies these functions to whole arrays (`rows/elementwise.py`), level 2 to one element at a
-time (`expr.Call`); the code generator has one case for each (`llvm/emit.py`).
+time (`expr.Call`); the code generator has one case for each (`llvm/scalars.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from course_lib.ir.types import DType, f16, f32
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,21 @@ INTEGER = ("int", "uint")
 
 
 def _divide(a: Any, b: Any) -> Any:
-    """Division; integers truncate towards zero, as in C and ONNX, and not downwards as in Python."""
+    """Integers truncate towards zero, as in C and ONNX, and not downwards as in Python."""
     if np.issubdtype(np.result_type(a, b), np.floating):
         return np.divide(a, b)
     with np.errstate(divide="ignore"):
         quotient, rest = np.divmod(a, b)
     return (quotient + ((rest != 0) & ((a < 0) != (b < 0)))).astype(np.result_type(a, b))
+
+
+def _power(a: Any, b: Any) -> Any:
+    """Integers wrap around; a negative power is 1 / a**|b|, truncated: 0 unless a is 1 or -1."""
+    if np.result_type(a, b).kind != "i":
+        return np.power(a, b)
+    positive = np.power(a, np.where(b < 0, 0, b))
+    unit = np.where(np.asarray(b) % 2 == 0, np.multiply(a, a), a)
+    return np.where(b < 0, np.where(np.abs(a) == 1, unit, 0), positive).astype(positive.dtype)
 
 
 def _erf(a: Any) -> Any:
@@ -71,7 +82,7 @@ _ROWS = [
     Scalar("div", 2, _divide, "a / b; integers truncate towards zero"),
     Scalar("mod", 2, np.mod, "remainder with the sign of b, as in Python"),
     Scalar("fmod", 2, np.fmod, "remainder with the sign of a, as in C"),
-    Scalar("pow", 2, np.power, "a to the power b"),
+    Scalar("pow", 2, _power, "a to the power b"),
     Scalar("max", 2, np.maximum, "the larger one; NaN if either is NaN"),
     Scalar("min", 2, np.minimum, "the smaller one; NaN if either is NaN"),
     Scalar("neg", 1, np.negative, "-a", accepts=("float", "int")),
@@ -119,6 +130,33 @@ _ROWS = [
 ]
 SCALARS: dict[str, Scalar] = {row.name: row for row in _ROWS}
 
-# `select(condition, a, b)` and `cast(a)` take mixed types; they have rows of their own in
-# rows/elementwise.py, and this meaning for one element:
-SELECT, CAST = "select", "cast"
+
+# `select(condition, a, b)` and `cast(a)` take mixed types; their rows are in rows/elementwise.py.
+def convert(a: Any, new: DType) -> Any:
+    """Each number as the other element type. Floats truncate towards zero; one that is beyond the
+    integers of the type becomes the nearest of them, and NaN becomes 0."""
+    a = np.asarray(a)
+    if a.dtype.kind != "f" or new.kind not in ("int", "uint"):
+        return a.astype(new.numpy)
+    limits = np.iinfo(new.numpy)
+    low, high = a.dtype.type(limits.min), a.dtype.type(limits.max)  # may round, or be infinite
+    whole = np.where((a > low) & (a < high), a, 0).astype(new.numpy)
+    whole[a <= low], whole[a >= high] = limits.min, limits.max
+    return whole
+
+
+def identity(combine: str, dtype: DType) -> float | int | bool:
+    """What changes nothing when combined: 0 for add, 1 for mul, an extreme for max and min."""
+    if combine in ("add", "mul"):
+        return 0 if combine == "add" else 1
+    if dtype.is_float:
+        return -math.inf if combine == "max" else math.inf
+    if dtype.kind == "bool":
+        return combine == "min"
+    limits = np.iinfo(dtype.numpy)
+    return int(limits.min if combine == "max" else limits.max)
+
+
+def accumulator(dtype: DType) -> DType:
+    """What sums of a type are kept in: f32 for f16, which would lose every digit soon."""
+    return f32 if dtype == f16 else dtype

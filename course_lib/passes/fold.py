@@ -45,7 +45,7 @@ def fold(graph: Graph) -> Graph:
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
       `expand` of one number to f32[1024,1024] would put 4 MB into the program to save nothing.
-    - if computing it raises: 2 to the power -1 in i32 has no value. Whether that node ever runs
+    - if computing it raises: element 7 of an i32[2] has no value. Whether that node ever runs
       is not ours to decide, so folding neither reports the error nor hides it.
     - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
 

@@ -15,18 +15,27 @@ is needed for vertical fusion. Next room: `primitives.py`, which improves these 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-import numpy as np
-
-from course_lib.ir.expr import Affine, Expr, Load, LoopForm, call, literal, transform
+from course_lib.ir.expr import (
+    Affine,
+    Call,
+    Const,
+    Expr,
+    Load,
+    LoopForm,
+    call,
+    cast,
+    literal,
+    transform,
+)
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, verify_kernel
 from course_lib.ir.ops import op as op_row
+from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.text import value_names
-from course_lib.ir.types import TensorType
+from course_lib.ir.types import DType, TensorType
 from course_lib.schedule.program import Program, Step
 
 Point = tuple[Affine | Expr, ...]
@@ -72,7 +81,7 @@ def _unique(name: str, used: dict[str, int]) -> str:
 def lower_node(node: Node, name: str) -> Kernel | None:
     """The kernel of one node; None if its op has no loop form (then its numpy meaning runs)."""
     group = node.attrs["body"] if node.op == "fused" else _group_of_one(node)
-    if any(op_row(n.op).loops is None and n.op != "reshape" for n in group.ops):
+    if any(op_row(n.op).loops is None for n in group.ops):
         return None
     return verify_kernel(_Lowering(group, name, node.origin).kernel())
 
@@ -128,19 +137,21 @@ class _Lowering:
         """for domain { acc = identity; for reduce { acc = combine(acc, body) }; out = epilogue }"""
         assert self.anchor is not None
         form, units = _without_units(form)
-        acc = Buffer("acc", TensorType(self.anchor.type.dtype, ()))
-        current = Load("acc", (), acc.type.dtype)
+        narrow = self.anchor.type.dtype
+        wide = accumulator(narrow)
+        current = Load("acc", (), wide)
         self.block, self.known = [], {}
-        point = self._body(self.anchor, form, units)
+        point = _widened(self._body(self.anchor, form, units), narrow, wide)
         update = Store("acc", (), call(form.combine, current, point))
         inner = _nest(form.reduce, [*self.block, update])
-        self.block, self.known = [], {(self.anchor, form.write): current}
+        self.block, self.known = [], {(self.anchor, form.write): cast(current, narrow)}
         result = self.value(self.root, form.write)
-        identity = Store("acc", (), identity_of(form.combine, acc.type))
-        return _nest(
-            form.domain,
-            [Local(acc), identity, *inner, *self.block, Store("out", form.write, result)],
-        )
+        start = [
+            Local(Buffer("acc", TensorType(wide, ()))),
+            Store("acc", (), literal(identity(form.combine, wide), wide)),
+        ]
+        end = [*self.block, Store("out", form.write, result)]
+        return _nest(form.domain, [*start, *inner, *end])
 
     def value(self, node: Node, at: Point) -> Expr:
         """The value of `node` at a point, as an expression over the kernel's parameters."""
@@ -186,10 +197,8 @@ class _Lowering:
 
 
 def _forms(node: Node) -> list[LoopForm]:
-    row = op_row(node.op)
-    if node.op == "reshape" or row.loops is None:
-        return []
-    return row.loops(node.type, [i.type for i in node.inputs], node.attrs)
+    loops = op_row(node.op).loops
+    return loops(node.type, [i.type for i in node.inputs], node.attrs) if loops else []
 
 
 def _variables_at(form: LoopForm, at: Point, node: Node) -> dict[str, Affine]:
@@ -202,17 +211,17 @@ def _variables_at(form: LoopForm, at: Point, node: Node) -> dict[str, Affine]:
     return here
 
 
-def identity_of(combine: str, t: TensorType) -> Expr:
-    """The value that changes nothing when combined: 0 for add, 1 for mul, the extremes for max/min."""
-    if combine in ("add", "mul"):
-        return literal(0 if combine == "add" else 1, t.dtype)
-    low = combine == "max"
-    if t.dtype.is_float:
-        return literal(-math.inf if low else math.inf, t.dtype)
-    if t.dtype.kind == "bool":
-        return literal(not low, t.dtype)
-    limits = np.iinfo(t.dtype.numpy)
-    return literal(int(limits.min if low else limits.max), t.dtype)
+def _widened(expr: Expr, old: DType, new: DType) -> Expr:
+    """The expression computed in `new` where it was in `old`: its loads are cast."""
+    match expr:
+        case Load(dtype=dtype) if dtype == old:
+            return cast(expr, new)
+        case Const(value, dtype) if dtype == old:
+            return literal(value, new)
+        case Call(fn, args, dtype):
+            wide = tuple(_widened(a, old, new) for a in args)
+            return Call(fn, wide, new if dtype == old else dtype)
+    return expr
 
 
 def _without_units(form: LoopForm) -> tuple[LoopForm, dict[str, Affine]]:

@@ -82,25 +82,22 @@ _composite("mean", "the average along axes (None: all)", _mean,
            attrs={"axes": None, "keepdims": False})  # fmt: skip
 
 
-def _shifted_exp(x, axis: int):
+def _shifted_exp(x, attrs: Attrs):
     """exp(x - max) cannot overflow, and the shift cancels in every use of it."""
-    b = _build()
-    shifted = b.sub(x, b.apply("reduce_max", x, axes=(axis,), keepdims=True))
-    return shifted, b.exp(shifted)
+    b, along = _build(), {"axes": (attrs["axis"],), "keepdims": True}
+    shifted = b.sub(x, b.apply("reduce_max", x, **along))
+    e = b.exp(shifted)
+    return shifted, e, b.apply("reduce_sum", e, **along)
 
 
 def _softmax(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    axis = normal_axis(attrs["axis"], x.type.rank, "softmax")
-    _, e = _shifted_exp(x, axis)
-    return b.div(e, b.apply("reduce_sum", e, axes=(axis,), keepdims=True))
+    _, e, total = _shifted_exp(*operands, attrs)
+    return _build().div(e, total)
 
 
 def _log_softmax(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    axis = normal_axis(attrs["axis"], x.type.rank, "log_softmax")
-    shifted, e = _shifted_exp(x, axis)
-    return b.sub(shifted, b.log(b.apply("reduce_sum", e, axes=(axis,), keepdims=True)))
+    shifted, _, total = _shifted_exp(*operands, attrs)
+    return _build().sub(shifted, _build().log(total))
 
 
 _composite("softmax", "exp(x) / sum(exp(x)) along an axis", _softmax, attrs={"axis": -1})
@@ -298,7 +295,10 @@ def _arg(test: str):
         best = b.apply(f"reduce_{test}", x, axes=(axis,), keepdims=True)
         where = b.apply("iota", shape=x.type.dims, axis=axis, dtype="i64")
         last = attrs["last"]
-        hits = b.select(b.apply("eq", x, best), where, -1 if last else size)
+        found = b.apply("eq", x, best)
+        if x.type.dtype.is_float:  # NaN is the extreme of whatever holds it
+            found = b.apply("or", found, b.apply("isnan", x))
+        hits = b.select(found, where, -1 if last else size)
         return b.apply("reduce_max" if last else "reduce_min", hits, axes=(axis,),
                        keepdims=attrs["keepdims"])  # fmt: skip
 
@@ -309,6 +309,8 @@ def _arg_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     from course_lib.ir.ops import op
     from course_lib.ir.types import i64
 
+    if types[0].shape[normal_axis(attrs["axis"], types[0].rank, "argmax")] == 0:
+        raise ValueError(f"no largest or smallest element along axis {attrs['axis']} of {types[0]}")
     kept = {"axes": (attrs["axis"],), "keepdims": attrs["keepdims"]}
     return TensorType(i64, op("reduce_max").infer(types, kept).shape)
 

@@ -22,7 +22,8 @@ from numpy.lib.stride_tricks import sliding_window_view
 from course_lib.ir.expr import Affine, LoopForm, call
 from course_lib.ir.ops import REQUIRED, Attrs, Op, register
 from course_lib.ir.rows.elementwise import broadcast, broadcast_index, same_dtype
-from course_lib.ir.types import Dim, TensorType
+from course_lib.ir.scalar import accumulator, identity
+from course_lib.ir.types import Dim, DType, TensorType
 
 V = Affine.var
 
@@ -192,14 +193,15 @@ def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     n, out = x.shape[0], windows.shape[2 : 2 + rank]
     # [n, c, *out, *kernel] -> [n, *out, c, *kernel], so that a group's column is contiguous
     order = (0, *range(2, 2 + rank), 1, *range(2 + rank, 2 + 2 * rank))
-    columns = windows.transpose(order).reshape(n, math.prod(out), groups, -1)
-    weights = w.reshape(groups, w.shape[0] // groups, -1)
+    size = math.prod(w.shape[1:])
+    columns = windows.transpose(order).reshape(n, math.prod(out), groups, size)
+    weights = w.reshape(groups, w.shape[0] // groups, size)
     parts = [columns[:, :, g] @ weights[g].T for g in range(groups)]
     return np.concatenate(parts, axis=-1).swapaxes(1, 2).reshape(n, w.shape[0], *out)
 
 
 def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
-    x, w = ins
+    w = ins[1]
     window = Window.of(w.dims[2:], attrs, "conv")
     assert not window.padded, "decompose makes padding explicit before lowering"
     groups, in_group, out_group = attrs["groups"], w.dims[1], w.dims[0] // attrs["groups"]
@@ -280,27 +282,22 @@ def _pool_loops(combine: str):
     return loops
 
 
-def lowest(t: TensorType) -> float | int:
-    """The identity of `max` for an element type."""
-    if t.dtype.is_float:
-        return -math.inf
-    return int(np.iinfo(t.dtype.numpy).min)
-
-
-def _pool(name: str, function, combine: str, fill, doc: str) -> Op:
+def _pool(name: str, function, combine: str, doc: str) -> Op:
     def evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
         (x,) = arrays
-        window = Window.of(attrs["kernel"], attrs, name)
-        windows = window.view(x, fill(TensorType(_dtype_of(x), ())))
+        window, dtype = Window.of(attrs["kernel"], attrs, name), DType.of(x.dtype)
+        wide = x.astype(accumulator(dtype).numpy, copy=False)
+        windows = window.view(wide, identity(combine, dtype))
         axes = tuple(range(-len(window.kernel), 0))
-        return function(windows, axis=axes).astype(x.dtype)
+        return function(windows, axes, initial=identity(combine, dtype)).astype(x.dtype)
 
     def decompose(operands, attrs: Attrs):
         from course_lib.ir.build import apply
 
         (x,) = operands
         window = Window.of(attrs["kernel"], attrs, name)
-        return apply(name, padded(x, window, fill(x.type)), **without_padding(attrs))
+        border = identity(combine, x.type.dtype)
+        return apply(name, padded(x, window, border), **without_padding(attrs))
 
     return Op(
         name=name,
@@ -316,11 +313,5 @@ def _pool(name: str, function, combine: str, fill, doc: str) -> Op:
     )
 
 
-def _dtype_of(x: np.ndarray):
-    from course_lib.ir.types import DType
-
-    return DType.of(x.dtype)
-
-
-register(_pool("max_pool", np.max, "max", lowest, "the largest element of each window"))
-register(_pool("sum_pool", np.sum, "add", lambda t: 0, "the sum of each window"))
+register(_pool("max_pool", np.max, "max", "the largest element of each window"))
+register(_pool("sum_pool", np.sum, "add", "the sum of each window"))

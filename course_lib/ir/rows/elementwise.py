@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib.ir.expr import Affine, LoopForm, call, cast
 from course_lib.ir.ops import REQUIRED, Attrs, Op, register
-from course_lib.ir.scalar import SCALARS, Scalar
+from course_lib.ir.scalar import SCALARS, Scalar, convert
 from course_lib.ir.types import Dim, TensorType, bool_, dtype
 
 
@@ -134,7 +134,7 @@ def _cast_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> lis
 
 def _cast(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     with np.errstate(invalid="ignore", over="ignore"):
-        return arrays[0].astype(dtype(attrs["dtype"]).numpy)
+        return convert(arrays[0], dtype(attrs["dtype"]))
 
 
 register(
@@ -142,7 +142,7 @@ register(
         name="cast",
         kind="elementwise",
         arity=1,
-        doc="the same numbers as another element type; floats truncate towards zero",
+        doc="the same numbers as another element type; to integers: truncated, saturated, NaN 0",
         attrs={"dtype": REQUIRED},
         infer=lambda types, attrs: TensorType(dtype(attrs["dtype"]), types[0].shape),
         evaluate=_cast,

@@ -15,6 +15,7 @@ import numpy as np
 
 from course_lib.ir.ops import REQUIRED, Attrs, Op, _no_flops, normal_axis, register
 from course_lib.ir.rows.elementwise import same_dtype
+from course_lib.ir.rows.movement import counted
 from course_lib.ir.types import TensorType, i64
 
 REDUCTIONS = {
@@ -63,8 +64,8 @@ def _scatter_elements_type(types: Sequence[TensorType], attrs: Attrs) -> TensorT
 def _scatter_elements(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     x, indices, updates = arrays
     axis = normal_axis(attrs["axis"], x.ndim, "scatter_elements")
-    where = list(np.indices(indices.shape))
-    where[axis] = np.where(indices < 0, indices + x.shape[axis], indices)
+    where: list[np.ndarray] = list(np.indices(indices.shape))
+    where[axis] = counted(indices, x.shape[axis])
     return _write(x, tuple(where), updates, attrs["reduction"])
 
 
@@ -92,10 +93,8 @@ def _scatter_nd_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
 
 def _scatter_nd(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     x, indices, updates = arrays
-    where = tuple(
-        np.where(i < 0, i + size, i)
-        for i, size in zip(np.moveaxis(indices, -1, 0), x.shape, strict=False)
-    )
+    coordinates = zip(np.moveaxis(indices, -1, 0), x.shape, strict=False)
+    where = tuple(counted(i, size) for i, size in coordinates)
     return _write(x, where, updates, attrs["reduction"])
 
 

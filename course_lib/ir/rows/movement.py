@@ -40,13 +40,6 @@ def _reshape_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     return x.with_shape(shape)
 
 
-def _strides(shape: Sequence[int]) -> list[int]:
-    strides = [1] * len(shape)
-    for axis in reversed(range(len(shape) - 1)):
-        strides[axis] = strides[axis + 1] * shape[axis + 1]
-    return strides
-
-
 def _reshape(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     shape = tuple(attrs["shape"])
     if any(isinstance(d, Sym) for d in shape):
@@ -255,6 +248,12 @@ def _wrapped(index, size: int):
     return call("select", call("lt", index, literal(0, i64)), from_end, index)
 
 
+def counted(indices: np.ndarray, size: int) -> np.ndarray:
+    """The same in numpy. Wide first: an i8 cannot hold the sum, a u64 cannot be negative."""
+    indices = indices.astype(np.int64)
+    return np.where(indices < 0, indices + size, indices)
+
+
 def _check_indices(t: TensorType, what: str) -> None:
     if t.dtype.kind not in ("int", "uint"):
         raise ValueError(f"{what}: indices must be integers, got {t}")
@@ -264,6 +263,8 @@ def _gather_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, indices = types
     _check_indices(indices, "gather")
     axis = normal_axis(attrs["axis"], x.rank, "gather")
+    if x.shape[axis] == 0 and product(indices.shape) != 0:
+        raise ValueError(f"gather: axis {axis} of {x} holds nothing to pick")
     return x.with_shape((*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
@@ -285,7 +286,9 @@ _moved(
     arity=2,
     attrs={"axis": 0},
     infer=_gather_type,
-    evaluate=lambda arrays, attrs: np.take(arrays[0], arrays[1], axis=attrs["axis"]),
+    evaluate=lambda arrays, attrs: np.take(
+        arrays[0], counted(arrays[1], arrays[0].shape[attrs["axis"]]), axis=attrs["axis"]
+    ),
     loops=_gather_loops,
 )
 
@@ -293,9 +296,18 @@ _moved(
 def _gather_elements_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, indices = types
     _check_indices(indices, "gather_elements")
-    normal_axis(attrs["axis"], x.rank, "gather_elements")
+    axis = normal_axis(attrs["axis"], x.rank, "gather_elements")
     if x.rank != indices.rank:
         raise ValueError(f"gather_elements: {x} and {indices} must have the same rank")
+    for a, (have, asked) in enumerate(zip(x.shape, indices.shape, strict=True)):
+        if a == axis:
+            outside = have == 0 and asked != 0
+        elif isinstance(have, Sym) or isinstance(asked, Sym):
+            outside = have != asked
+        else:
+            outside = asked > have
+        if outside:
+            raise ValueError(f"gather_elements: {indices} reaches beyond {x} along axis {a}")
     return x.with_shape(indices.shape)
 
 
@@ -303,8 +315,7 @@ def _gather_elements(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     x, indices = arrays
     axis = normal_axis(attrs["axis"], x.ndim, "gather_elements")
     inner = tuple(slice(0, n) if a != axis else slice(None) for a, n in enumerate(indices.shape))
-    size = x.shape[axis]
-    return np.take_along_axis(x[inner], np.where(indices < 0, indices + size, indices), axis)
+    return np.take_along_axis(x[inner], counted(indices, x.shape[axis]), axis)
 
 
 def _gather_elements_loops(out, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:

@@ -12,7 +12,8 @@ import numpy as np
 
 from course_lib.ir.expr import Affine, Iter, LoopForm, call, literal
 from course_lib.ir.ops import REQUIRED, Attrs, Op, normal_axes, normal_axis, register
-from course_lib.ir.types import TensorType
+from course_lib.ir.scalar import accumulator, identity
+from course_lib.ir.types import DType, TensorType
 
 
 def _infer(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
@@ -47,10 +48,10 @@ def _loops(combine: str):
 def _row(name: str, function, combine: str, doc: str) -> Op:
     def evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
         (x,) = arrays
-        axes = normal_axes(attrs["axes"], x.ndim, name)
-        if combine in ("max", "min") and x.size == 0:
-            raise ValueError(f"{name} of no elements")
-        return np.asarray(function(x, axis=axes, keepdims=attrs["keepdims"])).astype(x.dtype)
+        axes, dtype = normal_axes(attrs["axes"], x.ndim, name), DType.of(x.dtype)
+        wide = x.astype(accumulator(dtype).numpy, copy=False)
+        result = function(wide, axes, keepdims=attrs["keepdims"], initial=identity(combine, dtype))
+        return np.asarray(result).astype(x.dtype)
 
     return Op(
         name=name,
@@ -71,13 +72,18 @@ register(_row("reduce_max", np.max, "max", "the largest along axes (None: all)")
 register(_row("reduce_min", np.min, "min", "the smallest along axes (None: all)"))
 
 
+def _cumsum_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+    normal_axis(attrs["axis"], types[0].rank, "cumsum")
+    return types[0]
+
+
 def _cumsum(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     (x,) = arrays
     axis = normal_axis(attrs["axis"], x.ndim, "cumsum")
-    if attrs["reverse"]:
-        x = np.flip(x, axis)
-    total = np.cumsum(x, axis=axis, dtype=x.dtype)
-    total = total - x if attrs["exclusive"] else total
+    x = np.flip(x, axis) if attrs["reverse"] else x
+    if attrs["exclusive"]:  # a zero enters in front, the last one leaves
+        x = np.insert(np.delete(x, -1, axis), 0, 0, axis) if x.shape[axis] else x
+    total = np.cumsum(x, axis, accumulator(DType.of(x.dtype)).numpy).astype(x.dtype)
     return np.flip(total, axis).copy() if attrs["reverse"] else total
 
 
@@ -104,7 +110,7 @@ register(
         arity=1,
         doc="running sums along an axis",
         attrs={"axis": REQUIRED, "exclusive": False, "reverse": False},
-        infer=lambda types, attrs: types[0],
+        infer=_cumsum_type,
         evaluate=_cumsum,
         loops=_cumsum_loops,
         flops=lambda out, ins, attrs: out.numel,

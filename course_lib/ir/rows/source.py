@@ -48,12 +48,14 @@ register(
 
 def _iota_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     normal_axis(attrs["axis"], len(attrs["shape"]), "iota")
+    if attrs["dtype"] == "bool":
+        raise ValueError("iota counts: it needs a number type, got bool")
     return TensorType(dtype(attrs["dtype"]), attrs["shape"])
 
 
 def _iota(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     shape, axis = tuple(attrs["shape"]), normal_axis(attrs["axis"], len(attrs["shape"]), "iota")
-    along = np.arange(shape[axis], dtype=dtype(attrs["dtype"]).numpy)
+    along = np.arange(shape[axis]).astype(dtype(attrs["dtype"]).numpy)
     return np.broadcast_to(along.reshape([-1] + [1] * (len(shape) - axis - 1)), shape).copy()
 
 
