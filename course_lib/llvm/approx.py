@@ -16,6 +16,8 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
+from course_lib.llvm.scalars import element, like, unary
+
 FLAGS = ("contract",)
 I32 = ir.IntType(32)
 
@@ -31,49 +33,36 @@ ERF_Q = (-1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885,
 
 
 def suits(type: ir.Type) -> bool:
-    element = type.element if isinstance(type, ir.VectorType) else type
-    return isinstance(element, ir.FloatType)
-
-
-def _c(x: ir.Value, number: float | int, type: ir.Type | None = None) -> ir.Constant:
-    type = type or x.type
-    if isinstance(type, ir.VectorType):
-        return ir.Constant(type, [ir.Constant(type.element, number)] * type.count)
-    return ir.Constant(type, number)
+    """Are there polynomials for this type?"""
+    return isinstance(element(type), ir.FloatType)
 
 
 def _horner(b: ir.IRBuilder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
     """c0 x^n + c1 x^(n-1) + ... + cn"""
-    result: ir.Value = _c(x, coefficients[0])
+    result: ir.Value = like(x, coefficients[0])
     for c in coefficients[1:]:
-        result = b.fadd(b.fmul(result, x, flags=FLAGS), _c(x, c), flags=FLAGS)
+        result = b.fadd(b.fmul(result, x, flags=FLAGS), like(x, c), flags=FLAGS)
     return result
-
-
-def _call(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:
-    from course_lib.llvm.scalars import intrinsic, mangled
-
-    return intrinsic(b, f"{name}.{mangled(args[0].type)}", args, args[0].type)
 
 
 def _clamp(b: ir.IRBuilder, x: ir.Value, low: float, high: float) -> ir.Value:
     """x within low .. high; NaN stays NaN."""
-    x = b.select(b.fcmp_ordered("<", x, _c(x, low)), _c(x, low), x)
-    return b.select(b.fcmp_ordered(">", x, _c(x, high)), _c(x, high), x)
+    x = b.select(b.fcmp_ordered("<", x, like(x, low)), like(x, low), x)
+    return b.select(b.fcmp_ordered(">", x, like(x, high)), like(x, high), x)
 
 
 def exp(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """Below -87.3 the result is 0 (no denormals), above 88.7 it is infinite; NaN stays NaN."""
     inside = _clamp(b, x, -87.33654, 88.72283)
-    n = _call(b, "roundeven", b.fmul(inside, _c(x, 1 / math.log(2)), flags=FLAGS))
+    n = unary(b, "roundeven", b.fmul(inside, like(x, 1 / math.log(2)), flags=FLAGS))
     # ln 2 in two parts: n times the first is exact, so that r keeps all of its digits
-    r = b.fsub(inside, b.fmul(n, _c(x, 0.693359375), flags=FLAGS), flags=FLAGS)
-    r = b.fadd(r, b.fmul(n, _c(x, 2.12194440e-4), flags=FLAGS), flags=FLAGS)
+    r = b.fsub(inside, b.fmul(n, like(x, 0.693359375), flags=FLAGS), flags=FLAGS)
+    r = b.fadd(r, b.fmul(n, like(x, 2.12194440e-4), flags=FLAGS), flags=FLAGS)
     tail = b.fmul(b.fmul(r, r, flags=FLAGS), _horner(b, r, EXP), flags=FLAGS)
-    value = b.fadd(b.fadd(tail, r, flags=FLAGS), _c(x, 1.0), flags=FLAGS)
+    value = b.fadd(b.fadd(tail, r, flags=FLAGS), like(x, 1.0), flags=FLAGS)
     value = _scale(b, value, n)
-    value = b.select(b.fcmp_ordered("<", x, _c(x, -87.33654)), _c(x, 0.0), value)
-    value = b.select(b.fcmp_ordered(">", x, _c(x, 88.72283)), _c(x, math.inf), value)
+    value = b.select(b.fcmp_ordered("<", x, like(x, -87.33654)), like(x, 0.0), value)
+    value = b.select(b.fcmp_ordered(">", x, like(x, 88.72283)), like(x, math.inf), value)
     return b.select(b.fcmp_unordered("uno", x, x), x, value)
 
 
@@ -82,11 +71,11 @@ def _scale(b: ir.IRBuilder, value: ir.Value, n: ir.Value) -> ir.Value:
     vector = isinstance(n.type, ir.VectorType)
     whole = ir.VectorType(I32, n.type.count) if vector else I32
     # n is a whole number between -126 and 128; NaN takes no part (the caller selects it away)
-    safe = b.select(b.fcmp_unordered("uno", n, n), _c(n, 0.0), n)
+    safe = b.select(b.fcmp_unordered("uno", n, n), like(n, 0.0), n)
     exponent = b.fptosi(safe, whole)
-    half = b.ashr(exponent, _c(exponent, 1))
+    half = b.ashr(exponent, like(exponent, 1))
     for part in (half, b.sub(exponent, half)):
-        bits = b.shl(b.add(part, _c(part, 127)), _c(part, 23))
+        bits = b.shl(b.add(part, like(part, 127)), like(part, 23))
         value = b.fmul(value, b.bitcast(bits, n.type), flags=FLAGS)
     return value
 
@@ -97,9 +86,9 @@ def tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     square = b.fmul(inside, inside, flags=FLAGS)
     top = b.fmul(inside, _horner(b, square, TANH_P), flags=FLAGS)
     value = b.fdiv(top, _horner(b, square, TANH_Q), flags=FLAGS)
-    value = b.select(b.fcmp_ordered(">", x, _c(x, 9.0)), _c(x, 1.0), value)
-    value = b.select(b.fcmp_ordered("<", x, _c(x, -9.0)), _c(x, -1.0), value)
-    tiny = b.fcmp_ordered("<", _call(b, "fabs", x), _c(x, 0.0004))
+    value = b.select(b.fcmp_ordered(">", x, like(x, 9.0)), like(x, 1.0), value)
+    value = b.select(b.fcmp_ordered("<", x, like(x, -9.0)), like(x, -1.0), value)
+    tiny = b.fcmp_ordered("<", unary(b, "fabs", x), like(x, 0.0004))
     return b.select(tiny, x, value)
 
 

@@ -2,10 +2,11 @@
 
     emit_scalar(b, "relu", [x], [f32], f32)     ->   select (x < 0), 0, x
 
-Floats may be contracted (`a * b + c` becomes one fused multiply-add) and nothing else: no step here
-assumes that NaN, infinities or -0.0 do not happen. exp, tanh, erf and the sigmoid of f32 are short
-polynomials (`approx.py`), so that loops over them vectorize; other transcendental functions call the C
-library. Next room: `jit.py`.
+Floats may be contracted (`a * b + c` becomes one fused multiply-add), sums may be reassociated
+where the caller says so, and nothing else: no step assumes that NaN or infinities do not happen.
+exp, tanh, erf and the sigmoid of f32 are short polynomials (`approx.py`), so that loops over them
+vectorize; other transcendental functions call the C library, and f16 computes all of them in f32.
+Next room: `approx.py`, then `jit.py`.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _INTRINSIC = {
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "floor": "floor", "ceil": "ceil", "round": "roundeven", "pow": "pow",
 }  # fmt: skip
+_IN_F32 = {*_INTRINSIC, *_LIBRARY, "erf", "sigmoid", "rsqrt", "fmod", "mod"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -81,12 +83,15 @@ def mangled(type: ir.Type) -> str:
     return _SUFFIX.get(str(type)) or str(type)
 
 
+def element(type: ir.Type) -> ir.Type:
+    return type.element if isinstance(type, ir.VectorType) else type
+
+
 def _is_float(type: ir.Type) -> bool:
-    element = type.element if isinstance(type, ir.VectorType) else type
-    return isinstance(element, (ir.HalfType, ir.FloatType, ir.DoubleType))
+    return isinstance(element(type), (ir.HalfType, ir.FloatType, ir.DoubleType))
 
 
-def _unary(b: ir.IRBuilder, name: str, a: ir.Value) -> ir.Value:
+def unary(b: ir.IRBuilder, name: str, a: ir.Value) -> ir.Value:
     return intrinsic(b, f"{name}.{mangled(a.type)}", [a], a.type)
 
 
@@ -140,6 +145,9 @@ def _float(b: ir.IRBuilder, fn: str, args: Sequence[ir.Value], flags: Sequence[s
     from course_lib.llvm import approx
 
     a = args[0]
+    if fn in _IN_F32 and element(a.type) == ir.HalfType():
+        wide = [b.fpext(x, with_lanes(ir.FloatType(), x)) for x in args]
+        return b.fptrunc(_float(b, fn, wide, flags), a.type)
     match fn:
         case "add":
             return b.fadd(*args, flags=flags)
@@ -158,13 +166,13 @@ def _float(b: ir.IRBuilder, fn: str, args: Sequence[ir.Value], flags: Sequence[s
         case "relu":
             return b.select(b.fcmp_ordered("<", a, like(a, 0.0)), like(a, 0.0), a)
         case "abs":
-            return _unary(b, "fabs", a)
+            return unary(b, "fabs", a)
         case "sign":
             return _sign(b, a)
         case "reciprocal":
             return b.fdiv(like(a, 1.0), a)
         case "rsqrt":
-            return b.fdiv(like(a, 1.0), _unary(b, "sqrt", a))
+            return b.fdiv(like(a, 1.0), unary(b, "sqrt", a))
         case "fmod":
             return b.frem(*args)
         case "mod":
@@ -172,7 +180,7 @@ def _float(b: ir.IRBuilder, fn: str, args: Sequence[ir.Value], flags: Sequence[s
         case "isnan":
             return b.fcmp_unordered("uno", a, a)
         case "isinf":
-            return b.fcmp_ordered("==", _unary(b, "fabs", a), like(a, math.inf))
+            return b.fcmp_ordered("==", unary(b, "fabs", a), like(a, math.inf))
         case "sigmoid":
             return _sigmoid(b, a)
         case "erf" | "exp" | "tanh" if approx.suits(a.type):
@@ -213,8 +221,6 @@ def _library(b: ir.IRBuilder, fn: str, a: ir.Value) -> ir.Value:
             value = _library(b, fn, b.extract_element(a, index))
             result = b.insert_element(result, value, index)
         return result
-    if isinstance(a.type, ir.HalfType):
-        return b.fptrunc(_library(b, fn, b.fpext(a, ir.FloatType())), a.type)
     name = fn + ("f" if isinstance(a.type, ir.FloatType) else "")
     return b.call(_declare(b.module, name, [a.type], a.type), [a])
 
@@ -285,20 +291,20 @@ def _divide(b: ir.IRBuilder, fn: str, a: ir.Value, d: ir.Value, signed: bool) ->
 
 
 def _power(b: ir.IRBuilder, base: ir.Value, exponent: ir.Value, signed: bool) -> ir.Value:
-    """Square and multiply over the bits of the exponent; a negative exponent counts as 0."""
-    result, bits = like(base, 1), _bits(base.type)
-    if signed:
-        negative = b.icmp_signed("<", exponent, like(base, 0))
-        exponent = b.select(negative, like(base, 0), exponent)
-    for bit in range(min(bits, 6)):  # exponents up to 63: the rest overflows but for 0, 1 and -1
-        taken = b.icmp_unsigned("!=", b.and_(exponent, like(base, 1 << bit)), like(base, 0))
-        result = b.select(taken, b.mul(result, base), result)
-        base = b.mul(base, base)
-    return result
-
-
-def _bits(type: ir.Type) -> int:
-    return type.element.width if isinstance(type, ir.VectorType) else type.width
+    """Square and multiply over the bits of the exponent. A negative power is 0 but for 1 and -1."""
+    zero, one = like(base, 0), like(base, 1)
+    result, square = one, base
+    for bit in range(element(base.type).width):
+        taken = b.icmp_unsigned("!=", b.and_(exponent, like(base, 1 << bit)), zero)
+        result = b.select(taken, b.mul(result, square), result)
+        square = b.mul(square, square)
+    if not signed:
+        return result
+    unit = b.icmp_unsigned("<=", b.add(base, one), like(base, 2))  # -1, 0 or 1
+    unit = b.and_(unit, b.icmp_unsigned("!=", base, zero))
+    odd = b.icmp_unsigned("!=", b.and_(exponent, one), zero)
+    inverse = b.select(unit, b.select(odd, base, one), zero)
+    return b.select(b.icmp_signed("<", exponent, zero), inverse, result)
 
 
 # ── conversions ──
@@ -312,6 +318,8 @@ def _cast(b: ir.IRBuilder, value: ir.Value, old: DType, new: DType) -> ir.Value:
         if old.is_float:
             return b.fcmp_unordered("!=", value, like(value, 0.0))
         return b.icmp_unsigned("!=", value, like(value, 0))
+    if old.size == 8 and old.is_float and new.size == 2 and new.is_float:
+        return b.fptrunc(_to_odd(b, value), target)
     if old.is_float and new.is_float:
         return b.fpext(value, target) if new.size > old.size else b.fptrunc(value, target)
     if old.is_float:  # saturating: out of range has no meaning in C, here it has one
@@ -322,3 +330,18 @@ def _cast(b: ir.IRBuilder, value: ir.Value, old: DType, new: DType) -> ir.Value:
     if old.kind == "bool" or new.size > old.size:
         return b.sext(value, target) if old.kind == "int" else b.zext(value, target)
     return b.trunc(value, target) if new.size < old.size else value
+
+
+def _to_odd(b: ir.IRBuilder, value: ir.Value) -> ir.Value:
+    """f64 -> f32, ready for another rounding to f16 (most processors have no direct way).
+
+    Rounding twice may go wrong where the first result lies halfway between two f16. So what is not
+    exact here becomes the neighbour whose last bit is 1, which is never halfway (round to odd).
+    """
+    narrow = b.fptrunc(value, with_lanes(ir.FloatType(), value))
+    back = b.fpext(narrow, value.type)
+    bits = b.bitcast(narrow, with_lanes(ir.IntType(32), value))
+    size, before = unary(b, "fabs", back), unary(b, "fabs", value)
+    truncated = b.select(b.fcmp_ordered(">", size, before), b.sub(bits, like(bits, 1)), bits)
+    exact = b.fcmp_unordered("==", back, value)  # or NaN
+    return b.bitcast(b.select(exact, bits, b.or_(truncated, like(bits, 1))), narrow.type)
