@@ -6,8 +6,8 @@
                  for ic, kh, kw { 14 times: one x, 32 lanes of w } } } }
 
 The rule: one axis of the result becomes the lanes of vectors, a second one that does not move the
-vector operand is unrolled, so that a vector loaded once is used many times; the tile of both fills the
-registers. What has no such axis keeps its loops, and LLVM vectorizes the innermost one. The
+vector operand is unrolled, so that a vector loaded once is used many times; the tile of both fills
+the registers. What has no such axis keeps its loops, and LLVM vectorizes the innermost one. The
 outermost loop may run on several threads. Next room: `memory.py`.
 """
 
@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from course_lib.ir.expr import Affine, Load, loads
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
 from course_lib.schedule.machine import Machine
-from course_lib.schedule.primitives import annotate, pack, sink, split, store_rows
+from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
 
@@ -71,10 +71,10 @@ def _steps(kernel: Kernel, var: str) -> int:
 
 def parallel_outside(kernel: Kernel) -> Kernel:
     """The outermost loops, if they are all there is at the top, may run on several threads."""
-    if not all(isinstance(stmt, Loop) for stmt in kernel.body):
+    outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
+    if len(outermost) < len(kernel.body) or any(conflict(loop) for loop in outermost):
         return kernel
-    body = tuple(replace(s, kind="parallel") for s in kernel.body if isinstance(s, Loop))
-    return replace(kernel, body=body)
+    return replace(kernel, body=tuple(replace(loop, kind="parallel") for loop in outermost))
 
 
 def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Tile | None:
@@ -83,7 +83,7 @@ def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Ti
     reads = _accumulated(kernel)
     if not around or not reads:
         return None
-    lanes = machine.lanes(reads[0].dtype)
+    lanes = machine.lanes(kernel.buffers["acc"].type.dtype)
     best = None
     for loop in reversed(around):
         blocked = _suits_lanes(loop, reads, kernel, constants)
@@ -93,7 +93,8 @@ def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Ti
         pack_axis = blocked if isinstance(blocked, tuple) else None
         if pack_axis and (loop.extent or 0) % width:
             continue
-        row = _row(loop.var, around, reads, machine, width)
+        free = (machine.registers - 4) // -(-width // lanes)
+        row = _row(loop.var, around, reads, free)
         tile = Tile((loop.var, width), row, pack_axis)
         if best is None or _work(tile) > _work(best):
             best = tile
@@ -158,13 +159,9 @@ def _suits_lanes(
     return (to_pack or True) if moved else None
 
 
-def _row(
-    lane: str, around: list[Loop], reads: list[Load], machine: Machine, width: int
-) -> tuple[str, int] | None:
+def _row(lane: str, around: list[Loop], reads: list[Load], most: int) -> tuple[str, int] | None:
     """The loop to unroll: the innermost one that leaves some vector operand where it is."""
     vectors = [e for e in reads if _uses(e, lane)]
-    registers_each = max(1, -(-width // machine.lanes(reads[0].dtype)))
-    most = (machine.registers - 4) // registers_each
     for loop in reversed(around):
         if loop.var != lane and any(not _uses(e, loop.var) for e in vectors):
             count = _rows(loop.extent or 0, most)
@@ -178,18 +175,18 @@ def _uses(load: Load, var: str) -> bool:
 
 def _width(extent: int, lanes: int) -> int:
     """Lanes for a loop: whole registers if they divide it, else an even share, else with a rest."""
+    if extent <= lanes:
+        return extent
     for width in (2 * lanes, lanes, lanes // 2):
         if width and extent % width == 0:
             return width
-    if extent <= lanes:
-        return extent
     best = max(d for d in range(1, lanes + 1) if extent % d == 0)
     return best if 2 * best >= lanes else lanes
 
 
 def _rows(extent: int, most: int) -> int:
-    """How often to unroll: the largest even share; where only small ones exist, `most` and a rest."""
+    """How often to unroll: the largest even share; if all are small, `most` and a rest."""
     if extent <= most:
         return extent
-    best = max(d for d in range(1, most + 1) if extent % d == 0)
+    best = max((d for d in range(1, most + 1) if extent % d == 0), default=1)
     return best if 3 * best >= most else most

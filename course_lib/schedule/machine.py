@@ -22,5 +22,5 @@ class Machine:
     threads: int = 1
 
     def lanes(self, dtype: DType) -> int:
-        """Elements in a vector register."""
-        return self.vector_bytes // dtype.size
+        """Elements in a vector register: 1 if not even one fits, or there are no vectors."""
+        return max(self.vector_bytes // dtype.size, 1)

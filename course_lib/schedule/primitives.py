@@ -1,15 +1,18 @@
 """Loops -> loops. Each primitive changes the order of the work and never the values it combines.
 
-    split(kernel, "i", 4)          for i in 0..10      ==>  for io in 0..2 { for ii in 0..4 { 4*io + ii } }
-                                                           for it in 8..10 { it }
-    sink(kernel, "i")              for i { acc = 0; for k { acc += .. }; out[i] = acc }
-                                   ==>  for i { acc[i] = 0 }
-                                        for k { for i { acc[i] += .. } }
-                                        for i { out[i] = acc[i] }
+    split(kernel, "i", 4)       for i in 0..10 { .. i .. }
+                                ==>  for io in 0..2 { for ii in 0..4 { .. 4*io + ii .. } }
+                                     for it in 8..10 { .. it .. }
+    sink(kernel, "i")           for i { acc = 0; for k { acc += .. }; out[i] = acc }
+                                ==>  for i { acc[i] = 0 }
+                                     for k { for i { acc[i] += .. } }
+                                     for i { out[i] = acc[i] }
     annotate(kernel, "i", "vector")
-    pack(kernel, "w", 0, 16)       w[16*oo + oi, k]    ==>  w[oo, k, oi]
+    pack(kernel, "w", 0, 16)    w[16*oo + oi, k]  ==>  w[oo, k, oi]
 
-Next room: `choose.py`, which decides what to apply.
+What would change the meaning is refused: the iterations of a loop that moves, or that runs in
+parallel or as lanes, must not depend on each other (`conflict`). Next room: `choose.py`, which
+decides what to apply.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from course_lib.ir.loops import (
     Packing,
     Stmt,
     Store,
+    accesses,
     loops,
     on_loads,
     rewrite,
@@ -61,7 +65,49 @@ def annotate(kernel: Kernel, var: str, kind: str) -> Kernel:
     """Change how a loop runs: one of `LOOP_KINDS`."""
     if kind not in LOOP_KINDS:
         raise ValueError(f"unknown loop kind {kind!r}; known: {', '.join(LOOP_KINDS)}")
-    return _on_loop(kernel, var, lambda loop: (replace(loop, kind=kind),))
+
+    def one(loop: Loop) -> tuple[Stmt, ...]:
+        if kind in ("parallel", "vector"):
+            _refuse_conflict(loop, f"{kind} {var}")
+        return (replace(loop, kind=kind),)
+
+    return _on_loop(kernel, var, one)
+
+
+def conflict(loop: Loop) -> str | None:
+    """A buffer through which the iterations of a loop depend on each other; None if there is none.
+
+    They are independent if each buffer that they write (and that is not local to an iteration) is
+    accessed at one point only, and that point is another one in every iteration: along some axis,
+    a step of the loop goes further than all the loops inside it together. `out[16*i + j]` with j
+    below 16 will do; `acc[]`, `out[i + j]` and `out[i] = out[i - 1]` will not.
+    """
+    inside = list(statements(loop.body))
+    private = {s.buffer.name for s in inside if isinstance(s, Local)}
+    extents: dict[str, int | None] = {s.var: s.extent for s in inside if isinstance(s, Loop)}
+    touched = accesses(loop.body)
+    for name in dict.fromkeys(name for way, name, _ in touched if way == "write"):
+        first, *others = dict.fromkeys(point for _, n, point in touched if n == name)
+        moves = any(isinstance(i, Affine) and _steps_over(i, loop.var, extents) for i in first)
+        if name not in private and (others or not moves):
+            return name
+    return None
+
+
+def _steps_over(index: Affine, var: str, extents: dict[str, int | None]) -> bool:
+    """Do two iterations of `var` never give the same index, whatever the loops inside do?"""
+    within = [(c, extents[v]) for v, c in index.terms if v in extents]
+    if any(extent is None for _, extent in within):
+        return False
+    return abs(index.coefficient(var)) > sum(abs(c) * ((e or 1) - 1) for c, e in within)
+
+
+def _refuse_conflict(loop: Loop, what: str) -> None:
+    name = conflict(loop)
+    if name is not None:
+        raise ValueError(
+            f"{what}: the iterations of {loop.var} depend on each other through {name}"
+        )
 
 
 def split(kernel: Kernel, var: str, factor: int) -> Kernel:
@@ -95,24 +141,19 @@ def sink(kernel: Kernel, var: str) -> Kernel:
     """Move a loop inward, past everything that its body holds, to the stores.
 
     Each statement of the body gets the loop for itself; an inner loop takes it in; a local becomes
-    an array with one element for each iteration. Legal only because the iterations of a loop over
-    result elements are independent of each other.
+    an array with one element for each iteration. So the iterations must be independent, as those
+    of a loop over result elements are.
     """
-    loop = find_loop(kernel, var)
-    if loop.extent is None or loop.start.terms:
-        raise ValueError(f"sink: the bounds of {var} must be numbers")
     if any(var in (*s.start.vars, *s.stop.vars) for s in loops(kernel)):
         raise ValueError(f"sink: the bounds of a loop inside {var} depend on it")
-    if any(isinstance(s, Store) and _carried(s, var, loop) for s in statements(loop.body)):
-        raise ValueError(f"sink: {var} is a loop that combines values; only result loops can move")
-    return _on_loop(kernel, var, lambda found: _inward(found, found.body, {}))
 
+    def one(loop: Loop) -> tuple[Stmt, ...]:
+        if loop.extent is None or loop.start.terms:
+            raise ValueError(f"sink: the bounds of {var} must be numbers")
+        _refuse_conflict(loop, "sink")
+        return _inward(loop, loop.body, {})
 
-def _carried(store: Store, var: str, loop: Loop) -> bool:
-    """Does this store hit the same element in every iteration of `var`?"""
-    private = {s.buffer.name for s in statements(loop.body) if isinstance(s, Local)}
-    used = [v for i in store.indices if isinstance(i, Affine) for v in i.vars]
-    return store.buffer not in private and var not in used
+    return _on_loop(kernel, var, one)
 
 
 def _inward(loop: Loop, body: tuple[Stmt, ...], private: dict[str, Affine]) -> tuple[Stmt, ...]:
@@ -155,7 +196,7 @@ def _in_slots(store: Store, private: dict[str, Affine]) -> tuple[Stmt, ...]:
 
 
 def store_rows(kernel: Kernel, lane: str, row: str) -> Kernel:
-    """Where results are stored, go along `row` instead of `lane`: the order that they have in memory.
+    """Where results are stored, go along `row` instead of `lane`: the order of the memory.
 
     unroll row { vector lane { out[lane, row] = f(acc[row, lane]) } }
     ==>
@@ -191,24 +232,26 @@ def _through_tile(kernel: Kernel, outer: Loop, inner: Loop) -> tuple[Stmt, ...]:
 
 
 def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
-    """Store an operand in blocks: axis `axis` splits by `factor`, the inner part becomes the last axis.
+    """Store an operand in blocks: axis `axis` splits by `factor`, the inner part goes last.
 
     Every access must be `factor * outer + inner` along that axis, which is what `split` leaves
     behind. The caller of the kernel must rearrange the bytes: it finds the request in `packed`.
     """
-    buffer = next((b for b in kernel.params if b.name == param), None)
+    buffer = next((b for b in kernel.params[:-1] if b.name == param), None)
     if buffer is None:
-        raise ValueError(f"kernel @{kernel.name} has no parameter {param!r}")
+        raise ValueError(f"kernel @{kernel.name} has no operand {param!r}")
     sizes = buffer.type.dims
+    if not 0 <= axis < len(sizes) or factor < 1:
+        raise ValueError(f"pack: {param} has {len(sizes)} axes, got axis {axis} by {factor}")
     if sizes[axis] % factor:
         raise ValueError(f"pack: {sizes[axis]} does not divide into blocks of {factor}")
-    extents = {loop.var: loop.extent for loop in loops(kernel)}
+    last = _last_values(kernel)
 
     def block(load: Load) -> Load:
         if load.buffer != param:
             return load
         index = load.indices[axis]
-        outer, inner = _quotient(index, factor, extents, param)
+        outer, inner = _quotient(index, factor, last, param)
         return replace(
             load, indices=(*load.indices[:axis], outer, *load.indices[axis + 1 :], inner)
         )
@@ -223,12 +266,21 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     return verify_kernel(done)
 
 
-def _quotient(index, factor: int, extents: dict, param: str) -> tuple[Affine, Affine]:
-    """Divide an index by the block size: exact if the remainder's variables stay inside a block."""
+def _last_values(kernel: Kernel) -> dict[str, int]:
+    """The largest value of each loop variable that runs from a number >= 0 to a number."""
+    last: dict[str, int] = {}
+    for loop in loops(kernel):
+        if not loop.start.terms and not loop.stop.terms and loop.start.const >= 0:
+            last[loop.var] = max(last.get(loop.var, 0), loop.stop.const - 1)
+    return last
+
+
+def _quotient(index, factor: int, last: dict[str, int], param: str) -> tuple[Affine, Affine]:
+    """Divide an index by the block size: exact if the remainder stays inside a block."""
     if isinstance(index, Affine) and index.const % factor == 0:
         outer = [(v, c // factor) for v, c in index.terms if c % factor == 0]
         inner = [(v, c) for v, c in index.terms if c % factor]
-        reach = sum(c * ((extents[v] or factor + 1) - 1) for v, c in inner)
+        reach = sum(c * last.get(v, factor) for v, c in inner)
         if all(c > 0 for _, c in inner) and reach < factor:
             return Affine(tuple(outer), index.const // factor), Affine(tuple(inner))
     raise ValueError(f"pack: {param} is read at {index}, which is not {factor} * outer + inner")
