@@ -96,7 +96,8 @@ class InterpretedModel(Executable):
         )
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        return run(self.graph, arrays)
+        """Copies: a result may be an input, a constant or a view of one."""
+        return [np.array(result, order="C") for result in run(self.graph, arrays)]
 
 
 class CompiledModel(Executable):
@@ -125,7 +126,7 @@ class CompiledModel(Executable):
         self._calls = [self._call(step) for step in program.steps]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        values = dict(zip(self.program.inputs, map(np.ascontiguousarray, arrays), strict=True))
+        values = dict(zip(self.program.inputs, map(_as_rows, arrays), strict=True))
         for name in self._results:
             values[name] = _aligned_empty(self.program.types[name])
         address = {name: array.ctypes.data for name, array in values.items()}
@@ -181,6 +182,11 @@ def as_array(value: Any) -> np.ndarray:
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     return np.asarray(value)
+
+
+def _as_rows(array: np.ndarray) -> np.ndarray:
+    """The array itself, or a copy whose bytes lie as compiled code expects them."""
+    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
 def _info(step: Step) -> KernelInfo:

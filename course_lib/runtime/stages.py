@@ -40,7 +40,7 @@ class Stage:
     def picture(self) -> Any:
         """A `Picture`: graphs are drawn, the other forms are shown as text."""
         from course_lib.draw.graph import graph
-        from course_lib.draw.picture import listing
+        from course_lib.draw.listing import listing
 
         if isinstance(self.form, Graph):
             return graph(self.form, title=self.name)
