@@ -10,6 +10,7 @@ Sizes are in pixels; the words are monospaced, so their width is known without a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from course_lib.draw.layout import Layout, Size, layered
 from course_lib.draw.scene import Item, Region, Scene
@@ -28,18 +29,24 @@ Box = tuple[float, float, float, float]  # left, top, right, low
 
 def lay_out(scene: Scene) -> Layout:
     """Places, with room for the tabs at the left of a box and for the rims of its regions."""
-    pads, words = [0.0] * len(scene.items), [0.0] * len(scene.items)
-    rims = _rims(scene.regions)
-    for region, rim in zip(scene.regions, rims, strict=True):
-        words[region.members[0]] += _label_width(region)
+    halves = [_width(item) / 2 for item in scene.items]
+    sizes = [
+        Size(half + _tabs_width(item), half, _height(item))
+        for item, half in zip(scene.items, halves, strict=True)
+    ]
+    for region, rim in zip(scene.regions, _rims(scene.regions), strict=True):
+        inner = [(a, b) for a, b in scene.edges if a in region.members and b in region.members]
+        below_another, above_another = {b for _, b in inner}, {a for a, _ in inner}
         for k in region.members:
-            pads[k] = max(pads[k], rim)
-    sizes = []
-    for item, pad, label_width in zip(scene.items, pads, words, strict=True):
-        half = _width(item) / 2
-        sizes.append(
-            Size(half + _tabs_width(item) + pad, half + pad + label_width, _height(item), pad)
-        )
+            size = sizes[k]
+            words = _label_width(region) if k == region.members[0] else 0.0
+            sizes[k] = replace(
+                size,
+                left=max(size.left, halves[k] + _tabs_width(scene.items[k]) + rim),
+                right=max(size.right, halves[k] + words + rim),
+                above=size.above if k in below_another else max(size.above, rim),
+                below=size.below if k in above_another else max(size.below, rim),
+            )
     return layered(sizes, scene.edges)
 
 

@@ -18,7 +18,7 @@ from course_lib.draw.picture import Picture, fragment
 from course_lib.draw.svg import OWN_KEYS, escape, tag
 
 CSS = (
-    ".cl-diff{overflow-x:auto}.cl-diff ins,.cl-diff del,.cl-diff span{display:block;"
+    ".cl-diff{overflow:auto;max-height:44rem}.cl-diff ins,.cl-diff del,.cl-diff span{display:block;"
     "padding:0 .5em;text-decoration:none;min-width:max-content}"
     ".cl-diff ins{background:var(--cl-added);box-shadow:inset 3px 0 var(--cl-added-text)}"
     ".cl-diff del{background:var(--cl-removed);box-shadow:inset 3px 0 var(--cl-removed-text)}"

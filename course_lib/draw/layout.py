@@ -24,13 +24,14 @@ SWEEPS, SLIDES = 8, 24
 class Size:
     """The extent of a box around the axis on which its lines arrive and leave, in pixels.
 
-    `pad` is more room above and below: lines cross it to reach the box.
+    `above` and `below` are more room, which lines cross to reach the box.
     """
 
     left: float
     right: float
     height: float
-    pad: float = 0.0
+    above: float = 0.0
+    below: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,14 @@ def layered(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layout:
     net = _Net(list(sizes), rank, edges)
     net.order()
     x = net.slide()
-    top, heights = 0.0, []
-    middle = []
+    heights: list[tuple[float, float]] = []  # of each rank, above and below its middle
+    middle, top = [], 0.0
     for layer in net.layers:
-        heights.append(max(net.sizes[v].height + 2 * net.sizes[v].pad for v in layer))
-        middle.append(top + heights[-1] / 2)
-        top += heights[-1] + RANK_GAP
+        up = max(net.sizes[v].height / 2 + net.sizes[v].above for v in layer)
+        down = max(net.sizes[v].height / 2 + net.sizes[v].below for v in layer)
+        heights.append((up, down))
+        middle.append(top + up)
+        top += up + down + RANK_GAP
     shift = -min(x[v] - net.sizes[v].left for v in range(len(x)))
     x = [value + shift for value in x]
     width = max(x[v] + net.sizes[v].right for v in range(len(x)))
@@ -239,14 +242,18 @@ class _Net:
 
 
 def _line(
-    net: _Net, chain: list[int], x: list[float], middle: list[float], heights: list[float]
+    net: _Net,
+    chain: list[int],
+    x: list[float],
+    middle: list[float],
+    heights: list[tuple[float, float]],
 ) -> list[tuple[float, float]]:
     """From under the first box, straight through each joint's rank, to the top of the last."""
     first, *joints, last = chain
     points = [(x[first], middle[net.rank[first]] + net.sizes[first].height / 2)]
     for v in joints:
-        half = heights[net.rank[v]] / 2
-        points += [(x[v], middle[net.rank[v]] - half), (x[v], middle[net.rank[v]] + half)]
+        (up, down), y = heights[net.rank[v]], middle[net.rank[v]]
+        points += [(x[v], y - up), (x[v], y + down)]
     points.append((_port(net, last, chain[-2], x), middle[net.rank[last]] - _half(net, last)))
     return points
 

@@ -6,7 +6,7 @@ listing("loops", program_text)
 from __future__ import annotations
 
 from course_lib.draw.picture import Picture, fragment
-from course_lib.draw.svg import escape, tag
+from course_lib.draw.svg import OWN_KEYS, escape, tag
 
 
 def listing(title: str, text: str) -> Picture:
@@ -18,5 +18,6 @@ def listing(title: str, text: str) -> Picture:
         tabindex=0,
         role="region",
         aria_label=f"{title} (scrolls)",
+        **OWN_KEYS,
     )
     return Picture(title, fragment(tag("div", escape(title), klass="cl-title"), block), text)

@@ -45,7 +45,7 @@ def stepper(
     shown = [(name, *_content(states, k, compare)) for k, (name, _) in enumerate(states)]
     # The name ties the buttons of this stepper together; the form keeps equal steppers apart.
     group = "cl-" + hashlib.sha256(repr((title, shown)).encode()).hexdigest()[:10]
-    many = len(states) > MANY
+    many, steady = len(states) > MANY, _is_steady(states)
     buttons = [_button(group, k, name, many) for k, (name, *_) in enumerate(shown)]
     panels = [
         tag("div", tag("div", escape(f"{k}. {name}"), klass="cl-name"), html, klass="cl-state")
@@ -61,12 +61,14 @@ def stepper(
             role="radiogroup",
             aria_label=f"{title}: {len(states)} states, arrow keys move",
         ),
-        tag("div", *panels, klass="cl-states", aria_live="polite"),
+        tag("div", *panels, klass="cl-steady" if steady else "cl-states", aria_live="polite"),
         method="dialog",  # Enter sends nothing
     )
     text = "\n\n".join(f"{k}. {name}\n{words}" for k, (name, _, words) in enumerate(shown))
     return Picture(
-        title, fragment(form, css=DIFF_CSS + CSS + _rules(len(states))), f"{title}\n\n{text}"
+        title,
+        fragment(form, css=DIFF_CSS + CSS + _rules(len(states), steady)),
+        f"{title}\n\n{text}",
     )
 
 
@@ -96,17 +98,28 @@ def _button(group: str, k: int, name: str, many: bool) -> str:
     return tag("label", radio, tag("span", escape(words)), title=name)
 
 
-def _rules(count: int) -> str:
+def _rules(count: int, steady: bool) -> str:
     """Show the state whose button is chosen; only where the browser can, and not on paper.
 
-    All states lie in one place, so that nothing jumps when the next one is shown.
+    `steady` keeps room for the tallest state, so that nothing jumps when the next one is shown.
     """
     chosen = ",".join(
         f"form:has(.cl-bar label:nth-child({k}) input:checked) .cl-state:nth-child({k})"
         for k in range(1, count + 1)
     )
-    return (
-        "@media screen{@supports selector(:has(*)){.cl-states{display:grid}"
-        ".cl-states>.cl-state{grid-area:1/1;min-width:0;visibility:hidden}"
-        f"{chosen}{{visibility:visible!important}}}}}}"
+    hidden, shown = (
+        ("grid-area:1/1;min-width:0;visibility:hidden", "visibility:visible")
+        if steady
+        else ("display:none", "display:block")
     )
+    return (
+        "@media screen{@supports selector(:has(*)){.cl-steady{display:grid}"
+        f".cl-{'steady' if steady else 'states'}>.cl-state{{{hidden}}}"
+        f"{chosen}{{{shown}!important}}}}}}"
+    )
+
+
+def _is_steady(states: Sequence[tuple[str, str | Picture]]) -> bool:
+    """Whether room for the tallest state leaves little blank under the others."""
+    lines = [s.svg.count("<text") if isinstance(s, Picture) else s.count("\n") for _, s in states]
+    return max(lines) - min(lines) <= 12
