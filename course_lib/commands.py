@@ -1,0 +1,231 @@
+"""What each command of `python -m course_lib` does: options in, text and plain data out."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from course_lib.ir.graph import Graph
+from course_lib.ir.ops import KINDS, OPS, REQUIRED, Op
+from course_lib.ir.types import TensorType
+from course_lib.passes.specialize import specialize
+
+TOLERANCE = 1e-3  # relative to the largest value of the peer's result
+
+
+@dataclass(frozen=True)
+class Result:
+    """`data` for --json, `text` for people, `status` for the shell."""
+
+    text: str
+    data: dict[str, Any] = field(default_factory=dict)
+    status: int = 0
+
+
+# ── run ──
+
+
+def run(options: Namespace) -> Result:
+    """Compile, run and time a model; compare with a peer if asked."""
+    from course_lib.compiler import compile
+
+    graph, source = load_model(options.model)
+    inputs = load_inputs(graph, options.inputs, options.seed)
+    executable = compile(graph, inputs, target=options.target, threads=options.threads)
+    outputs = executable.run([np.ascontiguousarray(x) for x in inputs])
+    report = executable.report()
+    data: dict[str, Any] = {
+        "model": str(options.model),
+        "target": options.target,
+        **report.as_dict(),
+        "run_ms": median_ms(lambda: executable.run(inputs), options.repeat),
+        "outputs": [f"{o.dtype}{list(o.shape)}" for o in outputs],
+    }
+    lines = [str(report), "", f"run: {data['run_ms']:.3f} ms (median of {options.repeat})"]
+    status = 0
+    if options.compare:
+        data["compare"] = compare(source, inputs, outputs, options)
+        lines.append(_comparison(data["compare"], data["run_ms"]))
+        status = 0 if data["compare"]["agrees"] else 1
+    return Result("\n".join(lines), data, status)
+
+
+def load_model(model: str) -> tuple[Graph, str | bytes]:
+    """A graph, and the same model as something that onnxruntime takes (a path or bytes)."""
+    from course_lib.frontend import load
+    from course_lib.models import MODELS, example_inputs
+
+    if model in MODELS and not Path(model).exists():
+        from course_lib.frontend.onnx_export import to_onnx
+
+        graph = load(MODELS[model].build(), example_inputs(model))
+        return graph, to_onnx(graph).SerializeToString()
+    if not Path(model).exists():
+        raise ValueError(f"{model}: there is no such file, nor is it one of {', '.join(MODELS)}")
+    return load(model), model
+
+
+def load_inputs(graph: Graph, path: str | None, seed: int) -> list[np.ndarray]:
+    """Inputs from a file by name or in order; otherwise random, with 1 for each symbolic size."""
+    if path is None:
+        return random_inputs([n.type for n in _numbers_for_symbols(graph).inputs], seed)
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{path}: cannot be read as an .npz file of arrays: {error}") from None
+    names = [n.name for n in graph.inputs]
+    if set(names) <= set(arrays):
+        return [arrays[name] for name in names]
+    if len(arrays) != len(names):
+        raise ValueError(f"{path} holds {list(arrays)}, but the model takes {names}")
+    return list(arrays.values())
+
+
+def _numbers_for_symbols(graph: Graph) -> Graph:
+    types = [
+        TensorType(n.type.dtype, tuple(d if isinstance(d, int) else 1 for d in n.type.shape))
+        for n in graph.inputs
+    ]
+    return specialize(graph, types)
+
+
+def random_inputs(types: Sequence[TensorType], seed: int) -> list[np.ndarray]:
+    """Standard normal floats, small whole numbers, random truth values."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for t in types:
+        if t.dtype.is_float:
+            array = rng.standard_normal(t.dims)
+        else:
+            array = rng.integers(0, 2 if t.dtype.kind == "bool" else 8, t.dims)
+        made.append(np.asarray(array).astype(t.dtype.numpy))
+    return made
+
+
+def median_ms(call: Callable[[], Any], repeat: int) -> float:
+    """Median wall-clock milliseconds of a call, after one that warms up."""
+    call()
+    times = []
+    for _ in range(max(1, repeat)):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(times)
+
+
+def compare(
+    source: str | bytes,
+    inputs: Sequence[np.ndarray],
+    outputs: Sequence[np.ndarray],
+    options: Namespace,
+) -> dict[str, Any]:
+    """Errors against the peer, over all outputs, and its time."""
+    from course_lib.frontend.peers import onnxruntime_session
+
+    peer = onnxruntime_session(source, options.threads)
+    theirs = peer(inputs)
+    worst_absolute = worst_relative = 0.0
+    for mine, other in zip(outputs, theirs, strict=True):
+        absolute, scale = _distance(mine, np.asarray(other))
+        worst_absolute = max(worst_absolute, absolute)
+        worst_relative = max(worst_relative, absolute / scale if scale else absolute)
+    return {
+        "peer": options.compare,
+        "max_abs_error": worst_absolute,
+        "max_rel_error": worst_relative,
+        "agrees": bool(worst_relative <= TOLERANCE),
+        "peer_ms": median_ms(lambda: peer(inputs), options.repeat),
+    }
+
+
+def _distance(mine: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """Largest difference, and the largest finite value to see it against."""
+    if mine.shape != other.shape:
+        raise ValueError(f"shapes differ: ours {list(mine.shape)}, the peer's {list(other.shape)}")
+    if not mine.size:
+        return 0.0, 1.0
+    a, b = mine.astype(np.float64), other.astype(np.float64)
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    with np.errstate(invalid="ignore"):
+        difference = np.where(same, 0.0, np.abs(a - b))
+    finite = np.abs(b[np.isfinite(b)])
+    return float(np.nan_to_num(difference, nan=np.inf).max()), float(finite.max(initial=0.0))
+
+
+def _comparison(found: dict[str, Any], ours_ms: float) -> str:
+    verdict = "agrees with" if found["agrees"] else "DIFFERS from"
+    return (
+        f"{verdict} {found['peer']}: largest error {found['max_abs_error']:.2e} absolute, "
+        f"{found['max_rel_error']:.2e} relative to its largest value\n"
+        f"{found['peer']}: {found['peer_ms']:.3f} ms, "
+        f"ours takes {ours_ms / found['peer_ms']:.2f} times as long"
+    )
+
+
+# ── show ──
+
+
+def show(options: Namespace) -> Result:
+    """One stage of a compilation, printed or written as a picture."""
+    from course_lib.compiler import compile
+
+    graph, _ = load_model(options.model)
+    inputs = load_inputs(graph, options.inputs, options.seed)
+    stage = compile(graph, inputs).stage(options.stage)
+    data = {"model": str(options.model), "stage": stage.name, "level": stage.level}
+    if options.output is None:
+        return Result(stage.text, {**data, "text": stage.text})
+    path = stage.picture().save(options.output)
+    return Result(f"{stage.name} written to {path}", {**data, "output": str(path)})
+
+
+# ── ops ──
+
+
+def ops(options: Namespace) -> Result:
+    """The op table, by kind."""
+    if options.op is not None and options.op not in OPS:
+        raise ValueError(f"there is no op {options.op!r}; `python -m course_lib ops` lists all")
+    rows = [OPS[options.op]] if options.op else list(OPS.values())
+    lines: list[str] = []
+    for kind, meaning in KINDS.items():
+        mine = sorted((row for row in rows if row.kind == kind), key=lambda row: row.name)
+        if mine:
+            lines += [f"{kind}: {meaning}", *(f"  {_signature(r):<58} {r.doc}" for r in mine), ""]
+    return Result("\n".join(lines).rstrip(), {"ops": [_as_dict(row) for row in rows]})
+
+
+def _signature(row: Op) -> str:
+    least, most = (row.arity, row.arity) if isinstance(row.arity, int) else row.arity
+    shown = "abcdefghi"[: least + 1 if most is None else most]
+    args = [name if k < least else f"[{name}]" for k, name in enumerate(shown)]
+    args += ["..."] if most is None else []
+    attrs = ", ".join(n if d is REQUIRED else f"{n} = {_plain(d)}" for n, d in row.attrs.items())
+    return f"{row.name}({', '.join(args)})" + (f" {{{attrs}}}" if attrs else "")
+
+
+def _plain(default: Any) -> str:
+    if default is None:
+        return "none"
+    return str(default).lower() if isinstance(default, bool) else str(default)
+
+
+def _as_dict(row: Op) -> dict[str, Any]:
+    return {
+        "name": row.name,
+        "kind": row.kind,
+        "doc": row.doc,
+        "arity": row.arity,
+        "attrs": {n: None if d is REQUIRED else d for n, d in row.attrs.items()},
+        "required": [n for n, d in row.attrs.items() if d is REQUIRED],
+        "has_loops": row.loops is not None,
+        "composite": row.kind == "composite",
+    }
