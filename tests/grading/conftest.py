@@ -1,0 +1,105 @@
+"""The example unit (tests/example_unit) as unit 99, and short ways to grade it.
+
+earned = points(answer("u99.sweep", "return graph"))
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autograder
+from autograder.edition import notebook_bytes
+from autograder.grade import Assignment, Report, grade
+from autograder.program import read
+from autograder.sandbox import Limits
+from autograder.sources import Source, sources
+from autograder.verdicts import Verdict
+from course_lib import exercises
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit"
+ROOMS = ("answers", "checks", "hidden", "mutants")
+SHORT = Limits(start=60, cell=4, call=2, exercise=20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def example_unit() -> Iterator[None]:
+    """Unit 99 lies beside the real units while these tests run."""
+    assert autograder.__all__
+    paths = [importlib.import_module(f"autograder.{room}").__path__ for room in ROOMS]
+    for room, path in zip(ROOMS, paths, strict=True):
+        path.append(str(EXAMPLE / room))
+    exercises.slot("u99.sweep")
+    yield
+    for path in paths:
+        path.pop()
+
+
+@pytest.fixture(autouse=True)
+def nothing_plugged() -> Iterator[None]:
+    exercises.unplug()
+    yield
+    exercises.unplug()
+
+
+@pytest.fixture(scope="session")
+def source(example_unit: None) -> Source:
+    (found,) = sources(EXAMPLE / "notebooks", 99)
+    return found
+
+
+@pytest.fixture(scope="session")
+def assignment(source: Source, tmp_path_factory: pytest.TempPathFactory) -> Assignment:
+    folder = tmp_path_factory.mktemp("editions")
+    for parent in (folder, *folder.parents[:2]):
+        parent.chmod(0o755)
+    return Assignment.of(source, folder)
+
+
+@pytest.fixture(scope="session")
+def solved(source: Source) -> bytes:
+    """The instructor's notebook."""
+    return notebook_bytes(source, solutions=True)
+
+
+@pytest.fixture(scope="session")
+def untouched(source: Source) -> bytes:
+    """The notebook as students get it."""
+    return notebook_bytes(source, solutions=False)
+
+
+@pytest.fixture(scope="session")
+def grading(assignment: Assignment) -> Callable[[bytes], Report]:
+    """grading(notebook bytes) -> report, with short time limits."""
+    return lambda data: grade(assignment, read(data, assignment.explanations), limits=SHORT)
+
+
+@pytest.fixture
+def verdict_of(grading: Callable[[bytes], Report]) -> Callable[..., Verdict]:
+    """verdict_of("u99.sweep", code) -> the verdict on a notebook with these code cells."""
+
+    def look(exercise: str, *code: str) -> Verdict:
+        report = grading(notebook(*code))
+        return next(v for v in report.verdicts if v.exercise == exercise)
+
+    return look
+
+
+def notebook(*code: str) -> bytes:
+    """A notebook file with these code cells and nothing else."""
+    cells: list[dict[str, Any]] = [
+        {"cell_type": "code", "source": textwrap.dedent(source).strip(), "metadata": {}}
+        for source in code
+    ]
+    return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+
+
+@pytest.fixture(name="notebook")
+def notebook_fixture() -> Callable[..., bytes]:
+    return notebook

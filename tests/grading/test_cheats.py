@@ -1,0 +1,187 @@
+"""Every cheat that is known to work against nbgrader's own grader, and more: what it earns here.
+
+Each case is the code of one exercise cell. The right answer stands at the end of some of them, to
+show that the trick and not the answer is what fails; all of them must leave the grader unharmed.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+
+from autograder.edition import COURSE
+from autograder.sandbox import best_mode
+
+HEAD = "from course_lib.ir.graph import Graph, Node\nfrom course_lib.ir.build import apply, const\n"
+SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
+RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"
+IN_A_SANDBOX = best_mode().startswith("bubblewrap")
+
+WRONG = {
+    "always_equal": """class Yes:
+        def __eq__(self, other): return True
+        def __getattr__(self, name): return self
+    return Yes()""",
+    "calls_the_library": """from autograder.answers.u99 import sweep as ours
+    return ours.__wrapped__(graph)""",
+    "patches_the_checker": """import autograder.framework, autograder.properties
+    autograder.framework.judge = lambda *a, **k: "passed"
+    autograder.properties.same_meaning = lambda *a, **k: None
+    return graph""",
+    "patches_numpy": """import numpy
+    numpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True
+    return graph""",
+    "patches_the_codec": """import autograder.codec, autograder.framework
+    autograder.codec.verify = lambda graph: graph
+    return Graph("x", (), (), ())""",
+    "changes_its_mind": "import random\n    return graph if random.random() < 0.5 else sweep",
+    "returns_nothing": "pass",
+    "returns_text": "return 'graph @main() -> () {}'",
+    "returns_a_function": "return lambda: graph",
+    "too_large_to_exist": """x = apply("expand", const(1.0), shape=(10**6, 10**6))
+    return Graph(graph.name, graph.inputs, (*graph.nodes, x.inputs[0], x), graph.outputs)""",
+    "ill_typed": """from dataclasses import replace
+    from course_lib.ir.types import parse_type
+    wrong = replace(graph.outputs[0], type=parse_type("f32[7,7]"))
+    return Graph(graph.name, graph.inputs, (*graph.nodes, wrong), (wrong,))""",
+    "nested_without_end": """deep = []
+    for _ in range(5000): deep = [deep]
+    return deep""",
+    "contains_itself": "loop = []\n    loop.append(loop)\n    return loop",
+}
+ELSEWHERE = ("starts_processes", "patches_the_course")  # a plain process may, in a copy of its own
+CRASHED = {
+    "reads_the_hidden_checks": "import autograder.hidden.u99 as h\n    " + RIGHT,
+    "finds_ipython": "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass'])",
+    "exits": "import os\n    os._exit(0)",
+    "exits_politely": "raise SystemExit(0)",
+    "segfaults": "import ctypes\n    ctypes.string_at(0)",
+    "recurses_for_ever": "return (lambda f: f(f))(lambda f: f(f))",
+    "takes_all_memory": "return [bytearray(1 << n) for n in range(20, 50)]",
+    "starts_processes": "import subprocess\n    subprocess.run(['true'])\n    " + RIGHT,
+    "kills_its_group": "import os, signal\n    os.killpg(0, signal.SIGKILL)",
+    "patches_the_course": """import course_lib
+    open(course_lib.__file__, "w").write("raise SystemExit")""",
+    "floods_the_pipe": """import os
+    while True:
+        for n in range(3, 30):
+            try: os.write(n, bytes(1 << 20))
+            except OSError: pass""",
+    "speaks_for_the_worker": """import os, struct
+    from autograder.codec import Codec
+    lie = Codec().encode(("return", True, ""))
+    for n in range(3, 30):
+        try: os.write(n, struct.pack("<BQ", 0, len(lie)) + lie + bytes(40))
+        except OSError: pass
+    os._exit(0)""",
+}
+ENDLESS = {
+    "loops": "while True: pass",
+    "sleeps": "import time\n    time.sleep(1000)",
+    "loops_and_catches": """while True:
+        try:
+            while True: pass
+        except BaseException: pass""",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_it_is_wrong(name, verdict_of):
+    verdict = verdict_of("u99.sweep", SWEEP + WRONG[name])
+    assert (verdict.kind, verdict.earned) == ("wrong", 0), verdict
+
+
+@pytest.mark.parametrize("name", [n for n in CRASHED if IN_A_SANDBOX or n not in ELSEWHERE])
+def test_it_crashes_by_itself(name, grading, notebook):
+    good = '@implements("u99.bytes")\ndef f(): return 24'
+    report = grading(notebook(SWEEP + CRASHED[name], good))
+    sweep, number = report.verdicts[:2]
+    assert sweep.earned == 0 and sweep.kind in ("crashed", "wrong", "timed out"), sweep
+    assert number.kind == "passed", "the next exercise is graded all the same"
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_it_is_stopped(name, verdict_of):
+    verdict = verdict_of("u99.sweep", SWEEP + ENDLESS[name])
+    assert (verdict.kind, verdict.earned) == ("timed out", 0), verdict
+
+
+def test_cell_that_never_ends_costs_only_its_own_points(grading, notebook):
+    good = '@implements("u99.bytes")\ndef f(): return 24'
+    report = grading(notebook('@implements("u99.sweep")\ndef f(g): ...\nwhile True: pass', good))
+    assert [v.kind for v in report.verdicts[:2]] == ["timed out", "passed"]
+
+
+def test_redefined_float_changes_no_grade(verdict_of):
+    cell = """
+        import builtins
+        builtins.float = lambda *a: 24.0
+        @implements("u99.bytes")
+        def f(): return 7
+    """
+    assert verdict_of("u99.bytes", cell).earned == 0
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "[24, 24]", "None", "dict()"])
+def test_what_is_no_number_earns_nothing(value, verdict_of):
+    verdict = verdict_of("u99.bytes", f'@implements("u99.bytes")\ndef f(): return {value}')
+    assert (verdict.kind, verdict.earned) == ("wrong", 0)
+
+
+def test_calling_the_callback_for_ever_is_stopped(verdict_of):
+    cell = '@implements("u99.until")\ndef f(step, graph):\n    while True: step(graph)'
+    assert verdict_of("u99.until", cell).kind == "timed out"
+
+
+def test_callback_with_a_forged_number_earns_nothing(verdict_of):
+    cell = """
+        @implements("u99.until")
+        def f(step, graph):
+            import gc
+            from autograder.codec import Codec
+            for codec in [o for o in gc.get_objects() if isinstance(o, Codec)]:
+                codec.call(10**9, (), {})
+            return graph
+    """
+    assert verdict_of("u99.until", cell).earned == 0
+
+
+@pytest.mark.skipif(not IN_A_SANDBOX, reason="a plain process can read the machine's files")
+def test_the_sources_cannot_be_read(verdict_of, tmp_path: Path):
+    gradebook = tmp_path / "gradebook.db"
+    gradebook.write_text("grades")
+    for path in (COURSE / "autograder" / "grade.py", COURSE / "notebooks", gradebook):
+        cell = SWEEP + f"import os\n    assert os.path.exists({str(path)!r})\n    " + RIGHT
+        verdict = verdict_of("u99.sweep", cell)
+        assert verdict.kind == "crashed" and "AssertionError" in verdict.error, path
+    verdict_of("u99.sweep", SWEEP + f"open({str(gradebook)!r}, 'w').write('all')\n    " + RIGHT)
+    assert gradebook.read_text() == "grades"
+
+
+@pytest.mark.skipif(not IN_A_SANDBOX, reason="a plain process can reach the network")
+def test_there_is_no_network(verdict_of):
+    calls = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        port = server.getsockname()[1]
+
+        def listen() -> None:
+            try:
+                calls.append(server.accept())
+            except OSError:
+                return
+
+        thread = threading.Thread(target=listen, daemon=True)
+        thread.start()
+        line = f"import socket\n    socket.create_connection(('127.0.0.1', {port}), 1)\n    "
+        assert verdict_of("u99.sweep", SWEEP + line + RIGHT).kind == "crashed"
+    assert not calls
+
+
+@pytest.mark.skipif(not IN_A_SANDBOX, reason="bubblewrap's PID namespace ends what is left over")
+def test_fork_bomb_is_contained(verdict_of):
+    line = "import os\n    while True: os.fork()\n    "
+    assert verdict_of("u99.sweep", SWEEP + line).kind in ("crashed", "timed out")

@@ -1,0 +1,132 @@
+"""Right answers that look different from ours, or sit in a damaged notebook, earn their points."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+HEAD = "from course_lib.ir.graph import Graph\n"
+SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
+RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"
+
+FINE = {
+    "prints": [SWEEP + "print('x' * 100_000)\n    " + RIGHT],
+    "warns": [SWEEP + "import warnings\n    warnings.warn('careful')\n    " + RIGHT],
+    "writes_to_stderr": [SWEEP + "import sys\n    print('hm', file=sys.stderr)\n    " + RIGHT],
+    "has_its_helper_in_another_cell": [
+        HEAD + "def helper(graph):\n    " + RIGHT,
+        '@implements("u99.sweep")\ndef sweep(graph):\n    return helper(graph)',
+    ],
+    "helper_of_a_helper": [
+        "from course_lib.ir.graph import Graph",
+        "ends = []\nends.append('outputs')",
+        "def outputs(graph): return getattr(graph, ends[0])",
+        '@implements("u99.sweep")\ndef s(g): return Graph.of(g.inputs, outputs(g), g.name)',
+    ],
+    "uses_magics": ["%matplotlib inline\n!ls\n" + SWEEP + RIGHT + "\n%timeit 1\nsweep?"],
+    "timed_cell": ["%%time\n" + SWEEP + RIGHT],
+    "fails_after_the_function": [SWEEP + RIGHT + "\nprint(undefined)"],
+    "stands_between_broken_cells": ["def (", "1/0", SWEEP + RIGHT, "while True"],
+    "catches_everything": [
+        SWEEP + "try:\n        1/0\n    except BaseException: pass\n    " + RIGHT
+    ],
+    "recurses_by_its_own_name": [
+        HEAD + '@implements("u99.sweep")\ndef sweep(graph, again=True):\n'
+        "    return sweep(graph, False) if again else "
+        "Graph.of(graph.inputs, graph.outputs, graph.name)"
+    ],
+    "is_a_lambda": [
+        HEAD + 'implements("u99.sweep")(lambda g: Graph.of(g.inputs, g.outputs, g.name))'
+    ],
+    "is_written_twice": [SWEEP + "return None", SWEEP + RIGHT],
+    "has_a_stub_after_it": [SWEEP + RIGHT, SWEEP + 'raise NotImplementedError("later")'],
+    "imports_late": [SWEEP + "import numpy.random, collections, json, decimal\n    " + RIGHT],
+    "shows_a_picture_first": ["import nothing_here", SWEEP + RIGHT],
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_it_passes(name, verdict_of):
+    verdict = verdict_of("u99.sweep", *FINE[name])
+    assert (verdict.kind, verdict.earned) == ("passed", 3), verdict
+
+
+@pytest.mark.parametrize("value", ["24", "24.3", "__import__('numpy').float32(24)", "True * 24"])
+def test_a_number_is_a_number(value, verdict_of):
+    assert verdict_of("u99.bytes", f'@implements("u99.bytes")\ndef f(): return {value}').earned == 1
+
+
+def test_the_instructors_notebook_earns_everything(grading, solved):
+    report = grading(solved)
+    assert report.earned == report.possible - report.to_grade == 8
+    assert [v.kind for v in report.verdicts if v.earned is None] == ["by hand"]
+
+
+def test_the_untouched_notebook_earns_nothing(grading, untouched):
+    report = grading(untouched)
+    assert report.earned == 0 and report.to_grade == 0
+    assert {v.kind for v in report.verdicts} == {"not attempted"}
+
+
+def test_empty_notebook_earns_nothing(grading, notebook):
+    assert grading(notebook("")).earned == 0
+
+
+@pytest.mark.parametrize("damage", ["metadata", "ids", "order", "checks", "copies", "kinds"])
+def test_damage_costs_nothing(damage, grading, solved):
+    content = json.loads(solved)
+    cells = content["cells"]
+    answers = [c for c in cells if "@implements" in "".join(c["source"])]
+    if damage == "metadata":
+        for cell in cells[:-3]:  # the text of an explanation is known by its id
+            cell["metadata"] = []
+    elif damage == "ids":
+        for cell in cells:
+            cell.pop("id")
+    elif damage == "order":
+        cells.reverse()
+    elif damage == "checks":
+        content["cells"] = [c for c in cells if "check(" not in "".join(c["source"])]
+    elif damage == "copies":
+        cells += answers
+    else:
+        cells.insert(0, "not a cell")
+        cells.insert(1, {"cell_type": 7, "source": None, "metadata": None})
+    report = grading(json.dumps(content).encode())
+    assert report.earned == 8, report
+
+
+def test_wrong_line_is_the_students_own(verdict_of):
+    verdict = verdict_of(
+        "u99.sweep", HEAD + '\n@implements("u99.sweep")\ndef f(g):\n    return g.no'
+    )
+    assert verdict.kind == "crashed"
+    assert (verdict.line, verdict.code) == (5, "return g.no")
+    assert verdict.error.startswith("AttributeError") and verdict.program.startswith("graph @")
+
+
+def test_syntax_error_says_its_line(verdict_of):
+    verdict = verdict_of("u99.sweep", '@implements("u99.sweep")\ndef f(g):\n    return (')
+    assert verdict.kind == "crashed" and verdict.line and "SyntaxError" in verdict.error
+
+
+def test_grade_is_a_pure_function(assignment, solved):
+    from autograder.grade import grade
+    from autograder.program import read
+
+    program = read(solved, assignment.explanations)
+    first, second = (grade(assignment, program, seed=3).to_json() for _ in range(2))
+    assert json.dumps(first) == json.dumps(second)
+
+
+def test_broken_check_costs_no_points(grading, solved, monkeypatch):
+    import autograder.grade
+
+    def broken(*args, **kwargs):
+        raise ZeroDivisionError("our fault")
+
+    monkeypatch.setattr(autograder.grade, "judge", broken)
+    report = grading(solved)
+    assert report.earned == 0 and report.to_grade == report.possible
+    assert {v.kind for v in report.verdicts} == {"grader", "by hand"}
