@@ -20,8 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph import Graph
+from course_lib.ir.graph import Graph, Node
 from course_lib.ir.interp import bind, evaluate, run
+from course_lib.ir.loops import Kernel
 from course_lib.ir.ops import flops, traffic
 from course_lib.ir.text import print_graph
 from course_lib.ir.types import type_of
@@ -90,10 +91,7 @@ class InterpretedModel(Executable):
 
     def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
         super().__init__(graph, stages, seconds)
-        self.kernels = tuple(
-            KernelInfo(f"numpy_{n.op}", (n.op,), n.origin, flops(n), traffic(n), repr(n))
-            for n in graph.ops
-        )
+        self.kernels = tuple(_info(f"numpy_{node.op}", node) for node in graph.ops)
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Copies: a result may be an input, a constant or a view of one."""
@@ -115,7 +113,7 @@ class CompiledModel(Executable):
     ) -> None:
         super().__init__(graph, stages, seconds)
         self.program, self.memory, self.code, self.threads = program, memory, code, threads
-        self.kernels = tuple(_info(step) for step in program.steps)
+        self.kernels = tuple(_info(step.name, step.node, step.kernel) for step in program.steps)
         self._lock = threading.Lock()  # the arena serves one call at a time
         self._arena = _aligned_bytes(memory.size)
         self._fixed = {name: _aligned_copy(array) for name, array in program.constants.items()}
@@ -149,8 +147,8 @@ class CompiledModel(Executable):
         if step.kernel is None:
             return self._numpy_call(step)
         fixed = [self._fixed[o].ctypes.data if o in self._fixed else None for o in owners]
-        info = _info(step)
-        threads = self.threads if info.flops + info.traffic > WORTH_A_THREAD else 1
+        work = flops(step.node) + traffic(step.node)
+        threads = self.threads if work > WORTH_A_THREAD else 1
         parts = self.code.functions[step.kernel.name]
 
         def call(values: dict[str, np.ndarray], address: dict[str, int]) -> None:
@@ -189,14 +187,13 @@ def _as_rows(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _info(step: Step) -> KernelInfo:
-    node = step.node
+def _info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
     ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
-    source = repr(step.kernel) if step.kernel else print_graph(_alone(node))
-    return KernelInfo(step.name, ops, node.origin, flops(node), traffic(node), source)
+    source = repr(kernel) if kernel else print_graph(_alone(node))
+    return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
 
 
-def _alone(node: Any) -> Graph:
+def _alone(node: Node) -> Graph:
     from course_lib.ir.build import inp
 
     operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
