@@ -59,5 +59,5 @@ bench: ## the course's compiler against PyTorch and onnxruntime on the four mode
 	$(PY) benchmarks/models.py
 
 clean: ## remove everything that make built, except your course/ folder
-	rm -rf build $(VENV) *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf build .venv *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -75,17 +75,27 @@ def fingerprint():
 
 
 def make_venv(venv):
-    """Create the environment, or start it afresh where its Python is gone or its folder moved."""
-    home = os.path.join(venv, ".home")
-    is_ours = os.path.exists(os.path.join(venv, "pyvenv.cfg"))
-    works = os.access(python_of(venv), os.X_OK) and read(home) in ("", ROOT)
-    if not (is_ours and works):
+    """Create the environment, or start it afresh where its Python is gone or its folder moved.
+
+    Only an environment inside this folder is ever emptied; another one may be somebody's own.
+    """
+    filled = os.path.isdir(venv) and os.listdir(venv)
+    is_venv = os.path.exists(os.path.join(venv, "pyvenv.cfg"))
+    is_ours = read(os.path.join(venv, ".home")) in ("", ROOT)
+    usable = is_venv and is_ours and os.access(python_of(venv), os.X_OK)
+    inside = os.path.realpath(venv).startswith(os.path.realpath(ROOT) + os.sep)
+    if filled and not usable and not (is_venv and inside):
+        raise SetupError(
+            f"{venv} is not an environment of this copy of the course. Remove it, or choose "
+            "another place: make ... VENV=dir"
+        )
+    if not usable:
         say("Creating the virtual environment")
-        command = [sys.executable, "-m", "venv", venv] + (["--clear"] if is_ours else [])
+        command = [sys.executable, "-m", "venv", venv] + (["--clear"] if filled else [])
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if result.returncode != 0:
             raise SetupError(explain_venv(result.stdout.decode(errors="replace")))
-    write(home, ROOT)
+    write(os.path.join(venv, ".home"), ROOT)
 
 
 def pip(venv, *args):

@@ -29,16 +29,18 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
 """
 
 
-def run(*command: str | Path) -> str:
-    result = subprocess.run(command, capture_output=True, text=True)
+def run(*command: str | Path, cwd: Path | None = None) -> str:
+    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
     return result.stdout
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory) -> Path:
+def course(root, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("course")
-    run(sys.executable, "-m", "autograder", "build", "--edition", "open", "--into", folder)
+    run(
+        sys.executable, "-m", "autograder", "build", "--edition", "open", "--into", folder, cwd=root
+    )
     return folder
 
 

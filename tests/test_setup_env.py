@@ -8,6 +8,7 @@ Nothing is downloaded here; the tests that fill a disk do so in a sandbox of 30 
 import ast
 import os
 import runpy
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -90,22 +91,53 @@ def test_network_away(tmp_path):
     assert not list(tmp_path.glob("venv/.ready")), "the next call would believe that all is well"
 
 
-def test_environment_of_a_moved_folder_is_made_afresh(setup, tmp_path):
-    venv = tmp_path / "venv"
+@pytest.fixture
+def venv(tmp_path):
+    """An environment in a copy of the course; a file in it tells whether it was emptied."""
+    (tmp_path / "scripts").mkdir()
+    shutil.copy(SCRIPT, tmp_path / "scripts")
+    venv = tmp_path / ".venv"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    (venv / ".home").write_text("/where/it/was/before")
     (venv / "leftover").write_text("")
-    setup.make_venv(str(venv))
+    return venv
+
+
+def make_venv(venv: Path) -> subprocess.CompletedProcess[str]:
+    code = f"import setup_env; setup_env.make_venv({str(venv)!r})"
+    environment = {**os.environ, "PYTHONPATH": str(venv.parent / "scripts")}
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, env=environment, capture_output=True, text=True)
+
+
+def test_environment_of_a_moved_folder_is_made_afresh(venv):
+    (venv / ".home").write_text("/where/it/was/before")
+    assert make_venv(venv).returncode == 0
     assert not (venv / "leftover").exists()
-    assert (venv / ".home").read_text() == str(SCRIPT.parent.parent)
+    assert (venv / ".home").read_text() == str(venv.parent)
 
 
-def test_environment_made_by_hand_is_kept(setup, tmp_path):
-    venv = tmp_path / "venv"
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
-    (venv / "mine").write_text("")
-    setup.make_venv(str(venv))
-    assert (venv / "mine").exists()
+def test_environment_without_its_python_is_made_afresh(venv):
+    (venv / "bin" / "python").unlink()
+    assert make_venv(venv).returncode == 0
+    assert not (venv / "leftover").exists()
+
+
+def test_environment_made_by_hand_is_kept(venv):
+    assert make_venv(venv).returncode == 0
+    assert (venv / "leftover").exists()
+
+
+def test_folder_that_is_no_environment_is_left_alone(venv):
+    (venv / "pyvenv.cfg").unlink()
+    assert "is not an environment of this copy of the course" in make_venv(venv).stderr
+    assert (venv / "leftover").exists()
+
+
+def test_environment_of_another_copy_of_the_course_is_left_alone(setup, venv):
+    (venv / ".home").write_text(str(venv.parent))
+    with pytest.raises(setup.SetupError, match="Remove it, or choose another place"):
+        setup.make_venv(str(venv))
+    assert (venv / "leftover").exists()
 
 
 def on_small_disk(require_tool, folder: Path, code: str) -> subprocess.CompletedProcess[str]:
