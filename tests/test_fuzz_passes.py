@@ -23,7 +23,7 @@ from course_lib.passes.decompose import decompose
 from course_lib.passes.fixpoint import fixpoint, same_program
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
-from course_lib.passes.groups import ANCHORS
+from course_lib.passes.groups import CONTRACTIONS, REDUCTIONS
 from course_lib.passes.manager import DEFAULT, run_passes
 from course_lib.passes.simplify import simplify
 from course_lib.passes.strength import strength
@@ -126,15 +126,25 @@ def test_passes_do_their_job(graph: Graph) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=12))
-def test_fuse_makes_kernels_that_hold_one_anchor(graph: Graph) -> None:
+def test_fuse_computes_every_node_in_exactly_one_kernel(graph: Graph) -> None:
     after = fuse(graph)
     assert len(after.ops) <= len(graph.ops)
     inner = [n for group in after.ops for n in _members(group)]
     assert len(inner) == len(graph.ops), "each node is computed exactly once"
     for node in after.ops:
         if node.op == "fused":
-            anchors = [n for n in node.attrs["body"].ops if n.op in ANCHORS]
-            assert len(anchors) == (node.attrs["kind"] == "epilogue")
+            ops = [n.op for n in node.attrs["body"].ops]
+            contractions = sum(op in CONTRACTIONS for op in ops)
+            reductions = sum(op in REDUCTIONS for op in ops)
+            match node.attrs["kind"]:
+                case "elementwise":
+                    assert contractions + reductions == 0
+                case "epilogue":
+                    assert contractions + reductions == 1
+                case "rows":
+                    assert contractions == 0 and reductions >= 1
+                case other:
+                    raise AssertionError(other)
     assert print_graph(parse_graph(print_graph(after, "exact")), "exact") == print_graph(
         after, "exact"
     )

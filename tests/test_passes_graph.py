@@ -17,7 +17,7 @@ from course_lib.passes.dce import dce
 from course_lib.passes.decompose import decompose
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
-from course_lib.passes.groups import LARGEST
+from course_lib.passes.groups import LARGEST, LONGEST_ROW
 from course_lib.passes.manager import run_passes
 
 RNG = np.random.default_rng(0)
@@ -230,11 +230,66 @@ def test_fuse_does_not_absorb_what_somebody_outside_reads() -> None:
 
 
 def test_fuse_makes_no_cycle_through_a_node_outside() -> None:
-    def normalized(x: Node) -> Node:
+    def around(x: Node) -> Node:
         e = exp(x)
-        return e / apply("reduce_sum", e, axes=(1,), keepdims=True)
+        return e + relu(apply("concat", e, axis=0))  # no kernel holds a concat beside others
 
-    assert fused(normalized, "f32[2,4]") == ["exp", "reduce_sum", "div"]
+    assert fused(around, "f32[4,4]") == ["exp", "concat", "relu_add"]
+
+
+@pytest.mark.parametrize("axis", [-1, 1], ids=["last axis", "the last two"])
+def test_fuse_computes_a_normalization_in_one_kernel(axis: int) -> None:
+    graph = decompose(trace(lambda x: apply("layer_norm", x, axis=axis), "f32[2,3,4]"))
+    (kernel,) = fuse(graph).ops
+    assert kernel.attrs["kind"] == "rows"
+    assert_close(graph, fuse(graph))
+
+
+def test_fuse_makes_rows_of_softmax_along_the_last_axis_only() -> None:
+    def kinds(axis: int) -> list[str]:
+        graph = decompose(trace(lambda x: apply("softmax", x, axis=axis), "f32[8,4]"))
+        return [n.attrs["kind"] if n.op == "fused" else n.op for n in fuse(graph).ops]
+
+    assert kinds(1) == ["rows"]
+    assert kinds(0) == ["reduce_max", "elementwise", "reduce_sum", "div"]
+
+
+def test_fuse_makes_no_rows_that_do_not_fit_or_do_not_match() -> None:
+    def squares(x: Node, axes=(1,), keepdims: bool = False) -> Node:
+        return apply("reduce_sum", x * x, axes=axes, keepdims=keepdims)
+
+    assert fused(squares, "f32[4,8]") == ["mul_reduce_sum"]
+    assert fused(squares, f"f32[2,{LONGEST_ROW + 1}]") == ["mul", "reduce_sum"]
+    assert fused(squares, "f32[8,1]") == ["mul", "reduce_sum"]
+    assert fused(lambda x: squares(x, (0,)), "f32[4,8]") == ["mul", "reduce_sum"]
+    other_axes = fused(lambda x: squares(x, (1,), True) + squares(x, (0, 1), True), "f32[4,8]")
+    assert other_axes == ["mul_reduce_sum", "mul_reduce_sum_add"]
+
+
+def test_fuse_does_not_stretch_a_row_result_in_the_wrong_direction() -> None:
+    def crossed(x: Node) -> Node:  # [4,4] minus [4]: the sums of rows, one for each column
+        return x - apply("reduce_sum", x * x, axes=(1,))
+
+    assert fused(crossed, "f32[4,4]") == ["mul_reduce_sum", "sub"]
+    with plugged("passes.should_fuse", lambda producer, consumer: True):
+        assert fused(crossed, "f32[4,4]") == ["mul_reduce_sum", "sub"]
+
+
+def test_fuse_leaves_to_a_contraction_what_could_finish_it() -> None:
+    def attention(x: Node, w: Node, b: Node) -> Node:
+        return apply("softmax", matmul(x, w) * 0.5 + b)
+
+    graph = decompose(trace(attention, "f32[4,8]", "f32[8,6]", "f32[6]"))
+    assert [n.attrs["kind"] for n in fuse(graph).ops] == ["epilogue", "rows"]
+    assert_close(graph, fuse(graph))
+
+
+def test_an_epilogue_includes_what_stands_beside_it() -> None:
+    def gated(x: Node, w: Node, g: Node, b: Node) -> Node:
+        return matmul(x, w) * sigmoid(g) + expand(b, (4, 6))
+
+    types = ("f32[4,8]", "f32[8,6]", "f32[4,6]", "f32[6]")
+    assert fused(gated, *types) == ["matmul_sigmoid_mul_expand_add"]
 
 
 def test_fuse_finishes_a_contraction_with_bias_residual_and_activation() -> None:

@@ -43,10 +43,10 @@ def fuse(graph: Graph) -> Graph:
     Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
 
     Why no cycle can appear: two members may be connected by a path through nodes outside, such as
-    exp -> reduce_sum -> div beside exp -> div. If exp and div were one kernel, it would have to run
-    before reduce_sum and after it. The first condition excludes that: exp has a user, reduce_sum,
-    that is not in the group. "The producer has a single user" excludes it too, but misses
-    x * sigmoid(x), where both users of x are in the group.
+    exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to
+    run before pad and after it. The first condition excludes that: exp has a user, conv, that is
+    not in the group. "The producer has a single user" excludes it too, but misses x * sigmoid(x),
+    where both users of x are in the group.
 
     The result is the same bit for bit, as far as the target computes each op alike.
 

@@ -14,15 +14,41 @@ from collections.abc import Mapping, Sequence
 
 from course_lib.ir.build import apply, inp
 from course_lib.ir.graph import Graph, Node, topological_order
+from course_lib.ir.ops import normal_axes
 from course_lib.ir.ops import op as op_row
+from course_lib.ir.types import Sym, product
 from course_lib.passes.provenance import origins
 
-# Ops that combine many elements into one: at most one of them to a kernel.
-REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
-ANCHORS = frozenset(["conv", "matmul", "max_pool", "sum_pool", *REDUCTIONS])
+CONTRACTIONS = frozenset(["conv", "matmul", "max_pool", "sum_pool"])
+REDUCTIONS = frozenset(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min"])
 # Movement that is only another index, so that it can happen inside any expression.
 MOVES = frozenset(["expand", "transpose", "slice", "iota"])
 LARGEST = 40  # nodes in a group: beyond that the values no longer fit into registers
+LONGEST_ROW = 8192  # elements of a row that a kernel may keep on its stack
+
+
+def fits(node: Node, group: Sequence[Node], users: Sequence[Node]) -> bool:
+    """Can one kernel compute `node`, all of whose users are in `group`, and this group?"""
+    return len(group) < LARGEST and kind_of([*group, node]) is not None
+
+
+def kind_of(group: Sequence[Node]) -> str | None:
+    """The kind of kernel that computes these nodes, users first; None if there is none.
+
+    - *elementwise*: every member is pointwise. One loop nest over the elements of the last one.
+    - *epilogue*: one anchor, a contraction or a reduction, whose operands come from outside. The
+      other members finish each element while it is in a register.
+    - *rows*: one or more reductions along the same last axes, with what is computed before,
+      between and after them, such as a whole softmax. A row stays in fast memory meanwhile.
+    """
+    anchors = [n for n in group if n.op in CONTRACTIONS or n.op in REDUCTIONS]
+    if not all(pointwise(n) or n in anchors for n in group):
+        return None
+    if not anchors:
+        return "elementwise"
+    if len(anchors) == 1 and _is_epilogue(anchors[0], group):
+        return "epilogue"
+    return "rows" if _is_rows(anchors, group) else None
 
 
 def pointwise(node: Node) -> bool:
@@ -30,25 +56,79 @@ def pointwise(node: Node) -> bool:
     return op_row(node.op).kind == "elementwise" or node.op in MOVES
 
 
-def fits(node: Node, group: Sequence[Node], users: Sequence[Node]) -> bool:
-    """Can one kernel compute `node`, all of whose users are in `group`, and this group?
-
-    There are two kinds of kernels.
-    - *elementwise*: every member is pointwise. One loop nest over the elements of the last one.
-    - *epilogue*: one anchor (a contraction, reduction or pool) and elementwise members of its
-      shape, which finish each element while it is in a register. What an anchor reads is not
-      computed in its kernel: it would be computed again for each use.
-    """
-    if len(group) >= LARGEST or not all(pointwise(user) for user in users):
+def _is_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
+    """Nothing is computed for the anchor (it would be computed again for each use of it), and what
+    is computed from the anchor is elementwise and has its shape."""
+    if any(member in anchor.inputs for member in group):
         return False
-    anchor = next((n for n in group if n.op in ANCHORS), None)
-    if node.op in ANCHORS:
-        return anchor is None and all(_finishes(member, node) for member in group)
-    return pointwise(node) and (anchor is None or _finishes(node, anchor))
+    return all(_elementwise(n, [anchor.type.shape]) for n in _computed_from([anchor], group))
 
 
-def _finishes(node: Node, anchor: Node) -> bool:
-    return op_row(node.op).kind == "elementwise" and node.type.shape == anchor.type.shape
+def _is_rows(anchors: Sequence[Node], group: Sequence[Node]) -> bool:
+    """All anchors reduce the same last axes of tensors of one shape. What is computed from them is
+    elementwise and has that shape or theirs; without keepdims, only theirs."""
+    if any(n.op not in REDUCTIONS for n in anchors):
+        return False
+    shape, row = anchors[0].inputs[0].type.shape, anchors[0].type.shape
+    axes = normal_axes(anchors[0].attrs["axes"], len(shape), anchors[0].op)
+    length = product([shape[axis] for axis in axes])
+    if isinstance(length, Sym) or not 1 < length <= LONGEST_ROW:
+        return False
+    for n in anchors:
+        same_axes = normal_axes(n.attrs["axes"], len(shape), n.op) == axes
+        if n.inputs[0].type.shape != shape or n.type.shape != row or not same_axes:
+            return False
+    wanted = [shape, row] if len(row) == len(shape) else [row]
+    last = tuple(range(len(shape) - len(axes), len(shape)))
+    after = [n for n in _computed_from(anchors, group) if n not in anchors]
+    return axes == last and all(_elementwise(n, wanted) for n in after)
+
+
+def _computed_from(sources: Sequence[Node], group: Sequence[Node]) -> list[Node]:
+    """The members of a group (users first) that need one of `sources`, operands first."""
+    reached = set(sources)
+    found = []
+    for node in reversed(group):
+        if any(i in reached for i in node.inputs):
+            reached.add(node)
+            found.append(node)
+    return found
+
+
+def _elementwise(node: Node, shapes: Sequence[tuple]) -> bool:
+    return op_row(node.op).kind == "elementwise" and node.type.shape in shapes
+
+
+def per_row(small: tuple, large: tuple) -> bool:
+    """Is `small` the shape of one number for each row of `large`: f32[8,1] beside f32[8,64]?"""
+    if len(small) != len(large):
+        return False
+    kept = [axis for axis, size in enumerate(small) if size != 1]
+    rows = max(kept, default=-1) + 1
+    return small[:rows] == large[:rows]
+
+
+def finishes_contraction(node: Node) -> bool:
+    """Could `node` be part of the epilogue of a contraction, if it is not fused elsewhere?
+
+    It is, if it is elementwise, and one of its operands of its own shape is a contraction or
+    finishes one, and none of the others is a number for each row (which a reduction has to compute
+    first, so that the contraction is over by then).
+    """
+    queue, seen = [node], set()
+    while queue:
+        member = queue.pop()
+        if member.op in CONTRACTIONS:
+            return True
+        if member in seen or op_row(member.op).kind != "elementwise":
+            continue
+        seen.add(member)
+        shape = member.type.shape
+        same = [i for i in member.inputs if i.type.shape == shape]
+        others = [i for i in member.inputs if i.type.shape != shape]
+        if not any(per_row(i.type.shape, shape) for i in others if i.op != "constant"):
+            queue += same if len(seen) < LARGEST else []
+    return False
 
 
 def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
@@ -96,8 +176,9 @@ def _fused(members: Sequence[Node], new: Mapping[Node, Node]) -> Node:
         inside[member] = _moved(member, inside)
     root = members[-1]
     body = Graph.of(parameters, [inside[root]], _title(members))
-    kind = "epilogue" if any(n.op in ANCHORS for n in members) else "elementwise"
-    fused = apply("fused", *operands, kind=kind, body=body, origin=origins(*members))
+    fused = apply(
+        "fused", *operands, kind=kind_of(members[::-1]), body=body, origin=origins(*members)
+    )
     return fused if not root.name else Node(**{**vars(fused), "name": root.name})
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from course_lib.exercises import exercise
 from course_lib.ir.graph import Node
-from course_lib.passes.groups import MOVES
+from course_lib.passes.groups import MOVES, REDUCTIONS, finishes_contraction, per_row
 
 
 def same_shape(producer: Node, consumer: Node) -> bool:
@@ -28,8 +28,8 @@ def same_shape(producer: Node, consumer: Node) -> bool:
         "computes the elements that it reads?",
         "An elementwise consumer of the same shape reads each element once. One of a larger shape "
         "reads it again for every row. Moving an element costs nothing, however often.",
-        "True if producer.op is in MOVES; False if consumer.op is 'expand'; else the shapes are "
-        "equal, or the consumer is in MOVES.",
+        "Write the table of the specification as a chain of ifs: `groups.py` has the sets MOVES "
+        "and REDUCTIONS and the tests finishes_contraction(producer) and per_row(shape, shape).",
     ),
 )
 def should_fuse(producer: Node, consumer: Node) -> bool:
@@ -40,10 +40,16 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
     at least one read of it. What it can cost is work: an element that the consumer reads several
     times is computed several times.
 
-    This heuristic never repeats arithmetic. True if
-    - the producer only moves elements (`groups.MOVES`): to recompute it is a change of index; or
-    - the consumer is `transpose` or `slice`, which read each element at most once; or
-    - both have the same shape.
+    This heuristic never repeats arithmetic for each element. The first line that applies decides:
+
+        the producer only moves elements (`groups.MOVES`)  yes: recomputing is a change of index
+        the consumer is `expand`                           no: it reads each element many times
+        the consumer is another movement                   yes: it reads each element at most once
+        the consumer is a reduction                        yes, unless the producer could finish a
+                                                           contraction instead: there it is free
+        both have the same shape                           yes
+        the producer is one number for each row            yes: it is computed once for a row
+        otherwise                                          no
 
     Real compilers weigh instead of forbid: XLA and Inductor recompute a cheap producer to save a
     large write. Change this function and count kernels, bytes and FLOPs.
@@ -57,4 +63,7 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
         return True
     if consumer.op in MOVES:
         return consumer.op != "expand"
-    return producer.type.shape == consumer.type.shape
+    if consumer.op in REDUCTIONS:
+        return not finishes_contraction(producer)
+    same = producer.type.shape == consumer.type.shape
+    return same or per_row(producer.type.shape, consumer.type.shape)

@@ -10,7 +10,7 @@
 
 A fused group lowers to *one* kernel by inlining: where the body of an op asks for the value of an
 operand at a point, and the operand is computed inside the group, its own body answers. Nothing else
-is needed for vertical fusion. Next room: `primitives.py`, which improves these loops.
+is needed for vertical fusion. Next room: `rows.py`, several reductions in one kernel.
 """
 
 from __future__ import annotations
@@ -83,7 +83,12 @@ def lower_node(node: Node, name: str) -> Kernel | None:
     group = node.attrs["body"] if node.op == "fused" else _group_of_one(node)
     if any(op_row(n.op).loops is None for n in group.ops):
         return None
-    return verify_kernel(_Lowering(group, name, node.origin).kernel())
+    lowering = Lowering
+    if node.attrs.get("kind") == "rows":
+        from course_lib.schedule.rows import Rows  # it stands on this file
+
+        lowering = Rows
+    return verify_kernel(lowering(group, name, node.origin).kernel())
 
 
 def _group_of_one(node: Node) -> Graph:
@@ -94,7 +99,7 @@ def _group_of_one(node: Node) -> Graph:
     return Graph.of(operands, [node.with_inputs(operands)], node.op)
 
 
-class _Lowering:
+class Lowering:
     """Lowers one group. `value(node, point)` is the heart; the rest builds loops around it."""
 
     def __init__(self, group: Graph, name: str, origin: tuple[str, ...]) -> None:
@@ -110,7 +115,7 @@ class _Lowering:
 
     def _anchor(self) -> Node | None:
         """The one op of the group that has loops which combine values."""
-        combining = [n for n in self.group.ops if any(f.reduce for f in _forms(n))]
+        combining = [n for n in self.group.ops if any(f.reduce for f in forms_of(n))]
         if len(combining) > 1:
             ops = ", ".join(n.op for n in combining)
             raise ValueError(f"a fused group can hold one reduction or contraction, got {ops}")
@@ -119,31 +124,31 @@ class _Lowering:
     def kernel(self) -> Kernel:
         body: list[Stmt] = []
         if self.anchor is not None:
-            body += self._combining(_forms(self.anchor)[0])
+            body += self._combining(forms_of(self.anchor)[0])
         else:
-            for form in _forms(self.root):
+            for form in forms_of(self.root):
                 body += self._plain(form)
         out = Buffer("out", self.root.type)
         return Kernel(self.name, (*self.params, out), tuple(body), self.origin)
 
     def _plain(self, form: LoopForm) -> list[Stmt]:
         """for domain { out[write] = body }"""
-        form, units = _without_units(form)
+        form, units = without_units(form)
         self.block, self.known = [], {}
         value = self._body(self.root, form, units)
-        return _nest(form.domain, [*self.block, Store("out", form.write, value)])
+        return nest(form.domain, [*self.block, Store("out", form.write, value)])
 
     def _combining(self, form: LoopForm) -> list[Stmt]:
         """for domain { acc = identity; for reduce { acc = combine(acc, body) }; out = epilogue }"""
         assert self.anchor is not None
-        form, units = _without_units(form)
+        form, units = without_units(form)
         narrow = self.anchor.type.dtype
         wide = accumulator(narrow)
         current = Load("acc", (), wide)
         self.block, self.known = [], {}
         point = _widened(self._body(self.anchor, form, units), narrow, wide)
         update = Store("acc", (), call(form.combine, current, point))
-        inner = _nest(form.reduce, [*self.block, update])
+        inner = nest(form.reduce, [*self.block, update])
         self.block, self.known = [], {(self.anchor, form.write): cast(current, narrow)}
         result = self.value(self.root, form.write)
         start = [
@@ -151,7 +156,7 @@ class _Lowering:
             Store("acc", (), literal(identity(form.combine, wide), wide)),
         ]
         end = [*self.block, Store("out", form.write, result)]
-        return _nest(form.domain, [*start, *inner, *end])
+        return nest(form.domain, [*start, *inner, *end])
 
     def value(self, node: Node, at: Point) -> Expr:
         """The value of `node` at a point, as an expression over the kernel's parameters."""
@@ -163,8 +168,12 @@ class _Lowering:
             return self._constant(node)
         form = self._inlinable(node)
         expr = self._body(node, form, _variables_at(form, at, node))
-        self.known[node, at] = self._name(expr) if len(self.users[node]) > 1 else expr
+        self.known[node, at] = self.shared(node, at, expr)
         return self.known[node, at]
+
+    def shared(self, node: Node, at: Point, expr: Expr) -> Expr:
+        """How the users of a value read it: by name where there are several of them."""
+        return self._name(expr) if len(self.users[node]) > 1 else expr
 
     def _body(self, node: Node, form: LoopForm, here: dict[str, Affine]) -> Expr:
         """The op's own body, its variables moved to `here`, its operands replaced by values."""
@@ -181,7 +190,7 @@ class _Lowering:
         return literal(node.value.reshape(()).item(), node.type.dtype)
 
     def _inlinable(self, node: Node) -> LoopForm:
-        forms = _forms(node)
+        forms = forms_of(node)
         if len(forms) != 1 or forms[0].reduce:
             raise ValueError(
                 f"{node.op} has no value point by point, so it cannot be fused: {node!r}"
@@ -196,7 +205,7 @@ class _Lowering:
         return Load(temporary.name, (), expr.dtype)
 
 
-def _forms(node: Node) -> list[LoopForm]:
+def forms_of(node: Node) -> list[LoopForm]:
     loops = op_row(node.op).loops
     return loops(node.type, [i.type for i in node.inputs], node.attrs) if loops else []
 
@@ -224,7 +233,7 @@ def _widened(expr: Expr, old: DType, new: DType) -> Expr:
     return expr
 
 
-def _without_units(form: LoopForm) -> tuple[LoopForm, dict[str, Affine]]:
+def without_units(form: LoopForm) -> tuple[LoopForm, dict[str, Affine]]:
     """The form without loops of one iteration, and their variables, which are 0."""
     units = {var: Affine() for var, extent in (*form.domain, *form.reduce) if extent == 1}
     domain, reduce = (
@@ -235,7 +244,7 @@ def _without_units(form: LoopForm) -> tuple[LoopForm, dict[str, Affine]]:
     return replace(form, domain=domain, reduce=reduce, write=write), units
 
 
-def _nest(domain: Iterable[tuple[str, int]], body: list[Stmt]) -> list[Stmt]:
+def nest(domain: Iterable[tuple[str, int]], body: list[Stmt]) -> list[Stmt]:
     """The loops of a domain around a body, outermost first."""
     for var, extent in reversed(tuple(domain)):
         body = [Loop(var, Affine(), Affine((), extent), tuple(body))]
