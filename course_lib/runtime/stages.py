@@ -35,7 +35,7 @@ class Stage:
             return print_graph(self.form)
         if isinstance(self.form, Program):
             return print_program(self.form)
-        return self.form() if callable(self.form) else self.form
+        return str(self.form() if callable(self.form) else self.form)
 
     def picture(self) -> Any:
         """A `Picture`: graphs are drawn, the other forms are shown as text."""
