@@ -3,6 +3,7 @@
     python -m autograder build --edition open --into course            what a self-learner gets
     python -m autograder release --unit 2 --into build/release         what a class gets
     python -m autograder grade --submissions dir --out build/grades    reports, feedback, grades.csv
+    python -m autograder nbgrader --into build/nbgrader                a course folder for nbgrader
     python -m autograder validate                                      is every exercise sound?
 
 docs/teaching.md tells the whole story.
@@ -50,6 +51,30 @@ def _validate(options: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
+def _release(options: argparse.Namespace) -> int:
+    from autograder.release import release
+
+    for folder in release(options.into, options.unit):
+        print(f"{folder}: ready to hand out")
+    return 0
+
+
+def _nbgrader(options: argparse.Namespace) -> int:
+    from autograder.build import deliver
+    from autograder.nbgrader import course_files
+
+    for note in deliver(course_files(options.unit), options.into):
+        print(note)
+    print(f"{options.into}: run nbgrader there")
+    return 0
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from autograder.classroom import grade_folder
+
+    return grade_folder(options.submissions, options.out, options.unit, options.seed, options.jobs)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m autograder",
@@ -67,6 +92,24 @@ def _parser() -> argparse.ArgumentParser:
     validate = commands.add_parser("validate", help="check every exercise and every release")
     validate.add_argument("--unit", type=int, help="only this unit")
     validate.set_defaults(run=_validate)
+
+    release = commands.add_parser("release", help="the students' edition, one folder for each unit")
+    release.add_argument("--unit", type=int, help="only this unit")
+    release.add_argument("--into", type=Path, required=True, metavar="DIR")
+    release.set_defaults(run=_release)
+
+    course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")
+    course.add_argument("--unit", type=int, help="only this unit")
+    course.add_argument("--into", type=Path, required=True, metavar="DIR")
+    course.set_defaults(run=_nbgrader)
+
+    grade = commands.add_parser("grade", help="reports, feedback and grades.csv for a class")
+    grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
+    grade.add_argument("--out", type=Path, required=True, metavar="DIR")
+    grade.add_argument("--unit", type=int, help="only this unit")
+    grade.add_argument("--seed", type=int, default=0, help="vary the random programs")
+    grade.add_argument("--jobs", type=int, help="submissions graded at a time (default: all cores)")
+    grade.set_defaults(run=_grade)
     return parser
 
 

@@ -24,6 +24,7 @@ from typing import Any
 MAX_BYTES = 20 << 20
 IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
 HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
+STUB = 'raise NotImplementedError("write your answer here")'
 TEXT_STUB = "*Write your answer here.*"
 
 
@@ -55,6 +56,12 @@ class Program:
         return {name for cell in self.cells for name in cell.answers} | set(self.texts)
 
     @property
+    def attempted(self) -> set[str]:
+        """The exercises whose cell is no longer the stub, as far as one can see without running."""
+        done = {n for cell in self.cells if STUB not in cell.source for n in cell.answers}
+        return done | set(self.texts)
+
+    @property
     def digest(self) -> str:
         """The same graded content gives the same digest, whatever the file looks like."""
         plain = [[(c.source, c.answers, c.number) for c in self.cells], sorted(self.texts.items())]
@@ -63,10 +70,15 @@ class Program:
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Program:
+        cells = [Cell(c["source"], tuple(c["answers"]), c["number"]) for c in data["cells"]]
+        return Program(tuple(cells), dict(data["texts"]), tuple(data["notes"]))
+
 
 def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
     """The graded part of a notebook. `explanations` are the exercises answered in words."""
-    cells = _cells(data)
+    cells = cells_of(data)
     texts = _texts(cells, explanations)
     answers: dict[int, Cell] = {}
     others: list[tuple[int, ast.stmt]] = []
@@ -90,7 +102,7 @@ def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
     return Program(tuple(cell for _, _, cell in placed), texts, tuple(notes))
 
 
-def _cells(data: bytes) -> list[tuple[str, str, str]]:
+def cells_of(data: bytes) -> list[tuple[str, str, str]]:
     """(kind, source, id) of every cell, however damaged the file is."""
     if len(data) > MAX_BYTES:
         raise Unreadable(f"The file has more than {MAX_BYTES >> 20} MB. Clear its outputs, please.")
@@ -121,13 +133,16 @@ def _cell(cell: dict[str, Any]) -> tuple[str, str, str]:
 
 
 def _texts(cells: list[tuple[str, str, str]], explanations: Iterable[str]) -> dict[str, str]:
+    """The explanations: by the id of their cell, or else by the heading that stands before it."""
     texts: dict[str, str] = {}
     for name in explanations:
-        wanted = name.replace(".", "-")
-        for kind, source, ids in cells:
-            is_answer = kind == "markdown" and wanted in ids.split()
-            if is_answer and source.strip() not in ("", TEXT_STUB):
-                texts[name] = source.strip()
+        wanted, heading = name.replace(".", "-"), f"#### Exercise `{name}`"
+        known = [s for kind, s, ids in cells if kind == "markdown" and wanted in ids.split()]
+        pairs = zip(cells, cells[1:], strict=False)
+        after = [s for (_, before, _), (_, s, _) in pairs if before.startswith(heading)]
+        written = [s.strip() for s in known or after if s.strip() not in ("", TEXT_STUB)]
+        if written:
+            texts[name] = written[-1]
     return texts
 
 

@@ -225,6 +225,8 @@ class Worker:
         return Died(why)
 
     def _start(self, edition: Path) -> subprocess.Popen:
+        if not self.mode.startswith("bubblewrap"):  # here it could be written to: one for each
+            edition = Path(shutil.copytree(edition, Path(self.home) / "course"))
         return subprocess.Popen(
             command_line(self.mode, edition, [SCRIPT, "serve", self.mode, EDITION, str(PACKAGES)]),
             stdin=subprocess.PIPE,
@@ -271,7 +273,7 @@ def command_line(mode: str, edition: Path, arguments: list[str]) -> list[str]:
     own = ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(64 << 20)]
     own += ["--tmpfs", "/tmp", "--chdir", "/tmp"]
     course = ["--ro-bind", str(edition), EDITION, "--ro-bind", str(WORKER), SCRIPT]
-    return [*bwrap, *shared, *own, *course, *python, *arguments]
+    return [*bwrap, *own, *shared, *course, *python, *arguments]
 
 
 @functools.cache
