@@ -66,6 +66,31 @@ def bitwise_not(x: Node) -> Node:
     return apply("not" if x.type.dtype == bool_ else "bit_not", x)
 
 
+@translates("log1p")
+def log1p(x: Node) -> Node:
+    return blocks.log_one_plus(as_float(x))
+
+
+@translates("expm1")
+def expm1(x: Node) -> Node:
+    return blocks.exp_minus_one(as_float(x))
+
+
+@translates("log2")
+def log2(x: Node) -> Node:
+    return b.mul(b.log(as_float(x)), 1 / math.log(2))
+
+
+@translates("log10")
+def log10(x: Node) -> Node:
+    return b.mul(b.log(as_float(x)), 1 / math.log(10))
+
+
+@translates("exp2")
+def exp2(x: Node) -> Node:
+    return b.exp(b.mul(as_float(x), math.log(2)))
+
+
 @translates("square")
 def square(x: Node) -> Node:
     return b.mul(x, x)
@@ -323,6 +348,11 @@ def var(x: Node, dim: Any = None, unbiased: bool = True, keepdim: bool = False,
         dim, unbiased = None, dim
     less = correction if correction is not None else float(unbiased)
     return blocks.variance(x, axes_of(x, dim), keepdim, less)
+
+
+@translates("std.correction", "std.dim", "std.default")
+def std(*args: Any, **kwargs: Any) -> Node:
+    return b.sqrt(var(*args, **kwargs))
 
 
 @translates("logsumexp")

@@ -135,7 +135,7 @@ def select(x: Node, dim: int, index: int) -> Node:
     return squeeze(blocks.cut(x, axis, index, index + 1), axis)
 
 
-@translates("split.Tensor", "split.sizes", "split_with_sizes")
+@translates("split.Tensor", "split.sizes", "split_with_sizes", "unsafe_split.Tensor")
 def split(x: Node, split_size: Any, dim: int = 0) -> list[Node]:
     axis = axis_of(x, dim)
     return blocks.split(x, axis, split_sizes(x.type.dims[axis], split_size))
@@ -196,9 +196,14 @@ def constant_pad_nd(x: Node, pad: Sequence[int], value: Any = 0) -> Node:
     return blocks.pad(x, *pad_widths(x, pad), value=value)
 
 
-@translates("pad", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
-def pad(x: Node, pad: Sequence[int], mode: str = "reflect", value: Any = None) -> Node:
+@translates("pad")
+def pad(x: Node, pad: Sequence[int], mode: str = "constant", value: Any = None) -> Node:
     return blocks.pad(x, *pad_widths(x, pad), mode=mode, value=value or 0)
+
+
+@translates("reflection_pad1d", "reflection_pad2d", "reflection_pad3d")
+def reflection_pad(x: Node, padding: Sequence[int]) -> Node:
+    return blocks.pad(x, *pad_widths(x, padding), mode="reflect")
 
 
 @translates("replication_pad1d", "replication_pad2d", "replication_pad3d")
@@ -357,6 +362,17 @@ def _register_fills() -> None:
 
 
 _register_fills()
+
+
+@translates("copy")
+def copy(x: Node, src: Node, non_blocking: bool = False) -> Node:
+    """x with every element overwritten by src."""
+    return b.expand(as_type(src, x.type.dtype), x.type.shape)
+
+
+@translates("fill")
+def fill(x: Node, value: Any) -> Node:
+    return full_like(x, value)
 
 
 @translates("scalar_tensor")

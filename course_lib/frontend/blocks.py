@@ -37,6 +37,23 @@ def divide_truncating(x: Node, y: Node) -> Node:
     return truncate(b.div(x, y)) if x.type.dtype.is_float else b.div(x, y)
 
 
+def log_one_plus(x: Node) -> Node:
+    """log(1 + x), exact for small x too: what u = 1 + x lost, x / (u - 1) gives back (Kahan)."""
+    u = b.add(x, 1.0)
+    corrected = b.mul(b.log(u), b.div(x, b.sub(u, 1.0)))
+    plain = apply("or", apply("eq", u, 1.0), apply("isinf", u))
+    return b.select(plain, x, corrected)
+
+
+def exp_minus_one(x: Node) -> Node:
+    """exp(x) - 1, exact for small x too, in the same way; far from 0 there is nothing to mend."""
+    u = b.exp(x)
+    less = b.sub(u, 1.0)
+    corrected = b.mul(less, b.div(x, b.log(u)))
+    near = apply("lt", b.abs(x), 1.0)
+    return b.select(apply("eq", u, 1.0), x, b.select(near, corrected, less))
+
+
 def variance(x: Node, axes: Sequence[int] | None, keepdims: bool, correction: float) -> Node:
     """sum((x - mean)^2) / (count - correction)."""
     axes = normal_axes(axes, x.type.rank, "variance")

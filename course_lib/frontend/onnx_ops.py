@@ -130,10 +130,19 @@ SHAPE_RULES: dict[str, Callable[..., Any]] = {
 }
 
 
+SHAPE_USERS = ("Reshape", "Expand", "ConstantOfShape")  # their rules take such a shape
+
+
+def is_on_shapes(op_type: str, inputs: list[Any]) -> bool:
+    """Does this node compute with a shape that holds symbols (rather than use it for a tensor)?"""
+    symbolic = [isinstance(x, np.ndarray) for x in inputs]
+    return any(symbolic) and (symbolic[0] or op_type not in SHAPE_USERS)
+
+
 def on_shapes(op_type: str, inputs: list[Any], attrs: dict[str, Any]) -> Any:
     """Shape arithmetic with at least one symbolic size among the inputs."""
     if op_type not in SHAPE_RULES:
-        raise ValueError(f"{op_type} of a symbolic size; import the model with example inputs")
+        raise ValueError("it computes with a size that is symbolic; give example inputs")
     plain = [x if x is None or isinstance(x, np.ndarray) else numbers(x, op_type) for x in inputs]
     return shape_value(np.asarray(SHAPE_RULES[op_type](*plain, **attrs), dtype=object))
 

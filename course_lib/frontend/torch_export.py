@@ -47,6 +47,7 @@ def from_torch(module: Any, example_inputs: Sequence[Any] | None = None) -> Grap
         program, name = module, "main"
     else:
         program, name = _export(module, example_inputs), type(module).__name__.lower()
+    _refuse_data_dependent(program, name)
     program = _decompose_unknown(program)
     _refuse_unknown(program, name)
     return verify(_Importer(program).graph(name))
@@ -90,14 +91,28 @@ def _unknown(program: ExportedProgram) -> list[fx.Node]:
 
 def _decompose_unknown(program: ExportedProgram) -> ExportedProgram:
     """Let PyTorch spell out what has no rule. In-place ops become pure ones on the way."""
-    unknown = {n.target for n in _unknown(program)}
-    if not unknown:
-        return program
-    table = default_decompositions()
-    wanted = {op: table[op] for op in unknown if op in table}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        return program.run_decompositions(wanted)
+    table: dict[Any, Any] = dict(default_decompositions())
+    before: set[Any] = set()
+    while (unknown := {n.target for n in _unknown(program)}) - before:
+        before |= unknown
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            program = program.run_decompositions({op: table[op] for op in unknown if op in table})
+    return program
+
+
+def _refuse_data_dependent(program: ExportedProgram, name: str) -> None:
+    """A size that only the data decide (as in `x[x > 0]`) shows as a symbol in some shape."""
+    for node in _calls(program):
+        value = node.meta.get("val")
+        sizes = value.shape if isinstance(value, torch.Tensor) else ()
+        if not all(isinstance(size, int) for size in sizes):
+            where = ", ".join(_origin(node))
+            raise ValueError(
+                f"the torch model {name!r}: {node.target} (from {where}) gives a tensor of shape "
+                f"{tuple(sizes)}, which is not known at compile time: export with fixed sizes, and "
+                "without shapes that depend on data"
+            )
 
 
 def _refuse_unknown(program: ExportedProgram, name: str) -> None:

@@ -63,7 +63,8 @@ def _build():
 
 
 def _count(x, axes: Sequence[int]) -> int:
-    return math.prod(x.type.dims[a] for a in axes)
+    """How many elements these axes span; the other sizes may be symbols."""
+    return x.type.with_shape(tuple(x.type.shape[a] for a in axes)).numel
 
 
 # ── means and normalizations ──
