@@ -91,6 +91,7 @@ class Stop(BaseException):
     def __init__(self, problem: str = ""):
         super().__init__(problem)
         self.problem = problem or self.problem
+        self.program: Any = None  # the example that was being looked at
 
 
 class NotAttempted(Stop):
@@ -206,7 +207,9 @@ def alternatives_of(slot: str) -> dict[str, Implementation]:
     return _alternatives.get(slot, {})
 
 
-def judge(slot_name: str, implementation: Implementation, *, with_hidden: bool = False) -> Verdict:
+def judge(
+    slot_name: str, implementation: Implementation, *, with_hidden: bool = False, seed: int = 0
+) -> Verdict:
     """Run the checks of a slot on an implementation until one objects."""
     slot = exercises.slot(slot_name)
     if slot.kind == "explain":
@@ -219,12 +222,18 @@ def judge(slot_name: str, implementation: Implementation, *, with_hidden: bool =
     for check in found:
         verdict = replace(verdict, check=check.name, hidden=check.hidden)
         try:
-            seen = perform(check, implementation)
+            seen = perform(check, implementation, seed)
         except Exception as error:
             return _failed(verdict, check, error)
         except Stop as stop:
             earned = None if stop.kind == GRADER else 0.0
-            return replace(verdict, kind=stop.kind, earned=earned, problem=stop.problem)
+            return replace(
+                verdict,
+                kind=stop.kind,
+                earned=earned,
+                problem=stop.problem,
+                program=_text(stop.program),
+            )
         if isinstance(seen, Score):
             fraction = min(fraction, max(0.0, seen.fraction))
             seen = seen.seen
@@ -233,11 +242,11 @@ def judge(slot_name: str, implementation: Implementation, *, with_hidden: bool =
     return Verdict(slot.name, PASSED, slot.points, points, tried=_once_each(tried))
 
 
-def perform(check: Check, implementation: Implementation) -> str | Score | None:
+def perform(check: Check, implementation: Implementation, seed: int = 0) -> str | Score | None:
     """Run one check. Returns what it saw; raises Wrong, Crashed or Stop."""
     if check.given is None:
         return _once(check, implementation)
-    _for_examples(check, implementation)
+    _for_examples(check, implementation, seed)
     return f"{check.examples} random programs"
 
 
@@ -255,7 +264,7 @@ def unit_module(room: str, unit: int) -> Any:
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
-def _for_examples(check: Check, implementation: Implementation) -> None:
+def _for_examples(check: Check, implementation: Implementation, offset: int) -> None:
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis.errors import HypothesisException
 
@@ -277,6 +286,9 @@ def _for_examples(check: Check, implementation: Implementation) -> None:
             if not smallest or _size(error) <= _size(smallest[0]):
                 smallest[:] = [error]
             raise
+        except (TimedOut, Died) as stop:
+            stop.program = example
+            raise
 
     run = settings(
         max_examples=check.examples,
@@ -285,7 +297,7 @@ def _for_examples(check: Check, implementation: Implementation) -> None:
         phases=(Phase.generate, Phase.shrink),
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
-    )(seed(check.seed)(given(check.given)(one)))
+    )(seed(check.seed + offset)(given(check.given)(one)))
     try:
         run()
     except (Wrong, Crashed, _Enough, HypothesisException):

@@ -78,6 +78,7 @@ def here(entry: Slot) -> Callable[..., Any]:
             raise Wrong(f"The function returns a graph or plain data. {error}") from None
 
     call.printed = ""
+    call.plugs = plugs  # what a check uses when the exercise is about the student's own passes
     return call
 
 

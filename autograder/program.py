@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import itertools
 import json
 import re
 import symtable
@@ -138,7 +139,7 @@ def _texts(cells: list[tuple[str, str, str]], explanations: Iterable[str]) -> di
     for name in explanations:
         wanted, heading = name.replace(".", "-"), f"#### Exercise `{name}`"
         known = [s for kind, s, ids in cells if kind == "markdown" and wanted in ids.split()]
-        pairs = zip(cells, cells[1:], strict=False)
+        pairs = itertools.pairwise(cells)
         after = [s for (_, before, _), (_, s, _) in pairs if before.startswith(heading)]
         written = [s.strip() for s in known or after if s.strip() not in ("", TEXT_STUB)]
         if written:

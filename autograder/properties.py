@@ -188,13 +188,6 @@ def close(got: np.ndarray, expected: np.ndarray, rtol: float) -> bool:
     return np.allclose(got, expected, rtol=rtol, atol=rtol * scale, equal_nan=True)
 
 
-def real_models(names: Sequence[str]) -> Any:
-    """The graphs of the course's models, by name, imported once (needs PyTorch)."""
-    from autograder.programs import model_graph
-
-    return [model_graph(name) for name in names]
-
-
 def _types(nodes: Sequence[Node]) -> str:
     return ", ".join(str(n.type) for n in nodes)
 

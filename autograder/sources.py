@@ -15,19 +15,19 @@ from __future__ import annotations
 
 import hashlib
 import re
+import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import nbformat
 
+from autograder.program import STUB, TEXT_STUB
 from autograder.solutions import imports_of_signature, signature_line, solution_body
 from course_lib.exercises import Slot, slot, slots
 
 POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
-STUB = 'raise NotImplementedError("write your answer here")'
-TEXT_STUB = "*Write your answer here.*"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {
     "implement": "write a function of the compiler",
@@ -168,10 +168,9 @@ def _nbgrader(
 
 
 def _docstring(doc: str) -> list[str]:
-    lines = [f'    """{doc}'.rstrip().replace("\n", "\n    "), '    """']
-    if "\n" not in doc:
-        lines = [f'    """{doc}"""']
-    text = "\n".join(lines)
+    raw = "r" if "\\" in doc else ""
+    end = "\n" if "\n" in doc else ""
+    text = textwrap.indent(f'{raw}"""{doc}{end}"""', "    ")
     return [line.rstrip() for line in text.split("\n")]
 
 

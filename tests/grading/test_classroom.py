@@ -1,0 +1,185 @@
+"""A class: whatever lies in the folder, everybody gets a grade, and nobody stops anybody."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autograder import classroom
+from autograder.classroom import grade_all, tasks, write_grades, write_report
+from autograder.submissions import collect
+
+NAMES = ["u99_example"]
+
+
+def zipped(files: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def put(folder: Path, files: dict[str, bytes]) -> Path:
+    for name, data in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return folder
+
+
+LAYOUTS = {
+    "plain": ("ada.ipynb", "ada"),
+    "with_the_assignments_name": ("ada_u99_example.ipynb", "ada"),
+    "second_try": ("ada_LATE_88_5091_u99_example-2.ipynb", "ada_LATE_88_5091"),
+    "moodle": ("Ada Lovelace_4711_assignsubmission_file_/home work.ipynb", "Ada Lovelace_4711"),
+    "nbgrader": ("ada/u99_example/u99_example.ipynb", "ada"),
+    "deep": ("ada/a/b/c/x.IPYNB", "ada"),
+    "odd_characters": ("Zoë & <Bob>.ipynb", "Zoë _ _Bob_"),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_student_is_the_outermost_name(layout, tmp_path, notebook):
+    name, student = LAYOUTS[layout]
+    (handed,) = collect(put(tmp_path, {name: notebook("1")}), NAMES)
+    assert (handed.student, handed.problem) == (student, "") and handed.data == notebook("1")
+
+
+def test_zip_of_a_student_and_zip_of_a_class(tmp_path, notebook):
+    one = zipped({"x/u99_example.ipynb": notebook("1"), "numpy.py": b"evil"})
+    put(tmp_path / "a", {"ada.zip": one})
+    assert [(h.student, h.data) for h in collect(tmp_path / "a", NAMES)] == [("ada", notebook("1"))]
+    everybody = zipped({"ada/x.ipynb": notebook("1"), "bob.ipynb": notebook("2"), "cyd.zip": one})
+    put(tmp_path, {"all.zip": everybody})
+    assert [h.student for h in collect(tmp_path / "all.zip", NAMES)] == ["ada", "bob", "cyd"]
+
+
+def test_zip_cannot_climb_or_hand_in_for_others(tmp_path, notebook):
+    evil = {"../../bob/u99_example.ipynb": notebook("1"), "/etc/x.ipynb": notebook("2")}
+    nested = zipped({"bob.zip": zipped({"bob/x.ipynb": notebook("3")}), **evil})
+    put(tmp_path / "in", {"ada.zip": nested})
+    handed = collect(tmp_path / "in", NAMES)
+    assert {h.student for h in handed} == {"ada"}
+    assert any("zip inside a zip" in h.problem for h in handed)
+    assert sorted(p.name for p in tmp_path.rglob("*")) == ["ada.zip", "in"]
+
+
+def test_zip_bomb_is_not_unpacked(tmp_path):
+    bomb = zipped({"x.ipynb": bytes(60 << 20)})
+    assert len(bomb) < 1 << 20
+    (handed,) = collect(put(tmp_path, {"ada.zip": bomb}), NAMES)
+    assert "more than 20 MB" in handed.problem and not handed.data
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 broken", b"not a zip"])
+def test_broken_zip_is_said(data, tmp_path):
+    (handed,) = collect(put(tmp_path, {"ada.zip": data}), NAMES)
+    assert "zip" in handed.problem
+
+
+def test_link_is_not_followed(tmp_path, notebook):
+    put(tmp_path, {"secret.ipynb": notebook("1")})
+    folder = tmp_path / "in" / "ada"
+    folder.mkdir(parents=True)
+    os.symlink(tmp_path / "secret.ipynb", folder / "x.ipynb")
+    os.symlink(tmp_path / "secret.ipynb", tmp_path / "in" / "bob.ipynb")
+    assert all("link" in h.problem for h in collect(tmp_path / "in", NAMES))
+
+
+def test_a_whole_class(tmp_path, assignment, solved, untouched, notebook):
+    half = json.loads(solved)
+    half["cells"] = half["cells"][:8]
+    killer = notebook('import os\n@implements("u99.sweep")\ndef f(g): os.kill(os.getppid(), 9)')
+    put(
+        tmp_path / "in",
+        {
+            "ada.ipynb": solved,
+            "bob/homework (final).ipynb": solved,
+            "bob/u99_example.ipynb": untouched,
+            "cyd.ipynb": untouched,
+            "dan.ipynb": b'{"cells": [{"cell_type',
+            "eve/readme.txt": b"my dog ate it",
+            "fay.ipynb": json.dumps(half).encode(),
+            "gus.ipynb": killer,
+            "hal.ipynb": b"[" * 100_000,
+            "=cmd.ipynb": solved,
+        },
+    )
+    todo = tasks(collect(tmp_path / "in", NAMES), [assignment])
+    results = list(grade_all(todo, tmp_path / "out", jobs=2))
+    for task, report in results:
+        write_report(task, report, tmp_path / "out")
+    write_grades(results, tmp_path / "out")
+    rows = list(csv.DictReader((tmp_path / "out" / "grades.csv").read_text().splitlines()))
+    earned = {row["student"]: row["earned"] for row in rows}
+    assert earned == {
+        "ada": "8", "bob": "8", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
+        "hal": "0", "_cmd": "8",
+    }  # fmt: skip
+    by_name = {row["student"]: row for row in rows}
+    assert "cannot be read as JSON" in by_name["dan"]["notes"]
+    assert "no notebook" in by_name["eve"]["notes"]
+    assert "graded: bob/homework (final).ipynb" in by_name["bob"]["notes"]
+    assert by_name["ada"]["to_grade"] == "2" and by_name["ada"]["u99.why"] == ""
+    pages = sorted(p.stem for p in (tmp_path / "out" / "feedback" / "u99_example").iterdir())
+    assert pages == sorted(earned)
+
+
+def test_second_run_takes_the_reports_from_the_cache(tmp_path, assignment, solved, monkeypatch):
+    todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
+    first = list(grade_all(todo, tmp_path / "out"))
+    monkeypatch.setattr(classroom, "_start", lambda *_: pytest.fail("graded again"))
+    executed = json.loads(solved)
+    for cell in executed["cells"]:
+        if cell["cell_type"] == "code":
+            cell["execution_count"] = 7
+    put(tmp_path / "in", {"ada.ipynb": json.dumps(executed).encode()})
+    again = tasks(collect(tmp_path / "in", NAMES), [assignment])
+    assert [r for _, r in grade_all(again, tmp_path / "out")] == [r for _, r in first]
+
+
+def test_grader_that_breaks_costs_no_points(tmp_path, assignment, solved, monkeypatch):
+    def die(*_):
+        os._exit(9)
+
+    monkeypatch.setattr(classroom, "_grade_one", die)
+    todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
+    ((_, report),) = grade_all(todo, tmp_path / "out")
+    assert report.to_grade == report.possible and {v.kind for v in report.verdicts} == {"grader"}
+    assert not list((tmp_path / "out").rglob("*.json")), "our fault is not kept"
+
+
+def test_stopping_leaves_whole_files_and_no_process(tmp_path, assignment, solved, notebook):
+    endless = notebook('@implements("u99.sweep")\ndef f(g):\n    while True: pass')
+    put(tmp_path / "in", {"ada.ipynb": solved, "bob.ipynb": endless})
+    todo = tasks(collect(tmp_path / "in", NAMES), [assignment])
+    running = grade_all(todo, tmp_path / "out", jobs=2)
+    next(running)
+    running.close()
+    assert not list((tmp_path / "out").rglob("*.part"))
+    assert len(list((tmp_path / "out" / "cache").glob("*.json"))) == 1
+
+
+def test_feedback_page_tells_the_learner_and_hides_the_teachers(tmp_path, grading, notebook):
+    from autograder.page import feedback_page
+
+    cell = '@implements("u99.sweep")\ndef f(graph): return graph'
+    wrong = '@implements("u99.bytes")\ndef f(): return 7'
+    page = feedback_page(grading(notebook(cell, wrong)), "Ada <Lovelace>")
+    for part in ("leaves_nothing_dead", "is_the_right_number", "a check that only the grader has"):
+        assert part in page
+    assert "Ada &lt;Lovelace&gt;" in page and "<script" not in page
+    assert (
+        "990001" not in page
+        and "def " not in page
+        and not re.search(r"""(src|href)=["']http""", page)
+    )
+    assert "24" not in re.findall(r"is_the_right_number.*?</section>", page, re.S)[0]

@@ -1,0 +1,194 @@
+"""Plain data crosses; nothing else does."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.codec import Codec, Unsendable
+from autograder.programs import graphs
+from autograder.properties import canonical_text
+from course_lib.ir.build import apply, const, inp, trace
+from course_lib.ir.graph import Graph
+from course_lib.ir.types import parse_type
+from course_lib.schedule.memory import Interval
+
+PLAIN = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers(), inner)
+        | st.sets(st.integers())
+    ),
+    max_leaves=10,
+)
+
+
+def ends() -> tuple[Codec, Codec]:
+    """The grader's end and the student's."""
+    return Codec(), Codec(call=lambda *_: None)
+
+
+@given(PLAIN)
+def test_plain_data_round_trips(value):
+    ours, theirs = ends()
+    assert theirs.decode(ours.encode(value)) == value
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8"])
+def test_arrays_keep_dtype_shape_and_bits(dtype):
+    ours, theirs = ends()
+    array = np.arange(6).reshape(2, 3).astype(dtype)
+    got = theirs.decode(ours.encode(array))
+    assert (got.dtype, got.shape, got.tobytes()) == (array.dtype, array.shape, array.tobytes())
+    assert theirs.decode(ours.encode(np.float32(1.5))).dtype == np.float32
+
+
+def test_nan_and_infinity():
+    ours, theirs = ends()
+    nan, up = theirs.decode(ours.encode([math.nan, math.inf]))
+    assert math.isnan(nan) and up == math.inf
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs(size=10))
+def test_graphs_round_trip(graph):
+    ours, theirs = ends()
+    assert canonical_text(theirs.decode(ours.encode(graph))) == canonical_text(graph)
+
+
+def test_node_that_comes_back_is_the_node_that_went_out():
+    ours, theirs = ends()
+    graph = trace(lambda x: -x + 1.0, "f32[2]")
+    there = theirs.decode(ours.encode((graph,)))[0]
+    trimmed = Graph.of(there.inputs, there.nodes[1:2], "trimmed")
+    back = ours.decode(theirs.encode(trimmed))
+    assert all(node in graph.nodes for node in back.nodes)
+    assert ours.decode(theirs.encode(there)) is graph
+
+
+def test_nodes_as_keys():
+    ours, theirs = ends()
+    a, b = inp("a", "f32[2]"), inp("b", "f32[2]")
+    x, y = theirs.decode(ours.encode((a, b)))
+    assert ours.decode(theirs.encode({x: y})) == {a: b}
+
+
+def test_names_types_and_origins_survive():
+    ours, theirs = ends()
+    node = apply("relu", inp("x", "f32[n,4]"), name="act", origin=("layers.0",))
+    got = theirs.decode(ours.encode(node))
+    assert (got.name, got.origin, got.type) == ("act", ("layers.0",), parse_type("f32[n,4]"))
+
+
+def test_frozen_dataclasses_of_the_library_cross():
+    ours, theirs = ends()
+    lives = [Interval("a", 64, 0, 2), Interval("b", 128, 1, 3)]
+    assert theirs.decode(ours.encode(lives)) == lives
+
+
+def test_functions_go_one_way():
+    ours = Codec()
+    theirs = Codec(call=lambda number, args, kwargs: ours.functions[number](*args, **kwargs))
+    step = theirs.decode(ours.encode(lambda n: n + 1))
+    assert step(4) == 5
+    with pytest.raises(Unsendable, match="not plain data"):
+        theirs.encode(lambda n: n)
+
+
+class Magic:
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return 1
+
+
+@pytest.mark.parametrize("value", [Magic(), object(), iter([]), b"bytes", np.array([object()])])
+def test_objects_do_not_cross(value):
+    with pytest.raises(Unsendable):
+        ends()[1].encode(value)
+
+
+def test_failed_encoding_leaves_both_ends_in_step():
+    ours, theirs = ends()
+    graph = theirs.decode(ours.encode(trace(lambda x: -x, "f32[2]")))
+    new = apply("relu", graph.outputs[0])
+    with pytest.raises(Unsendable):
+        theirs.encode([new, object()])
+    assert ours.decode(theirs.encode(new)).op == "relu"
+
+
+def forged(content: dict, *blobs: bytes) -> bytes:
+    text = json.dumps(content).encode()
+    head = struct.pack("<QI", len(text), len(blobs)) + struct.pack(
+        f"<{len(blobs)}Q", *map(len, blobs)
+    )
+    return head + text + b"".join(blobs)
+
+
+def row(**changes) -> dict:
+    base = {"op": "input", "inputs": [], "attrs": {"dict": []}, "type": "f32[2]", "name": "x"}
+    return {**base, "origin": [], **changes}
+
+
+HOSTILE = {
+    "empty": b"",
+    "cut_short": forged({"rows": [], "body": None})[:-1],
+    "no_json": struct.pack("<QI", 3, 0) + b"abc",
+    "huge_sizes": struct.pack("<QI", 2**63, 2**31),
+    "unknown_tag": forged({"rows": [], "body": {"pickle": "x"}}),
+    "two_tags": forged({"rows": [], "body": {"list": [], "tuple": []}}),
+    "bad_number": forged({"rows": [], "body": {"known": 10**9}}),
+    "negative_number": forged({"rows": [], "body": {"known": -1}}),
+    "true_as_number": forged({"rows": [row()], "body": {"known": True}}),
+    "bad_dtype": forged(
+        {"rows": [], "body": {"array": {"dtype": "O", "shape": [1], "blob": 0}}}, b"x"
+    ),
+    "bad_shape": forged(
+        {"rows": [], "body": {"array": {"dtype": "<f4", "shape": [-1], "blob": 0}}}, b"abcd"
+    ),
+    "bytes_do_not_fill": forged(
+        {"rows": [], "body": {"array": {"dtype": "<f4", "shape": [9], "blob": 0}}}, b"abcd"
+    ),
+    "unknown_op": forged({"rows": [row(op="rm -rf")], "body": None}),
+    "wrong_type": forged({"rows": [row(), row(op="neg", inputs=[0], type="f32[9]")], "body": None}),
+    "too_large": forged({"rows": [row(type="f32[100000,100000]")], "body": None}),
+    "module_that_is_not_ours": forged({"rows": [], "body": {"record": ["os", "system", {}]}}),
+    "class_that_is_no_record": forged(
+        {"rows": [], "body": {"record": ["course_lib.ir.ops", "Any", {"dict": []}]}}
+    ),
+    "function_to_the_grader": forged({"rows": [], "body": {"function": 0}}),
+    "deep": b"",
+}
+HOSTILE["deep"] = struct.pack("<QI", 200_000, 0) + b"[" * 200_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_bytes_are_refused(name):
+    with pytest.raises(Unsendable):
+        Codec().decode(HOSTILE[name])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=200))
+def test_random_bytes_are_refused_or_plain(data):
+    with contextlib.suppress(Unsendable):
+        Codec().decode(data)
+
+
+def test_large_constants_cross_as_bytes():
+    ours, theirs = ends()
+    weights = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
+    graph = trace(lambda x: x @ const(weights), "f32[1,512]")
+    data = ours.encode(graph)
+    assert len(data) < weights.nbytes * 1.01
+    assert np.array_equal(theirs.decode(data).constants[0].value, weights)

@@ -1,0 +1,180 @@
+"""Checks: the smallest program that fails, the same in the notebook and in the grader."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autograder import check, implements
+from autograder.feedback import as_html, as_text
+from autograder.framework import checks_of, mutants_of, perform
+from autograder.notebook import here
+from autograder.properties import seal_of, sealed
+from autograder.validate import leaks, problems_of, validate, verdict_of
+from autograder.verdicts import Verdict
+from course_lib.exercises import plugged, slot
+from course_lib.ir.build import trace
+from course_lib.ir.graph import Graph
+from course_lib.ir.text import parse_graph
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
+
+
+def test_failure_comes_back_as_the_smallest_program():
+    with plugged("u99.sweep", lambda graph: graph):
+        verdict = check("u99.sweep")
+    assert verdict.kind == "wrong" and verdict.check == "leaves_nothing_dead"
+    assert len(parse_graph(verdict.program).ops) == 2, verdict.program
+    assert verdict.spec in slot("u99.sweep").doc
+
+
+def test_same_seed_same_counterexample():
+    with plugged("u99.sweep", lambda graph: graph):
+        assert check("u99.sweep").to_json() == check("u99.sweep").to_json()
+
+
+def test_every_mutant_fails_and_our_answer_passes():
+    for name in ("u99.sweep", "u99.bytes", "u99.dead", "u99.until"):
+        entry = slot(name)
+        assert verdict_of(entry, entry.reference).earned == entry.points
+        assert mutants_of(name)
+        for mutant in mutants_of(name).values():
+            assert verdict_of(entry, mutant).earned == 0
+
+
+def test_budget_pays_in_part():
+    def wasteful(step, graph):
+        for _ in range(3):
+            graph = step(graph)
+        return step(graph)
+
+    with plugged("u99.until", wasteful):
+        verdict = check("u99.until")
+    assert verdict.kind == "passed" and verdict.earned == 1.0
+    assert verdict.tried == ("4 calls, 2 are enough",)
+
+
+def test_check_reaches_the_library_and_the_answer_reaches_the_students_plugs():
+    implements("u99.bytes")(lambda: 7)
+
+    @implements("u99.dead")
+    def dead():
+        from autograder.answers.u99 import bytes_read
+
+        graph = trace(lambda x: -x, f"f32[{bytes_read()}]")
+        return Graph("dead", graph.inputs, (*graph.nodes, -graph.inputs[0]), graph.outputs)
+
+    seen = []
+    (only,) = checks_of("u99.dead")
+    original = only.function
+
+    def spy(answer):
+        seen.append((slot("u99.bytes").call(), answer().inputs[0].type.dims))
+        return original(answer)
+
+    object.__setattr__(only, "function", spy)
+    try:
+        assert check("u99.dead").kind == "passed"
+    finally:
+        object.__setattr__(only, "function", original)
+    assert seen == [(24, (7,))]
+
+
+def test_answer_cannot_change_the_checks_own_program():
+    graph = trace(lambda x: x * 2.0, "f32[2]")
+
+    def spoil(g):
+        g.constants[0].value.setflags(write=True)
+        g.constants[0].value[...] = 5
+        return g
+
+    with plugged("u99.sweep", spoil):
+        here(slot("u99.sweep"))(graph)
+    assert graph.constants[0].value == 2.0
+
+
+def test_what_the_answer_printed_is_shown_with_the_failure(capsys):
+    def talks(graph):
+        print("nodes:", len(graph.nodes))
+        return graph
+
+    with plugged("u99.sweep", talks):
+        verdict = check("u99.sweep")
+    assert verdict.printed == "nodes: 3\n" and not capsys.readouterr().out
+
+
+def test_nothing_is_raised_in_a_notebook():
+    for answer in (lambda graph: 1 / 0, lambda: None, lambda graph: object()):
+        with plugged("u99.sweep", answer):
+            assert check("u99.sweep").kind in ("crashed", "wrong")
+    assert check("u99.sweep").kind == "not attempted"
+    assert check("u99.why").kind == "by hand"
+
+
+def test_text_of_a_passing_check_is_quiet():
+    with plugged("u99.sweep", slot("u99.sweep").reference):
+        text = as_text(check("u99.sweep"))
+    assert text == "u99.sweep: passed (3 of 3 points)\n  40 random programs"
+
+
+def test_failure_says_everything_in_order(golden):
+    with plugged("u99.sweep", lambda graph: Graph.of(graph.inputs, graph.inputs, graph.name)):
+        verdict = check("u99.sweep")
+    golden("verdict_wrong.txt", as_text(verdict) + "\n")
+    page = as_html(verdict)
+    order = ["not yet right", "The smallest program", "Got", "Stuck?"]
+    assert [page.index(part) for part in order] == sorted(page.index(part) for part in order)
+
+
+def test_html_is_escaped_and_fetches_nothing():
+    verdict = Verdict("u99.sweep", "crashed", 3, problem="<b>", error="<script>alert(1)</script>")
+    page = as_html(verdict)
+    assert "<script" not in page and "&lt;script&gt;" in page and "http" not in page
+
+
+def test_marked_node_is_marked_in_the_text():
+    text = "graph @f(%x: f32[2]) -> (f32[2]) {\n  %0 = neg(%x) : f32[2]\n  return %0\n}\n"
+    page = as_html(Verdict("u99.sweep", "wrong", 3, problem="p", got=text, marked=("0",)))
+    assert "<mark>  %0 = neg(%x) : f32[2]</mark>" in page
+
+
+def test_verdict_is_plain_data():
+    verdict = Verdict("u99.sweep", "wrong", 3, problem="p", marked=("0",), tried=("a", "b"))
+    assert Verdict.from_json(json.loads(json.dumps(verdict.to_json()))) == verdict
+
+
+def test_seal_knows_an_answer_without_saying_it():
+    seal = seal_of("u99.bytes", 57.1)
+    for near in (57.1, 57.14, 57.2):
+        sealed("u99.bytes", near, seal)
+    for far in (57.4, 5.71, True, "57.1"):
+        with pytest.raises(AssertionError):
+            sealed("u99.bytes", far, seal)
+    sealed("u99.bytes", ["b", 2], seal_of("u99.bytes", ("b", 2)))
+
+
+def test_validate_says_what_an_exercise_lacks():
+    assert problems_of(slot("u99.sweep")) == []
+    assert "it has no hints" in problems_of(slot("u99.until"))
+
+
+def test_validate_finds_a_mutant_that_passes(monkeypatch):
+    monkeypatch.setitem(mutants_of("u99.sweep"), "right", slot("u99.sweep").reference)
+    assert any("the mutant right is not rejected" in p for p in problems_of(slot("u99.sweep")))
+
+
+def test_validate_looks_at_the_notebook(source):
+    assert leaks(source, source.exercises()) == []
+    assert dict(validate(99, EXAMPLE))["u99_example"] == ""
+
+
+def test_checks_are_reproducible_by_their_seed():
+    (first, *_) = checks_of("u99.sweep")
+    seen: list[list[str]] = []
+    for _ in range(2):
+        programs: list[str] = []
+        perform(first, lambda graph, p=programs: p.append(repr(graph)) or graph)
+        seen.append(programs)
+    assert seen[0] == seen[1] and len(seen[0]) >= 40
