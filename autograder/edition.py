@@ -18,6 +18,7 @@ import autograder
 import course_lib
 from autograder.solutions import without_answers
 from autograder.sources import KERNEL, Source, expand, sources
+from autograder.start import start_page
 
 EDITIONS = ("open", "student", "instructor")
 COURSE = Path(__file__).resolve().parent.parent
@@ -48,14 +49,19 @@ def contents(
     """Every file of the edition, by its path in the learner's folder."""
     if edition not in EDITIONS:
         raise ValueError(f"an edition is one of {', '.join(EDITIONS)}, not {edition!r}")
-    found = sources(notebooks or COURSE / "notebooks", unit)
+    folder = notebooks or COURSE / "notebooks"
+    found = sources(folder, unit)
     if not found:
         raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
     files = {
         f"{source.name}.ipynb": notebook_bytes(source, solutions=edition == "instructor")
         for source in found
     }
-    files["start.ipynb"] = _start_page(found)
+    index = folder / "index.md"
+    whole = unit is None and index.exists()
+    files["start.ipynb"] = (
+        start_page(index.read_text(encoding="utf-8"), found) if whole else _list_page(found)
+    )
     if edition == "student":
         files |= library(min(source.unit for source in found))
     return files
@@ -101,7 +107,7 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             yield path, f"{name}/{inside.as_posix()}"
 
 
-def _start_page(found: list[Source]) -> bytes:
+def _list_page(found: list[Source]) -> bytes:
     lines = ["# Machine-learning compilers", ""]
     lines += [f"- [{_title(source)}]({source.name}.ipynb)" for source in found]
     lines += ["", *START]

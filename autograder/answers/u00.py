@@ -115,7 +115,7 @@ def busy() -> Graph:
 
 
 @exercise("u00.batch", unit=0, points=2, kind="explain")
-def batch() -> str:
+def batch() -> Rubric:
     """A core does 100 GFLOP/s at best, and its memory delivers 25 GB/s. It runs the MLP's first
     layer, as in `u00.intensity`. Would registers twice as wide make the layer faster on one image?
     Would 64 images at once take 64 times as long? Two to five sentences, with a number for each.
