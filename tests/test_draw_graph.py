@@ -16,8 +16,10 @@ from course_lib.draw.dot import dot_source
 from course_lib.draw.graph import before_after, graph
 from course_lib.draw.layout import Size, layered
 from course_lib.draw.scene import scene
+from course_lib.draw.units import binary
 from course_lib.ir.build import apply, const, exp, inp, matmul, mean, relu, reshape, softmax, trace
 from course_lib.ir.graph import Graph
+from course_lib.ir.ops import traffic
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -29,10 +31,11 @@ def residual_block(blocks: int = 1) -> Graph:
         for k in range(blocks):
             y = x
             for part in ("conv1", "conv2"):
-                where = {"origin": (f"layer1.{k}.{part}",)}
-                y = apply("conv", y, np.ones((4, 4, 3, 3), np.float32), pads=(1, 1, 1, 1), **where)
-                y = apply("batch_norm", y, *[np.ones(4, np.float32)] * 4, **where)
-                y = apply("relu", y, **where) if part == "conv1" else y
+                origin = (f"layer1.{k}.{part}",)
+                weight = np.ones((4, 4, 3, 3), np.float32)
+                y = apply("conv", y, weight, pads=(1, 1, 1, 1), origin=origin)
+                y = apply("batch_norm", y, *[np.ones(4, np.float32)] * 4, origin=origin)
+                y = apply("relu", y, origin=origin) if part == "conv1" else y
             x = apply("relu", apply("add", x, y, origin=(f"layer1.{k}",)), origin=(f"layer1.{k}",))
         x = reshape(mean(x, axes=(2, 3)), (1, 4))
         return softmax(matmul(x, np.ones((4, 3), np.float32)))
@@ -63,7 +66,7 @@ def test_every_node_is_in_the_picture():
     for node in g.ops:
         assert node.op in words
     tips = [words_of(e) for e in parse(graph(g).svg).iter(f"{NAMESPACE}title")]
-    assert sum("FLOP flops" in tip for tip in tips) == len(g.ops), "the cost is in the tooltips"
+    assert sum("FLOP; " in tip for tip in tips) == len(g.ops), "the cost is in the tooltips"
     assert any("from layer1.0.conv1" in tip for tip in tips)
     boxes = [i for i in scene(g, {}, {}).items if i.shape != "output"]
     assert len(boxes) == len(g.ops) + len(g.inputs)
@@ -114,6 +117,26 @@ def test_heat_needs_a_known_measure_and_shows_numbers():
 def test_a_symbolic_size_is_drawn_without_a_cost():
     g = trace(lambda x: relu(x), "f32[n,4]")
     assert "f32[n,4]" in graph(g, heat="flops").svg
+
+
+def test_traffic_inside_a_fused_kernel_is_free():
+    drawn = scene(fused_graph(), {}, {}, heat="traffic")
+    moved = {item.title: item.details[-1] for item in drawn.items if item.heat is not None}
+    assert moved == {"exp": "32 B", "mul": "20 B", "add": "20 B", "softmax": "32 B"}
+    x = inp("x", "f32[4]")
+    apart = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    for item, node in zip(scene(apart, {}, {}, heat="traffic").items[1:], apart.ops, strict=False):
+        assert item.details[-1] == binary(traffic(node))
+
+
+def test_what_no_output_needs_looks_unused():
+    x = inp("x", "f32[4]")
+    y, dead = relu(x), exp(x)
+    g = Graph.of([x], [y], "g", also=[dead])
+    states = {i.title: i.state for i in scene(g, {}, {}).items}
+    assert states == {"%x": "", "exp": "unused", "relu": "", "output": ""}
+    assert "no output needs it" in graph(g).svg
+    assert "no output needs it" not in graph(Graph.of([x], [y])).svg
 
 
 def test_graphs_without_ops_are_drawn():

@@ -119,7 +119,7 @@ def _box(item: Item, x: float, y: float) -> str:
     parts.append(label(x, line, item.title, "cl-mid cl-b"))
     for k, detail in enumerate(item.details, 1):
         parts.append(label(x, line + k * LINE, detail, "cl-mid cl-s cl-m"))
-    if item.state:
+    if item.state in GLYPHS:
         right = x + width / 2 - slant(item.shape) - 10
         parts.append(label(right, y - height / 2 + 12, GLYPHS[item.state], f"cl-t-{item.state}"))
     return tag("g", *parts, klass="cl-hot" if hot else None)

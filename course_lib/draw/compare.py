@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Callable, Hashable
 from difflib import SequenceMatcher
 
-from course_lib.draw.scene import Value, flatten
+from course_lib.draw.flatten import Value, flatten
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.text import print_graph
 

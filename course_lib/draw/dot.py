@@ -12,7 +12,7 @@ Our own pictures do not need it: they look the same where Graphviz is missing, a
 
 from __future__ import annotations
 
-from course_lib.draw.scene import flatten
+from course_lib.draw.flatten import flatten
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import op as op_row
 

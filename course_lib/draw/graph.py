@@ -16,9 +16,11 @@ from collections.abc import Iterable, Mapping
 
 from course_lib.draw.boxes import draw_scene, lay_out
 from course_lib.draw.compare import changed_groups, changes
+from course_lib.draw.flatten import flatten
+from course_lib.draw.heat import MEASURES
 from course_lib.draw.legend import legend_row, legend_width
 from course_lib.draw.picture import Picture, framed
-from course_lib.draw.scene import MEASURES, Scene, flatten, scene
+from course_lib.draw.scene import Scene, scene
 from course_lib.draw.svg import SANS_WIDTH, drawing, label, points, tag
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.text import print_graph, value_names

@@ -26,7 +26,13 @@ SHAPES = {
     "control": "control",
     "region": "one kernel or group",
 }
-STATES = {"removed": "− removed", "added": "+ added", "marked": "◆ look here", "stall": "waiting"}
+STATES = {
+    "removed": "− removed",
+    "added": "+ added",
+    "marked": "◆ look here",
+    "stall": "waiting",
+    "unused": "no output needs it",
+}
 HEATS = {
     "flops": "FLOP, 0 to 100 % of the hottest",
     "traffic": "bytes moved, 0 to 100 % of the hottest",

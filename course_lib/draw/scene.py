@@ -3,62 +3,23 @@
     x ─ conv ─ relu          a weight becomes a tab at its reader, not a box with a long line;
         └w                   the ops inside a `fused` node become boxes in one region
 
-`flatten` is also what tells two graphs apart (`compare.py`). Next room: `layout.py`.
+Next room: `layout.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from course_lib.draw.flatten import Value, flatten
+from course_lib.draw.heat import MEASURES, amounts
 from course_lib.draw.svg import shorten
 from course_lib.draw.units import binary, digits, scaled
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import flops, traffic
 from course_lib.ir.ops import op as op_row
-from course_lib.ir.text import value_names
 
-MEASURES: dict[str, tuple[Callable[[Node], int], Callable[[float], str]]] = {
-    "flops": (flops, lambda value: scaled(value, "FLOP")),
-    "traffic": (traffic, binary),
-}
 MAX_TABS = 3
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """A node as it is drawn: `regions` are the fused nodes around it, outermost first."""
-
-    node: Node
-    name: str
-    operands: tuple[Value, ...]
-    regions: tuple[Node, ...]
-
-
-def flatten(graph: Graph) -> tuple[list[Value], list[Value]]:
-    """Every node, with those inside fused nodes in their place; and the outputs."""
-    values: list[Value] = []
-
-    def walk(graph: Graph, known: dict[Node, Value], regions: tuple[Node, ...]) -> None:
-        names = value_names(graph)
-        for node in graph.nodes:
-            if node in known:  # an input of a body is the operand outside
-                continue
-            operands = tuple(known[i] for i in node.inputs)
-            if node.op == "fused":
-                body = node.attrs["body"]
-                inside = dict(zip(body.inputs, operands, strict=True))
-                walk(body, inside, (*regions, node))
-                known[node] = inside[body.outputs[0]]
-            else:
-                known[node] = Value(node, names[node], operands, regions)
-                values.append(known[node])
-        if not regions:
-            outputs.extend(known[n] for n in graph.outputs)
-
-    outputs: list[Value] = []
-    walk(graph, {}, ())
-    return values, outputs
 
 
 @dataclass(frozen=True)
@@ -105,11 +66,16 @@ def scene(
     heat: str = "",
     collapse: int | None = None,
 ) -> Scene:
-    """What is drawn of a graph. `states` may hold nodes at the top or inside fused nodes."""
+    """What is drawn of a graph. `states` may hold nodes at the top or inside fused nodes.
+
+    A node that no output needs is "unused", unless `states` says something else about it.
+    """
     values, outputs = flatten(graph)
     read = {o for v in values for o in v.operands}
     tabs = {v for v in values if v.node.op == "constant" and v in read and v not in outputs}
     boxes = [v for v in values if v not in tabs]
+    needed = _needed(outputs)
+    states = {**{v.node: "unused" for v in boxes if v not in needed}, **states}
     items, where = [], {}
     buckets = _buckets(boxes, collapse)
     for bucket in buckets:
@@ -119,9 +85,10 @@ def scene(
             _op(bucket[0], states, tabs) if alone else _module(bucket, states, tabs, collapse)
         )
     if heat:
-        amounts = [sum(_amount(v.node, heat) for v in bucket) for bucket in buckets]
-        hottest = max(amounts, default=0) or 1
-        items = [_heated(i, n, heat, hottest) for i, n in zip(items, amounts, strict=True)]
+        amount = amounts(values, outputs, heat)
+        sums = [sum(amount[v] for v in bucket) for bucket in buckets]
+        hottest = max(sums, default=0) or 1
+        items = [_heated(i, n, heat, hottest) for i, n in zip(items, sums, strict=True)]
     edges = {(where[o], where[v]) for v in boxes for o in v.operands if o in where}
     edges = {(a, b) for a, b in edges if a != b}  # within one module
     for k, value in enumerate(outputs):
@@ -129,6 +96,17 @@ def scene(
         items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
     regions = _regions(values, where, states, groups)
     return Scene(items, sorted(edges), regions)
+
+
+def _needed(outputs: list[Value]) -> set[Value]:
+    found: set[Value] = set()
+    stack = list(outputs)
+    while stack:
+        value = stack.pop()
+        if value not in found:
+            found.add(value)
+            stack.extend(value.operands)
+    return found
 
 
 def _op(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> Item:
@@ -150,7 +128,7 @@ def _module(
     """The ops of one module. It counts as changed if one of them did."""
     name = _path(bucket[0].node, depth)
     constants = {o for v in bucket for o in v.operands if o in tabs}
-    changed = {states.get(v.node, "") for v in (*bucket, *constants)} - {""}
+    changed = {states.get(v.node, "") for v in (*bucket, *constants)} - {"", "unused"}
     details = (f"{len(bucket)} ops, {len(constants)} constants", str(bucket[-1].node.type))
     words = f"{name}: {', '.join(v.node.op for v in bucket)}"
     return Item("composite", shorten(name, 28), details, words, min(changed, default=""))
@@ -159,15 +137,8 @@ def _module(
 def _heated(item: Item, amount: int, heat: str, hottest: int) -> Item:
     if item.shape in ("input", "constant", "source"):
         return item
-    words = MEASURES[heat][1](amount)
+    words = MEASURES[heat](amount)
     return replace(item, details=(*item.details, words), heat=amount / hottest)
-
-
-def _amount(node: Node, heat: str) -> int:
-    try:
-        return MEASURES[heat][0](node)
-    except ValueError:  # a symbolic size: known only when the model runs
-        return 0
 
 
 def tip(value: Value) -> str:
@@ -181,9 +152,8 @@ def tip(value: Value) -> str:
         lines.append(f"value = {digits(float(node.value.reshape(-1)[0]))}")
     if node.origin:
         lines.append(f"from {shorten(', '.join(node.origin), 120)}")
-    if row.kind != "source" and node.type.is_static:
-        reads = all(i.type.is_static for i in node.inputs)
-        lines += [f"{MEASURES[m][1](_amount(node, m))} {m}" for m in MEASURES if reads]
+    if row.kind != "source" and node.type.is_static and all(i.type.is_static for i in node.inputs):
+        lines.append(f"{scaled(flops(node), 'FLOP')}; {binary(traffic(node))} if it ran alone")
     return "\n".join(lines)
 
 
@@ -200,7 +170,7 @@ def _tabs(constants: list[Value], states: Mapping[Node, str]) -> tuple[Tab, ...]
 def _tab_text(constant: Value) -> str:
     node = constant.node
     if node.value.ndim == 0:
-        return shorten(str(node.value.item()), 12)
+        return shorten(str(node.value[()]), 12)
     return shorten(str(node.type), 20)
 
 

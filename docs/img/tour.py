@@ -6,7 +6,7 @@ and the machine code are excerpts, chosen by looking for the multiply-add, which
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -83,7 +83,7 @@ def _arrow(x: float, y: float) -> str:
     return tag("path", d=shape, klass="cl-axis", stroke_width=1.4)
 
 
-def _text(lines: list[str], *marks: str) -> list[str]:
+def _text(lines: Sequence[str], *marks: str) -> list[str]:
     """Lines of code; those in which one of `marks` occurs are marked."""
     content = []
     for k, line in enumerate(lines):
