@@ -12,9 +12,9 @@ from course_lib.ir.interp import run
 from course_lib.passes.manager import run_passes
 
 FILES = [
-    "bn_fold", "cse", "dce", "decompose", "fixpoint", "fold", "fuse", "groups", "manager", "match",
-    "provenance", "rewrite", "rule", "should_fuse", "simplify", "strength",
-]  # fmt: skip
+    *("bn_fold", "cse", "dce", "decompose", "fixpoint", "fold", "fuse", "groups", "horizontal"),
+    *("manager", "match", "provenance", "rewrite", "rule", "should_fuse", "simplify", "strength"),
+]
 EXERCISES = {
     "passes.dce": 2,
     "passes.cse": 2,
@@ -24,6 +24,7 @@ EXERCISES = {
     "passes.strength": 2,
     "passes.fixpoint": 2,
     "passes.bn_fold": 3,
+    "passes.horizontal": 3,
     "passes.should_fuse": 3,
     "passes.fuse": 3,
 }

@@ -29,6 +29,7 @@ from course_lib.passes.dce import dce
 from course_lib.passes.decompose import decompose
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
+from course_lib.passes.horizontal import horizontal
 from course_lib.passes.simplify import simplify
 from course_lib.passes.strength import strength
 
@@ -44,6 +45,7 @@ DEFAULT: list[Pass] = [
     fold,  # what decompose made of weights
     simplify,
     cse,
+    horizontal,  # after cse: siblings read one node
     dce,
     fuse,  # last: no rule looks into a group
 ]

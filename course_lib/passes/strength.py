@@ -49,7 +49,7 @@ def strength(graph: Graph) -> Graph:
     `powers_of_two`, `positive_powers_of_two` and `never_negative` below are ready to use as guards.
 
     - x / 10.0 stays: 1/10 is not a float, and x * 0.1 differs from x / 10.0 in the last bit for
-      about one x in three. 1/c is exact for powers of two alone (unless it overflows, or is so
+      one x in five. 1/c is exact for powers of two alone (unless it overflows, or is so
       small that it is subnormal).
     - x ** 0.5 stays for an unknown x: (-inf) ** 0.5 is inf, sqrt(-inf) is NaN.
     - An integer division stays, even by 2: a shift rounds down, and division rounds towards
