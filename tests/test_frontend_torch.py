@@ -200,7 +200,7 @@ LAYERS = {
     "linear_without_bias": (lambda: nn.Linear(8, 3, bias=False), X),
     "conv": (lambda: nn.Conv2d(4, 6, 3, stride=2, padding=1), IMAGE),
     "conv_dilated": (lambda: nn.Conv2d(4, 6, 3, padding=2, dilation=2, groups=2), IMAGE),
-    "conv_same": (lambda: nn.Conv2d(4, 6, (2, 3), padding="same"), IMAGE),
+    "conv_same": (lambda: nn.Conv2d(4, 6, (5, 3), padding="same"), IMAGE),
     "conv_depthwise": (lambda: nn.Conv2d(4, 8, 3, groups=4), IMAGE),
     "conv_circular": (lambda: nn.Conv2d(4, 6, 3, padding=1, padding_mode="circular"), IMAGE),
     "conv_1d": (lambda: nn.Conv1d(6, 5, 3, padding=1), X),

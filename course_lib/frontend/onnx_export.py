@@ -69,26 +69,31 @@ class _Writer:
         self.named: Counter[str] = Counter()
         self.origin = ""
 
-    def body(self, graph: Graph) -> None:
+    def body(self, graph: Graph, origin: str = "") -> None:
+        """Emit all nodes; those without an origin come from `origin`."""
         for node in graph.nodes:
             if node.op == "input":
                 continue
             if node.op == "constant":
                 self.names[node] = self.constant(node.value, self.names.get(node))
                 continue
-            self.origin = ", ".join(node.origin)
+            self.origin = ", ".join(node.origin) or origin
             self.write(node)
 
     def write(self, node: Node) -> None:
         """Emit one node; its value has the name `names[node]` afterwards."""
-        rule = EXPORT.get(node.op)
+        rule, before = EXPORT.get(node.op), len(self.nodes)
         made = rule(self, node, *(self.names[i] for i in node.inputs)) if rule else None
         if made is None:
             made = self.by_definition(node)
-        if node not in self.names:
-            self.names[node] = made
-        elif self.names[node] != made:
-            self._rename(made, self.names[node])
+        wanted = self.names.setdefault(node, made)
+        if wanted == made:
+            return
+        last = self.nodes[-1] if len(self.nodes) > before else None
+        if last is not None and made in last.output:
+            last.output[list(last.output).index(made)] = wanted
+        else:  # nothing was computed: the value is that of an operand
+            self.emit("Identity", made, into=wanted)
 
     def by_definition(self, node: Node) -> str:
         """A composite as its definition, a fused group as its body."""
@@ -100,20 +105,12 @@ class _Writer:
                 raise ValueError(f"{node!r}: ONNX opset {self.opset} has no op for this")
             operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
             inner = Graph.of(operands, [row.decompose(operands, node.attrs)])
-        self.names.update(
-            {x: self.names[i] for x, i in zip(inner.inputs, node.inputs, strict=True)}
-        )
-        self.body(inner)
-        return self.names[inner.outputs[0]]
-
-    def _rename(self, made: str, wanted: str) -> None:
-        """Give the value that was made last the name that the graph uses for it."""
-        last = self.nodes[-1] if self.nodes else None
-        if last is not None and list(last.output) == [made]:
-            last.output[0] = wanted
-            self.names.update({n: wanted for n, name in self.names.items() if name == made})
-        else:
-            self.emit("Identity", made, into=wanted)
+        outer, origin = self.names, self.origin
+        self.names = {x: outer[i] for x, i in zip(inner.inputs, node.inputs, strict=True)}
+        self.body(inner, origin)
+        result = self.names[inner.outputs[0]]
+        self.names, self.origin = outer, origin
+        return result
 
     def emit(self, op_type: str, *inputs: str, into: str = "", count: int = 1, at: int = 0,
              **attrs: Any) -> str:  # fmt: skip

@@ -66,6 +66,7 @@ def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> Ex
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
+            warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
             return torch.export.export(module, inputs)
     except Exception as error:
         first = str(error).strip().splitlines()
