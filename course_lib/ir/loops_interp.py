@@ -15,6 +15,7 @@ import numpy as np
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.scalar import SCALARS, convert
+from course_lib.ir.types import TensorType
 
 
 def run_kernel(kernel: Kernel, arrays: Mapping[str, np.ndarray]) -> None:
@@ -30,14 +31,17 @@ def run_kernel(kernel: Kernel, arrays: Mapping[str, np.ndarray]) -> None:
         _block(kernel.body, dict(arrays), {})
 
 
+def unwritten(type: TensorType) -> np.ndarray:
+    """New memory. It holds NaN (or a strange number), so that reading before writing shows."""
+    strange = np.nan if type.dtype.is_float else 0x55
+    return np.full(type.dims, strange, type.dtype.numpy)
+
+
 def _block(body: tuple[Stmt, ...], arrays: dict[str, np.ndarray], at: dict[str, int]) -> None:
     for stmt in body:
         match stmt:
             case Local(buffer):
-                arrays = {
-                    **arrays,
-                    buffer.name: np.empty(buffer.type.dims, buffer.type.dtype.numpy),
-                }
+                arrays = {**arrays, buffer.name: unwritten(buffer.type)}
             case Store(name, indices, value):
                 arrays[name][_point(name, indices, arrays, at)] = _value(value, arrays, at)
             case Loop(var, start, stop, inner, _):

@@ -57,7 +57,9 @@ def _divide(a: Any, b: Any) -> Any:
 def _power(a: Any, b: Any) -> Any:
     """Integers wrap around; a negative power is 1 / a**|b|, truncated: 0 unless a is 1 or -1."""
     if np.result_type(a, b).kind != "i":
-        return np.power(a, b)
+        # for a single exponent, numpy takes a shortcut by which -inf to the power 0.5 is NaN
+        base, exponent = np.broadcast_arrays(*np.atleast_1d(a, b))
+        return np.power(base, exponent.copy()).reshape(np.broadcast(a, b).shape)
     positive = np.power(a, np.where(b < 0, 0, b))
     unit = np.where(np.asarray(b) % 2 == 0, np.multiply(a, a), a)
     return np.where(b < 0, np.where(np.abs(a) == 1, unit, 0), positive).astype(positive.dtype)

@@ -9,13 +9,15 @@ Next room: `lower.py`, which makes one from a graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from course_lib.ir.graph import Node
+from course_lib.ir.interp import evaluate
 from course_lib.ir.loops import Kernel
+from course_lib.ir.loops_interp import run_kernel, unwritten
 from course_lib.ir.loops_text import print_kernel
 from course_lib.ir.types import TensorType
 
@@ -67,6 +69,28 @@ class Program:
 
     def __repr__(self) -> str:
         return print_program(self)
+
+
+def run_program(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """What a program means: the loop interpreter runs its steps, and numpy those without loops.
+
+    `inputs` in the order of `program.inputs`; returns the values of `program.outputs`.
+    """
+    values = {**program.constants, **dict(zip(program.inputs, inputs, strict=True))}
+
+    def read(name: str) -> np.ndarray:
+        return values[program.owner(name)].reshape(program.types[name].dims)
+
+    for step in program.steps:
+        operands = [read(name) for name in step.reads]
+        if step.kernel is None:
+            values[step.writes] = evaluate(step.node, operands)
+            continue
+        out = unwritten(step.kernel.out.type)
+        names = [param.name for param in step.kernel.params]
+        run_kernel(step.kernel, dict(zip(names, [*operands, out], strict=True)))
+        values[step.writes] = out
+    return [read(name) for name in program.outputs]
 
 
 def print_program(program: Program, kernels: bool = True) -> str:
