@@ -1,0 +1,151 @@
+"""Evidence for an exercise of unit 2: one program as it was, and after each of six passes.
+
+One of the passes is broken. Every text is a graph that verifies; `parse_graph` reads it back.
+"""
+
+DUMPS: list[tuple[str, str]] = [
+    (
+        "import",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = mul(%two, %two) : f32[]
+  %eight = mul(%two, %four) : f32[]
+  %a = mul(%one, %x) : f32[4,4]
+  %b = reduce_max(%a) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %d = reduce_max(%x) {axes = [1]} : f32[4]
+  %e = add(%y, %d) : f32[4]
+  %f = tanh(%e) : f32[4]
+  %g = add(%c, %nothing) : f32[4]
+  %h = sub(%g, %f) : f32[4]
+  %i = div(%h, %eight) : f32[4]
+  %j = pow(%h, %two) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "fold",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = constant dense<4.0> : f32[]
+  %eight = constant dense<8.0> : f32[]
+  %a = mul(%one, %x) : f32[4,4]
+  %b = reduce_max(%a) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %d = reduce_max(%x) {axes = [1]} : f32[4]
+  %e = add(%y, %d) : f32[4]
+  %f = tanh(%e) : f32[4]
+  %g = add(%c, %nothing) : f32[4]
+  %h = sub(%g, %f) : f32[4]
+  %i = div(%h, %eight) : f32[4]
+  %j = pow(%h, %two) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "simplify",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = constant dense<4.0> : f32[]
+  %eight = constant dense<8.0> : f32[]
+  %b = reduce_max(%x) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %d = reduce_max(%x) {axes = [1]} : f32[4]
+  %e = add(%y, %d) : f32[4]
+  %f = tanh(%e) : f32[4]
+  %h = sub(%c, %f) : f32[4]
+  %i = div(%h, %eight) : f32[4]
+  %j = pow(%h, %two) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "strength",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = constant dense<4.0> : f32[]
+  %eight = constant dense<8.0> : f32[]
+  %b = reduce_max(%x) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %d = reduce_max(%x) {axes = [1]} : f32[4]
+  %e = add(%y, %d) : f32[4]
+  %f = tanh(%e) : f32[4]
+  %h = sub(%c, %f) : f32[4]
+  %0 = constant dense<0.125> : f32[]
+  %i = mul(%h, %0) : f32[4]
+  %j = mul(%h, %h) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "cse",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = constant dense<4.0> : f32[]
+  %eight = constant dense<8.0> : f32[]
+  %b = reduce_max(%x) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %f = tanh(%c) : f32[4]
+  %h = sub(%c, %f) : f32[4]
+  %0 = constant dense<0.125> : f32[]
+  %i = mul(%h, %0) : f32[4]
+  %j = mul(%h, %h) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "simplify_2",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %one = constant dense<1.0> : f32[]
+  %two = constant dense<2.0> : f32[]
+  %nothing = constant dense<-0.0> : f32[]
+  %four = constant dense<4.0> : f32[]
+  %eight = constant dense<8.0> : f32[]
+  %b = reduce_max(%x) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %f = tanh(%c) : f32[4]
+  %h = sub(%c, %f) : f32[4]
+  %0 = constant dense<0.125> : f32[]
+  %i = mul(%h, %0) : f32[4]
+  %j = mul(%h, %h) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+    (
+        "dce",
+        """graph @evidence(%x: f32[4,4], %y: f32[4]) -> (f32[4]) {
+  %b = reduce_max(%x) {axes = [0]} : f32[4]
+  %c = add(%b, %y) : f32[4]
+  %f = tanh(%c) : f32[4]
+  %h = sub(%c, %f) : f32[4]
+  %0 = constant dense<0.125> : f32[]
+  %i = mul(%h, %0) : f32[4]
+  %j = mul(%h, %h) : f32[4]
+  %k = add(%i, %j) : f32[4]
+  return %k
+}
+""",
+    ),
+]

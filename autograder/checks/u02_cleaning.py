@@ -1,0 +1,288 @@
+"""Checks of unit 2 for the three passes that clean up: dce, fold, cse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.checks.u02_shared import becomes, deep, live, live_ops, same_bits, stays
+from autograder.framework import Wrong, checks
+from autograder.programs import graphs
+from autograder.properties import same_meaning, valid_graph
+from course_lib.ir.build import (
+    add,
+    apply,
+    cast,
+    const,
+    expand,
+    inp,
+    neg,
+    relu,
+    softmax,
+    trace,
+    transpose,
+)
+from course_lib.ir.graph import Graph, Node, topological_order
+from course_lib.ir.text import value_names
+from course_lib.ir.types import Sym, TensorType, f32
+from course_lib.passes.match import COMMUTATIVE
+
+# ── passes.dce ──
+
+
+@checks("passes.dce", given=graphs(size=8), examples=40)
+def dce_keeps_the_meaning(dce, graph):
+    """The result computes what the program computes."""
+    same_meaning(graph, dce(graph), spec="A node is live if it is an output")
+
+
+@checks("passes.dce", given=graphs(size=6), examples=40, spec="Remove every node that no output")
+def dce_leaves_nothing_dead(dce, graph):
+    """No dead node is left, neither operation nor constant."""
+    after = valid_graph(dce(graph), graph)
+    needed = set(topological_order(after.outputs)) | set(after.inputs)
+    dead = [n for n in after.nodes if n not in needed]
+    if dead:
+        names = value_names(after)
+        raise Wrong(
+            f"No dead node is left. Nothing that is returned needs %{names[dead[0]]}.",
+            program=graph,
+            got=after,
+            marked=tuple(names[n] for n in dead),
+        )
+
+
+@checks("passes.dce", spec="An input stays even if nobody reads it")
+def dce_keeps_unused_inputs(dce):
+    """Inputs stay, in their order, needed or not."""
+    before = trace(lambda x, y, z: relu(y), "f32[4]", "f32[4]", "f32[4]")
+    after = valid_graph(dce(before), before)
+    if after.inputs != before.inputs:
+        raise Wrong(
+            "The inputs are the ones of the program, in their order.", program=before, got=after
+        )
+
+
+@checks("passes.dce", spec="without recursion")
+def dce_takes_deep_programs(dce):
+    """2,000 operations in a row, one dead one beside them."""
+    graph = deep()
+    beside = Graph(graph.name, graph.inputs, (*graph.nodes, neg(graph.inputs[0])), graph.outputs)
+    if len(dce(beside).ops) != len(graph.ops):
+        raise Wrong("Of 2,001 operations one is dead, and 2,000 are left.", program="a long chain")
+
+
+# ── passes.fold ──
+
+
+@checks("passes.fold", given=graphs(size=8), examples=40, spec="The value is the interpreter's")
+def fold_keeps_every_bit(fold, graph):
+    """The result computes what the program computes, bit for bit."""
+    same_bits(graph, fold(graph))
+
+
+@checks("passes.fold", given=graphs(size=6), examples=60, spec="Folding cascades")
+def fold_leaves_nothing_to_compute(fold, graph):
+    """No operation is left whose operands are all constants."""
+    after = valid_graph(fold(graph), graph)
+    for node in live_ops(after):
+        if all(i.op == "constant" for i in node.inputs):
+            name = value_names(after)[node]
+            raise Wrong(
+                f"No operation on constants alone is left. %{name} can be computed now.",
+                program=graph,
+                got=after,
+                marked=(name,),
+            )
+
+
+@checks("passes.fold", spec="if its result is big")
+def fold_keeps_big_results_out(fold):
+    """A small constant is not blown up; a weight that only moves is folded."""
+    grows = trace(lambda x: x * expand(const(1.0), (512, 512)), "f32[512,512]")
+    stays(
+        fold,
+        grows,
+        "Folding this would put 1 MB into the program to save nothing: it stays.",
+        spec="if its result is big",
+    )
+    weight = const(np.arange(8192, dtype=np.float32).reshape(64, 128))
+    moves = trace(lambda x: x @ transpose(weight, (1, 0)), "f32[2,128]")
+    if len(live_ops(same_meaning(moves, fold(moves)))) != 1:
+        raise Wrong(
+            "The transposed weight is no bigger than the weight: it is computed now.",
+            program=moves,
+            spec="more than `SMALL` bytes and more bytes than its operands have together",
+        )
+
+
+@checks("passes.fold", spec="if computing it raises")
+def fold_survives_what_has_no_value(fold):
+    """Element 7 of an i32[2] raises when it is computed, and stays in the program."""
+    beyond = apply("gather", const(np.int32([1, 2])), const(np.int64([7])), axis=0)
+    before = trace(lambda x: x + beyond, "i32[4]")
+    after = valid_graph(fold(before), before)
+    if not any(n.op == "gather" for n in after.nodes):
+        raise Wrong(
+            "Element 7 of an i32[2] has no value. The node stays as it is.",
+            program=before,
+            got=after,
+        )
+
+
+@checks("passes.fold", spec="if its size is not known yet")
+def fold_leaves_symbolic_sizes(fold):
+    """An expand to a size that only the run knows stays."""
+    n = Sym.named("n")
+    x = inp("x", TensorType(f32, (n, 4)))
+    before = Graph.of([x], [x * expand(const(2.0), (n, 4))], "main")
+    after = valid_graph(fold(before), before)
+    if len(live_ops(after)) != 2:
+        raise Wrong("f32[n,4] has no size yet: the expand stays.", program=before, got=after)
+
+
+@checks("passes.fold", spec="the origins of the node and of its operands")
+def fold_remembers_where_it_came_from(fold):
+    """The new constant names every line of the model that it stands for."""
+    a = apply("add", const(1.0), const(2.0), name="three", origin=("layer1",))
+    b = apply("mul", a, const(2.0), name="six", origin=("layer2",))
+    before = trace(lambda x: x * b, "f32[4]")
+    after = same_meaning(before, fold(before))
+    made = next((n for n in live(after) if n.op == "constant"), None)
+    if made is None or set(made.origin) != {"layer1", "layer2"}:
+        said = "nothing" if made is None else ", ".join(made.origin) or "nothing"
+        raise Wrong(
+            f"The folded constant comes from layer1 and layer2; yours says {said}.",
+            program=before,
+            got=after,
+        )
+
+
+# ── passes.cse ──
+
+
+@checks("passes.cse", given=graphs(size=8), examples=40)
+def cse_keeps_every_bit(cse, graph):
+    """The result computes what the program computes, bit for bit."""
+    same_bits(
+        graph, cse(graph), spec="Two nodes are equal if they have the same op, equal operands"
+    )
+
+
+@checks("passes.cse", given=graphs(size=5, repeats=False), examples=40, spec="equal chains merge")
+def cse_merges_a_program_with_its_copy(cse, graph):
+    """A program that computes everything twice is left with each operation once."""
+    twice = _doubled(graph, turned=False)
+    _once(cse, twice, len(graph.ops))
+
+
+@checks("passes.cse", given=graphs(size=5, repeats=False), examples=40, spec="in either order")
+def cse_merges_operands_in_either_order(cse, graph):
+    """The same, with the operands of commutative operations the other way round in the copy."""
+    twice = _doubled(graph, turned=True)
+    _once(cse, twice, len(graph.ops))
+
+
+@checks("passes.cse")
+def cse_merges_equal_constants(cse):
+    """Constants with the same bytes are one constant."""
+    before = trace(lambda x: (x * const(2.0)) + (x * const(2.0)), "f32[4]")
+    wanted = trace(lambda x: add(y := x * 2.0, y), "f32[4]")
+    becomes(cse, before, wanted, "Both products are the same value.", "Constants are equal if")
+    nan = [const(np.float32(np.nan)) for _ in range(2)]
+    before = trace(lambda x: (x * nan[0]) - (x * nan[1]), "f32[4]")
+    wanted = trace(lambda x: (y := x * nan[0]) - y, "f32[4]")
+    becomes(cse, before, wanted, "NaN may merge with NaN: the bytes are equal.", "NaN != NaN")
+
+
+@checks("passes.cse")
+def cse_keeps_apart_what_differs(cse):
+    """Different constants, attributes, orders and inputs are different values."""
+    for before, problem, spec in _DIFFERENT:
+        stays(cse, before, problem, spec)
+
+
+@checks("passes.cse")
+def cse_may_merge_outputs(cse):
+    """Two outputs that are equal are one value, returned twice."""
+    before = trace(lambda x: (relu(x), relu(x)), "f32[4]")
+    after = same_bits(before, cse(before))
+    if len(live_ops(after)) != 1 or len(after.outputs) != 2:
+        raise Wrong(
+            "One relu is left, and it is returned twice.",
+            program=before,
+            got=after,
+            spec="Outputs may be: both then return the same node",
+        )
+
+
+@checks("passes.cse", spec="in one walk from the inputs")
+def cse_takes_deep_programs(cse):
+    """2,000 operations in a row, twice."""
+    twice = _doubled(deep(), turned=False)
+    if len(live_ops(cse(twice))) != 2000:
+        raise Wrong("Of 4,000 operations 2,000 are left.", program="two equal chains of 2,000 relu")
+
+
+def _doubled(graph: Graph, turned: bool) -> Graph:
+    """Every operation a second time; both versions of each output are returned."""
+    copy: dict[Node, Node] = {n: n for n in graph.nodes if n.op in ("input", "constant")}
+    nodes = list(graph.nodes)
+    for node in graph.ops:
+        inputs = [copy[i] for i in node.inputs]
+        if turned and node.op in COMMUTATIVE:
+            inputs.reverse()
+        copy[node] = apply(node.op, *inputs, **node.attrs)
+        nodes.append(copy[node])
+    outputs = (*graph.outputs, *(copy[n] for n in graph.outputs))
+    return Graph(graph.name, graph.inputs, tuple(nodes), outputs)
+
+
+def _once(cse: Any, twice: Graph, bound: int) -> None:
+    after = same_meaning(twice, cse(twice))
+    half = len(after.outputs) // 2
+    for first, second in zip(after.outputs[:half], after.outputs[half:], strict=True):
+        if first is not second:
+            names = value_names(after)
+            raise Wrong(
+                f"Every operation stands here twice, so at most {bound} of {len(twice.ops)} are "
+                f"left. %{names[first]} and %{names[second]} are still two.",
+                program=twice,
+                got=after,
+                marked=(names[second],),
+            )
+
+
+_DIFFERENT = [
+    (
+        trace(lambda x, y: (x - y) * (y - x), "f32[4]", "f32[4]"),
+        "x - y is not y - x.",
+        "`sub`, `div`, `matmul` are not commutative",
+    ),
+    (
+        trace(lambda x: softmax(x, 0) + softmax(x, 1), "f32[4,4]"),
+        "softmax along axis 0 is not softmax along axis 1.",
+        "Attributes count",
+    ),
+    (
+        trace(lambda x: (x + const(0.0)) * (x + const(-0.0)), "f32[4]"),
+        "0.0 == -0.0 is True, and x + 0.0 is not x + -0.0.",
+        "-0.0 == 0.0",
+    ),
+    (
+        trace(lambda x: (x * const([1.0, 2.0])) + (x * const([1.0, 3.0])), "f32[2]"),
+        "The constants [1.0, 2.0] and [1.0, 3.0] differ.",
+        "shape and *bytes*",
+    ),
+    (
+        trace(lambda x: cast(x * const(np.int32(1)), "f32") * const(1.0), "i32[4]"),
+        "1 : i32 and 1.0 : f32 are different constants.",
+        "The numbers 1 : i32 and 1.0 : f32 are different constants",
+    ),
+    (
+        trace(lambda x, y: relu(x) * relu(y), "f32[4]", "f32[4]"),
+        "Two inputs of one type are two values.",
+        "Inputs are never merged with each other",
+    ),
+]
