@@ -17,7 +17,7 @@ from course_lib.passes.dce import dce
 from course_lib.passes.decompose import decompose
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
-from course_lib.passes.groups import LARGEST, LONGEST_ROW
+from course_lib.passes.groups import LARGEST, LONGEST_ROW, as_kernels
 from course_lib.passes.manager import run_passes
 
 RNG = np.random.default_rng(0)
@@ -374,6 +374,30 @@ def test_fuse_asks_the_heuristic() -> None:
         assert kernels(fuse(graph)) == ["sigmoid", "exp_relu"]
     with plugged("passes.should_fuse", lambda producer, consumer: False):
         assert fuse(graph).nodes == graph.nodes
+
+
+@pytest.mark.parametrize(
+    ("together", "words"),
+    [
+        (("exp", "relu"), r"exp\(x0\) .* is inside the kernel of relu.* reads it too"),
+        (("exp", "sigmoid", "relu", "add"), "but it is an output"),
+        (("reshape", "neg"), "no kernel can hold these together: reshape, neg"),
+    ],
+    ids=["read outside", "output", "not pointwise"],
+)
+def test_a_group_that_is_not_legal_is_refused_in_words(
+    together: tuple[str, ...], words: str
+) -> None:
+    def program(x: Node) -> tuple[Node, Node]:
+        e = exp(x)
+        r = relu(e)
+        return r, apply("neg", apply("reshape", sigmoid(e) + r, shape=(4,)))
+
+    graph = trace(program, "f32[2,2]")
+    group = [n for n in graph.ops if n.op in together]
+    group_of = {n: group if n in group else [n] for n in graph.ops}
+    with pytest.raises(ValueError, match=words):
+        as_kernels(graph, group_of)
 
 
 def test_fused_nodes_carry_all_origins() -> None:

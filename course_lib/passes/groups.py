@@ -134,24 +134,51 @@ def finishes_contraction(node: Node) -> bool:
 def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
     """The graph with a `fused` node for each group of two or more nodes.
 
-    `group_of[node]` lists the members of the node's group, the one whose value is used outside
-    (its root) first and every other after all of its users. A `fused` node stands where the root
-    stood. Its operands are what the members read from outside, in order of first use, and are the
-    inputs of its body; single numbers are written into the body instead.
+    `group_of[node]` is the list of the members of the node's group, the same list for all of them.
+    A `fused` node stands where the last member stood. Its operands are what the members read from
+    outside, in order of first use, and are the inputs of its body; single numbers are written into
+    the body instead. Raises ValueError if a group is not legal: see `check_group`.
     """
+    users = graph.users()
+    members: dict[int, list[Node]] = {}
+    for node in graph.ops:
+        members.setdefault(id(group_of[node]), []).append(node)
+    for group in members.values():
+        check_group(group, users, graph.outputs)
     new: dict[Node, Node] = {node: node for node in graph.nodes if node.op in ("input", "constant")}
-    order: list[Node] = []
-    placed: set[Node] = set()
-    for node in graph.nodes:
-        if node.op != "constant" and group_of[node][0] is node:
-            members = group_of[node]
-            if node.op != "input":
-                alone = len(members) == 1
-                new[node] = _moved(node, new) if alone else _fused(members[::-1], new)
+    order: list[Node] = list(graph.inputs)
+    placed: set[Node] = set(order)
+    for node in graph.ops:
+        group = members[id(group_of[node])]
+        if node is group[-1]:
+            new[node] = _moved(node, new) if len(group) == 1 else _fused(group, new)
             order.extend(topological_order([new[node]], placed))
     outputs = tuple(new[node] for node in graph.outputs)
     order.extend(topological_order(outputs, placed))
     return Graph(graph.name, graph.inputs, tuple(order), outputs, graph.attrs)
+
+
+def check_group(
+    group: Sequence[Node], users: Mapping[Node, Sequence[Node]], outputs: Sequence[Node]
+) -> None:
+    """Is this a legal group, with its members in the order of the graph? ValueError if not.
+
+    Only the last member may be read outside or be an output, for a kernel writes one result. That
+    alone rules out cycles: a path that leaves the group begins at its last member, and nothing that
+    needs the last member can be needed by another one.
+    """
+    inside, last = set(group), group[-1]
+    for member in group[:-1]:
+        outside = [user for user in users[member] if user not in inside]
+        if outside:
+            raise ValueError(
+                f"{member!r} is inside the kernel of {last!r}; {outside[0]!r} reads it too"
+            )
+        if member in outputs:
+            raise ValueError(f"{member!r} is inside the kernel of {last!r}, but it is an output")
+    if len(group) > 1 and kind_of(group[::-1]) is None:
+        ops = ", ".join(node.op for node in group)
+        raise ValueError(f"no kernel can hold these together: {ops} (up to {last!r})")
 
 
 def _moved(node: Node, new: Mapping[Node, Node]) -> Node:
