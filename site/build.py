@@ -21,9 +21,10 @@ from typing import Any
 
 import nbformat
 
+from autograder.solutions import imports_of_signature
 from autograder.sources import Source, expand, grade_id, sources
 from course_lib import commands
-from course_lib.exercises import slot
+from course_lib.exercises import Slot, slot
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
@@ -65,29 +66,37 @@ def write_sources(scratch: Path, notebooks: Path) -> None:
 def readable(source: Source) -> Any:
     """The student's notebook for readers: stubs stay as they are, hints stand below them."""
     notebook = expand(source, solutions=False)
-    hints = {grade_id(name): slot(name).hints for name in source.exercises()}
+    entries = {grade_id(name): slot(name) for name in source.exercises()}
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
         marks = cell.metadata.get("nbgrader", {})
         if cell.cell_type == "code" and marks.get("solution"):
+            entry = entries[marks["grade_id"]]
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), NOT_RUN]
-            cells.append(_hints(hints.get(marks["grade_id"], ()), cell.id))
+            cells += [_answer(entry, cell.id), *_hints(entry, cell.id)]
         cell.metadata.pop("nbgrader", None)
-    notebook.cells = [cell for cell in cells if cell is not None]
+    notebook.cells = cells
     return notebook
 
 
-def _hints(hints: tuple[str, ...], cell_id: str) -> Any:
+def _answer(entry: Slot, cell_id: str) -> Any:
+    """What the stub would leave behind if it were solved; run, and not shown."""
+    lines = [*imports_of_signature(entry.reference), "from course_lib.exercises import slot"]
+    lines.append(f'{entry.reference.__name__} = slot("{entry.name}").call')
+    metadata = {"tags": ["remove-cell"]}
+    return nbformat.v4.new_code_cell("\n".join(lines), id=f"{cell_id[:57]}-ours", metadata=metadata)
+
+
+def _hints(entry: Slot, cell_id: str) -> list[Any]:
     """Three hints, each folded: a reader opens as many as needed."""
-    if not hints:
-        return None
     folded = [
         f'<details class="hints"><summary>Hint {number}</summary>'
         f"\n\n{html.escape(hint)}\n\n</details>"
-        for number, hint in enumerate(hints, 1)
+        for number, hint in enumerate(entry.hints, 1)
     ]
-    return nbformat.v4.new_markdown_cell("\n\n".join(folded), id=f"{cell_id[:57]}-hints")
+    text = "\n\n".join(folded)
+    return [nbformat.v4.new_markdown_cell(text, id=f"{cell_id[:57]}-hints")] if folded else []
 
 
 def op_page() -> str:
