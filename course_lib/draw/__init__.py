@@ -12,6 +12,8 @@ plain text, `.html` and `.svg` are its source, `.save(path)` writes .svg, .html 
     ir_diff(got, expected)                      draw.diff      two texts, line by line
     table(rows, headers, best={...})            draw.table     numbers, units, the best value
     bars([("conv", 6.4, 3.2)], unit, title)     draw.table     one or two values for each name
+    cells([[Cell(("2 · 3", "Σ 6"))]], title)    draw.cells     a grid: a systolic array at one clock
+    listing("loops", text)                      draw.listing   a program as text
     callout("wrong", title, [text, picture])    draw.callout   verdicts, hints, predictions
     legend()                                    draw.legend    every sign with its meaning
     dot_source(g)                               draw.dot       for Graphviz and its editors

@@ -129,22 +129,25 @@ def _roof_words(
     def along(t: float) -> Point:
         return foot[0] + (corner[0] - foot[0]) * t, foot[1] + (corner[1] - foot[1]) * t
 
-    def room(t: float) -> float:
-        return min((math.dist(along(t), dot) for dot in dots), default=0.0)
+    def room_at(place: Point) -> float:
+        return min((math.dist(place, dot) for dot in dots), default=0.0)
 
-    x, y = along(max((0.5, 0.4, 0.6, 0.3, 0.7), key=lambda t: min(room(t), 90.0)))
+    x, y = along(max((0.5, 0.4, 0.6, 0.3, 0.7), key=lambda t: min(room_at(along(t)), 90.0)))
+    wide = len(flat) * FONT * SANS_WIDTH
+    places = [(at + wide / 2, end[1]) for at in (end[0] - wide, corner[0] + 8)]
+    flat_from = max(places, key=lambda p: min(room_at(p), wide))[0] - wide / 2
     angle = math.atan2(corner[1] - foot[1], corner[0] - foot[0])
     turned = f"rotate({math.degrees(angle):.1f} {points(x, y)})"
     content = [
         tag("text", escape(slope), x=x, y=y - 7, klass="cl-l cl-mid", transform=turned),
-        label(end[0] - 4, end[1] - 7, flat, "cl-l cl-e"),
+        label(flat_from, end[1] - 8, flat, "cl-l"),
         label(corner[0] + 6, TOP + HEIGHT - 8, ridge, "cl-l cl-m"),
     ]
     half = len(slope) * FONT * SANS_WIDTH / 2
     for k in range(-4, 5):  # the slanted words, as a row of small boxes
         at = (x + half * k / 4 * math.cos(angle), y + half * k / 4 * math.sin(angle))
         taken.append((at[0] - 14, at[1] - 20, at[0] + 6, at[1]))
-    taken.append((end[0] - len(flat) * FONT * SANS_WIDTH, end[1] - 18, end[0], end[1]))
+    taken.append((flat_from, end[1] - 19, flat_from + wide, end[1] - 1))
     low = TOP + HEIGHT - 6
     taken.append((corner[0], low - height, corner[0] + len(ridge) * FONT * SANS_WIDTH, low))
     return content

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from course_lib.draw import style
 
 MONO_WIDTH = 0.602  # of the font size: the widest of the usual monospaced fonts
-SANS_WIDTH = 0.58  # an upper estimate for ordinary text
+SANS_WIDTH = 0.61  # an upper estimate for ordinary text
 
 # JupyterLab leaves keys to an element that says so; else arrows and Enter would move its cells.
 OWN_KEYS = {"data_lm_suppress_shortcuts": "true"}

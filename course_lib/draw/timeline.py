@@ -21,7 +21,7 @@ from course_lib.draw.svg import MONO_WIDTH, SANS_WIDTH, drawing, escape, label, 
 from course_lib.draw.ticks import ticks
 from course_lib.draw.units import binary, binary_unit, digits
 
-WIDTH, PLAN_HEIGHT, LANE_HEIGHT, MARGIN = 680.0, 260.0, 30.0, 14.0
+WIDTH, PLAN_HEIGHT, LANE_HEIGHT, MARGIN = 560.0, 260.0, 30.0, 14.0
 NAME = 10.0  # font size inside a box, px
 
 
