@@ -27,8 +27,8 @@ from course_lib.passes.should_fuse import should_fuse
         "anybody else missing them?",
         "Walk from the last node to the first: then the groups of all users of a node are known. "
         "It can join if they are one and the same group; if it joins, nobody outside reads it.",
-        "group_of[node] is the (one) list of its users if node is no output, fits(node, group, "
-        "users) and should_fuse(node, user) for each user, else a new list; append the node to it. "
+        "group_of[node] is the (one) list of its users if node is no output, fits(node, group) "
+        "and should_fuse(node, user) for each user, else a new list; append the node to it. "
         "Then return as_kernels(graph, group_of).",
     ),
 )
@@ -38,7 +38,7 @@ def fuse(graph: Graph) -> Graph:
     A node joins the group of its users if
     - it has users, *all* of them are in the same group, and it is not an output of the graph:
       otherwise somebody outside needs its value, and a kernel writes only one;
-    - one kernel can hold the group with it: `groups.fits(node, group, users)`;
+    - one kernel can hold the group with it: `groups.fits(node, group)`;
     - it pays for each of its users: `should_fuse(node, user)`.
     Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
 
@@ -76,7 +76,7 @@ def fuse(graph: Graph) -> Graph:
             bool(readers)
             and node not in outputs
             and all(group_of[reader] is group for reader in readers)
-            and fits(node, group, readers)
+            and fits(node, group)
             and all(should_fuse(node, reader) for reader in readers)
         )
         group_of[node] = group if joins else []

@@ -23,11 +23,11 @@ CONTRACTIONS = frozenset(["conv", "matmul", "max_pool", "sum_pool"])
 REDUCTIONS = frozenset(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min"])
 # Movement that is only another index, so that it can happen inside any expression.
 MOVES = frozenset(["expand", "transpose", "slice", "iota"])
-LARGEST = 40  # nodes in a group: beyond that the values no longer fit into registers
+LARGEST = 40  # nodes in a group: a longer one compiles slowly and saves little more
 LONGEST_ROW = 8192  # elements of a row that a kernel may keep on its stack
 
 
-def fits(node: Node, group: Sequence[Node], users: Sequence[Node]) -> bool:
+def fits(node: Node, group: Sequence[Node]) -> bool:
     """Can one kernel compute `node`, all of whose users are in `group`, and this group?"""
     return len(group) < LARGEST and kind_of([*group, node]) is not None
 

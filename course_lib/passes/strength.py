@@ -3,8 +3,9 @@
     %0 = constant dense<2.0> : f32[]            %0 = constant dense<0.5> : f32[]
     %1 = div(%x, %0) : f32[4]           ==>     %1 = mul(%x, %0) : f32[4]
 
-On the machine of this course a vector division takes about as long as five multiplications, and a
-power about as long as fifty. Next room: `bn_fold.py`.
+In our compiled code (measured on a Zen 4 core, chains of 32 operations in cache) a division takes
+as long as four multiplications and a power, a library call for each element, as long as a
+thousand. Next room: `bn_fold.py`.
 """
 
 from __future__ import annotations
