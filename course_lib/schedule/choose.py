@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from course_lib.ir.expr import Affine, Load, loads
+from course_lib.ir.expr import Affine, Expr, Load, loads
 from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
 from course_lib.schedule.machine import Machine
 from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
@@ -152,11 +152,19 @@ def _suits_lanes(
         last = len(steps) - 1
         if where == [last] and 0 < steps[last] <= MAX_STRIDE:
             continue
-        if read.buffer in constants and len(where) == 1 and steps[where[0]] == 1 and not to_pack:
-            to_pack = (read.buffer, where[0])
-            continue
-        return None
+        packable = read.buffer in constants and len(where) == 1 and not to_pack
+        if not packable or not _in_blocks(read.indices[where[0]], loop):
+            return None
+        to_pack = (read.buffer, where[0])
     return (to_pack or True) if moved else None
+
+
+def _in_blocks(index: Affine | Expr, loop: Loop) -> bool:
+    """Does a whole run of the loop read whole blocks: its variable, and multiples of its extent?"""
+    if not isinstance(index, Affine) or not loop.extent or loop.start != Affine():
+        return False
+    rest = index - loop.var
+    return all(c % loop.extent == 0 for c in (*dict(rest.terms).values(), rest.const))
 
 
 def _row(lane: str, around: list[Loop], reads: list[Load], most: int) -> tuple[str, int] | None:

@@ -204,13 +204,15 @@ def store_rows(kernel: Kernel, lane: str, row: str) -> Kernel:
     for lane { vector row { out[lane, row] = f(tile[row, lane]) } }
 
     The accumulators stay in registers, because nothing but constants indexes them; the copy in
-    `tile` is memory, which may be read in any order.
+    `tile` is memory, which may be read in any order. Where the same loops still compute `acc`
+    (nothing is reduced), the kernel stays as it is.
     """
 
     def one(stmt: Stmt) -> tuple[Stmt, ...]:
         match stmt:
             case Loop(body=(Loop() as inner,)) if stmt.var == row and inner.var == lane:
-                if any(isinstance(s, Store) and s.buffer == kernel.out.name for s in inner.body):
+                written = {s.buffer for s in inner.body if isinstance(s, Store)}
+                if kernel.out.name in written and "acc" not in written:
                     return _through_tile(kernel, stmt, inner)
         return (stmt,)
 
