@@ -48,6 +48,7 @@ class GptBlock(nn.Module):
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.mask: torch.Tensor
         self.register_buffer("mask", torch.tril(torch.ones(longest, longest)))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:

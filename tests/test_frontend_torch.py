@@ -11,6 +11,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import nn
+from torch.utils._pytree import tree_leaves
 
 from course_lib.frontend import UnsupportedOps, load
 from course_lib.frontend.torch_export import from_torch
@@ -45,7 +46,7 @@ def check(module: nn.Module, *inputs: torch.Tensor, tolerance: float = 1e-5) -> 
     got = run(graph, [x.numpy() for x in inputs])
     with torch.no_grad():
         want = module(*inputs)
-    want = torch.utils._pytree.tree_leaves(want)
+    want = tree_leaves(want)
     assert len(got) == len(want)
     for have, tensor in zip(got, want, strict=True):
         assert have.shape == tuple(tensor.shape) and have.dtype == tensor.numpy().dtype
@@ -213,7 +214,7 @@ LAYERS = {
     "batch_norm": (lambda: nn.BatchNorm2d(4), IMAGE),
     "batch_norm_plain": (lambda: nn.BatchNorm2d(4, affine=False), IMAGE),
     "layer_norm": (lambda: nn.LayerNorm(8), X),
-    "layer_norm_two_axes": (lambda: nn.LayerNorm((6, 8)), X),
+    "layer_norm_two_axes": (lambda: nn.LayerNorm([6, 8]), X),
     "layer_norm_plain": (lambda: nn.LayerNorm(8, elementwise_affine=False), X),
     "layer_norm_no_bias": (lambda: nn.LayerNorm(8, bias=False), X),
     "rms_norm": (lambda: nn.RMSNorm(8), X),

@@ -109,9 +109,11 @@ def cut_axes(x: Node, parts: dict[int, slice]) -> Node:
             if part != slice(0, None, 1) and part != slice(None, None, 1):
                 raise ValueError(f"axis {axis} of {x.type} has a symbolic size: it cannot be cut")
             continue
-        starts[axis], stops[axis], steps[axis] = part.indices(size)
-        if len(range(starts[axis], stops[axis], steps[axis])) == 0:
-            starts[axis], stops[axis], steps[axis] = 0, 0, 1
+        kept = range(size)[part]
+        nothing = len(kept) == 0
+        starts[axis], stops[axis], steps[axis] = (
+            (0, 0, 1) if nothing else (kept.start, kept.stop, kept.step)
+        )
     if (starts, stops, steps) == ([0] * x.type.rank, list(x.type.shape), [1] * x.type.rank):
         return x
     return apply("slice", x, starts=starts, stops=stops, steps=steps)

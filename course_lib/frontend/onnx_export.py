@@ -117,9 +117,9 @@ class _Writer:
         """Add an ONNX node; the name of its result (of result `at` if it has several)."""
         results = [self.fresh(op_type.lower()) for _ in range(count)]
         results[at] = into or results[at]
-        given = {k: list(v) if isinstance(v, tuple) else v for k, v in attrs.items()}
-        name = self.node_name(op_type)
-        self.nodes.append(helper.make_node(op_type, inputs, results, name=name, **given))
+        made = helper.make_node(op_type, inputs, results, name=self.node_name(op_type))
+        made.attribute.extend(helper.make_attribute(k, v) for k, v in attrs.items())
+        self.nodes.append(made)
         return results[at]
 
     def node_name(self, op_type: str) -> str:
@@ -367,8 +367,10 @@ def _shape(w: _Writer, node: Node) -> str:
 
 @exports("reshape")
 def _reshape(w: _Writer, node: Node, x: str) -> str:
-    empty = {"allowzero": 1} if 0 in node.type.shape and w.opset >= 14 else {}
-    return w.emit("Reshape", x, _shape(w, node), **empty)
+    shape = _shape(w, node)
+    if 0 in node.type.shape and w.opset >= 14:
+        return w.emit("Reshape", x, shape, allowzero=1)
+    return w.emit("Reshape", x, shape)
 
 
 @exports("expand")

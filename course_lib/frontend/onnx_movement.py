@@ -112,7 +112,7 @@ def unsqueeze(x: Node, axes: Any) -> Node:
 
 @translates("Transpose")
 def transpose(x: Node, *, perm: Sequence[int] | None = None) -> Node:
-    return b.transpose(x, reversed(range(x.type.rank)) if perm is None else perm)
+    return b.transpose(x, tuple(reversed(range(x.type.rank))) if perm is None else perm)
 
 
 @translates("Expand")

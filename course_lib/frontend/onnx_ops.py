@@ -64,7 +64,7 @@ _TYPES = {
 _CODES = {name: code for code, name in _TYPES.items()}
 
 
-def element_type(code: int) -> DType:
+def element_type(code: Any) -> DType:
     """Our element type for ONNX's number of it."""
     if code not in _TYPES:
         raise ValueError(f"the element type {TensorProto.DataType.Name(code)} is not supported")

@@ -98,7 +98,8 @@ def _decompose_unknown(program: ExportedProgram) -> ExportedProgram:
         before |= unknown
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
-            program = program.run_decompositions({op: table[op] for op in unknown if op in table})
+            wanted: dict[Any, Any] = {op: table[op] for op in unknown if op in table}
+            program = program.run_decompositions(wanted)
     return program
 
 
@@ -168,7 +169,7 @@ class _Importer:
             self.inputs.append(inp(node.name, _type(node)))
             return self.inputs[-1]
         if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
-            tensors = {**self.program.state_dict, **self.program.constants}
+            tensors: dict[str, Any] = {**self.program.state_dict, **self.program.constants}
         elif spec.kind == InputKind.CONSTANT_TENSOR:
             tensors = self.program.constants
         else:

@@ -10,6 +10,7 @@ that only the data shows: no loop nest with affine indices describes that. The C
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -64,7 +65,7 @@ def _scatter_elements_type(types: Sequence[TensorType], attrs: Attrs) -> TensorT
 def _scatter_elements(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     x, indices, updates = arrays
     axis = normal_axis(attrs["axis"], x.ndim, "scatter_elements")
-    where: list[np.ndarray] = list(np.indices(indices.shape))
+    where: list[Any] = list(np.indices(indices.shape))
     where[axis] = counted(indices, x.shape[axis])
     return _write(x, tuple(where), updates, attrs["reduction"])
 
