@@ -134,7 +134,7 @@ def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
 
     notebook.run_all()
     expect(output).to_contain_text("not attempted yet")
-    assert page.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
+    assert page.locator(".jp-RenderedText[data-mime-type*=stderr]").all_inner_texts() == []
 
     notebook.answer(stub, IMPORTS + WRONG)
     notebook.run(verdict)
