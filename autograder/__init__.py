@@ -25,7 +25,7 @@ def _in_notebook() -> None:
     """Inside IPython: make `%%needs` known."""
     if "IPython" not in sys.modules:
         return
-    from IPython import get_ipython
+    from IPython.core.getipython import get_ipython
 
     shell = get_ipython()
     if shell is not None:

@@ -25,13 +25,14 @@ import os
 import signal
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from autograder.build import write
 from autograder.edition import COURSE
+from autograder.framework import checks_of
 from autograder.grade import (
     Assignment,
     Report,
@@ -101,7 +102,7 @@ def tasks(handed: Iterable[Handed], assignments: list[Assignment]) -> list[Task]
 
 def grade_all(
     todo: list[Task], out: Path, seed: int = 0, jobs: int | None = None
-) -> Iterator[tuple[Task, Report]]:
+) -> Generator[tuple[Task, Report], None, None]:
     """Grade every task, `jobs` at a time; yields each as it is done, cached ones first."""
     cache = out / "cache"
     waiting = []
@@ -113,6 +114,9 @@ def grade_all(
             yield task, replace(report, notes=task.program.notes)
         else:
             waiting.append(task)
+    for task in waiting:  # before the processes branch off: imported once instead of in each
+        for name in task.assignment.exercises:
+            checks_of(name, with_hidden=True)
     running: dict[BaseProcess, tuple[Task, float]] = {}
     try:
         while waiting or running:
@@ -197,9 +201,9 @@ def _nothing(student: str, items: list[Handed], assignment: Assignment) -> Task:
 
 
 def _start(task: Task, cache: Path, seed: int) -> BaseProcess:
-    method = "fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn"
-    context = multiprocessing.get_context(method)
-    process = context.Process(target=_grade_one, args=(task, cache, seed), daemon=False)
+    fork = "fork" in multiprocessing.get_all_start_methods()
+    context = multiprocessing.get_context("fork") if fork else multiprocessing.get_context("spawn")
+    process = context.Process(target=_grade_one, args=(task, cache, seed))
     process.start()
     return process
 

@@ -277,10 +277,11 @@ class _Reader:
 
     def graph(self, row: dict[str, Any]) -> Graph:
         parts = [tuple(self.codec.known(n) for n in part) for part in row["parts"]]
-        if len(parts) != 3 or not all(isinstance(n, Node) for part in parts for n in part):
+        inputs, nodes, outputs = parts
+        if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
         attrs = MappingProxyType(self.unpack(row["attrs"]))
-        return verify(Graph(str(row["graph"]), *parts, attrs))
+        return verify(Graph(str(row["graph"]), inputs, nodes, outputs, attrs))
 
     def array(self, body: dict[str, Any]) -> np.ndarray:
         dtype, shape = body["dtype"], tuple(body["shape"])

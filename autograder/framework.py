@@ -268,6 +268,7 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
     from hypothesis import HealthCheck, Phase, given, seed, settings
     from hypothesis.errors import HypothesisException
 
+    assert check.given is not None
     smallest: list[Exception] = []  # at most one: the failure on the smallest program so far
     calls_after = 0
 
@@ -296,7 +297,12 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
         deadline=None,
         phases=(Phase.generate, Phase.shrink),
         report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=[
+            HealthCheck.too_slow,
+            HealthCheck.filter_too_much,
+            HealthCheck.data_too_large,
+            HealthCheck.large_base_example,
+        ],
     )(seed(check.seed + offset)(given(check.given)(one)))
     try:
         run()

@@ -34,7 +34,7 @@ from autograder.framework import Died, Stop, TimedOut, judge
 from autograder.program import Program
 from autograder.sandbox import Limits, Worker, best_mode
 from autograder.sources import Source
-from autograder.verdicts import BY_HAND, CRASHED, GRADER, NOT_ATTEMPTED, Verdict
+from autograder.verdicts import BY_HAND, CRASHED, GRADER, NOT_ATTEMPTED, PASSED, Verdict
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
 
@@ -198,8 +198,7 @@ class _Student:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.worker is not None:
-            self.worker.close()
+        self.start_afresh()
 
     def ready(self) -> Worker:
         """A living worker in which the cells have run."""
@@ -209,6 +208,11 @@ class _Student:
             self.worker = Worker(self.assignment.edition, self.limits)
             self._run_cells(self.worker)
         return self.worker
+
+    def start_afresh(self) -> None:
+        """End the worker; the next exercise starts another."""
+        if self.worker is not None:
+            self.worker.close()
 
     def _run_cells(self, worker: Worker) -> None:
         for index, cell in enumerate(self.program.cells):
@@ -275,7 +279,10 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
             unanswered = Verdict(entry.name, NOT_ATTEMPTED, entry.points)
             return student.failed.get(entry.name, unanswered)
         with _alarm(2 * student.limits.exercise), exercises.using({}):
-            return judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+            verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+        if verdict.kind != PASSED:
+            student.start_afresh()  # whatever this answer left behind is not the next one's
+        return verdict
     except Stop as stop:
         return Verdict(entry.name, stop.kind, entry.points, problem=stop.problem)
     except Exception:

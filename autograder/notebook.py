@@ -85,7 +85,7 @@ def here(entry: Slot) -> Callable[..., Any]:
 def crashed(error: BaseException, function: Any) -> Crashed:
     """The student's own line: the deepest frame that lies in the cell of their function."""
     line, code = None, ""
-    cell = getattr(getattr(function, "__code__", None), "co_filename", None)
+    cell = getattr(getattr(function, "__code__", None), "co_filename", "")
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == cell:
             line = frame.lineno
@@ -190,7 +190,7 @@ class _Note:
 
 def _show(text: str) -> None:
     try:
-        from IPython import get_ipython
+        from IPython.core.getipython import get_ipython
     except ImportError:
         print(text)
         return

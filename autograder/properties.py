@@ -176,8 +176,10 @@ def canonical_text(graph: Graph) -> str:
     for node in graph.nodes:
         bare = node.with_inputs([new[i] for i in node.inputs])
         new[node] = replace(bare, name="", origin=())
-    parts = [tuple(new[n] for n in part) for part in (graph.inputs, graph.nodes, graph.outputs)]
-    return print_graph(Graph("main", *parts), constants="exact")
+    inputs, nodes, outputs = (
+        tuple(new[n] for n in part) for part in (graph.inputs, graph.nodes, graph.outputs)
+    )
+    return print_graph(Graph("main", inputs, nodes, outputs), constants="exact")
 
 
 def close(got: np.ndarray, expected: np.ndarray, rtol: float) -> bool:

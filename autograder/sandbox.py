@@ -313,7 +313,7 @@ def _reason(status: int | None) -> str:
     if status is None:
         return ""
     number = -status if status < 0 else status - 128
-    names = {
+    names: dict[int, str] = {
         signal.SIGSEGV: "in native code (segmentation fault)",
         signal.SIGKILL: "by force (too much memory or time)",
         signal.SIGXCPU: "after too much computing",

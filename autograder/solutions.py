@@ -141,7 +141,7 @@ def _private_definitions(tree: ast.Module) -> dict[str, Any]:
 
 
 def _bound_names(node: ast.stmt) -> Iterable[str]:
-    if isinstance(node, (*Function.__args__, ast.ClassDef)):
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign):
@@ -179,8 +179,9 @@ def _imports(names: Iterable[str], function: Callable[..., Any]) -> list[str]:
             lines.append(f"import {value.__name__}{alias}")
             continue
         home = getattr(value, "__module__", None)
-        at_home = home and getattr(sys.modules.get(home), name, None) is value
-        by_home.setdefault(home if at_home else function.__module__, []).append(name)
+        if home is None or getattr(sys.modules.get(home), name, None) is not value:
+            home = function.__module__
+        by_home.setdefault(home, []).append(name)
     return lines + [f"from {home} import {', '.join(by_home[home])}" for home in sorted(by_home)]
 
 

@@ -109,11 +109,12 @@ def _from_bulk_zip(path: Path) -> Iterator[Handed]:
     """A zip that an LMS made of everybody's files: the first part of each name is a student."""
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
-            parts = PurePosixPath(info.filename.replace("\\", "/")).parts
-            if info.is_dir() or not parts or parts[0].startswith((".", "__MACOSX")):
+            inside = PurePosixPath(info.filename.replace("\\", "/"))
+            top = next(iter(inside.parts), "")
+            if info.is_dir() or not top or top.startswith((".", "__MACOSX")):
                 continue
-            suffix = PurePosixPath(parts[-1]).suffix.lower()
-            student = parts[0] if len(parts) > 1 else PurePosixPath(parts[0]).stem
+            suffix = inside.suffix.lower()
+            student = top if len(inside.parts) > 1 else inside.stem
             if suffix == ".zip":
                 content, problem = _read_entry(archive, info, MAX_ZIP)
                 if problem:

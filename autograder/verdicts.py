@@ -60,9 +60,10 @@ class Verdict:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Verdict:
-        known = {field.name for field in fields(Verdict)}
-        tuples = ("tried", "marked")
-        return Verdict(**{k: tuple(v) if k in tuples else v for k, v in data.items() if k in known})
+        known: dict[str, Any] = {f.name: data[f.name] for f in fields(Verdict) if f.name in data}
+        for name in ("tried", "marked"):
+            known[name] = tuple(known.get(name, ()))
+        return Verdict(**known)
 
     def __repr__(self) -> str:
         from autograder.feedback import as_text

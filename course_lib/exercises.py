@@ -87,8 +87,10 @@ class Slot:
 
     def plug(self, function: Callable[..., Any] | None) -> None:
         self.plugged = function
-        ours = function is None or function in (self.reference, self.baseline)
-        self.run = (function or self.reference) if ours else _masked(self.name, function)
+        if function is None or function in (self.reference, self.baseline):
+            self.run = function or self.reference
+        else:
+            self.run = _masked(self.name, function)
 
 
 def exercise(
