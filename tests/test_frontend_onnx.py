@@ -8,7 +8,7 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from course_lib.frontend import UnsupportedOps, load
+from course_lib.frontend import UnsupportedOps, coverage, load
 from course_lib.frontend.onnx_import import from_onnx
 from course_lib.ir.graph import Graph
 from course_lib.ir.interp import run
@@ -372,3 +372,10 @@ def test_load_takes_paths_bytes_protos_and_graphs(saved: Path) -> None:
     assert len(load(str(saved)).ops) == 1
     with pytest.raises(ValueError, match="got int"):
         load(3)
+
+
+def test_coverage_names_real_ops() -> None:
+    known = coverage()
+    assert {"conv2d", "linear", "softmax"} <= set(known["aten"])
+    schemas = {schema.name for schema in onnx.defs.get_all_schemas_with_history()}
+    assert set(known["onnx"]) <= schemas and len(known["onnx"]) > 120

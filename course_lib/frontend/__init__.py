@@ -18,7 +18,7 @@ from typing import Any
 from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph import Graph
 
-__all__ = ["UnsupportedOps", "load"]
+__all__ = ["UnsupportedOps", "coverage", "load"]
 
 
 def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
@@ -41,3 +41,13 @@ def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
         "a model is a torch.nn.Module, an ONNX file (its path, its bytes or a ModelProto) or a "
         f"course_lib Graph; got {type(model).__name__}"
     )
+
+
+def coverage() -> dict[str, list[str]]:
+    """What the importers have rules for: names of ATen ops and of ONNX op types.
+
+    Ops without a rule may still import: PyTorch and ONNX define many ops by simpler ones.
+    """
+    from course_lib.frontend import aten, onnx_ops
+
+    return {"aten": sorted(aten.RULES), "onnx": sorted([*onnx_ops.RULES, "If", "Loop"])}

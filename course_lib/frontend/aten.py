@@ -5,7 +5,8 @@
 
 A rule has the parameters of the ATen op, takes nodes where that takes tensors, and returns a node
 (or a list of them). A name without an overload covers all overloads; `max.dim` covers one. The
-rules are in `aten_elementwise.py`, `aten_movement.py` and `aten_nn.py`; read them in this order.
+rules are in `aten_elementwise.py`, `aten_reductions.py`, `aten_movement.py`, `aten_indexing.py` and
+`aten_nn.py`; read them in this order.
 """
 
 from __future__ import annotations
@@ -46,11 +47,6 @@ def translates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         return function
 
     return register
-
-
-def documented() -> list[str]:
-    """The ATen ops that have a rule."""
-    return sorted(RULES)
 
 
 # ── element types and numbers ──
@@ -118,9 +114,17 @@ def as_type(x: Any, dtype: DType) -> Node:
     return x if x.type.dtype == dtype else cast(x, dtype.name)
 
 
+def together(*operands: Any) -> list[Node]:
+    """All operands in their common element type."""
+    common = promote(*operands)
+    return [as_type(o, common) for o in operands]
+
+
 # The rules register themselves. Imported last, because they need everything above.
 from course_lib.frontend import (  # noqa: E402
     aten_elementwise,  # noqa: F401
+    aten_indexing,  # noqa: F401
     aten_movement,  # noqa: F401
     aten_nn,  # noqa: F401
+    aten_reductions,  # noqa: F401
 )

@@ -1,10 +1,10 @@
-"""ATen rules for ops that move elements, pick them, or make them from nothing.
+"""ATen rules for ops that move elements.
 
     aten.transpose.int(%x, 1, 2)           ->   transpose(%x) {perm = [0, 2, 1, 3]}
     aten.slice.Tensor(%x, 1, 0, 9223...)   ->   slice(%x) {starts = [0, 0], stops = [8, 4]}
 
 PyTorch returns *views* that share memory with their operand; a pure graph has values only, so views
-and copies are the same here. Next: `aten_nn.py`.
+and copies are the same here. Next: `aten_indexing.py`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
-from course_lib.frontend.aten import as_type, element_type, translates
+from course_lib.frontend.aten import together, translates
 from course_lib.ir import build as b
 from course_lib.ir.build import apply
 from course_lib.ir.graph import Node
 from course_lib.ir.ops import normal_axis
-from course_lib.ir.types import bool_, f32, i64
+from course_lib.ir.types import i64
 
 
 @translates("contiguous", "clone", "detach", "alias", "lift_fresh_copy", "positive",
@@ -160,8 +160,6 @@ def unbind(x: Node, dim: int = 0) -> list[Node]:
 @translates("cat", "concat")
 def cat(tensors: Sequence[Node], dim: int = 0) -> Node:
     full = [x for x in tensors if x.type.shape != (0,)] or list(tensors[:1])
-    from course_lib.frontend.aten_elementwise import together
-
     return b.concat(together(*full), axis_of(full[0], dim))
 
 
@@ -238,143 +236,3 @@ def select_scatter(x: Node, src: Node, dim: int, index: int) -> Node:
     axis = axis_of(x, dim)
     index = index + x.type.dims[axis] if index < 0 else index
     return slice_scatter(x, unsqueeze(src, axis), axis, index, index + 1)
-
-
-# ── picking by index ──
-
-
-@translates("index_select")
-def index_select(x: Node, dim: int, index: Node) -> Node:
-    return apply("gather", x, index, axis=axis_of(x, dim))
-
-
-@translates("embedding")
-def embedding(weight: Node, indices: Node, *_: Any, **__: Any) -> Node:
-    return apply("gather", weight, indices, axis=0)
-
-
-@translates("gather")
-def gather(x: Node, dim: int, index: Node, sparse_grad: bool = False) -> Node:
-    return apply("gather_elements", x, index, axis=axis_of(x, dim))
-
-
-@translates("index.Tensor")
-def index(x: Node, indices: Sequence[Node | None]) -> Node:
-    """x[i, :, j]: index tensors broadcast together and pick one element of each indexed axis."""
-    axes = [a for a, i in enumerate(indices) if i is not None]
-    picks = [i for i in indices if i is not None]
-    if any(i.type.dtype in (bool_,) for i in picks):
-        raise ValueError("a boolean mask as an index gives a shape that depends on the data")
-    if axes != list(range(axes[0], axes[0] + len(axes))):
-        raise ValueError("index tensors with a whole axis between them are not supported")
-    return blocks.gather_axes(x, axes[0], picks)
-
-
-@translates("scatter.src", "scatter.value")
-def scatter(x: Node, dim: int, index: Node, src: Any) -> Node:
-    if not isinstance(src, Node):
-        src = b.expand(as_type(src, x.type.dtype), index.type.shape)
-    src = blocks.cut_to(src, index.type.dims)
-    return apply("scatter_elements", x, index, src, axis=axis_of(x, dim))
-
-
-@translates("scatter_add")
-def scatter_add(x: Node, dim: int, index: Node, src: Node) -> Node:
-    src = blocks.cut_to(src, index.type.dims)
-    return apply("scatter_elements", x, index, src, axis=axis_of(x, dim), reduction="add")
-
-
-@translates("topk")
-def topk(x: Node, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> list[Node]:
-    return list(blocks.topk(x, k, axis_of(x, dim), largest))
-
-
-@translates("sort.default", "sort.stable")
-def sort(x: Node, dim: int = -1, descending: bool = False, stable: bool = True) -> list[Node]:
-    axis = axis_of(x, dim)
-    return list(blocks.topk(x, x.type.dims[axis], axis, descending))
-
-
-@translates("one_hot")
-def one_hot(x: Node, num_classes: int) -> Node:
-    classes = apply("iota", shape=(num_classes,), axis=0, dtype="i64")
-    return as_type(apply("eq", unsqueeze(x, -1), classes), i64)
-
-
-@translates("tril")
-def tril(x: Node, diagonal: int = 0) -> Node:
-    return blocks.triangle(x, diagonal, upper=False)
-
-
-@translates("triu")
-def triu(x: Node, diagonal: int = 0) -> Node:
-    return blocks.triangle(x, diagonal, upper=True)
-
-
-# ── from nothing ──
-
-
-@translates("arange.default")
-def arange(end: Any, dtype: Any = None, **_: Any) -> Node:
-    return arange_start(0, end, 1, dtype)
-
-
-@translates("arange.start", "arange.start_step")
-def arange_start(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
-    numbers = np.arange(start, end, step)
-    kind = element_type(dtype) if dtype else f32 if numbers.dtype.kind == "f" else i64
-    if (start, step) == (0, 1):
-        return apply("iota", shape=(len(numbers),), axis=0, dtype=kind.name)
-    return b.const(numbers, kind)
-
-
-@translates("full")
-def full(size: Sequence[int], fill_value: Any, dtype: Any = None, **_: Any) -> Node:
-    from course_lib.frontend.aten import promote
-
-    kind = element_type(dtype) if dtype else promote(fill_value)
-    return b.expand(as_type(fill_value, kind), size)
-
-
-@translates("full_like")
-def full_like(x: Node, fill_value: Any, dtype: Any = None, **_: Any) -> Node:
-    kind = element_type(dtype) if dtype else x.type.dtype
-    return b.expand(as_type(fill_value, kind), x.type.shape)
-
-
-@translates("new_full")
-def new_full(x: Node, size: Sequence[int], fill_value: Any, dtype: Any = None, **_: Any) -> Node:
-    kind = element_type(dtype) if dtype else x.type.dtype
-    return b.expand(as_type(fill_value, kind), size)
-
-
-def _register_fills() -> None:
-    for name, value in (("zeros", 0), ("ones", 1)):
-        translates(name)(
-            lambda size, dtype=None, v=value, **_: b.expand(
-                as_type(v, element_type(dtype) if dtype else f32), size
-            )
-        )
-        translates(f"{name}_like")(lambda x, v=value, **kw: full_like(x, v, kw.get("dtype")))
-        translates(f"new_{name}")(
-            lambda x, size, v=value, **kw: new_full(x, size, v, kw.get("dtype"))
-        )
-
-
-_register_fills()
-
-
-@translates("copy")
-def copy(x: Node, src: Node, non_blocking: bool = False) -> Node:
-    """x with every element overwritten by src."""
-    return b.expand(as_type(src, x.type.dtype), x.type.shape)
-
-
-@translates("fill")
-def fill(x: Node, value: Any) -> Node:
-    return full_like(x, value)
-
-
-@translates("scalar_tensor")
-def scalar_tensor(value: Any, dtype: Any = None, **_: Any) -> Node:
-    return full((), value, dtype)

@@ -6,6 +6,7 @@
 
 Our graphs have no jumps: all that a pass or a kernel has to know is dataflow. What cannot be
 brought into that form (a loop whose end depends on data) is refused with a clear error.
+Next: `onnx_writer.py`, the way out.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@
 Each node is translated by one rule of `onnx_ops.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
 become constants; shape arithmetic is computed on the way. Opsets 13 and newer; an op of an older
-model is accepted if it has not changed since. Next: `onnx_control.py` (If and Loop), then
-`onnx_export.py`.
+model is accepted if it has not changed since. Next: `onnx_ops.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ Next: `onnx_nn.py`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -274,89 +273,3 @@ def compress(x: Node, condition: Node, *, axis: int | None = None) -> Node:
 @translates("NonZero")
 def nonzero(x: Node) -> Node:
     return b.const(np.array(np.nonzero(numbers(x, "the operand of NonZero"))), i64)
-
-
-@translates("Einsum")
-def einsum(*xs: Node, equation: str) -> Node:
-    """Transpose and broadcast all operands to all letters, multiply, sum what the result lacks.
-
-    A product of two operands that share one summed letter becomes a matmul.
-    """
-    equation = equation.replace(" ", "")
-    left, _, right = equation.partition("->")
-    terms = left.split(",")
-    spread = _ellipsis_letters(terms, xs)
-    terms = [t.replace("...", spread[len(spread) - n :]) for t, n in
-             zip(terms, _ellipsis_ranks(terms, xs), strict=True)]  # fmt: skip
-    if not _:
-        joined = "".join(terms)
-        once = sorted(c for c in set(joined) if joined.count(c) == 1 and c not in spread)
-        right = spread + "".join(once)
-    right = right.replace("...", spread)
-    operands = [_diagonal(x, term) for x, term in zip(xs, terms, strict=True)]
-    value, letters = operands[0]
-    for k, (other, more) in enumerate(operands[1:], start=2):
-        later = set(right).union(*(t for _, t in operands[k:]))
-        value, letters = _pair(value, letters, other, more, later)
-    gone = [a for a, c in enumerate(letters) if c not in right]
-    value = b.reduce_sum(value, gone) if gone else value
-    letters = "".join(c for c in letters if c in right)
-    return b.transpose(value, [letters.index(c) for c in right])
-
-
-def _ellipsis_ranks(terms: Sequence[str], xs: Sequence[Node]) -> list[int]:
-    return [x.type.rank - len(t.replace("...", "")) if "..." in t else 0
-            for t, x in zip(terms, xs, strict=True)]  # fmt: skip
-
-
-def _ellipsis_letters(terms: Sequence[str], xs: Sequence[Node]) -> str:
-    """Fresh names for the axes that `...` stands for."""
-    return "0123456789"[: max(_ellipsis_ranks(terms, xs))]
-
-
-def _diagonal(x: Node, term: str) -> tuple[Node, str]:
-    """A letter that stands twice in one operand picks the diagonal of those axes."""
-    for letter in dict.fromkeys(term):
-        while term.count(letter) > 1:
-            first, second = [a for a, c in enumerate(term) if c == letter][:2]
-            rest = [a for a in range(len(term)) if a not in (first, second)]
-            size = x.type.dims[first]
-            flat = b.reshape(b.transpose(x, [first, second, *rest]),
-                             (size * size, *(x.type.dims[a] for a in rest)))  # fmt: skip
-            x = blocks.cut(flat, 0, 0, None, size + 1)
-            term = letter + "".join(term[a] for a in rest)
-    return x, term
-
-
-def _pair(x: Node, left: str, y: Node, right: str, later: set[str]) -> tuple[Node, str]:
-    """x and y multiplied, summed over the letters that nobody needs later: one matmul.
-
-    Letters fall into four groups: batch (both, kept), m (left only), n (right only), k (summed).
-    """
-    x, left = _summed(x, left, set(right) | later)
-    y, right = _summed(y, right, set(left) | later)
-    batch = [c for c in left if c in right and c in later]
-    k = [c for c in left if c in right and c not in later]
-    m = [c for c in left if c not in right]
-    n = [c for c in right if c not in left]
-    size = {c: d for x_, t in ((x, left), (y, right)) for c, d in zip(t, x_.type.dims, strict=True)
-            if d != 1 or c not in "0123456789"}  # fmt: skip
-    whole = lambda group: [size.get(c, 1) for c in group]  # noqa: E731
-    a = _grouped(x, left, batch, m, k)
-    c = _grouped(y, right, batch, k, n)
-    z = b.matmul(a, c)
-    return b.reshape(z, whole(batch) + whole(m) + whole(n)), "".join(batch + m + n)
-
-
-def _summed(x: Node, term: str, needed: set[str]) -> tuple[Node, str]:
-    gone = [a for a, c in enumerate(term) if c not in needed]
-    kept = "".join(c for c in term if c in needed)
-    return (b.reduce_sum(x, gone) if gone else x), kept
-
-
-def _grouped(x: Node, term: str, batch: list[str], rows: list[str], columns: list[str]) -> Node:
-    """As [*batch, rows, columns] with the letters of a group merged into one axis."""
-    moved = b.transpose(x, [term.index(c) for c in batch + rows + columns])
-    dims = moved.type.dims
-    cut1, cut2 = len(batch), len(batch) + len(rows)
-    return b.reshape(moved, (*dims[:cut1], math.prod(dims[cut1:cut2]), math.prod(dims[cut2:])))

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks, images
+from course_lib.frontend.einsum import einsum
 from course_lib.frontend.onnx_ops import as_type, numbers, translates
 from course_lib.ir import build as b
 from course_lib.ir.build import apply
@@ -38,6 +39,11 @@ def gemm(x: Node, y: Node, z: Node | None = None, *, alpha: float = 1.0, beta: f
     if z is None:
         return product
     return b.add(product, z if beta == 1 else b.mul(z, beta))
+
+
+@translates("Einsum")
+def einsum_(*xs: Node, equation: str) -> Node:
+    return einsum(equation, xs)
 
 
 # ── windows ──

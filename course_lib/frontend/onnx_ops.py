@@ -48,11 +48,6 @@ def call(rule: Callable[..., Any], inputs: list[Any], attrs: dict[str, Any], **e
     return rule(*inputs, **attrs, **{k: v for k, v in extra.items() if k in wanted})
 
 
-def documented() -> list[str]:
-    """The ONNX op types that have a rule."""
-    return sorted(RULES)
-
-
 # ── element types ──
 
 _TYPES = {

@@ -3,7 +3,7 @@
     LSTM(%x: f32[3,n,d], ...)   ->   three times: matmul, add, split into gates, sigmoid, tanh, mul
 
 The number of steps is a size of the input, so it is known at compile time.
-Next: `onnx_import.py`.
+Next: `onnx_control.py`.
 """
 
 from __future__ import annotations
