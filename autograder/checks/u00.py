@@ -78,7 +78,14 @@ def _sentence(m: int, n: int, array: SystolicArray) -> str:
 def needs_no_simulation(cycles):
     """A product of 10^15 multiply-accumulates takes no longer than a small one."""
     got = a_number(cycles(10**6, 10**3, 10**6, SystolicArray(32, 32)), unit="clocks")
-    sealed("accelerator.systolic.cycles", got, "1458094434c0", digits=9)
+    try:
+        sealed("accelerator.systolic.cycles", got, "1458094434c0", digits=9)
+    except Wrong:
+        raise Wrong(
+            "The formula holds for large products too.",
+            program="[10^6, 10^3] times [10^3, 10^6] on 32 x 32 cells, drain not counted",
+            got=f"{got:,.10g} clocks",
+        ) from None
     return "one product of 10^15 multiply-accumulates"
 
 
