@@ -6,6 +6,7 @@ of integer programs are whole numbers, whose sums are exact.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
@@ -22,7 +23,7 @@ FEW = settings(
     deadline=None,
     derandomize=True,
     phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 
 
@@ -54,7 +55,7 @@ def _weights(draw: DrawFn, shape: tuple[int, ...]) -> Node:
     return node if draw(st.booleans()) else apply("neg", node)
 
 
-def _window(draw: DrawFn, x: Node) -> dict[str, tuple[int, ...]]:
+def _window(draw: DrawFn, x: Node) -> dict[str, Any]:
     """Kernel, strides, pads and dilations that fit the image."""
     pads = tuple(draw(st.integers(0, 1)) for _ in range(4))
     sizes = [n + pads[a] + pads[a + 2] for a, n in enumerate(x.type.dims[2:])]

@@ -32,7 +32,7 @@ both = pytest.mark.parametrize("target", TARGETS)
 @both
 def test_a_result_that_is_an_input_a_constant_or_a_view_is_a_copy(target: str) -> None:
     x = inp("x", "f32[2,3]")
-    y, c = relu(x), const(np.float32([1, 2, 3]))
+    y, c = relu(x), const(np.array([1, 2, 3], np.float32))
     outputs = [x, c, reshape(x, (6,)), y, reshape(y, (3, 2)), y, reshape(c, (1, 3))]
     compiled = compile(Graph.of([x], outputs, "views"), target=target)
     given = numbers(2, 3)
@@ -60,7 +60,7 @@ def test_a_second_call_leaves_the_first_result_alone(target: str) -> None:
 
 @both
 def test_graph_without_inputs_or_without_steps(target: str) -> None:
-    two = compile(Graph.of([], [const(np.float32([2.0]))], "two"), target=target)
+    two = compile(Graph.of([], [const(np.array([2.0], np.float32))], "two"), target=target)
     assert two().tolist() == [2.0]
     x = inp("x", "i32[]")
     same = compile(Graph.of([x], [x], "same"), target=target)

@@ -92,12 +92,12 @@ def _shifted_exp(x, attrs: Attrs):
 
 
 def _softmax(operands, attrs: Attrs):
-    _, e, total = _shifted_exp(*operands, attrs)
+    _, e, total = _shifted_exp(operands[0], attrs)
     return _build().div(e, total)
 
 
 def _log_softmax(operands, attrs: Attrs):
-    shifted, _, total = _shifted_exp(*operands, attrs)
+    shifted, _, total = _shifted_exp(operands[0], attrs)
     return _build().sub(shifted, _build().log(total))
 
 
