@@ -354,6 +354,37 @@ def test_file_of_another_kind_is_refused(tmp_path: Path, content: bytes) -> None
         from_onnx(path)
 
 
+def test_damaged_files_are_refused_in_words_whatever_the_damage() -> None:
+    """Bytes changed, lost or added at random: a graph or a ValueError, nothing else."""
+    proto = model(
+        [
+            node("Conv", "x w", "c", kernel_shape=[3, 3]),
+            node("Relu", "c", "r"),
+            node("Flatten", "r"),
+        ],
+        {"x": ["n", 1, 8, 8]},
+        weights={"w": floats(2, 1, 3, 3)},
+    )
+    healthy, rng = proto.SerializeToString(), np.random.default_rng(0)
+    outcomes = {"graph": 0, "refused": 0}
+    for _ in range(300):
+        damaged = bytearray(healthy)
+        at, length = int(rng.integers(len(damaged))), int(rng.integers(1, 9))
+        match int(rng.integers(3)):
+            case 0:
+                damaged[at] = int(rng.integers(256))
+            case 1:
+                del damaged[at : at + length]
+            case _:
+                damaged[at:at] = rng.bytes(length)
+        try:
+            from_onnx(bytes(damaged))
+            outcomes["graph"] += 1
+        except ValueError:
+            outcomes["refused"] += 1
+    assert min(outcomes.values()) > 20, outcomes
+
+
 def test_missing_file_is_named() -> None:
     with pytest.raises(ValueError, match="there is no file nowhere"):
         load("nowhere.onnx")

@@ -306,6 +306,14 @@ def test_bfloat16_is_refused_with_advice() -> None:
         from_torch(nn.Linear(2, 2).to(torch.bfloat16).eval(), [floats(2).to(torch.bfloat16)])
 
 
+def test_result_that_we_do_not_compute_is_named_if_it_is_used() -> None:
+    def places(x: torch.Tensor) -> torch.Tensor:
+        return F.max_pool2d(x, 2, return_indices=True)[1] + 1
+
+    with pytest.raises(ValueError, match=r"add\.Tensor.*reads getitem_1.*only in part"):
+        from_torch(Fn(places).eval(), [IMAGE])
+
+
 def test_weights_are_constants_named_as_in_the_model() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)).eval()
     graph = from_torch(model, [floats(2, 4)])

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
-from onnx import defs, helper, inliner, numpy_helper
+from onnx import defs, helper, inliner
 
 from course_lib.frontend import onnx_ops
 from course_lib.frontend.onnx_ops import attributes, element_type
@@ -74,9 +74,21 @@ def load_proto(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelP
         raise ValueError(f"{name} is not an ONNX model, or is damaged: {error}") from error
     if not proto.opset_import or not proto.graph.output:
         raise ValueError(f"{name} is not an ONNX model: it has no graph and no opset")
+    if any(isinstance(text, bytes) for text in _names(proto.graph)):
+        raise ValueError(f"{name} is damaged: a name in it is not text")
     if not isinstance(model, bytes):
         _load_external_data(proto, Path(model))
     return proto, name
+
+
+def _names(graph: onnx.GraphProto) -> Iterable[str]:
+    """Names that we compute with. (Protobuf hands out bytes where they are not valid text.)"""
+    yield graph.name
+    for info in graph.input:
+        yield info.name
+        yield from (d.dim_param for d in info.type.tensor_type.shape.dim)
+    for node in graph.node:
+        yield from (node.op_type, node.domain, node.name, *node.input, *node.output)
 
 
 def _load_external_data(proto: onnx.ModelProto, path: Path) -> None:
@@ -176,7 +188,7 @@ class _Importer:
             where = origin or (node.name or f"{node.op_type}#{index}",)
             try:
                 results = self._translate(node, where)
-            except (ValueError, TypeError) as error:
+            except (ValueError, TypeError, IndexError) as error:
                 if isinstance(error, (onnx_ops.NeedsConstant, UnsupportedOps, _Located)):
                     raise
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
@@ -317,8 +329,7 @@ def _with_attributes(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.Nod
 
 def _array(tensor: onnx.TensorProto) -> np.ndarray:
     try:
-        element_type(tensor.data_type)
-        return numpy_helper.to_array(tensor)
+        return onnx_ops.array(tensor)
     except ValueError as error:
         raise ValueError(f"the initializer {tensor.name!r}: {error}") from error
 

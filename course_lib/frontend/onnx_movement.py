@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from onnx import numpy_helper
 
 from course_lib.frontend import blocks
 from course_lib.frontend.onnx_ops import (
+    array,
     as_type,
     element_type,
     numbers,
@@ -37,7 +37,7 @@ from course_lib.ir.types import Sym, f32, i64, product
 def constant(*, value: Any = None, value_float: Any = None, value_floats: Any = None,
              value_int: Any = None, value_ints: Any = None) -> Node:  # fmt: skip
     if value is not None:
-        return b.const(numpy_helper.to_array(value))
+        return b.const(array(value))
     if value_float is not None or value_floats is not None:
         return b.const(value_floats if value_float is None else value_float, f32)
     if value_int is not None or value_ints is not None:
@@ -59,7 +59,7 @@ def size(x: Node) -> Any:
 
 @translates("ConstantOfShape")
 def constant_of_shape(shape: Node, *, value: Any = None) -> Node:
-    fill = np.zeros(1, np.float32) if value is None else numpy_helper.to_array(value)
+    fill = np.zeros(1, np.float32) if value is None else array(value)
     return b.expand(b.const(fill.reshape(())), sizes(shape, "the shape"))
 
 

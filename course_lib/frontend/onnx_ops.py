@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from course_lib.ir.build import cast, const
 from course_lib.ir.graph import Graph, Node, topological_order
@@ -62,8 +62,16 @@ _CODES = {name: code for code, name in _TYPES.items()}
 def element_type(code: Any) -> DType:
     """Our element type for ONNX's number of it."""
     if code not in _TYPES:
-        raise ValueError(f"the element type {TensorProto.DataType.Name(code)} is not supported")
+        known = code in TensorProto.DataType.values()
+        name = TensorProto.DataType.Name(code) if known else f"number {code}"
+        raise ValueError(f"the element type {name} is not supported")
     return dtype(_TYPES[code])
+
+
+def array(tensor: TensorProto) -> np.ndarray:
+    """The values of a TensorProto, if we know their type."""
+    element_type(tensor.data_type)
+    return numpy_helper.to_array(tensor)
 
 
 def type_code(kind: DType) -> int:

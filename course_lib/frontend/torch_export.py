@@ -179,16 +179,21 @@ class _Importer:
     def _call(self, node: fx.Node) -> Any:
         """One ATen op, by its rule; every node that the rule makes gets the module's path."""
         operands: list[Node] = []
+        origin = _origin(node)
 
         def lookup(argument: fx.Node) -> Any:
             value = self.values[argument]
+            if value is None and argument.op == "call_function":
+                raise ValueError(
+                    f"{node.target} (from {', '.join(origin)}) reads {argument.name}, a result of "
+                    "an op that this compiler computes only in part"
+                )
             operands.extend(v for v in (value if isinstance(value, list) else [value])
                             if isinstance(v, Node))  # fmt: skip
             return value
 
         args = fx.map_arg(node.args, lookup)
         kwargs = fx.map_arg(node.kwargs, lookup)
-        origin = _origin(node)
         rule = aten.rule(node.target)
         assert rule is not None, "unknown ops have been refused before"
         try:
