@@ -80,6 +80,7 @@ def runs_until_nothing_changes(fixpoint):
                 got=f"{len(calls)} passes ran: {' '.join(calls)}",
                 expected=f"{4 * (1 + len(others))} passes: four rounds of {1 + len(others)}",
             )
+    return "rests after the fourth round"
 
 
 @checks("passes.fixpoint", spec="After `limit` rounds that all changed")
@@ -106,6 +107,7 @@ def gives_up_after_limit_rounds(fixpoint):
             expected="6 rounds",
             spec="no pass runs more often than that",
         )
+    return "gives up after limit rounds"
 
 
 @checks("passes.fixpoint", spec="each one verified by `run_passes`")
@@ -123,6 +125,7 @@ def notices_a_broken_pass(fixpoint):
         program=before,
         got=result,
     )
+    return "a broken pass"
 
 
 def _noted(calls: list[str], name: str, one: Any) -> Any:
@@ -248,6 +251,7 @@ def is_a_percentage(sevenths):
     if 0 < value < 1:
         raise Wrong("The answer is in percent.", got=f"{value:g}", spec="in percent")
     sealed("u02.sevenths", float(value), SEVENTHS)
+    return "the right percentage"
 
 
 @checks("u02.broken")
@@ -267,6 +271,7 @@ def names_the_pass_and_the_value(broken):
         raise Wrong(
             f"The pass is {one}. It did not lose %{value} by its own fault.", program=before
         )
+    return "the pass and the value"
 
 
 SEVENTHS = "6f7d73028979"

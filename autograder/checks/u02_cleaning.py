@@ -62,6 +62,7 @@ def dce_keeps_unused_inputs(dce):
         raise Wrong(
             "The inputs are the ones of the program, in their order.", program=before, got=after
         )
+    return "inputs that nobody reads"
 
 
 @checks("passes.dce", spec="without recursion")
@@ -71,6 +72,7 @@ def dce_takes_deep_programs(dce):
     beside = Graph(graph.name, graph.inputs, (*graph.nodes, neg(graph.inputs[0])), graph.outputs)
     if len(dce(beside).ops) != len(graph.ops):
         raise Wrong("Of 2,001 operations one is dead, and 2,000 are left.", program="a long chain")
+    return "2,001 operations in a row"
 
 
 # ── passes.fold ──
@@ -115,6 +117,7 @@ def fold_keeps_big_results_out(fold):
             program=moves,
             spec="more than `SMALL` bytes and more bytes than its operands have together",
         )
+    return "big results, weights that move"
 
 
 @checks("passes.fold", spec="if computing it raises")
@@ -129,6 +132,7 @@ def fold_survives_what_has_no_value(fold):
             program=before,
             got=after,
         )
+    return "what has no value"
 
 
 @checks("passes.fold", spec="if its size is not known yet")
@@ -140,6 +144,7 @@ def fold_leaves_symbolic_sizes(fold):
     after = valid_graph(fold(before), before)
     if len(live_ops(after)) != 2:
         raise Wrong("f32[n,4] has no size yet: the expand stays.", program=before, got=after)
+    return "symbolic sizes"
 
 
 @checks("passes.fold", spec="the origins of the node and of its operands")
@@ -157,6 +162,7 @@ def fold_remembers_where_it_came_from(fold):
             program=before,
             got=after,
         )
+    return "origins"
 
 
 # ── passes.cse ──
@@ -194,6 +200,7 @@ def cse_merges_equal_constants(cse):
     before = trace(lambda x: (x * nan[0]) - (x * nan[1]), "f32[4]")
     wanted = trace(lambda x: (y := x * nan[0]) - y, "f32[4]")
     becomes(cse, before, wanted, "NaN may merge with NaN: the bytes are equal.", "NaN != NaN")
+    return "equal constants"
 
 
 @checks("passes.cse")
@@ -201,6 +208,7 @@ def cse_keeps_apart_what_differs(cse):
     """Different constants, attributes, orders and inputs are different values."""
     for before, problem, spec in _DIFFERENT:
         stays(cse, before, problem, spec)
+    return "six pairs that only look equal"
 
 
 @checks("passes.cse")
@@ -215,6 +223,7 @@ def cse_may_merge_outputs(cse):
             got=after,
             spec="Outputs may be: both then return the same node",
         )
+    return "equal outputs"
 
 
 @checks("passes.cse", spec="in one walk from the inputs")
@@ -223,6 +232,7 @@ def cse_takes_deep_programs(cse):
     twice = _doubled(deep(), turned=False)
     if len(live_ops(cse(twice))) != 2000:
         raise Wrong("Of 4,000 operations 2,000 are left.", program="two equal chains of 2,000 relu")
+    return "4,000 operations in a row"
 
 
 def _doubled(graph: Graph, turned: bool) -> Graph:

@@ -75,6 +75,7 @@ def match_tries_all_combinations(match):
                 spec="All combinations count",
             )
         _sound(found, pattern, node)
+    return "four patterns whose first idea fails"
 
 
 @checks("passes.match")
@@ -108,6 +109,7 @@ def match_refuses(match):
                 f"This does not match. {why}", program=_pair(pattern, node), got="a match",
                 expected="None", spec=spec,
             )  # fmt: skip
+    return "nine pairs that do not match"
 
 
 @checks("passes.match")
@@ -127,6 +129,7 @@ def match_accepts(match):
         if found is None:
             raise Wrong(f"This matches. {why}", program=_pair(pattern, node), got="None")
         _sound(found, pattern, node)
+    return "five pairs that do"
 
 
 def _sound(found: Any, pattern: Node, node: Node) -> None:

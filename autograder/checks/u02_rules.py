@@ -96,6 +96,7 @@ def simplify_applies_each_rule(simplify):
         if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
             lead += NO_MATCH
         becomes(simplify, program, wanted, lead, spec=line)
+    return f"{len(SIMPLER)} rules"
 
 
 @checks("passes.simplify", spec="Every rule must be exact")
@@ -103,6 +104,7 @@ def simplify_leaves_inexact_rules_out(simplify):
     """What changes a bit for some input is not simplified."""
     for before, types, why, spec in INEXACT:
         stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
+    return "what must stay"
 
 
 @checks("passes.simplify", given=graphs(size=7), examples=60, spec="the same bits for every input")
@@ -119,6 +121,7 @@ def simplify_goes_on_until_nothing_matches(simplify):
     before = trace(lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), F, F)
     wanted = trace(lambda x, y: x - y, F, F)
     becomes(simplify, before, wanted, "y * -1 is -y; --y is y.", "filled with it")
+    return "rules after rules"
 
 
 @checks("passes.simplify", spec="ready to use")
@@ -129,6 +132,7 @@ def simplify_uses_the_movement_rules(simplify):
         lambda x: apply("transpose", apply("transpose", x, perm=turn), perm=turn), "f32[2,3]"
     )
     becomes(simplify, before, trace(lambda x: x, "f32[2,3]"), "The transposes cancel.", "MOVEMENT")
+    return "transposes"
 
 
 # The lines of the specification of strength: (line, program, types, ops that must be gone).
@@ -170,6 +174,7 @@ def strength_applies_each_rule(strength):
         if left:
             hint = f" {NO_MATCH}" if line == CHEAPER[0][0] else ""
             raise Wrong(f"`{line}` is not applied.{hint}", program=program, got=after, spec=line)
+    return f"{len(CHEAPER)} rules"
 
 
 @checks("passes.strength")
@@ -177,6 +182,7 @@ def strength_leaves_the_rest_alone(strength):
     """Where the cheap operation gives another result, the expensive one stays."""
     for before, types, why, spec in AS_CHEAP:
         stays(strength, trace(before, *types), f"This stays as it is. {why}", spec)
+    return "what must stay"
 
 
 @checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=40)

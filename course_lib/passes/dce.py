@@ -37,7 +37,8 @@ def dce(graph: Graph) -> Graph:
     """Remove every node that no output depends on.
 
     A node is live if it is an output, or if a live node reads it. The result holds the live nodes
-    of `graph` and all of its inputs, and nothing else, in the same order and as the same objects.
+    of `graph` and all of its inputs, and nothing else, as the same objects. Their order may be any
+    in which they can be computed; the simplest is the old one.
 
     - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
     - Having a user is not enough: in a chain of dead nodes each one but the last has a user.
