@@ -132,17 +132,19 @@ def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
     verdict = notebook.cell('check("passes.dce")')
     output = verdict.locator(".jp-OutputArea")
 
+    expect.set_options(timeout=180_000)
     notebook.run_all()
     expect(output).to_contain_text("not attempted yet")
+    notebook.settle()
     assert page.locator(".jp-RenderedText[data-mime-type*=stderr]").all_inner_texts() == []
 
     notebook.answer(stub, IMPORTS + WRONG)
     notebook.run(verdict)
-    expect(output).to_contain_text("not yet right")
-    expect(output).to_contain_text("graph @")  # the smallest program, as text
-    expect(output.locator("svg").first).to_be_visible()  # and drawn
+    expect(output.locator(".verdict.failed")).to_contain_text("not yet right")
+    expect(output.locator(".verdict.failed")).to_contain_text("graph @")  # the smallest program,
+    expect(output.locator(".verdict.failed svg").first).to_be_visible()  # as text and drawn
 
     notebook.answer(stub, IMPORTS + RIGHT)
     notebook.run(verdict)
-    expect(output).to_contain_text("passed")
-    assert output.locator("svg").count() == 0  # passing is quiet
+    expect(output.locator(".verdict.passed")).to_contain_text("passed")
+    assert output.locator(".verdict svg").count() == 0  # passing is quiet
