@@ -149,7 +149,7 @@ class _Reader:
         return tuple(found)
 
     def index(self) -> Affine | Expr:
-        """Affine if nothing in it is a call or a load."""
+        """Affine, unless it holds a call or a load: every computed index does."""
         at = self.at
         while self.tokens[at][1] not in (",", "]", "(", "[") and self.tokens[at][0] != "end":
             at += 1
@@ -191,7 +191,7 @@ class _Reader:
         return left
 
     def factor(self) -> Expr:
-        kind, text, _ = self.tokens[self.at]
+        kind, text, position = self.tokens[self.at]
         if kind == "number" or text == "-":
             return self.literal()
         if self.accept("("):
@@ -203,7 +203,7 @@ class _Reader:
             return Const(name == "true", bool_)
         if self.peek() == "[":
             if name not in self.scope:
-                raise self.error(f"{name} is not a parameter or a local")
+                raise self.error(f"{name} is not a parameter or a local", position)
             return Load(name, self.indices(), self.scope[name])
         self.take("(")
         if name == "index":
@@ -219,10 +219,11 @@ class _Reader:
             args.append(self.expr())
         self.take(")")
         if name != "select" and (name not in SCALARS or SCALARS[name].arity != len(args)):
-            raise self.error(f"{name} with {len(args)} arguments is not a scalar function")
+            raise self.error(f"no scalar function {name} of {len(args)} arguments", position)
         return call(name, *args)
 
     def literal(self) -> Const:
+        position = self.tokens[self.at][2]
         sign = "-" if self.accept("-") else ""
         text = sign + self.take("number")
         if self.accept(":"):
@@ -230,5 +231,5 @@ class _Reader:
         else:
             dtype = i64 if re.fullmatch(r"-?\d+", text) else f32
         if not dtype.is_float and not text.lstrip("-").isdigit():
-            raise self.error(f"{text} is not a whole number, as {dtype} needs")
+            raise self.error(f"{text} is not a whole number, as {dtype} needs", position)
         return literal(float(text) if dtype.is_float else int(text), dtype)

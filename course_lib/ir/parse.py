@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     r"""\s+|//[^\n]*
     |(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<value>%[\w.$]+)
-    |(?P<type>\w+\[[^\[\]"]*?\](?:\{\w+\})?(?=\s*(?:[,)]|loc\b|\n|$|[%}]|return\b)))
+    |(?P<type>\w+\[[^\[\]"]*?\](?:\{\w+\})?(?=\s*(?:[,)]|loc\b|\n|$|[%}]|return\b|//)))
     |(?P<hex>0x[0-9a-fA-F]*)
     |(?P<number>-?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)(?![\w*]))
     |(?P<word>[\w.$*]+)
@@ -67,7 +67,8 @@ class _Reader:
     def error(self, message: str, position: int | None = None) -> ValueError:
         position = self.tokens[self.at][2] if position is None else position
         line = self.text.count("\n", 0, position) + 1
-        source = self.text.splitlines()[line - 1].strip() if self.text else ""
+        lines = self.text.splitlines() or [""]
+        source = lines[min(line, len(lines)) - 1].strip()
         return ValueError(f"line {line}: {message}\n    {source[:160]}")
 
     # ── tokens ──
@@ -119,27 +120,31 @@ class _Reader:
         while not self.accept("return"):
             nodes.append(self.line(values))
         outputs: list[Node] = []
+        returned = self.at
         while self.peek().startswith("%"):
             outputs.append(self.use(values))
             if not self.accept(","):
                 break
         self.take("}")
         if [n.type for n in outputs] != results:
+            self.at = returned
             raise self.error(
                 f"@{name} declares results {results}, returns {[n.type for n in outputs]}"
             )
         return Graph(name, tuple(inputs), tuple(nodes), tuple(outputs))
 
     def parameter(self, values: dict[str, Node]) -> Node:
-        name = self.take("value")[1:]
+        name = self.new_name(values)
         self.take(":")
-        return self.define(values, name, Node("input", (), MappingProxyType({}), self.type(), name))
+        values[name] = Node("input", (), MappingProxyType({}), self.type(), name)
+        return values[name]
 
-    def define(self, values: dict[str, Node], name: str, node: Node) -> Node:
+    def new_name(self, values: dict[str, Node]) -> str:
+        name = self.take("value")[1:]
         if name in values:
+            self.at -= 1
             raise self.error(f"%{name} is defined twice")
-        values[name] = node
-        return node
+        return name
 
     def use(self, values: dict[str, Node]) -> Node:
         name = self.take("value")[1:]
@@ -153,11 +158,12 @@ class _Reader:
         try:
             return parse_type(text)
         except ValueError as error:
+            self.at -= 1
             raise self.error(str(error)) from None
 
     def line(self, values: dict[str, Node]) -> Node:
         start = self.at
-        name = self.take("value")[1:]
+        name = self.new_name(values)
         self.take("=")
         op = self.take("word")
         inputs: list[Node] = []
@@ -173,13 +179,18 @@ class _Reader:
         try:
             if op == "constant":
                 attrs = {"value": _array(payload, type)}
-            full = op_row(op).complete(attrs)
+            row = op_row(op)
+            row.check_arity(len(inputs))
+            full = row.complete(attrs)
+            inferred = row.infer([i.type for i in inputs], full)
+            if (inferred.dtype, inferred.shape) != (type.dtype, type.shape):
+                raise ValueError(f"{op}: declared {type}, but its operands give {inferred}")
         except ValueError as error:
             self.at = start
             raise self.error(str(error)) from None
         hint = "" if name.isdigit() else name
-        node = Node(op, tuple(inputs), MappingProxyType(full), type, hint, origin)
-        return self.define(values, name, node)
+        values[name] = Node(op, tuple(inputs), MappingProxyType(full), type, hint, origin)
+        return values[name]
 
     def dense(self) -> Any:
         self.take("dense")

@@ -15,6 +15,7 @@ Attributes that have their default value are not printed. Next room: `parse.py`,
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -41,17 +42,14 @@ def parse_graph(text: str) -> Graph:
 
 
 def value_names(graph: Graph) -> dict[Node, str]:
-    """A distinct printable name for each value: its own where it is free, else numbered."""
+    """A distinct printable name for each value: its own if that is more than a number, else one."""
     names: dict[Node, str] = {}
     taken: set[str] = set()
-    wanted = {n.name for n in graph.nodes if n.name}
-    counter = 0
+    counter = count()
     for node in graph.nodes:
-        name = "".join(c if c.isalnum() or c in "_.$" else "_" for c in node.name)
-        if not name:
-            while str(counter) in wanted or str(counter) in taken:
-                counter += 1
-            name = str(counter)
+        name = _printable(node.name)
+        if not name or name.isdigit():
+            name = str(next(counter))
         suffix, base = 1, name
         while name in taken:
             name, suffix = f"{base}_{suffix}", suffix + 1
@@ -60,11 +58,20 @@ def value_names(graph: Graph) -> dict[Node, str]:
     return names
 
 
+def _printable(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "_.$" else "_" for c in name)
+
+
+def _title(graph: Graph) -> str:
+    name = _printable(graph.name)
+    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+
+
 def _lines(graph: Graph, constants: str, indent: str) -> list[str]:
     names = value_names(graph)
     parameters = ", ".join(f"%{names[n]}: {n.type}" for n in graph.inputs)
     results = ", ".join(str(n.type) for n in graph.outputs)
-    lines = [f"graph @{graph.name}({parameters}) -> ({results}) {{"]
+    lines = [f"graph @{_title(graph)}({parameters}) -> ({results}) {{"]
     for node in graph.nodes:
         if node.op != "input":
             lines.append(f"{indent}  {_line(node, names, constants, indent + '  ')}")

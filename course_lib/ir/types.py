@@ -125,6 +125,8 @@ def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
 
 def divide(total: Dim, part: Dim) -> Dim | None:
     """`total / part` if that is exact for every value of the symbols, else None."""
+    if total == 0:
+        return None if part == 0 else 0
     total_scale, total_factors = (
         (total.scale, Counter(total.factors)) if isinstance(total, Sym) else (total, Counter())
     )
