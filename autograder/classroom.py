@@ -32,7 +32,7 @@ from pathlib import Path
 
 from autograder.build import write
 from autograder.edition import COURSE
-from autograder.framework import checks_of
+from autograder.framework import prepare
 from autograder.grade import (
     Assignment,
     Report,
@@ -114,9 +114,9 @@ def grade_all(
             yield task, replace(report, notes=task.program.notes)
         else:
             waiting.append(task)
-    for task in waiting:  # before the processes branch off: imported once instead of in each
+    for task in waiting:  # before the processes branch off: once instead of in each
         for name in task.assignment.exercises:
-            checks_of(name, with_hidden=True)
+            prepare(name, seed)
     running: dict[BaseProcess, tuple[Task, float]] = {}
     try:
         while waiting or running:

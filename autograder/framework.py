@@ -17,10 +17,13 @@ Next room: properties.py, the assertions; programs.py, the random graphs.
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import hashlib
 import importlib
 import importlib.util
 import inspect
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -126,6 +129,7 @@ class Check:
     seed: int
     hidden: bool
     spec: str
+    what: str = "random programs"  # what the examples are called when they are counted
 
     @property
     def property(self) -> str:
@@ -139,12 +143,17 @@ _alternatives: dict[str, dict[str, Implementation]] = {}
 
 
 def checks(
-    slot: str, *, given: SearchStrategy | None = None, examples: int = 50, spec: str = ""
+    slot: str,
+    *,
+    given: SearchStrategy | None = None,
+    examples: int = 50,
+    what: str = "random programs",
+    spec: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a visible check of `slot`: `function(implementation)`, or, with `given`,
     `function(implementation, example)` for each of `examples` examples. `spec` quotes the words of
-    the exercise's docstring that the check is about."""
-    return _register(_checks, slot, given, examples, None, False, spec)
+    the exercise's docstring that the check is about; `what` is what the examples are."""
+    return _register(_checks, slot, given, examples, None, False, spec, what)
 
 
 def hidden(
@@ -153,10 +162,11 @@ def hidden(
     seed: int,
     given: SearchStrategy | None = None,
     examples: int = 100,
+    what: str = "random programs",
     spec: str = "",
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a check that only the grader has."""
-    return _register(_hidden, slot, given, examples, seed, True, spec)
+    return _register(_hidden, slot, given, examples, seed, True, spec, what)
 
 
 def harder(
@@ -218,7 +228,9 @@ def judge(
     found = checks_of(slot_name, with_hidden=with_hidden)
     if not found:
         return replace(verdict, problem=f"no check is written for {slot_name}")
-    tried, fraction = [], 1.0
+    tried: list[str] = []
+    examples: Counter[str] = Counter()
+    fraction = 1.0
     for check in found:
         verdict = replace(verdict, check=check.name, hidden=check.hidden)
         try:
@@ -234,20 +246,32 @@ def judge(
                 problem=stop.problem,
                 program=_text(stop.program),
             )
+        if isinstance(seen, int):
+            examples[check.what] += seen
+            continue
         if isinstance(seen, Score):
             fraction = min(fraction, max(0.0, seen.fraction))
             seen = seen.seen
         tried.append(seen or check.property)
     points = round(slot.points * fraction, 2)
-    return Verdict(slot.name, PASSED, slot.points, points, tried=_once_each(tried))
+    counted = [f"{number} {what}" for what, number in examples.items()]
+    return Verdict(slot.name, PASSED, slot.points, points, tried=_once_each(counted + tried))
 
 
-def perform(check: Check, implementation: Implementation, seed: int = 0) -> str | Score | None:
-    """Run one check. Returns what it saw; raises Wrong, Crashed or Stop."""
+def prepare(slot: str, seed: int = 0) -> None:
+    """Import the checks of a slot and make their examples, so that judging it is quick."""
+    for check in checks_of(slot, with_hidden=True):
+        if check.given is not None:
+            _examples(check, seed)
+
+
+def perform(
+    check: Check, implementation: Implementation, seed: int = 0
+) -> int | str | Score | None:
+    """Run one check. Returns what it saw, or how many examples; raises Wrong, Crashed or Stop."""
     if check.given is None:
         return _once(check, implementation)
-    _for_examples(check, implementation, seed)
-    return f"{check.examples} random programs"
+    return _for_examples(check, implementation, seed)
 
 
 def _once(check: Check, implementation: Implementation) -> str | Score | None:
@@ -264,11 +288,10 @@ def unit_module(room: str, unit: int) -> Any:
     return importlib.import_module(name) if importlib.util.find_spec(name) else None
 
 
-def _for_examples(check: Check, implementation: Implementation, offset: int) -> None:
-    from hypothesis import HealthCheck, Phase, given, seed, settings
+def _for_examples(check: Check, implementation: Implementation, offset: int) -> int:
+    """Try the examples; at the first failure let Hypothesis look for the smallest. Their number."""
     from hypothesis.errors import HypothesisException
 
-    assert check.given is not None
     smallest: list[Exception] = []  # at most one: the failure on the smallest program so far
     calls_after = 0
 
@@ -291,6 +314,30 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
             stop.program = example
             raise
 
+    examples = _examples(check, offset)
+    with contextlib.suppress(Wrong, Crashed):
+        for example in examples:
+            one(example)
+        return len(examples)
+    # Hypothesis calls an answer that changes its mind "flaky"; what it did wrong is enough.
+    with contextlib.suppress(Wrong, Crashed, _Enough, HypothesisException):
+        _explore(check, offset, one)
+    raise smallest[0] from None
+
+
+@functools.cache
+def _examples(check: Check, offset: int) -> list[Any]:
+    """The examples of a check, generated once: they are the same for every answer."""
+    examples: list[Any] = []
+    _explore(check, offset, examples.append)
+    return examples
+
+
+def _explore(check: Check, offset: int, function: Callable[[Any], None]) -> None:
+    """Let Hypothesis call `function` on the examples, and on smaller ones once it raises."""
+    from hypothesis import HealthCheck, Phase, given, seed, settings
+
+    assert check.given is not None
     run = settings(
         max_examples=check.examples,
         database=None,
@@ -303,14 +350,8 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
             HealthCheck.data_too_large,
             HealthCheck.large_base_example,
         ],
-    )(seed(check.seed + offset)(given(check.given)(one)))
-    try:
-        run()
-    except (Wrong, Crashed, _Enough, HypothesisException):
-        # Hypothesis calls an answer that changes its mind "flaky"; what it did wrong is enough.
-        if not smallest:
-            raise
-        raise smallest[0] from None
+    )
+    run(seed(check.seed + offset)(given(check.given)(lambda example: function(example))))()
 
 
 class _Enough(BaseException):
@@ -375,12 +416,13 @@ def _register(
     seed: int | None,
     is_hidden: bool,
     spec: str,
+    what: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         number = _stable(f"{slot}/{name}") if seed is None else seed
         table.setdefault(slot, {})[name] = Check(
-            slot, name, function, given, examples, number, is_hidden, spec
+            slot, name, function, given, examples, number, is_hidden, spec, what
         )
         return function
 

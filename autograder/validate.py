@@ -4,27 +4,32 @@
 
 For each exercise: our solution passes every check, the empty stub earns nothing, each mutant is
 rejected, each alternative passes, and quoted words stand in the specification. For each notebook:
-the released one holds no solution and no hidden text. `grade.py` shows the same through the grader.
+the released one holds no solution and no hidden text; through the grader, in two processes, the
+instructor's notebook earns every point and the untouched one none.
 
 Next room: sandbox.py, where a student's code runs.
 """
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.edition import COURSE
+from autograder.edition import COURSE, notebook_bytes
 from autograder.framework import (
     alternatives_of,
     checks_of,
     judge,
     mutants_of,
 )
+from autograder.grade import Assignment, grade
 from autograder.notebook import check, here
+from autograder.program import read
 from autograder.solutions import solution_body
 from autograder.sources import Source, expand, sources
-from autograder.verdicts import NOT_ATTEMPTED, PASSED, Verdict
+from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, PASSED, Verdict
 from course_lib import exercises
 from course_lib.exercises import Slot, plugged, slot
 
@@ -37,7 +42,22 @@ def validate(unit: int | None = None, notebooks: Path | None = None) -> Iterator
         names = source.exercises()
         for name in names:
             yield name, "; ".join(problems_of(slot(name)))
-        yield source.name, "; ".join(leaks(source, names))
+        yield source.name, "; ".join([*leaks(source, names), *grader_problems(source)])
+
+
+def grader_problems(source: Source) -> list[str]:
+    """The grader in two processes: our notebook earns everything, the untouched one nothing."""
+    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
+        os.chmod(editions, 0o755)
+        assignment = Assignment.of(source, Path(editions))
+        ours, empty = (
+            grade(assignment, read(notebook_bytes(source, solutions=s), assignment.explanations))
+            for s in (True, False)
+        )
+    lost = [v for v in ours.verdicts if v.earned != v.points and v.kind != BY_HAND]
+    won = [v for v in empty.verdicts if v.kind != NOT_ATTEMPTED]
+    problems = [f"in the grader our {v.exercise} does not earn all points: {v!r}" for v in lost]
+    return problems + [f"in the grader an untouched {v.exercise} is: {v!r}" for v in won]
 
 
 def problems_of(entry: Slot) -> list[str]:
