@@ -61,8 +61,11 @@ def test_published_scale_sim_totals():
 
 
 def test_an_array_says_what_it_counts():
-    assert str(SystolicArray(8, 4)).startswith("8 x 4 output-stationary array; cycles count fill, ")
-    assert "fill and drain" in str(SystolicArray(drain=True))
+    plain, with_drain = str(SystolicArray(8, 4)), str(SystolicArray(8, 4, drain=True))
+    assert plain == (
+        "8×4 output-stationary array (counted: fill, not drain, not memory; whole tiles)"
+    )
+    assert "counted: fill and drain, not memory" in with_drain
     run = wavefront(np.ones((4, 8)), np.ones((8, 4)), SystolicArray())
     assert str(run).splitlines()[0] == (
         "14 cycles for 128 multiply-accumulates in 1 tiles, utilization 57.1%"

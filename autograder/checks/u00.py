@@ -19,13 +19,14 @@ def is_the_intensity(intensity):
     """FLOP per byte of the first layer."""
     got = a_number(intensity(), unit="FLOP/byte")
     sealed("u00.intensity", got, "093298a5f728", digits=2)
-    return f"{got:.3g} FLOP/byte"
+    return "within 2 %"
 
 
 @checks("u00.claims", spec="Answer with their letters")
 def are_letters(claims):
     """Letters of claims."""
-    return f"claims {letters(claims())}"
+    letters(claims())
+    return "six claims"
 
 
 @checks("u00.claims", spec="Which claims about this kernel are false?")
@@ -33,7 +34,7 @@ def are_the_false_ones(claims):
     """The false claims, all of them and no others."""
     got = letters(claims())
     sealed("u00.claims", got, "bd60b4038592")
-    return f"{len(got)} of 6 are false"
+    return "the false ones, and no others"
 
 
 def letters(got: Any) -> str:
@@ -92,8 +93,8 @@ def needs_no_simulation(cycles):
 @checks("u00.busy", spec="one operation, a `matmul` of two inputs with two axes each")
 def is_one_matmul(busy):
     """One matmul of two inputs."""
-    m, k, n = _shape(busy())
-    return f"[{m}, {k}] times [{k}, {n}]"
+    _shape(busy())
+    return "one matmul"
 
 
 @checks("u00.busy", spec="exactly 65,536 multiply-accumulates")

@@ -46,11 +46,8 @@ class SystolicArray:
             raise ValueError(f"an array needs a row and a column, got {self.rows} x {self.cols}")
 
     def __str__(self) -> str:
-        drain = "fill and drain" if self.drain else "fill, not drain"
-        return (
-            f"{self.rows} x {self.cols} output-stationary array; cycles count {drain}; "
-            "memory not counted; a tile over the edge costs a whole tile"
-        )
+        drain = "fill and drain, not memory" if self.drain else "fill, not drain, not memory"
+        return f"{self.rows}×{self.cols} output-stationary array (counted: {drain}; whole tiles)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ class Run:
     def __str__(self) -> str:
         return (
             f"{self.cycles:,} cycles for {self.macs:,} multiply-accumulates in {self.tiles} tiles, "
-            f"utilization {self.utilization:.1%}\non a {self.array}"
+            f"utilization {self.utilization:.1%}\n{self.array}"
         )
 
 
