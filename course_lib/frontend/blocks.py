@@ -16,7 +16,7 @@ import numpy as np
 from course_lib.ir import build as b
 from course_lib.ir.build import apply
 from course_lib.ir.graph import Node
-from course_lib.ir.ops import normal_axes
+from course_lib.ir.ops import normal_axes, normal_axis
 from course_lib.ir.types import bool_, i64
 
 # ── arithmetic ──
@@ -93,6 +93,17 @@ def add_axes(x: Node, axes: Sequence[int]) -> Node:
     new = {a % rank for a in axes}
     old = iter(x.type.shape)
     return b.reshape(x, [1 if a in new else next(old) for a in range(rank)])
+
+
+def stack(parts: Sequence[Node], axis: int) -> Node:
+    """Tensors of one shape along a new axis."""
+    axis = normal_axis(axis, parts[0].type.rank + 1, "stack")
+    return b.concat([add_axes(x, [axis]) for x in parts], axis)
+
+
+def item(x: Node, axis: int, index: int) -> Node:
+    """x[..., index, ...]: one position of an axis, without that axis."""
+    return drop_axes(cut(x, axis, index, index + 1), [axis])
 
 
 def cut(x: Node, axis: int, start: int | None, stop: int | None = None, step: int = 1) -> Node:

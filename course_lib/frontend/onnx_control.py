@@ -1,8 +1,9 @@
-"""If and Loop, where they can be decided, or computed, without control flow.
+"""If, Loop and Scan, where they can be decided, or computed, without control flow.
 
     If(true) {then} {else}     ->   then
     If(%c) {then} {else}       ->   select(%c, then, else)          both are computed
     Loop(3, true) {body}       ->   body, body, body
+    Scan(%state, %xs) {body}   ->   body, body, ...                 one for each slice of xs
 
 Our graphs have no jumps: all that a pass or a kernel has to know is dataflow. What cannot be
 brought into that form (a loop whose end depends on data) is refused with a clear error.
@@ -18,17 +19,20 @@ from course_lib.frontend import blocks
 from course_lib.frontend.onnx_ops import NeedsConstant, attributes, numbers
 from course_lib.ir import build as b
 from course_lib.ir.graph import Node
+from course_lib.ir.ops import normal_axis
 from course_lib.ir.types import i64
 
 LONGEST = 256  # iterations of a loop that we are willing to write out
 
 
 def translate(importer: Any, node: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
-    """The results of an If or a Loop node; `importer` imports the graphs inside."""
+    """The results of an If, Loop or Scan node; `importer` imports the graphs inside."""
     inside = attributes(node)
     if node.op_type == "If":
         return _if(importer, inside["then_branch"], inside["else_branch"], inputs[0], origin)
-    return _loop(importer, inside["body"], inputs, origin)
+    if node.op_type == "Loop":
+        return _loop(importer, inside["body"], inputs, origin)
+    return _scan(importer, inside, inputs, origin)
 
 
 def _if(importer: Any, then: Any, other: Any, condition: Node, origin: tuple[str, ...]) -> list:
@@ -63,6 +67,35 @@ def _loop(importer: Any, body: Any, inputs: Sequence[Any], origin: tuple[str, ..
         running = bool(numbers(results[0], "the condition that a Loop goes on with").item())
         carried = results[1 : 1 + len(carried)]
         scanned.append(results[1 + len(carried) :])
-    columns = [b.concat([blocks.add_axes(x, [0]) for x in column], 0)
-               for column in zip(*scanned, strict=True)]  # fmt: skip
-    return [*carried, *columns]
+    return [*carried, *(blocks.stack(column, 0) for column in zip(*scanned, strict=True))]
+
+
+def _scan(importer: Any, inside: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
+    """States go from one iteration to the next; of each sequence, every iteration gets a slice."""
+    body, count = inside["body"], inside["num_scan_inputs"]
+    states, sequences = list(inputs[:-count]), inputs[-count:]
+    results = len(body.output) - len(states)
+    axes = inside.get("scan_input_axes", [0] * count)
+    backwards = inside.get("scan_input_directions", [0] * count)
+    out_axes = inside.get("scan_output_axes", [0] * results)
+    out_backwards = inside.get("scan_output_directions", [0] * results)
+    axes = [normal_axis(a, x.type.rank, "Scan") for a, x in zip(axes, sequences, strict=True)]
+    trips = sequences[0].type.dims[axes[0]]
+    if trips > LONGEST:
+        raise ValueError(f"a Scan of {trips} iterations is too long to write out (> {LONGEST})")
+    scanned: list[list[Node]] = []
+    for trip in range(trips):
+        slices = [
+            blocks.item(x, axis, trips - 1 - trip if back else trip)
+            for x, axis, back in zip(sequences, axes, backwards, strict=True)
+        ]
+        given = importer.subgraph(body, [*states, *slices], origin)
+        states = given[: len(states)]
+        scanned.append(given[len(states) :])
+    columns = [
+        blocks.stack(column[::-1] if back else column, axis)
+        for column, axis, back in zip(
+            zip(*scanned, strict=True), out_axes, out_backwards, strict=True
+        )
+    ]
+    return [*states, *columns]

@@ -32,7 +32,7 @@ from course_lib.ir.types import Dim, Sym, TensorType, type_of
 from course_lib.ir.verify import verify
 
 OLDEST_OPSET = 13
-CONTROL = ("If", "Loop")
+CONTROL = ("If", "Loop", "Scan")
 
 
 def from_onnx(

@@ -139,14 +139,16 @@ def _layer(make_cell: Callable[..., Cell], x: Node, weights: list[Node | None],
     states = [_initial(s, layout, (count, x.type.dims[1], hidden), x) for s in initial]
     sequences, finals = [], []
     for d in range(count):
-        parts = [None if v is None else _one(v, d) for v in weights]
+        parts = [None if v is None else blocks.item(v, 0, d) for v in weights]
         cell = make_cell(*parts, functions[d * per_cell : (d + 1) * per_cell])
         backwards = direction == "reverse" or d == 1
-        outputs, last = _unrolled(cell, x, [_one(s, d) for s in states], lengths, backwards)
-        sequences.append(_stack(outputs, 0))
+        outputs, last = _unrolled(
+            cell, x, [blocks.item(s, 0, d) for s in states], lengths, backwards
+        )
+        sequences.append(blocks.stack(outputs, 0))
         finals.append(last)
-    y = _stack(sequences, 1)  # [time, direction, batch, hidden]
-    last = [_stack([final[k] for final in finals], 0) for k in range(len(initial))]
+    y = blocks.stack(sequences, 1)  # [time, direction, batch, hidden]
+    last = [blocks.stack([final[k] for final in finals], 0) for k in range(len(initial))]
     if layout:
         y, last = b.transpose(y, (2, 0, 1, 3)), [b.transpose(s, (1, 0, 2)) for s in last]
     return [y, *last]
@@ -160,7 +162,7 @@ def _unrolled(cell: Cell, x: Node, states: list[Node], lengths: Node | None, bac
     steps = range(x.type.dims[0])
     outputs: dict[int, Node] = {}
     for t in reversed(steps) if backwards else steps:
-        new = cell(_one(x, t), states)
+        new = cell(blocks.item(x, 0, t), states)
         if lengths is None:
             outputs[t], states = new[0], new
             continue
@@ -174,12 +176,3 @@ def _initial(state: Node | None, layout: int, shape: tuple[int, ...], like: Node
     if state is None:
         return b.expand(b.const(0, like.type.dtype), shape)
     return b.transpose(state, (1, 0, 2)) if layout else state
-
-
-def _one(x: Node, index: int) -> Node:
-    """x[index]"""
-    return b.reshape(blocks.cut(x, 0, index, index + 1), x.type.dims[1:])
-
-
-def _stack(parts: Sequence[Node], axis: int) -> Node:
-    return b.concat([blocks.add_axes(p, [axis]) for p in parts], axis)
