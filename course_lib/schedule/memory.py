@@ -143,7 +143,8 @@ def check_plan(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> Non
     """Raise ValueError if a value has no proper address or two living values share a byte."""
     for interval in intervals:
         offset = offsets.get(interval.name)
-        if not isinstance(offset, int) or offset < 0 or offset % ALIGNMENT:
+        whole = hasattr(offset, "__index__")  # an int of Python or numpy
+        if offset is None or not whole or offset < 0 or offset % ALIGNMENT:
             raise ValueError(
                 f"memory plan: {interval.name} needs an offset >= 0 that is a multiple of "
                 f"{ALIGNMENT}, got {offset!r}"
@@ -153,9 +154,8 @@ def check_plan(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> Non
         for b in by_start[position + 1 :]:
             if b.first > a.last:
                 break
-            if offsets[a.name] < offsets[b.name] + b.size and (
-                offsets[b.name] < offsets[a.name] + a.size
-            ):
+            start = max(offsets[a.name], offsets[b.name])
+            if start < min(offsets[a.name] + a.size, offsets[b.name] + b.size):
                 raise ValueError(
                     f"memory plan: {a.name} and {b.name} are both alive at step {b.first} and "
                     f"share bytes (offsets {offsets[a.name]} and {offsets[b.name]})"
