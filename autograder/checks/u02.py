@@ -62,7 +62,17 @@ def runs_until_nothing_changes(fixpoint):
         calls: list[str] = []
         passes = [_noted(calls, "down", _countdown), *(_noted(calls, "other", o) for o in others)]
         before = trace(lambda x: x * 3.0, "f32[4]")
-        after = valid_graph(fixpoint(before, passes), before)
+        try:
+            after = valid_graph(fixpoint(before, passes), before)
+        except Crashed as error:
+            if not error.error.startswith("ValueError"):
+                raise
+            raise Wrong(
+                "Three rounds change something here, and the fourth changes nothing: this comes to "
+                f"rest. Yours raised {error.error}",
+                program=before,
+                spec="passes may build every node anew, so that `is` and == on nodes say nothing",
+            ) from None
         wanted = trace(lambda x: x * 0.0, "f32[4]")
         if not same_program(after, wanted):
             raise Wrong(
@@ -112,20 +122,19 @@ def gives_up_after_limit_rounds(fixpoint):
 
 @checks("passes.fixpoint", spec="each one verified by `run_passes`")
 def notices_a_broken_pass(fixpoint):
-    """A pass that returns nothing is reported as ValueError, by run_passes."""
+    """A pass that returns nothing is reported."""
     before = trace(lambda x: relu(x), "f32[4]")
     try:
         result = fixpoint(before, [_anew, lambda graph: None])
     except Crashed as error:
         if not error.error.startswith(("ValueError", "PassError")):
             raise
-        return
+        return "a broken pass"
     raise Wrong(
         "The second pass returns None. run_passes reports that; here it went unnoticed.",
         program=before,
         got=result,
     )
-    return "a broken pass"
 
 
 def _noted(calls: list[str], name: str, one: Any) -> Any:
@@ -165,7 +174,8 @@ def cse_needs_fold_here(after_fold):
         both = dce(cse(folded))
     if left(alone) != left(graph):
         raise Wrong(
-            f"cse alone leaves {left(alone)} of {left(graph)} operations: it must not need fold.",
+            f"cse alone already leaves {left(alone)} of {left(graph)} operations. It must find "
+            "nothing until fold has run.",
             program=graph,
             got=alone,
             spec="cse leaves as many operations as the program has",
@@ -231,7 +241,8 @@ def all_five_change_it(every_pass):
             if same_program(before, now):
                 name = one.__name__
                 raise Wrong(
-                    f"{name} changes nothing in what it gets here. (Is your {name} plugged in?)",
+                    f"{name} changes nothing. What it gets is shown under “Got”. (Is your {name} "
+                    "plugged in?)",
                     program=graph,
                     got=before,
                     spec="each of them changes the program",
@@ -250,7 +261,14 @@ def is_a_percentage(sevenths):
     value = a_number(sevenths(), unit="percent")
     if 0 < value < 1:
         raise Wrong("The answer is in percent.", got=f"{value:g}", spec="in percent")
-    sealed("u02.sevenths", float(value), SEVENTHS)
+    try:
+        sealed("u02.sevenths", float(value), SEVENTHS)
+    except Wrong:
+        raise Wrong(
+            "This is not the share. Are all 2**23 numbers counted, and is every operand an f32?",
+            got=f"{value:.4g} percent",
+            spec="1/7 is an f32 too, as a compiler would store it",
+        ) from None
     return "the right percentage"
 
 
@@ -269,7 +287,9 @@ def names_the_pass_and_the_value(broken):
     if seal_of("u02.broken", (one, value)) != BROKEN:
         before = dict(DUMPS)[names[names.index(one) - 1]] if names.index(one) else DUMPS[0][1]
         raise Wrong(
-            f"The pass is {one}. It did not lose %{value} by its own fault.", program=before
+            f"The pass is {one}, the value is not %{value}: that one was replaced because an "
+            "operand of it was, or not at all. Look for the first value that went wrong.",
+            program=before,
         )
     return "the pass and the value"
 

@@ -40,19 +40,78 @@ def patterns(draw: Any, size: int = 5) -> tuple[Node, Node, bool]:
     return graph.outputs[0], new[graph.outputs[0]], True
 
 
-@checks("passes.match", given=patterns(), examples=80)
-def match_binds_what_it_says(match, example):
-    """What the result maps to really looks like the pattern; a turned-around copy matches."""
-    pattern, node, must = example
-    found = match(pattern, node)
-    if found is None and must:
-        raise Wrong(
-            "This node is the pattern with operands of add or mul turned around: it matches.",
-            program=_pair(pattern, node),
-            got="None",
-            spec="All combinations count",
-        )
-    _sound(found, pattern, node)
+@checks("passes.match")
+def match_accepts(match):
+    """Numbers match filled tensors, variables match anything of their type, twice the same."""
+    a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    x = inp("x", "f32[4,4]")
+    ones = const(np.ones((4, 4), np.float32))
+    for pattern, node, why in (
+        (a * 1.0, x * ones, "A tensor full of 1.0 is the number 1.0."),
+        (a * 1.0, apply("mul", 1.0, x), "mul is commutative: also in a pattern with a number."),
+        (a - a, (y := relu(x)) - y, "Both operands are the same node."),
+        (a + b, x + x, "Two variables may stand for one value."),
+        (neg(a), neg(softmax(x)), "A variable matches any operation."),
+    ):
+        found = match(pattern, node)
+        if found is None:
+            raise Wrong(f"This matches. {why}", program=_pair(pattern, node), got="None")
+        _sound(found, pattern, node)
+    return "five pairs that do"
+
+
+@checks("passes.match")
+def match_refuses(match):
+    """Other numbers, other attributes, other element types, two values for one variable."""
+    a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
+    for pattern, node, why, spec in (
+        (
+            a - a,
+            x - y,
+            "One variable stands for one value.",
+            "A pattern node that is used twice must match one and the same node both times",
+        ),
+        (a - b, x + y, "sub is not add.", "Any other pattern node matches a node of the same op"),
+        (a - 1.0, x - 2.0, "1.0 is not 2.0.", "all of whose elements are that number"),
+        (
+            a + 0.0,
+            x + -0.0,
+            "0.0 is not -0.0: the bytes differ.",
+            "`number_of` below says which it is",
+        ),
+        (
+            a * 2.0,
+            x * y,
+            "A number matches a constant only.",
+            "A *constant* of the pattern is a number",
+        ),
+        (neg(a), neg(k), "f32 is not i32.", "any node of its element type"),
+        (
+            reduce_sum(a, ()),
+            reduce_sum(x, (0,)),
+            "The sums run along different axes.",
+            "matches a node of the same op with equal attributes",
+        ),
+        (
+            a + b,
+            apply("sub", x, y),
+            "add matches add.",
+            "Any other pattern node matches a node of the same op",
+        ),
+        (
+            a * const([2.0]),
+            x * const([2.0, 2.0, 2.0, 3.0]),
+            "Not all elements are 2.0.",
+            "all of whose elements are that number",
+        ),
+    ):
+        if match(pattern, node) is not None:
+            raise Wrong(
+                f"This does not match. {why}", program=_pair(pattern, node), got="a match",
+                expected="None", spec=spec,
+            )  # fmt: skip
+    return "nine pairs that do not match"
 
 
 @checks("passes.match")
@@ -72,64 +131,25 @@ def match_tries_all_combinations(match):
                 "The first way to bind the variables leads nowhere, and another one works.",
                 program=_pair(pattern, node),
                 got="None",
-                spec="All combinations count",
+                spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
             )
         _sound(found, pattern, node)
     return "four patterns whose first idea fails"
 
 
-@checks("passes.match")
-def match_refuses(match):
-    """Other numbers, other attributes, other element types, two values for one variable."""
-    a, b = inp("a", "f32[]"), inp("b", "f32[]")
-    x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
-    for pattern, node, why, spec in (
-        (a - a, x - y, "One variable stands for one value.", "must match one and the same node"),
-        (a - b, x + y, "sub is not add.", "matches a node of the same op"),
-        (a - 1.0, x - 2.0, "1.0 is not 2.0.", "all of whose elements are that number"),
-        (a + 0.0, x + -0.0, "0.0 is not -0.0: the bytes differ.", "`number_of` below says"),
-        (a * 2.0, x * y, "A number matches a constant only.", "A *constant* of the pattern"),
-        (neg(a), neg(k), "f32 is not i32.", "any node of its element type"),
-        (
-            reduce_sum(a, ()),
-            reduce_sum(x, (0,)),
-            "The sums run along different axes.",
-            "equal attributes",
-        ),
-        (a + b, apply("sub", x, y), "add matches add.", "matches a node of the same op"),
-        (
-            a * const([2.0]),
-            x * const([2.0, 2.0, 2.0, 3.0]),
-            "Not all elements are 2.0.",
-            "all of whose elements are that number",
-        ),
-    ):
-        if match(pattern, node) is not None:
-            raise Wrong(
-                f"This does not match. {why}", program=_pair(pattern, node), got="a match",
-                expected="None", spec=spec,
-            )  # fmt: skip
-    return "nine pairs that do not match"
-
-
-@checks("passes.match")
-def match_accepts(match):
-    """Numbers match filled tensors, variables match anything of their type, twice the same."""
-    a, b = inp("a", "f32[]"), inp("b", "f32[]")
-    x = inp("x", "f32[4,4]")
-    ones = const(np.ones((4, 4), np.float32))
-    for pattern, node, why in (
-        (a * 1.0, x * ones, "A tensor full of 1.0 is the number 1.0."),
-        (a * 1.0, apply("mul", 1.0, x), "mul is commutative: also in a pattern with a number."),
-        (a - a, (y := relu(x)) - y, "Both operands are the same node."),
-        (a + b, x + x, "Two variables may stand for one value."),
-        (neg(a), neg(softmax(x)), "A variable matches any operation."),
-    ):
-        found = match(pattern, node)
-        if found is None:
-            raise Wrong(f"This matches. {why}", program=_pair(pattern, node), got="None")
-        _sound(found, pattern, node)
-    return "five pairs that do"
+@checks("passes.match", given=patterns(), examples=80)
+def match_binds_what_it_says(match, example):
+    """What the result maps to really looks like the pattern; a turned-around copy matches."""
+    pattern, node, must = example
+    found = match(pattern, node)
+    if found is None and must:
+        raise Wrong(
+            "This node is the pattern with operands of add or mul turned around: it matches.",
+            program=_pair(pattern, node),
+            got="None",
+            spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
+        )
+    _sound(found, pattern, node)
 
 
 def _sound(found: Any, pattern: Node, node: Node) -> None:
@@ -167,7 +187,7 @@ def _unlike(p: Node, found: Mapping[Node, Node]) -> str:
     got = [found[i] for i in p.inputs]
     orders = [list(n.inputs)] + [list(n.inputs)[::-1]] * (p.op in COMMUTATIVE)
     if not any(all(a is b for a, b in zip(got, order, strict=True)) for order in orders):
-        return "The operands of the pattern are mapped to the operands of the node."
+        return f"The operands of this {p.op} are mapped to others than those that the {n.op} reads."
     return ""
 
 

@@ -67,20 +67,35 @@ SIMPLER = [
 
 # What simplify must leave alone: (program, why, words of the specification).
 INEXACT = [
-    (lambda x: x + 0.0, [F], "x + 0.0 is 0.0 for x = -0.0.", "x + 0.0 is not simplified"),
-    (lambda x: x * 0.0, [F], "x * 0.0 is NaN for infinity, and -0.0 for -1.", "x * 0.0 is not 0.0"),
-    (lambda x: x - x, [F], "x - x is NaN for infinity.", "x - x is not 0.0"),
+    (
+        lambda x: x + 0.0,
+        [F],
+        "x + 0.0 is 0.0 for x = -0.0.",
+        "x + 0.0 is not simplified: -0.0 + 0.0 is 0.0",
+    ),
+    (
+        lambda x: x * 0.0,
+        [F],
+        "x * 0.0 is NaN for infinity, and -0.0 for -1.",
+        "x * 0.0 is not 0.0, and x - x is not 0.0: think of infinity and NaN",
+    ),
+    (
+        lambda x: x - x,
+        [F],
+        "x - x is NaN for infinity.",
+        "x - x is not 0.0: think of infinity and NaN",
+    ),
     (
         lambda x: apply("sub", 0.0, x),
         [F],
         "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.",
-        "the same",
+        "Every rule must be exact",
     ),
     (
         lambda x: x * const(np.ones((2, 4), np.float32)),
         [F],
         "This mul also stretches x to f32[2,4].",
-        "stretches x to a larger shape",
+        "x * 1 is not simplified where the constant stretches x to a larger shape",
     ),
     (lambda x: x**0.0 + x**2.0, [F], "Nothing here is in the list.", "Apply these identities"),
 ]
@@ -92,9 +107,9 @@ def simplify_applies_each_rule(simplify):
     for line, before, after, types in SIMPLER:
         program, wanted = trace(before, *types), trace(after, *types)
         got = valid_graph(simplify(program), program)
-        lead = f"`{line}` is not applied. "
+        lead = f"`{line}` is not applied."
         if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
-            lead += NO_MATCH
+            lead += f" {NO_MATCH}"
         becomes(simplify, program, wanted, lead, spec=line)
     return f"{len(SIMPLER)} rules"
 
@@ -124,14 +139,19 @@ def simplify_goes_on_until_nothing_matches(simplify):
     return "rules after rules"
 
 
-@checks("passes.simplify", spec="ready to use")
+MOVES = (
+    "`MOVEMENT` below holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
+)
+
+
+@checks("passes.simplify", spec=MOVES)
 def simplify_uses_the_movement_rules(simplify):
     """Two transposes that undo each other go, as `MOVEMENT` says."""
     turn = (1, 0)
     before = trace(
         lambda x: apply("transpose", apply("transpose", x, perm=turn), perm=turn), "f32[2,3]"
     )
-    becomes(simplify, before, trace(lambda x: x, "f32[2,3]"), "The transposes cancel.", "MOVEMENT")
+    becomes(simplify, before, trace(lambda x: x, "f32[2,3]"), "The transposes cancel.", MOVES)
     return "transposes"
 
 
@@ -152,9 +172,14 @@ CHEAPER = [
 
 # What strength must leave alone.
 AS_CHEAP = [
-    (lambda x: x / 10.0, [F], "1/10 is not a float.", "x / 10.0 stays"),
+    (lambda x: x / 10.0, [F], "1/10 is not a float.", "x / 10.0 stays: 1/10 is not a float"),
     (lambda x: x / const([2.0, 3.0, 4.0, 8.0]), [F], "1/3 is not a float.", "all powers of two"),
-    (lambda x: x / 2, [I], "-1 / 2 is 0, and a shift gives -1.", "An integer division stays"),
+    (
+        lambda x: x / 2,
+        [I],
+        "-1 / 2 is 0, and a shift gives -1.",
+        "An integer division stays, even by 2",
+    ),
     (lambda x: x**0.5, [F], "x may be -infinity.", "x ** 0.5 stays for an unknown x"),
     (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", "so small that it is subnormal"),
     (lambda x: apply("mod", x, 6), [I], "6 is not a power of two.", "all positive powers of two"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.framework import Wrong
+from autograder.framework import Crashed, Wrong
 from autograder.properties import same_meaning, valid_graph
 from course_lib.ir.build import relu, trace
 from course_lib.ir.graph import Graph, Node, topological_order
@@ -99,6 +99,15 @@ def stays(implementation: Any, before: Graph, problem: str, spec: str) -> None:
     if sorted(n.op for n in live_ops(after)) != sorted(n.op for n in live_ops(before)):
         raise Wrong(problem, program=before, got=after, expected=before, spec=spec)
     same_bits(before, after, spec=spec)
+
+
+def on_deep(implementation: Any, graph: Graph) -> Graph:
+    """What a pass makes of a long chain; a crash says what the program was."""
+    try:
+        return valid_graph(implementation(graph), graph)
+    except Crashed as error:
+        error.program = f"{len(graph.ops):,} operations, a chain of 2,000 relu among them"
+        raise
 
 
 def deep(count: int = 2000) -> Graph:
