@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from autograder.levels import MACHINES, levels_agree
 
+from autograder.levels import MACHINES, levels_agree
 from course_lib.ir.build import apply, inp
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import OPS
@@ -57,8 +57,8 @@ def elementwise_cases(arity: int, dtypes: list[DType]) -> Iterator[Case]:
         else:
             yield [odd[:, None], odd], {}  # each with each
             yield [some((4, 1), dtype), some((2, 1, 9), dtype)], {}
-        yield [some((), dtype)] * arity, {}
-        yield [some((0, 3), dtype)] * arity, {}
+    yield [some((), dtypes[0])] * arity, {}
+    yield [some((0, 3), dtypes[-1])] * arity, {}
 
 
 def select_cases() -> Iterator[Case]:
@@ -146,9 +146,8 @@ def pool_cases(dtypes: list[DType]) -> Iterator[Case]:
 
 
 def avg_pool_cases() -> Iterator[Case]:
-    for operands, attrs in pool_cases(FLOATS):
-        for count in (False, True):
-            yield operands, {**attrs, "count_include_pad": count}
+    for k, (operands, attrs) in enumerate(pool_cases(FLOATS)):
+        yield operands, {**attrs, "count_include_pad": k % 4 == 1}
 
 
 def conv_transpose_cases() -> Iterator[Case]:
@@ -256,12 +255,10 @@ def argsort_cases() -> Iterator[Case]:
 
 def arg_cases() -> Iterator[Case]:
     for dtype in ALL:
-        for last in (False, True):
-            for keepdims in (False, True):
-                attrs = {"last": last, "keepdims": keepdims}
-                yield [some((3, 8), dtype)], {"axis": 1, **attrs}
-                yield [some((6, 2), dtype)], {"axis": 0, **attrs}
-        yield [special(dtype)], {"axis": 0}
+        yield [some((6, 2), dtype)], {"axis": 0, "keepdims": dtype.is_float}
+        yield [special(dtype)], {"axis": 0, "last": dtype.is_float}
+    for last in (False, True):
+        yield [some((3, 18), DTYPES["i8"])], {"axis": 1, "last": last}
     yield [np.full((2, 3), -np.inf, np.float32)], {"axis": 1}
 
 
@@ -386,7 +383,6 @@ def test_every_row_of_the_table_has_cases() -> None:
 @pytest.mark.parametrize("op", [*SCALARS, *CASES])
 def test_op_means_the_same_at_every_level(op: str) -> None:
     graph, arrays = graph_of(op, cases_of(op))
-    if op in SCALARS:  # nothing is combined: one way to schedule is enough
-        levels_agree(graph, arrays, sums=False, machines=MACHINES[:1])
-    else:
-        levels_agree(graph, arrays, sums=op not in EXACT)
+    combines = OPS[op].kind in ("reduction", "contraction", "composite")
+    machines = MACHINES if combines else MACHINES[:1]  # else there is one way to schedule
+    levels_agree(graph, arrays, sums=op not in SCALARS and op not in EXACT, machines=machines)

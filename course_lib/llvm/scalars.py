@@ -34,7 +34,7 @@ _INTRINSIC = {
     "asin": "asin", "acos": "acos", "atan": "atan", "sinh": "sinh", "cosh": "cosh", "tanh": "tanh",
     "floor": "floor", "ceil": "ceil", "round": "roundeven", "pow": "pow",
 }  # fmt: skip
-_IN_F32 = {*_INTRINSIC, *_LIBRARY, "erf", "sigmoid", "rsqrt", "fmod", "mod"}
+_IN_F32 = {*_INTRINSIC, *_LIBRARY, "erf", "sigmoid", "rsqrt", "fmod", "mod", "sign"}
 _COMPARE = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
 
@@ -249,8 +249,8 @@ def _integer(b: ir.IRBuilder, fn: str, args: Sequence[ir.Value], signed: bool) -
         case "abs":
             return b.select(less("<", a, like(a, 0)), b.sub(like(a, 0), a), a)
         case "sign":
-            below = b.select(less("<", a, like(a, 0)), like(a, -1), like(a, 0))
-            return b.select(less(">", a, like(a, 0)), like(a, 1), below)
+            above, below = less(">", a, like(a, 0)), less("<", a, like(a, 0))
+            return b.sub(b.zext(above, a.type), b.zext(below, a.type))
         case "div" | "mod" | "fmod":
             return _divide(b, fn, a, args[1], signed)
         case "pow":
