@@ -39,6 +39,7 @@ ADVICE = {
 STYLE = """
 .verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
  font-family:system-ui,sans-serif;max-width:60em}
+.verdict figure{margin:.3em 0;overflow-x:auto}
 .verdict h4{margin:.1em 0 .4em}.verdict h5{margin:.7em 0 .2em}
 .verdict pre{overflow-x:auto;border:1px solid;border-radius:3px;padding:.5em;margin:.2em 0;
  background:transparent;color:inherit;line-height:1.35}
@@ -97,7 +98,7 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
     if verdict.printed:
         found.append(("Your code printed", verdict.printed))
     if verdict.kind in (WRONG, CRASHED, TIMED_OUT, NOT_ATTEMPTED):
-        found.append(("Stuck?", f'hint("{verdict.exercise}")'))
+        found.append(("Stuck?", f'hint("{verdict.exercise}") gives the next hint.'))
     return found
 
 
@@ -125,6 +126,9 @@ def _diff(got: str, expected: str) -> str:
 
 def _section(verdict: Verdict, heading: str, text: str) -> str:
     title = f"<h5>{html.escape(heading)}</h5>" if heading else ""
+    if heading == "Stuck?":
+        call, _, rest = text.partition(") ")
+        return f"<p>Stuck? <code>{html.escape(call)})</code> {rest}</p>"
     if heading in ("", "The specification says"):
         return f"{title}<p>{html.escape(text)}</p>".replace("\n", "<br>")
     body = html.escape(text.rstrip("\n"))
@@ -137,11 +141,13 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
 
 
 def _drawing(text: str, marked: tuple[str, ...]) -> str:
-    """The graph drawn, when the drawing room can; the text below says the same."""
+    """Each graph drawn, when the drawing room can; the text below says the same."""
     try:
         from course_lib.draw.graph import graph
         from course_lib.ir.text import parse_graph
 
-        return graph(parse_graph(text), marked=marked).html
+        parts = [part for part in re.split(r"(?m)^(?=graph @)", text) if part.strip()]
+        drawn = [graph(parse_graph(part), marked=marked).svg for part in parts]
+        return f"<figure>{''.join(drawn)}</figure>"
     except (ImportError, ValueError):
         return ""

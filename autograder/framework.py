@@ -43,7 +43,7 @@ from course_lib import exercises
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
 
-SHRINK_CALLS = 300  # after the first failure; a count, so that a verdict does not depend on speed
+SHRINK_CALLS = 500  # after the first failure; a count, so that a verdict does not depend on speed
 PROGRAM_LIMIT = 20_000  # characters of IR text kept in a verdict
 
 Implementation = Callable[..., Any]

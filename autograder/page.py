@@ -12,7 +12,7 @@ import html
 
 from autograder.feedback import HEADLINE, STYLE, as_html, score
 from autograder.grade import Report
-from autograder.verdicts import BY_HAND, GRADER
+from autograder.verdicts import BY_HAND, GRADER, NOT_ATTEMPTED
 
 PAGE_STYLE = """
 :root{color-scheme:light dark}
@@ -34,6 +34,8 @@ def feedback_page(report: Report, student: str) -> str:
         parts.append(f"<h2>Notes</h2><ul>{notes}</ul>")
     parts.append("<h2>Exercises</h2>")
     for verdict in report.verdicts:
+        if verdict.kind == NOT_ATTEMPTED and not verdict.problem:
+            continue  # the table says it; a page of empty boxes says no more
         parts.append(as_html(verdict, style=False))
         if verdict.kind == BY_HAND and verdict.exercise in report.texts:
             parts.append(f"<blockquote>{html.escape(report.texts[verdict.exercise])}</blockquote>")

@@ -18,11 +18,13 @@ import itertools
 import json
 import re
 import symtable
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MAX_BYTES = 20 << 20
+INDIGESTIBLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # of code that was handed in
 IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
 HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
 STUB = 'raise NotImplementedError("write your answer here")'
@@ -80,27 +82,24 @@ class Program:
 def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
     """The graded part of a notebook. `explanations` are the exercises answered in words."""
     cells = cells_of(data)
-    texts = _texts(cells, explanations)
-    answers: dict[int, Cell] = {}
-    others: list[tuple[int, ast.stmt]] = []
-    notes: list[str] = []
+    answers: list[Cell] = []
+    others: list[_Statement] = []
     for number, (kind, source, _) in enumerate(cells, 1):
         code = _plain_python(source) if kind == "code" else ""
         names = tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
         if names:
-            answers[number] = Cell(code, names, number)
+            answers.append(Cell(code, names, number))
         elif code.strip():
-            others += [(number, statement) for statement in _statements(code)]
-    helpers = _needed(list(answers.values()), others)
-    placed = [(n, 0, Cell(ast.unparse(s), (), n)) for n, s in helpers]
-    placed += [(n, 1, cell) for n, cell in answers.items()]
-    placed.sort(key=lambda item: item[0])
-    twice = [n for n in set(IMPLEMENTS.findall("\n".join(c.source for c in answers.values())))]
-    for name in sorted(twice):
-        count = sum(name in cell.answers for cell in answers.values())
-        if count > 1:
-            notes.append(f"{name} is answered in {count} cells; the last one that runs counts")
-    return Program(tuple(cell for _, _, cell in placed), texts, tuple(notes))
+            others += _statements(code, number)
+    helpers = [Cell(s.source, (), s.number) for s in _needed(answers, others)]
+    placed = sorted([*helpers, *answers], key=lambda cell: cell.number)
+    counts = Counter(name for cell in answers for name in cell.answers)
+    notes = [
+        f"{name} is answered in {count} cells; the last one that runs counts"
+        for name, count in sorted(counts.items())
+        if count > 1
+    ]
+    return Program(tuple(placed), _texts(cells, explanations), tuple(notes))
 
 
 def cells_of(data: bytes) -> list[tuple[str, str, str]]:
@@ -155,35 +154,51 @@ def _plain_python(source: str) -> str:
         source = "\n" + rest if magic and magic[0] in HARMLESS_MAGICS else ""
     try:
         ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except INDIGESTIBLE:
         lines = source.split("\n")
         lines = ["" if re.match(r"\s*[%!?]|.*\?\s*$", line) else line for line in lines]
         return "\n".join(lines)
     return source
 
 
-def _statements(code: str) -> list[ast.stmt]:
+@dataclass(frozen=True)
+class _Statement:
+    """A top-level statement outside the answer cells, which an answer may need."""
+
+    number: int
+    source: str
+    changes: frozenset[str]
+    always: bool
+
+
+def _statements(code: str, number: int) -> list[_Statement]:
+    """The statements of a cell; those that Python itself cannot digest are left out."""
+    found = []
     try:
-        return ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return []
+        for node in ast.parse(code).body:
+            changes = frozenset(_changed_names(node))
+            found.append(_Statement(number, ast.unparse(node), changes, _is_star(node)))
+    except INDIGESTIBLE:
+        return found
+    return found
 
 
-def _needed(answers: list[Cell], others: list[tuple[int, ast.stmt]]) -> list[tuple[int, ast.stmt]]:
-    """The definitions outside the answer cells that the answers need, directly or not."""
-    wanted: list[str] = []
-    for cell in answers:
-        wanted += _free_names(cell.source)
-    seen: set[str] = set(wanted)
-    chosen: set[int] = {i for i, (_, s) in enumerate(others) if _is_star(s)}
+def _needed(answers: list[Cell], others: list[_Statement]) -> list[_Statement]:
+    """The statements that the answers need, directly or through each other."""
+    by_name: dict[str, list[int]] = {}
+    for index, statement in enumerate(others):
+        for name in statement.changes:
+            by_name.setdefault(name, []).append(index)
+    wanted = [name for cell in answers for name in _free_names(cell.source)]
+    seen = set(wanted)
+    chosen = {index for index, statement in enumerate(others) if statement.always}
     while wanted:
-        name = wanted.pop()
-        for index, (_, statement) in enumerate(others):
-            if index not in chosen and name in _changed_names(statement):
+        for index in by_name.get(wanted.pop(), ()):
+            if index not in chosen:
                 chosen.add(index)
-                new = [n for n in _free_names(ast.unparse(statement)) if n not in seen]
-                seen.update(new)
-                wanted += new
+                new = set(_free_names(others[index].source)) - seen
+                seen |= new
+                wanted += sorted(new)
     return [others[index] for index in sorted(chosen)]
 
 
@@ -211,7 +226,7 @@ def _free_names(source: str) -> list[str]:
     """The names that the code reads and does not define itself at its top level."""
     try:
         top = symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except INDIGESTIBLE:
         return sorted(set(re.findall(r"[A-Za-z_]\w*", source)))
     names = {s.get_name() for s in top.get_symbols() if s.is_referenced() or s.is_assigned()}
     defined = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import DrawFn
 
 from course_lib.ir.build import apply, const, inp
 from course_lib.ir.graph import Graph, Node
@@ -55,7 +55,7 @@ def graphs(
     ]
     values: list[Node] = list(parameters)
     made: list[Node] = []
-    for _ in range(draw(st.integers(1, size))):
+    while not made or (len(made) < size and draw(st.integers(0, size))):  # 0, the simplest: stop
         node = _step(draw, values, made, ops, constants, repeats)
         new = [i for i in node.inputs if i not in values]
         values += [*new, node]
@@ -63,11 +63,6 @@ def graphs(
     wanted = draw(st.integers(1, min(outputs, len(made))))
     ends = [made[-1], *draw(st.lists(st.sampled_from(made), max_size=wanted - 1))]
     return Graph("random", tuple(parameters), tuple(values), tuple(dict.fromkeys(ends)))
-
-
-def one_op_graphs(op: str) -> SearchStrategy[Graph]:
-    """Graphs whose operations are all of one kind."""
-    return graphs(size=4, ops=(op,))
 
 
 def _step(

@@ -1,0 +1,82 @@
+"""Predictions, and the cells that wait for an answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from autograder import compare, predict
+from autograder.notebook import PREDICTIONS, needs
+from course_lib.exercises import implements
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def said(capsys) -> str:
+    return capsys.readouterr().out.strip()
+
+
+def test_guess_is_kept_and_compared(capsys):
+    predict("u99.nodes", 40, unit="nodes")
+    assert said(capsys) == "Kept: you say 40 nodes."
+    compare("u99.nodes", 57)
+    assert said(capsys) == "You said 40 nodes; it is 57 nodes. 1.4 times too low."
+
+
+def test_guess_survives_a_new_kernel_and_can_change(capsys):
+    predict("u99.nodes", 40)
+    predict("u99.bytes", 1.5, unit="MB")
+    predict("u99.nodes", 50)
+    kept = json.loads(PREDICTIONS.read_text())
+    assert kept == {
+        "u99.nodes": {"value": 50, "unit": ""},
+        "u99.bytes": {"value": 1.5, "unit": "MB"},
+    }
+
+
+def test_dots_are_no_guess(capsys):
+    predict("u99.nodes", ...)
+    assert "Type your own guess" in said(capsys) and not PREDICTIONS.exists()
+    compare("u99.nodes", 57, unit="nodes")
+    assert said(capsys) == "It is 57 nodes. You made no prediction for u99.nodes."
+
+
+@pytest.mark.parametrize("content", ["", "[1]", "{broken"])
+def test_damaged_file_is_no_error(content, capsys):
+    PREDICTIONS.write_text(content)
+    compare("u99.nodes", 57)
+    predict("u99.nodes", 57)
+    compare("u99.nodes", 57)
+    assert "Within 10 %" in said(capsys)
+
+
+@pytest.mark.parametrize(("guess", "actual"), [("cse", "dce"), (0, 3), (3, 0), (-1, 2)])
+def test_what_has_no_ratio_is_compared_in_words(guess, actual, capsys):
+    predict("u99.x", guess)
+    compare("u99.x", actual)
+    assert said(capsys).endswith(f"You said {guess}; it is {actual}.")
+
+
+def test_cell_waits_for_every_answer_that_it_needs(capsys):
+    ran = []
+    needs("u99.sweep u99.bytes", "cell", ran.append)
+    assert "needs your answer to u99.sweep, u99.bytes" in said(capsys) and not ran
+    implements("u99.sweep")(lambda graph: graph)
+    needs("u99.sweep u99.bytes", "cell", ran.append)
+    assert "needs your answer to u99.bytes." in said(capsys)
+    implements("u99.bytes")(lambda: 1)
+    needs("u99.sweep u99.bytes", "cell", ran.append)
+    assert ran == ["cell"]
+
+
+def test_website_counts_the_library_as_the_answer(monkeypatch):
+    monkeypatch.setenv("COURSE_ANSWERS", "reference")
+    from autograder import check
+
+    ran = []
+    needs("u99.sweep", "cell", ran.append)
+    assert ran and check("u99.sweep").kind == "passed"

@@ -1,0 +1,154 @@
+"""What is taken out of a notebook file, however it was made."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.program import Program, Unreadable, read
+
+ANSWER = '@implements("u99.sweep")\ndef f(g): return helper(g)'
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+def sources(program: Program) -> list[str]:
+    return [cell.source for cell in program.cells]
+
+
+def test_only_answers_and_what_they_need_are_taken(notebook):
+    program = read(
+        notebook(
+            "import numpy as np\nimport torch",
+            "model = torch.load('large')",
+            "def helper(g): return other(g, np)",
+            "def unrelated(): ...",
+            ANSWER,
+            "other = max\nresult = helper(1)",
+        )
+    )
+    assert sources(program) == [
+        "import numpy as np",
+        "def helper(g):\n    return other(g, np)",
+        ANSWER,
+        "other = max",
+    ]
+
+
+def test_parameter_is_no_free_name(notebook):
+    cell = '@implements("u99.sweep")\ndef f(graph): return graph'
+    assert sources(read(notebook("graph = slow()", cell))) == [cell]
+
+
+def test_changes_of_a_helper_come_along(notebook):
+    cell = '@implements("u99.sweep")\ndef f(g): return rules'
+    program = read(notebook("rules = []", "rules.append(1)", "rules[0] = 2", "print(rules)", cell))
+    assert sources(program) == ["rules = []", "rules.append(1)", "rules[0] = 2", cell]
+
+
+def test_line_numbers_survive_magics(notebook):
+    program = read(notebook("%%needs u99.sweep\n%matplotlib inline\n!ls\n" + ANSWER))
+    assert program.cells[-1].source.splitlines()[3].startswith("@implements")
+
+
+def test_foreign_cells_are_not_python(notebook):
+    assert read(notebook('%%bash\necho implements("u99.sweep")')).cells == ()
+
+
+def test_what_the_file_looks_like_changes_no_digest(notebook):
+    first = json.loads(notebook("x = 1", ANSWER))
+    for cell in first["cells"]:
+        cell.update(execution_count=3, outputs=[{"output_type": "stream", "text": "hi"}], id="z")
+        cell["source"] = cell["source"].splitlines(True)
+    assert read(json.dumps(first).encode()).digest == read(notebook("x = 1", ANSWER)).digest
+    assert (
+        read(notebook("x = 1", ANSWER + "  # new")).digest != read(notebook("x = 1", ANSWER)).digest
+    )
+
+
+def test_two_answers_are_noted(notebook):
+    program = read(notebook(ANSWER, ANSWER))
+    assert program.notes == ("u99.sweep is answered in 2 cells; the last one that runs counts",)
+
+
+def test_explanation_is_found_by_id_or_by_its_heading():
+    title = {"cell_type": "markdown", "source": "#### Exercise `u99.why` · 2 points"}
+    text = {"cell_type": "markdown", "source": "Because."}
+    named = {**text, "id": "u99-why"}
+    stub = {"cell_type": "markdown", "id": "u99-why", "source": "*Write your answer here.*"}
+    for cells, expected in (
+        ([named], {"u99.why": "Because."}),
+        ([title, text], {"u99.why": "Because."}),
+        ([title, stub], {}),
+        ([text], {}),
+    ):
+        assert read(json.dumps({"cells": cells}).encode(), ["u99.why"]).texts == expected
+
+
+def test_old_notebook_format(notebook):
+    cells = [{"cell_type": "code", "input": [ANSWER], "outputs": []}]
+    old = {"worksheets": [{"cells": cells}], "nbformat": 3}
+    assert sources(read(json.dumps(old).encode())) == [ANSWER]
+
+
+def test_program_is_plain_data(notebook):
+    program = read(notebook("def helper(g): ...", ANSWER))
+    assert Program.from_json(json.loads(json.dumps(program.to_json()))) == program
+
+
+BROKEN = {
+    "empty": b"",
+    "no_json": b"<html>",
+    "cut": b'{"cells": [{"cell_type": "code"',
+    "not_text": bytes(range(256)),
+    "no_cells": b"{}",
+    "cells_are_text": b'{"cells": "all"}',
+    "list": b"[]",
+    "deep": b"[" * 200_000,
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_file_is_said_in_words(name):
+    with pytest.raises(Unreadable, match="not a notebook"):
+        read(BROKEN[name])
+
+
+def test_file_that_is_too_large_is_said():
+    with pytest.raises(Unreadable, match="Clear its outputs"):
+        read(bytes(21 << 20))
+
+
+INDIGESTIBLE = {
+    "deep_parentheses": "x = " + "(" * 5000 + ")" * 5000,
+    "long_sum": "helper = " + "+".join(["1"] * 20_000),
+    "null_byte": "helper = '\0'",
+    "lone_surrogate": "helper = '\ud800'",
+    "not_python": "helper = = 1",
+    "many_statements": "\n".join(f"helper = a{n}" for n in range(3000)),
+}
+
+
+@pytest.mark.parametrize("name", INDIGESTIBLE)
+def test_indigestible_cell_costs_nothing(name, notebook):
+    start = time.process_time()
+    program = read(notebook(INDIGESTIBLE[name], ANSWER, INDIGESTIBLE[name] + "\n" + ANSWER))
+    assert program.cells and program.answers == {"u99.sweep"}
+    assert time.process_time() - start < 20
+
+
+@settings(max_examples=200, deadline=None)
+@given(JSON)
+def test_any_json_is_read_or_refused(content):
+    for value in (content, {"cells": content}, {"cells": [content]}, {"worksheets": content}):
+        try:
+            read(json.dumps(value).encode(), ["u99.why"])
+        except Unreadable as error:
+            assert "notebook" in str(error)
