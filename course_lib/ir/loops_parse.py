@@ -9,6 +9,8 @@ expr   := term (("+" | "-") term)*         term := factor (("*" | "/") factor)*
 factor := literal | name "[" index* "]" | fn "(" expr* ")" | "cast" "(" expr "," dtype ")"
         | "index" "(" affine ")" | "(" expr ")"
 index  := affine | expr                    affine: sums of numbers, variables, number * variable
+
+Next room: `loops_interp.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 
 Sums, differences, products and quotients are infix, every other scalar function is a call. A
 literal is f32 if it is written with a point and i64 if not; other types are spelled out, as in
-`1.0:f64`. Next room: `loops_interp.py`.
+`1.0:f64`. Next room: `loops_parse.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@
     value     := number | string | bool | null | list | graph
     loc       := "loc" "(" string ("," string)* ")"     return := "return" %name ("," %name)*
 
-Comments run from // to the end of the line. Errors name the line and what was expected.
+Comments run from // to the end of the line. Errors name the line and what was expected. Next room:
+`interp.py`, what a graph means.
 """
 
 from __future__ import annotations

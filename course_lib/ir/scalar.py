@@ -3,7 +3,8 @@
     SCALARS["mul"].numpy(2.0, 3.0)  ->  6.0
 
 Level 1 applies these functions to whole arrays (`rows/elementwise.py`), level 2 to one element at a
-time (`expr.Call`); the code generator has one case for each (`llvm/scalars.py`).
+time (`expr.Call`); the code generator has one case for each (`llvm/scalars.py`). Next room:
+`expr.py`.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ The C library's functions are as exact but work on one number at a time. Measure
 over their whole range, these stay below 4 units in the last place (`tests/test_llvm_scalars.py`).
 
 Sources: exp after Cephes (S. Moshier); tanh and erf are rational approximations as in Eigen and
-XLA, with the coefficients that those projects publish.
+XLA, with the coefficients that those projects publish. Next room: `jit.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """What processor is this? The few numbers that a schedule needs, read from LLVM.
 
 host_machine()  ->  Machine(name="znver4", vector_bytes=64, registers=32, threads=2)
+
+Next room: `jit.py`.
 """
 
 from __future__ import annotations

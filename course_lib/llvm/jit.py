@@ -3,7 +3,8 @@
     code = compile_kernels([kernel])
     code.functions["relu_0"][0](x.ctypes.data, out.ctypes.data, 0, iterations)
 
-`ctypes` releases the interpreter lock during a call, so kernels may run on several threads.
+`ctypes` releases the interpreter lock during a call, so kernels may run on several threads. Next
+room: `course_lib/runtime/executable.py`.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@
     run.report()      what it cost
 
 `InterpretedModel` runs the graph with numpy, `CompiledModel` runs machine code on planned memory.
+Next room: `pool.py`.
 """
 
 from __future__ import annotations

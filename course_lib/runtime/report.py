@@ -4,6 +4,8 @@ print(run.report())
 
 kernel               calls   MFLOP     MB  from
 conv_add_relu_0          4    231.2   1.75  layer1.0.conv1, ...
+
+Next room: `course_lib/compiler.py`, the front door.
 """
 
 from __future__ import annotations

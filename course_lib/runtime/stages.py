@@ -3,6 +3,8 @@
 run.stage("fold").text         the graph after constant folding
 run.stage("loops").text        loop nests in textbook order
 run.stage("import").picture()  drawn
+
+Next room: `report.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 The rule: one axis of the result becomes the lanes of vectors, a second one that does not move the
 vector operand is unrolled, so that a vector loaded once is used many times; the tile of both fills
 the registers. What has no such axis keeps its loops, and LLVM vectorizes the innermost one. The
-outermost loop may run on several threads. Next room: `memory.py`.
+outermost loop may run on several threads. Next room: `plan.py`.
 """
 
 from __future__ import annotations

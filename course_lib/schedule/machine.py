@@ -2,7 +2,8 @@
 
     Machine(name="znver4", vector_bytes=64, registers=32, threads=2)
 
-`llvm/host.py` fills it in for the machine at hand; a test or a lesson may make up another one.
+`llvm/host.py` fills it in for the machine at hand; a test or a lesson may make up another one. Next
+room: `choose.py`.
 """
 
 from __future__ import annotations

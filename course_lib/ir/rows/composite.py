@@ -3,8 +3,8 @@
     softmax(x) == exp(x - max(x)) / sum(exp(x - max(x)))
 
 They stay whole while that helps (a pass can recognise a batch norm, a reader a softmax), then
-`passes/decompose.py` replaces each by its definition. Their numpy meaning *is* the definition,
-run by the interpreter, so that the two cannot drift apart.
+`passes/decompose.py` replaces each by its definition. Their numpy meaning *is* the definition, run
+by the interpreter, so that the two cannot drift apart. Next room: `course_lib/ir/build.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 
 Images are [n, c, h, w], weights [oc, ic/groups, kh, kw]; `pads` lists all low sides, then all high
 ones. The loop forms are those *without* padding: with padding, an op decomposes into `pad` and
-itself, so that every index stays inside its buffer.
+itself, so that every index stays inside its buffer. Next room: `movement.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     ==>  out[i0, i1] = x[i0, i1] + b[i1]
 
 Every scalar function of `scalar.py` is such an op; `select` and `cast` are added here. Broadcasting
-costs nothing: a size that is 1 in the operand gives the index 0.
+costs nothing: a size that is 1 in the operand gives the index 0. Next room: `reduction.py`.
 """
 
 from __future__ import annotations

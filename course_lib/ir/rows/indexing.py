@@ -4,7 +4,7 @@
 
 Where two indices are equal the later write counts, so the iterations depend on each other in a way
 that only the data shows: no loop nest with affine indices describes that. The CPU target calls
-`evaluate` for these, as real compilers call a library.
+`evaluate` for these, as real compilers call a library. Next room: `source.py`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 %0 = sum(%x) {axes = [1], keepdims = false} : f32[8]      // x: f32[8,4]
 ==>  out[i0] = 0;  for r1 in 0..4:  out[i0] += x[i0, r1]
+
+Next room: `contraction.py`.
 """
 
 from __future__ import annotations
