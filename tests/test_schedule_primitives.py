@@ -112,6 +112,14 @@ def test_choose_keeps_the_meaning_on_any_machine(
     assert {p.param for p in scheduled.packed} <= constants
 
 
+@pytest.mark.parametrize("fixed", ["x0", "x1"])
+@pytest.mark.parametrize("sizes", [(47, 53, 59), (1, 64, 97), (64, 3, 1), (127, 2, 13)])
+def test_choose_with_rests_in_both_directions(fixed: str, sizes: tuple[int, int, int]) -> None:
+    m, k, n = sizes
+    kernel = kernel_of("matmul", f"f32[{m},{k}]", f"f32[{k},{n}]")
+    choose(kernel, Machine("", 64, 32), frozenset([fixed]))
+
+
 def test_choose_fills_the_registers_of_a_matmul() -> None:
     kernel = kernel_of("matmul", "f32[64,64]", "f32[64,64]")
     scheduled = choose(kernel, Machine(vector_bytes=64, registers=32))
@@ -177,6 +185,9 @@ def body_loop(body: str) -> Loop:
         ("for j in 0..3 { out[3*i + j] = x[j] }", None),
         ("for j in 0..3 { out[i] = out[i] + x[j] }", None),
         ("local t: f32[] t[] = x[i] out[i] = t[]", None),
+        ("out[2*i] = x[i] out[2*i + 1] = 0.0", None),
+        ("for j in 0..3 { out[4*i + j] = x[j] } for j in 3..4 { out[4*i + j] = 0.0 }", None),
+        ("for j in 0..3 { out[4*i + j] = x[j] } for j in 3..5 { out[4*i + j] = 0.0 }", "out"),
         ("out[0] = x[i]", "out"),
         ("out[0] = out[0] + x[i]", "out"),
         ("out[i + 1] = out[i] + x[i]", "out"),

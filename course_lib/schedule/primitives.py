@@ -17,9 +17,10 @@ decides what to apply.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from course_lib.ir.expr import Affine, Load
+from course_lib.ir.expr import Affine, Expr, Load
 from course_lib.ir.loops import (
     LOOP_KINDS,
     Buffer,
@@ -77,29 +78,48 @@ def annotate(kernel: Kernel, var: str, kind: str) -> Kernel:
 def conflict(loop: Loop) -> str | None:
     """A buffer through which the iterations of a loop depend on each other; None if there is none.
 
-    They are independent if each buffer that they write (and that is not local to an iteration) is
-    accessed at one point only, and that point is another one in every iteration: along some axis,
-    a step of the loop goes further than all the loops inside it together. `out[16*i + j]` with j
-    below 16 will do; `acc[]`, `out[i + j]` and `out[i] = out[i - 1]` will not.
+    They are independent if no element that one iteration writes (unless it is local to that
+    iteration) is touched by another. That is sure if along some axis a step of the loop goes
+    further than all accesses of one iteration are apart. `out[16*i + j]` with j below 16 will do;
+    `acc[]`, `out[i + j]` and `out[i] = out[i - 1]` will not.
     """
     inside = list(statements(loop.body))
     private = {s.buffer.name for s in inside if isinstance(s, Local)}
-    extents: dict[str, int | None] = {s.var: s.extent for s in inside if isinstance(s, Loop)}
+    ranges = _ranges(s for s in inside if isinstance(s, Loop))
     touched = accesses(loop.body)
     for name in dict.fromkeys(name for way, name, _ in touched if way == "write"):
-        first, *others = dict.fromkeys(point for _, n, point in touched if n == name)
-        moves = any(isinstance(i, Affine) and _steps_over(i, loop.var, extents) for i in first)
-        if name not in private and (others or not moves):
+        axes = zip(*(point for _, n, point in touched if n == name), strict=True)
+        if name not in private and not any(_apart(loop.var, axis, ranges) for axis in axes):
             return name
     return None
 
 
-def _steps_over(index: Affine, var: str, extents: dict[str, int | None]) -> bool:
-    """Do two iterations of `var` never give the same index, whatever the loops inside do?"""
-    within = [(c, extents[v]) for v, c in index.terms if v in extents]
-    if any(extent is None for _, extent in within):
-        return False
-    return abs(index.coefficient(var)) > sum(abs(c) * ((e or 1) - 1) for c, e in within)
+def _ranges(some: Iterable[Loop]) -> dict[str, tuple[int, int] | None]:
+    """The first and the last value of each loop variable; None if they are not numbers."""
+    ranges: dict[str, tuple[int, int] | None] = {}
+    for loop in some:
+        first, last = loop.start.const, max(loop.stop.const - 1, loop.start.const)
+        other = ranges.get(loop.var, (first, last))
+        if other is None or loop.start.terms or loop.stop.terms:
+            ranges[loop.var] = None
+        else:
+            ranges[loop.var] = min(first, other[0]), max(last, other[1])
+    return ranges
+
+
+def _apart(var: str, axis: Iterable[Affine | Expr], ranges: Mapping) -> bool:
+    """Do these indices differ by less than one step of `var`, whatever the loops inside do?"""
+    ends: list[int] = []
+    outside: set[tuple[tuple[str, int], ...]] = set()  # `var` and the loops around it
+    for index in axis:
+        if not isinstance(index, Affine) or any(ranges.get(v, ()) is None for v in index.vars):
+            return False
+        moving = [(c * ranges[v][0], c * ranges[v][1]) for v, c in index.terms if v in ranges]
+        ends.append(index.const + sum(min(m) for m in moving))
+        ends.append(index.const + sum(max(m) for m in moving))
+        outside.add(tuple((v, c) for v, c in index.terms if v not in ranges))
+    step = dict(next(iter(outside))).get(var, 0)
+    return len(outside) == 1 and max(ends) - min(ends) < abs(step)
 
 
 def _refuse_conflict(loop: Loop, what: str) -> None:
@@ -247,13 +267,13 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
         raise ValueError(f"pack: {param} has {len(sizes)} axes, got axis {axis} by {factor}")
     if sizes[axis] % factor:
         raise ValueError(f"pack: {sizes[axis]} does not divide into blocks of {factor}")
-    last = _last_values(kernel)
+    ranges = _ranges(loops(kernel))
 
     def block(load: Load) -> Load:
         if load.buffer != param:
             return load
         index = load.indices[axis]
-        outer, inner = _quotient(index, factor, last, param)
+        outer, inner = _quotient(index, factor, ranges, param)
         return replace(
             load, indices=(*load.indices[:axis], outer, *load.indices[axis + 1 :], inner)
         )
@@ -268,21 +288,12 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     return verify_kernel(done)
 
 
-def _last_values(kernel: Kernel) -> dict[str, int]:
-    """The largest value of each loop variable that runs from a number >= 0 to a number."""
-    last: dict[str, int] = {}
-    for loop in loops(kernel):
-        if not loop.start.terms and not loop.stop.terms and loop.start.const >= 0:
-            last[loop.var] = max(last.get(loop.var, 0), loop.stop.const - 1)
-    return last
-
-
-def _quotient(index, factor: int, last: dict[str, int], param: str) -> tuple[Affine, Affine]:
+def _quotient(index, factor: int, ranges: Mapping, param: str) -> tuple[Affine, Affine]:
     """Divide an index by the block size: exact if the remainder stays inside a block."""
     if isinstance(index, Affine) and index.const % factor == 0:
         outer = [(v, c // factor) for v, c in index.terms if c % factor == 0]
         inner = [(v, c) for v, c in index.terms if c % factor]
-        reach = sum(c * last.get(v, factor) for v, c in inner)
-        if all(c > 0 for _, c in inner) and reach < factor:
+        known = all(c > 0 and ranges[v] is not None and ranges[v][0] >= 0 for v, c in inner)
+        if known and sum(c * ranges[v][1] for v, c in inner) < factor:
             return Affine(tuple(outer), index.const // factor), Affine(tuple(inner))
     raise ValueError(f"pack: {param} is read at {index}, which is not {factor} * outer + inner")
