@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_lib.ir.build import const
+from course_lib.ir.build import cast, const
 from course_lib.ir.graph import Node
-from course_lib.ir.types import DType, bool_, f32, i64
+from course_lib.ir.types import DTYPES, DType, bool_, f32, i64
 
 RULES: dict[str, Callable[..., Any]] = {"getitem": operator.getitem}
 
@@ -60,15 +60,14 @@ _TYPES = {
 
 
 def element_type(dtype: torch.dtype) -> DType:
-    from course_lib.ir.types import dtype as named
-
+    """Our element type for PyTorch's."""
     if dtype not in _TYPES:
         raise ValueError(f"{dtype} is not supported; convert the model, for example model.float()")
-    return named(_TYPES[dtype])
+    return DTYPES[_TYPES[dtype]]
 
 
 def array(tensor: torch.Tensor) -> np.ndarray:
-    """The values of a tensor. Stored as numpy cannot be (bfloat16, ...) is a clear error."""
+    """The values of a tensor, if its element type is one of ours."""
     element_type(tensor.dtype)
     return tensor.detach().cpu().contiguous().numpy()
 
@@ -107,8 +106,6 @@ def _join(types: Sequence[DType]) -> DType | None:
 
 def as_type(x: Any, dtype: DType) -> Node:
     """`x` (a node or a number) with this element type."""
-    from course_lib.ir.build import cast
-
     if not isinstance(x, Node):
         return const(x, dtype)
     return x if x.type.dtype == dtype else cast(x, dtype.name)

@@ -16,7 +16,7 @@ from course_lib.frontend.aten import as_type, element_type, translates
 from course_lib.ir import build as b
 from course_lib.ir.build import apply
 from course_lib.ir.graph import Node
-from course_lib.ir.types import bool_, f32, i64
+from course_lib.ir.types import bool_, f32, i64, u8
 
 
 def axes_of(x: Node, dim: Any) -> tuple[int, ...] | None:
@@ -99,12 +99,17 @@ def argmin(x: Node, dim: int | None = None, keepdim: bool = False) -> Node:
 
 @translates("any")
 def any(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
-    return as_type(amax(as_type(as_type(x, bool_), i64), dim, keepdim), bool_)
+    return truth(x, amax(as_type(as_type(x, bool_), i64), dim, keepdim))
 
 
 @translates("all")
 def all(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
-    return as_type(amin(as_type(as_type(x, bool_), i64), dim, keepdim), bool_)
+    return truth(x, amin(as_type(as_type(x, bool_), i64), dim, keepdim))
+
+
+def truth(x: Node, result: Node) -> Node:
+    """0 or 1 as a bool. (From u8, PyTorch's bool before it had one, it stays u8.)"""
+    return as_type(result, u8 if x.type.dtype == u8 else bool_)
 
 
 @translates("var.correction", "var.dim", "var.default")

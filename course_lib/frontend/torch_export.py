@@ -201,6 +201,7 @@ class _Importer:
         except (ValueError, TypeError) as error:
             where = f" (from {', '.join(origin)})" if origin else ""
             raise ValueError(f"{node.target}{where}: {error}") from error
+        _check_types(node, result)
         if isinstance(result, (list, tuple)):
             return stamp(result, operands, origin)
         return stamp([result], operands, origin, [node.name])[0]
@@ -221,9 +222,22 @@ class _Importer:
         return results
 
 
+def _check_types(node: fx.Node, result: Any) -> None:
+    """PyTorch has recorded the type of every result: a rule that gives another one is wrong."""
+    wanted = node.meta.get("val")
+    many = isinstance(wanted, (list, tuple))
+    pairs = zip(result, wanted, strict=False) if many else [(result, wanted)]
+    for have, want in pairs:
+        if isinstance(have, Node) and isinstance(want, torch.Tensor):
+            type = TensorType(aten.element_type(want.dtype), tuple(want.shape))
+            assert have.type == type, f"{node.format_node()}: gives {have.type}, should be {type}"
+
+
 def _type(node: fx.Node) -> TensorType:
+    """The type of an input."""
     value = node.meta["val"]
     if not all(isinstance(size, int) for size in value.shape):
-        raise ValueError(f"input {node.name} has a dynamic shape {tuple(value.shape)}; export "
-                         "it with fixed sizes")  # fmt: skip
+        raise ValueError(
+            f"input {node.name} has a dynamic shape {tuple(value.shape)}: export with fixed sizes"
+        )
     return TensorType(aten.element_type(value.dtype), tuple(value.shape))
