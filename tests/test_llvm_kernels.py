@@ -145,6 +145,12 @@ def test_one_module_for_two_compilations_is_not_shared() -> None:
     assert first.functions["w4_s1"][0][0] is not second.functions["w4_s1"][0][0]
 
 
+def test_a_local_that_is_too_large_for_the_stack_is_refused() -> None:
+    kernel = parse_kernel("kernel @big(out: f32[]) { local t: f32[9999999] out[] = t[0] }")
+    with pytest.raises(ValueError, match="the local t takes 39,999,996 bytes of the stack; split"):
+        compile_kernels([kernel])
+
+
 def test_the_machine_at_hand() -> None:
     machine = host_machine()
     assert isinstance(machine, Machine) and machine.name

@@ -28,6 +28,7 @@ from course_lib.llvm.scalars import constant, emit_scalar, memory_type
 I64 = ir.IntType(64)
 I32 = ir.IntType(32)
 MAX_SHUFFLE_STRIDE = 4
+MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,11 @@ class _Emitter:
 
     def local(self, buffer: Buffer) -> None:
         """Stack memory, reserved once in the entry block; LLVM turns it into registers."""
+        if buffer.type.nbytes > MAX_STACK:
+            raise ValueError(
+                f"@{self.kernel.name}: the local {buffer.name} takes {buffer.type.nbytes:,} bytes "
+                "of the stack; split the loops that it has a slot for into small blocks first"
+            )
         element = memory_type(buffer.type.dtype)
         slot = ir.IRBuilder(self.entry).alloca(ir.ArrayType(element, buffer.type.numel))
         slot.align = 64
