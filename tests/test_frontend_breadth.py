@@ -180,9 +180,16 @@ def test_import_from_torch(case) -> None:
     assert_close(run(graph, arrays)[0], want)
 
 
-def test_import_from_onnx(case, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"opset_version": 24}, {"opset_version": 14, "dynamo": False}],
+    ids=["default", "opset24", "old_exporter_opset14"],
+)
+def test_import_from_onnx(case, options: dict, tmp_path: Path) -> None:
     model, inputs, want = case
-    assert_close(run(via_onnx(model, inputs, tmp_path), [x.numpy() for x in inputs])[0], want)
+    graph = via_onnx(model, inputs, tmp_path, **options)
+    assert all(node.origin for node in graph.ops)
+    assert_close(run(graph, [x.numpy() for x in inputs])[0], want)
 
 
 def test_compiled_for_the_cpu(case) -> None:
@@ -191,9 +198,9 @@ def test_compiled_for_the_cpu(case) -> None:
     assert_close(np.asarray(course_lib.compile(model, inputs)(*arrays)), want)
 
 
-def via_onnx(model: nn.Module, inputs: list[torch.Tensor], folder: Path) -> Graph:
+def via_onnx(model: nn.Module, inputs: list[torch.Tensor], folder: Path, **options) -> Graph:
     path = folder / "model.onnx"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # PyTorch's own deprecations
-        torch.onnx.export(model, tuple(inputs), path, verbose=False)
+        torch.onnx.export(model, tuple(inputs), path, verbose=False, **options)
     return from_onnx(path)

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 import course_lib
-from course_lib.frontend.onnx_export import to_onnx
+from course_lib.frontend.onnx_export import NEWEST_OPSET, to_onnx
 from course_lib.frontend.onnx_import import from_onnx
 from course_lib.frontend.torch_export import from_torch
 from course_lib.ir.graph import Graph
@@ -110,11 +110,12 @@ def test_our_onnx_export_runs_in_onnxruntime(name: str, opset: int) -> None:
     assert error(on_onnxruntime(to_onnx(imported(name), opset), name), name) <= TOLERANCE
 
 
+@pytest.mark.parametrize("opset", [13, 20, NEWEST_OPSET])
 @pytest.mark.parametrize("name", MODELS)
-def test_torch_to_graph_to_onnx_to_graph_keeps_every_bit(name: str) -> None:
+def test_torch_to_graph_to_onnx_to_graph_keeps_every_bit(name: str, opset: int) -> None:
     inputs = list(example_inputs(name))
     (there,) = run(imported(name), inputs)
-    (back,) = run(from_onnx(to_onnx(imported(name))), inputs)
+    (back,) = run(from_onnx(to_onnx(imported(name), opset)), inputs)
     np.testing.assert_array_equal(there, back)
 
 
