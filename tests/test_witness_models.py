@@ -21,6 +21,7 @@ from course_lib.frontend.torch_export import from_torch
 from course_lib.ir.graph import Graph
 from course_lib.ir.interp import run
 from course_lib.models import MODELS, example_inputs
+from course_lib.passes.manager import run_passes
 
 TOLERANCE = 1e-4
 TARGETS = ("interpreter", "cpu")
@@ -108,6 +109,13 @@ def test_unfolded_onnx_file_compiles_to_machine_code(name: str, folder: Path) ->
 @pytest.mark.parametrize("name", MODELS)
 def test_our_onnx_export_runs_in_onnxruntime(name: str, opset: int) -> None:
     assert error(on_onnxruntime(to_onnx(imported(name), opset), name), name) <= TOLERANCE
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_our_passes_made_of_a_model_runs_in_onnxruntime(name: str) -> None:
+    optimized = run_passes(imported(name))
+    assert any(node.op == "fused" for node in optimized.ops)
+    assert error(on_onnxruntime(to_onnx(optimized), name), name) <= TOLERANCE
 
 
 @pytest.mark.parametrize("opset", [13, 20, NEWEST_OPSET])
