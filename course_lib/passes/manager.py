@@ -57,6 +57,10 @@ SHOWN = 30  # lines of a diff
 class PassError(ValueError):
     """A pass crashed, or what it returned is not a well-formed graph."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Notebooks show the words alone: they name the pass, and its author's line."""
+        return [str(self)]
+
 
 @dataclass(frozen=True)
 class PassRun:
