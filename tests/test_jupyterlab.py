@@ -89,6 +89,20 @@ def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
     raise AssertionError(f"JupyterLab did not start: {log.read_text()[-2000:]}")
 
 
+# The notebook is open, and its kernel answers: what is run before that is lost.
+READY = """async () => {
+    const panel = window.jupyterapp?.shell.currentWidget;
+    if (panel?.sessionContext?.session?.kernel?.connectionStatus !== "connected") return false;
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+    await panel.sessionContext.session.kernel.info;
+    return true;
+}"""
+
+
+BUSY = ".jp-Notebook-ExecutionIndicator[data-status=busy]"
+
+
 class Notebook:
     """The notebook that is open in the page, driven as a person would: click, type, run."""
 
@@ -96,8 +110,15 @@ class Notebook:
         self.page = page
 
     def run_all(self) -> None:
-        self.page.evaluate("window.jupyterapp.commands.execute('notebook:run-all-cells')")
-        self.settle()
+        """Start it, as often as it takes: a kernel that is not quite there loses the request."""
+        for _ in range(20):
+            self.page.evaluate(
+                "() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }"
+            )
+            self.page.wait_for_timeout(3000)
+            if self.page.locator(BUSY).count() or self.cell("import").get_by_text("[1]").count():
+                return
+        raise AssertionError("the kernel never began to run the notebook")
 
     def settle(self, seconds: int = 120) -> None:
         idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
@@ -126,8 +147,8 @@ def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.goto(f"{lab}/lab/tree/u02_rewrites.ipynb")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=120_000)
+    page.wait_for_function(READY, timeout=120_000)
     notebook = Notebook(page)
-    notebook.settle()
     stub = notebook.cell('@implements("passes.dce")')
     verdict = notebook.cell('check("passes.dce")')
     output = verdict.locator(".jp-OutputArea")
