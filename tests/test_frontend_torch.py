@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils._pytree import tree_leaves
 
-from course_lib.frontend import UnsupportedOps, load
+from course_lib.frontend import UnsupportedOps, coverage, load
 from course_lib.frontend.torch_export import from_torch
 from course_lib.ir.graph import Graph
 from course_lib.ir.interp import run
@@ -329,3 +329,12 @@ def test_graph_does_not_share_memory_with_the_model() -> None:
     with torch.no_grad():
         model.weight.zero_()
     np.testing.assert_array_equal(run(graph, [np.ones(2, np.float32)])[0], before)
+
+
+def test_every_rule_is_for_an_op_that_pytorch_has() -> None:
+    names = [name for name in coverage()["aten"] if name != "getitem"]
+    for name in names:
+        packet, _, overload = name.partition(".")
+        op = getattr(torch.ops.aten, packet)  # AttributeError if there is none
+        assert not overload or overload in op.overloads(), name
+    assert len(names) > 200
