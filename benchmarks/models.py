@@ -79,7 +79,7 @@ def check(calls: dict[str, Engine]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--model", choices=MODELS, action="append", help="only this one")
     parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
     parser.add_argument("--rounds", type=int, default=7)

@@ -126,7 +126,7 @@ def _contents(caption: str, names: list[str]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--into", type=Path, default=COURSE / "build" / "site")
     parser.add_argument("--notebooks", type=Path, default=COURSE / "notebooks")
     options = parser.parse_args()

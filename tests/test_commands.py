@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -52,7 +53,8 @@ def test_run_takes_inputs_by_name_or_in_order(model: Path, tmp_path: Path, capsy
     x, y = np.ones((3, 4), np.float32), np.ones((4, 5), np.float32)
     names = [i.name for i in onnx.load(model).graph.input]
     by_name, in_order = tmp_path / "named.npz", tmp_path / "ordered.npz"
-    np.savez(by_name, **{names[1]: y, names[0]: x})
+    named: Any = {names[1]: y, names[0]: x}
+    np.savez(by_name, **named)
     np.savez(in_order, x, y)
     for path in (by_name, in_order):
         assert call(capsys, "run", model, "--inputs", path)[0] == 0

@@ -158,7 +158,7 @@ def every_pass() -> Graph:
 
 
 @exercise("u02.zero", unit=2, points=2, kind="explain")
-def zero() -> str:
+def zero() -> Rubric:
     """ResNet-18 keeps 20 additions of 0.0. A colleague wants to add the rule `x + 0.0 -> x` for
     floats. For which x does the result change, and how could a user of the network ever notice?
     What would the compiler have to know, or the user have to allow, so that the rule may be

@@ -173,7 +173,7 @@ def fold_keeps_big_results_out(fold):
 @checks("passes.fold", spec="if computing it raises: element 7 of an i32[2] has no value")
 def fold_survives_what_has_no_value(fold):
     """Element 7 of an i32[2] raises when it is computed, and stays in the program."""
-    beyond = apply("gather", const(np.int32([1, 2])), const(np.int64([7])), axis=0)
+    beyond = apply("gather", const([1, 2], "i32"), const([7], "i64"), axis=0)
     before = trace(lambda x: x + beyond, "i32[4]")
     after = valid_graph(fold(before), before)
     if not any(n.op == "gather" for n in after.nodes):

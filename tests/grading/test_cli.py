@@ -30,7 +30,7 @@ def graded(tmp_path_factory) -> Path:
     (folder / "in").mkdir()
     (folder / "in" / "ada.ipynb").write_bytes(notebook_bytes(TOUR, solutions=True))
     (folder / "in" / "bob_u00_tour.ipynb").write_bytes(notebook_bytes(TOUR, solutions=False))
-    done = command("grade", "--submissions", folder / "in", "--unit", 0, "--out", folder / "out")
+    done = command("grade", "--submissions", folder / "in", "--unit", "0", "--out", folder / "out")
     assert done.returncode == 0, done.stderr
     assert "2 to grade; sandbox:" in done.stdout and "2 rows" in done.stdout
     return folder / "out"
@@ -48,10 +48,10 @@ def test_grade_writes_grades_reports_and_feedback(graded):
 
 
 def test_release_and_nbgrader_write_what_they_say(tmp_path):
-    done = command("release", "--unit", 0, "--into", tmp_path)
+    done = command("release", "--unit", "0", "--into", tmp_path)
     assert f"{TOUR.name}: ready to hand out" in done.stdout, done.stderr
     assert (tmp_path / TOUR.name / f"{TOUR.name}.ipynb").exists()
-    done = command("nbgrader", "--unit", 0, "--into", tmp_path / "course")
+    done = command("nbgrader", "--unit", "0", "--into", tmp_path / "course")
     assert "run nbgrader there" in done.stdout, done.stderr
     assert (tmp_path / "course" / "nbgrader_config.py").exists()
 

@@ -53,7 +53,7 @@ def until(step, graph: Graph) -> Graph:
 
 
 @exercise("u99.why", unit=99, points=2, kind="explain")
-def why() -> str:
+def why() -> Rubric:
     """Why is removing dead nodes always safe here? Two sentences."""
     return Rubric(
         criteria="1 point: no side effects. 1 point: no output reads them.",
