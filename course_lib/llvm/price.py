@@ -1,0 +1,64 @@
+"""What one vector operation costs on this processor, measured in registers, without memory.
+
+    nanoseconds("fdiv {x}, %y")    ->  0.64        // eight divisions of f32, one instruction
+    nanoseconds("fmul {x}, %y")    ->  0.13
+
+Eight chains of the same operation run side by side in a loop, so that it is throughput that is
+measured, not how long one result takes. Next room: `course_lib/passes/strength.py`, which acts
+on such prices.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import timeit
+
+import llvmlite.binding as llvm
+import numpy as np
+
+from course_lib.llvm.jit import target_machine
+
+CHAINS = range(8)
+TURNS = 20_000
+
+
+def nanoseconds(operation: str, repeat: int = 20) -> float:
+    """The time of one operation on <8 x float>, the best of `repeat` measurements.
+
+    `operation` is the right-hand side of an LLVM instruction. {x} stands for its operand with its
+    type, %y for a second one of that type; both begin as ones.
+    """
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_loop(operation)), target_machine())
+    engine.finalize_object()
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
+    run = signature(engine.get_function_address("f"))
+    ones = np.ones(8, np.float32)
+    seconds = min(timeit.repeat(lambda: run(ones.ctypes.data, TURNS), number=1, repeat=repeat))
+    return seconds / TURNS / len(CHAINS) * 1e9
+
+
+def _loop(operation: str) -> str:
+    """A function that applies the operation to each chain, `%n` times."""
+    begin = [f"%a{k} = phi <8 x float> [%y, %start], [%b{k}, %loop]" for k in CHAINS]
+    apply = [f"%b{k} = {operation.format(x=f'<8 x float> %a{k}')}" for k in CHAINS]
+    store = [f"store <8 x float> %b{k}, ptr %p, align 4" for k in CHAINS]
+    return "\n".join(
+        [
+            "declare <8 x float> @llvm.sqrt.v8f32(<8 x float>)",
+            "define void @f(ptr %p, i64 %n) {",
+            "start:",
+            "%y = load <8 x float>, ptr %p, align 4",
+            "br label %loop",
+            "loop:",
+            "%i = phi i64 [0, %start], [%next, %loop]",
+            *begin,
+            *apply,
+            "%next = add i64 %i, 1",
+            "%more = icmp slt i64 %next, %n",
+            "br i1 %more, label %loop, label %end",
+            "end:",
+            *store,
+            "ret void",
+            "}",
+        ]
+    )
