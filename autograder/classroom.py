@@ -32,7 +32,6 @@ from pathlib import Path
 
 from autograder.build import write
 from autograder.edition import COURSE
-from autograder.framework import prepare
 from autograder.grade import (
     Assignment,
     Report,
@@ -41,6 +40,7 @@ from autograder.grade import (
     load_report,
     unreadable,
 )
+from autograder.judging import prepare
 from autograder.program import Program, Unreadable, read
 from autograder.sandbox import best_mode
 from autograder.sources import sources

@@ -29,6 +29,7 @@ SHIPPED = (
     "codec.py",
     "feedback.py",
     "framework.py",
+    "judging.py",
     "notebook.py",
     "programs.py",
     "properties.py",

@@ -30,7 +30,8 @@ import numpy as np
 
 from autograder.build import write
 from autograder.edition import COURSE, library
-from autograder.framework import Died, Stop, TimedOut, judge
+from autograder.framework import Died, Stop, TimedOut
+from autograder.judging import judge
 from autograder.program import Program
 from autograder.sandbox import Limits, Worker, best_mode
 from autograder.sources import Source

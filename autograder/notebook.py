@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.codec import Codec, Unsendable
-from autograder.framework import Crashed, NotAttempted, Wrong, judge
+from autograder.framework import Crashed, NotAttempted, Wrong
+from autograder.judging import judge
 from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, Verdict
 from course_lib import exercises
 from course_lib.exercises import Slot, slot

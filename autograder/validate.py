@@ -21,10 +21,10 @@ from autograder.edition import COURSE, notebook_bytes
 from autograder.framework import (
     alternatives_of,
     checks_of,
-    judge,
     mutants_of,
 )
 from autograder.grade import Assignment, grade
+from autograder.judging import judge
 from autograder.notebook import check, here
 from autograder.program import read
 from autograder.solutions import solution_body

@@ -27,14 +27,14 @@ WRONG = {
     return Yes()""",
     "calls_the_library": """from autograder.answers.u99 import sweep as ours
     return ours.__wrapped__(graph)""",
-    "patches_the_checker": """import autograder.framework, autograder.properties
-    autograder.framework.judge = lambda *a, **k: "passed"
+    "patches_the_checker": """import autograder.judging, autograder.properties
+    autograder.judging.judge = lambda *a, **k: "passed"
     autograder.properties.same_meaning = lambda *a, **k: None
     return graph""",
     "patches_numpy": """import numpy
     numpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True
     return graph""",
-    "patches_the_codec": """import autograder.codec, autograder.framework
+    "patches_the_codec": """import autograder.codec
     autograder.codec.verify = lambda graph: graph
     return Graph("x", (), (), ())""",
     "changes_its_mind": "import random\n    return graph if random.random() < 0.5 else sweep",

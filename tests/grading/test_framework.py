@@ -9,7 +9,8 @@ import pytest
 
 from autograder import check, implements
 from autograder.feedback import as_html, as_text
-from autograder.framework import checks_of, mutants_of, perform
+from autograder.framework import checks_of, mutants_of
+from autograder.judging import perform
 from autograder.notebook import here
 from autograder.properties import seal_of, sealed
 from autograder.validate import leaks, problems_of, validate, verdict_of
