@@ -9,7 +9,7 @@
 `check` never raises: it returns a verdict, which shows itself. The answer is called exactly as the
 grader calls it: arguments and results pass through the same codec, so what works here works there.
 
-Next room: framework.py, how a check runs.
+Next room: judging.py, how checks run.
 """
 
 from __future__ import annotations

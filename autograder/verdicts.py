@@ -10,7 +10,7 @@
 
 A verdict is the same in a notebook, in the grader's JSON report and in the feedback page.
 
-Next room: framework.py, which makes verdicts; feedback.py draws them.
+Next room: judging.py, which makes verdicts; feedback.py, which shows them.
 """
 
 from __future__ import annotations
