@@ -12,9 +12,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from autograder.framework import (
@@ -148,6 +151,7 @@ def _examples(check: Check, offset: int) -> list[Any]:
 def _explore(check: Check, offset: int, function: Callable[[Any], None]) -> None:
     """Let Hypothesis call `function` on the examples, and on smaller ones once it raises."""
     from hypothesis import HealthCheck, Phase, given, seed, settings
+    from hypothesis.configuration import set_hypothesis_home_dir
 
     assert check.given is not None
     run = settings(
@@ -163,7 +167,17 @@ def _explore(check: Check, offset: int, function: Callable[[Any], None]) -> None
             HealthCheck.large_base_example,
         ],
     )
-    run(seed(check.seed + offset)(given(check.given)(lambda example: function(example))))()
+    test = run(seed(check.seed + offset)(given(check.given)(lambda example: function(example))))
+    # What Hypothesis keeps between runs goes to the user's temporary files, not beside a notebook.
+    set_hypothesis_home_dir(Path(tempfile.gettempdir()) / f"hypothesis-{_user()}")
+    try:
+        test()
+    finally:
+        set_hypothesis_home_dir(None)
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0
 
 
 class _Enough(BaseException):

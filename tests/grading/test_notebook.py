@@ -73,6 +73,16 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
     assert ran == ["cell"]
 
 
+def test_check_leaves_nothing_beside_the_notebook(tmp_path):
+    from autograder import check
+    from autograder.judging import _examples
+
+    _examples.cache_clear()
+    implements("u99.sweep")(lambda graph: graph)
+    assert check("u99.sweep").kind == "wrong"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_website_counts_the_library_as_the_answer(monkeypatch):
     monkeypatch.setenv("COURSE_ANSWERS", "reference")
     from autograder import check
