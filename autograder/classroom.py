@@ -46,6 +46,7 @@ from autograder.sandbox import best_mode
 from autograder.sources import sources
 from autograder.submissions import Handed, collect
 
+UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
 PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
 
 
@@ -109,7 +110,7 @@ def grade_all(
     for task in todo:
         report = load_report(cache / f"{task.cache_name(seed)}.json")
         if task.reason:
-            yield task, unreadable(task.assignment, task.reason.encode(), task.reason, seed)
+            yield task, unreadable(task.assignment, task.reason.encode(*UTF8), task.reason, seed)
         elif report is not None:
             yield task, replace(report, notes=task.program.notes)
         else:
@@ -146,7 +147,7 @@ def write_grades(results: list[tuple[Task, Report]], out: Path) -> Path:
         cells = [_harmless(c) for c in (task.student, report.assignment)]
         row = [*cells, *totals, _harmless(notes), _harmless(task.file)]
         rows.writerow([*row, *(earned.get(name, "") for name in names)])
-    write(out / "grades.csv", table.getvalue().encode())
+    write(out / "grades.csv", table.getvalue().encode(*UTF8))
     return out / "grades.csv"
 
 
@@ -156,14 +157,15 @@ def write_report(task: Task, report: Report, out: Path) -> None:
 
     place = Path(report.assignment) / file_name(task.student)
     text = json.dumps(report.to_json(), indent=1, ensure_ascii=False)
-    write(out / "reports" / f"{place}.json", text.encode())
-    write(out / "feedback" / f"{place}.html", feedback_page(report, task.student).encode())
+    write(out / "reports" / f"{place}.json", text.encode(*UTF8))
+    page = feedback_page(report, task.student)
+    write(out / "feedback" / f"{place}.html", page.encode(*UTF8))
 
 
 def file_name(student: str) -> str:
     """A student's name as a file name; different names stay different."""
     safe = "".join(c if c.isalnum() or c in "._-@+ " else "_" for c in student).strip(". ")[:80]
-    tag = hashlib.sha256(student.encode()).hexdigest()[:8]
+    tag = hashlib.sha256(student.encode(*UTF8)).hexdigest()[:8]
     return safe if safe == student else f"{safe}-{tag}"
 
 
@@ -212,7 +214,7 @@ def _grade_one(task: Task, cache: Path, seed: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is for the process that started us
     report = grade(task.assignment, task.program, seed)
     text = json.dumps(report.to_json(), ensure_ascii=False)
-    write(cache / f"{task.cache_name(seed)}.json", text.encode())
+    write(cache / f"{task.cache_name(seed)}.json", text.encode(*UTF8))
 
 
 def _is_over(process: BaseProcess, end: float) -> bool:

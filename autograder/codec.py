@@ -39,9 +39,12 @@ import numpy as np
 from course_lib.ir import types
 from course_lib.ir.build import apply, const, inp
 from course_lib.ir.graph import Graph, Node, topological_order
+from course_lib.ir.ops import flops
 from course_lib.ir.verify import verify
 
-MAX_ELEMENTS = 1 << 27  # of all new tensors of a message together
+MAX_TEXT = 1 << 25  # bytes of JSON in a message: Python needs thirty times as much
+MAX_ELEMENTS = 1 << 27  # of all new tensors and arrays of a message together
+MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest model of the course
 MAX_ROWS = 50_000  # new nodes and graphs of a message
 MAX_DEPTH = 60
 DTYPES = {np.dtype(d).str for d in (*"?bBhHiIqQ", "f2", "f4", "f8", "c8", "c16")}
@@ -205,6 +208,8 @@ class _Reader:
         length, count = struct.unpack_from("<QI", data)
         sizes = struct.unpack_from(f"<{count}Q", data, 12)
         start = 12 + 8 * count
+        if length > MAX_TEXT:
+            raise Unsendable(f"more than {MAX_TEXT >> 20} MB of lists, text and numbers")
         self.content = json.loads(bytes(data[start : start + length]))
         start += length
         if start + sum(sizes) != len(data):
@@ -213,7 +218,7 @@ class _Reader:
         for size in sizes:
             self.blobs.append(data[start : start + size])
             start += size
-        self.elements = 0
+        self.elements = self.flops = 0
 
     def message(self) -> Any:
         rows = self.content["rows"]
@@ -269,10 +274,11 @@ class _Reader:
             made = apply(op, *inputs, **self.unpack(row["attrs"]))
         if (made.type.dtype, made.type.shape) != (declared.dtype, declared.shape):
             raise Unsendable(f"%{name} = {op}: declared {declared}, its operands give {made.type}")
-        if made.type.is_static:
-            self.elements += made.type.numel
-        if self.elements > MAX_ELEMENTS:
-            raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
+        if made.type.is_static and op != "constant":  # a constant's array is counted already
+            self.count(made.type.numel)
+            self.flops += flops(made)
+            if self.flops > MAX_FLOPS:
+                raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
         return dataclasses.replace(made, name=name, origin=origin, type=declared)
 
     def graph(self, row: dict[str, Any]) -> Graph:
@@ -292,7 +298,13 @@ class _Reader:
         blob = self.blobs[body["blob"]]
         if math.prod(shape) * np.dtype(dtype).itemsize != len(blob):
             raise Unsendable("an array's bytes do not fill its shape")
+        self.count(math.prod(shape))
         return np.frombuffer(blob, dtype).reshape(shape).copy()
+
+    def count(self, elements: int) -> None:
+        self.elements += elements
+        if self.elements > MAX_ELEMENTS:
+            raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
 
     def record(self, module: str, name: str, fields: Any) -> Any:
         """Only frozen dataclasses of course_lib; the grader's end imports nothing for them."""
@@ -317,5 +329,7 @@ class _Reader:
 
 def _is_record(kind: type) -> bool:
     if not dataclasses.is_dataclass(kind) or not kind.__module__.startswith("course_lib."):
+        return False
+    if issubclass(kind, (Node, Graph)):  # those have rows, which are verified
         return False
     return kind.__dataclass_params__.frozen  # type: ignore[attr-defined]

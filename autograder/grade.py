@@ -30,7 +30,7 @@ import numpy as np
 
 from autograder.build import write
 from autograder.edition import COURSE, library
-from autograder.framework import Died, Stop, TimedOut
+from autograder.framework import Died, Stop, TimedOut, Wrong
 from autograder.judging import judge
 from autograder.program import Program
 from autograder.sandbox import Limits, Worker, best_mode
@@ -216,12 +216,18 @@ class _Student:
             self.worker.close()
 
     def _run_cells(self, worker: Worker) -> None:
+        until = time.monotonic() + self.limits.cells
         for index, cell in enumerate(self.program.cells):
             if index in self.deadly:
                 continue
+            if time.monotonic() > until:
+                self.deadly.add(index)
+                problem = f"All cells together took over {self.limits.cells:g} seconds."
+                self._blame(cell.answers, TimedOut(problem))
+                continue
             try:
                 error = worker.cell(cell.source, cell.filename)
-            except (Stop, ValueError) as stop:
+            except (Stop, Wrong, ValueError) as stop:
                 self.deadly.add(index)
                 worker.close()
                 self._blame(cell.answers, _as_stop(stop))
@@ -230,7 +236,7 @@ class _Student:
                 self._blame(cell.answers, error)
         try:
             self.answered = set(worker.answered())
-        except (Stop, ValueError):
+        except (Stop, Wrong, ValueError):
             worker.close()  # its process answers for itself no more: nothing is plugged in
             self.deadly.update(range(len(self.program.cells)))
 
@@ -285,7 +291,8 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
             student.start_afresh()  # whatever this answer left behind is not the next one's
         return verdict
     except Stop as stop:
-        return Verdict(entry.name, stop.kind, entry.points, problem=stop.problem)
+        earned = None if stop.kind == GRADER else 0.0
+        return Verdict(entry.name, stop.kind, entry.points, earned, problem=stop.problem)
     except Exception:
         problem = "The grader could not grade this."
         error = traceback.format_exc(limit=-8)

@@ -135,7 +135,8 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
             one(example)
         return len(examples)
     # Hypothesis calls an answer that changes its mind "flaky"; what it did wrong is enough.
-    with contextlib.suppress(Wrong, Crashed, _Enough, HypothesisException):
+    # Nor does it matter if the time is over, or the process gone, before it has the smallest.
+    with contextlib.suppress(Wrong, Crashed, TimedOut, Died, _Enough, HypothesisException):
         _explore(check, offset, one)
     raise smallest[0] from None
 

@@ -24,8 +24,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 MAX_BYTES = 20 << 20
+MAX_CODE = 1 << 20  # characters of all code cells together: reading them is slow
 INDIGESTIBLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # of code that was handed in
 IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
+COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
 STUB = 'raise NotImplementedError("write your answer here")'
 TEXT_STUB = "*Write your answer here.*"
@@ -82,6 +84,8 @@ class Program:
 def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
     """The graded part of a notebook. `explanations` are the exercises answered in words."""
     cells = cells_of(data)
+    if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
+        raise Unreadable("The code cells have more than a million characters together.")
     answers: list[Cell] = []
     others: list[_Statement] = []
     for number, (kind, source, _) in enumerate(cells, 1):
@@ -207,7 +211,15 @@ def _is_star(statement: ast.stmt) -> bool:
 
 
 def _changed_names(statement: ast.stmt) -> set[str]:
-    """The names that a top-level statement defines or changes: x = .., x[0] = .., x.append(..)."""
+    """The names that a top-level statement defines or changes, a loop by all that stands in it."""
+    parts = ast.walk(statement) if isinstance(statement, COMPOUND) else [statement]
+    return {name for part in parts for name in _changed_by(part)}
+
+
+def _changed_by(statement: ast.AST) -> set[str]:
+    """What one part of it changes: x = .., x[0] = .., x.append(..), for x in ..."""
+    if isinstance(statement, ast.Name) and isinstance(statement.ctx, ast.Store):
+        return {statement.id}
     if isinstance(statement, (ast.Import, ast.ImportFrom)):
         return {(a.asname or a.name).split(".")[0] for a in statement.names}
     if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -216,8 +228,11 @@ def _changed_names(statement: ast.stmt) -> set[str]:
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        function = statement.value.func
-        base = function.value if isinstance(function, ast.Attribute) else None
+        base: ast.expr = statement.value.func
+        if isinstance(base, ast.Name):
+            return set()
+        while isinstance(base, (ast.Attribute, ast.Subscript)):
+            base = base.value
         return {base.id} if isinstance(base, ast.Name) else set()
     return set()
 

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.codec import Codec, Unsendable
-from autograder.framework import Crashed, Died, NotAttempted, TimedOut, Wrong
+from autograder.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Wrong
 from autograder.worker import HEADER, NEW_CALL
 
 MAX_FRAME = 256 << 20
@@ -50,6 +50,7 @@ class Limits:
     cell: float = 10.0
     call: float = 10.0
     exercise: float = 60.0
+    cells: float = 120.0  # all cells together, each time that they are run
 
 
 class Worker:
@@ -66,8 +67,10 @@ class Worker:
         self.process = self._start(edition)
         try:
             self._within(limits.start)
-            if self._receive() != ("ready",):
-                raise Died("The worker did not start.")
+            self._receive()  # it is ready
+        except (Died, TimedOut) as stop:  # before any of the student's code: our fault
+            self.close()
+            raise Stop(f"The answer's process did not start. {stop.problem}") from None
         except BaseException:
             self.close()
             raise
@@ -107,7 +110,7 @@ class Worker:
         self._within(self.limits.cell)
         self._send(("answered",))
         kind, *rest = self._receive()
-        if kind != "answered" or not isinstance(rest[0], list):
+        if kind != "answered" or len(rest) != 1 or not isinstance(rest[0], list):
             raise self._lost("The cell's process answered out of turn.")
         return [name for name in rest[0] if isinstance(name, str)]
 
@@ -147,9 +150,12 @@ class Worker:
         try:
             value = function(*args, **kwargs)
             self._send(("result", value))
-        except BaseException:
+        except (Stop, Wrong, Crashed):
             self._abort()
             raise
+        except Exception as error:  # it was called with what it does not take
+            self._abort()
+            raise Crashed(f"{type(error).__name__}: {str(error)[:500]}") from None
 
     def _abort(self) -> None:
         """Make the worker drop the running call, or else the worker."""
@@ -185,7 +191,7 @@ class Worker:
         except Unsendable as error:
             self.close()  # the two ends no longer agree on what they have seen
             raise Wrong(f"The function returns a graph or plain data. {error}") from None
-        if not isinstance(message, tuple) or not message:
+        if not (isinstance(message, tuple) and message and isinstance(message[0], str)):
             raise self._lost("The answer's process sent something else than a message.")
         return message
 

@@ -60,8 +60,10 @@ def _from_entry(entry: Path) -> Iterator[Handed]:
         yield Handed(student, entry.name, problem="It is a link, not a file.")
     elif entry.is_dir():
         yield from _from_folder(entry, student)
+    elif not entry.is_file():
+        yield Handed(student, entry.name, problem="It is a pipe or a device, not a file.")
     elif entry.suffix.lower() == ".zip":
-        yield from _from_zip(entry.read_bytes(), student, entry.name)
+        yield from _from_zip(entry, student, entry.name)
     elif entry.suffix.lower() == ".ipynb":
         yield _from_file(entry, student, entry.name)
 
@@ -81,8 +83,10 @@ def _from_folder(folder: Path, student: str) -> Iterator[Handed]:
             return
         if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
             yield Handed(student, name, problem="It is a link, not a file.")
+        elif not path.is_file():
+            yield Handed(student, name, problem="It is a pipe or a device, not a file.")
         elif path.suffix.lower() == ".zip":
-            yield from _from_zip(path.read_bytes(), student, name)
+            yield from _from_zip(path, student, name)
         else:
             yield _from_file(path, student, name)
     if not count:
@@ -92,13 +96,16 @@ def _from_folder(folder: Path, student: str) -> Iterator[Handed]:
 def _from_file(path: Path, student: str, name: str) -> Handed:
     if path.stat().st_size > MAX_BYTES:
         return Handed(student, name, problem=f"The file has more than {MAX_BYTES >> 20} MB.")
-    return Handed(student, name, path.read_bytes())
+    try:
+        return Handed(student, name, path.read_bytes())
+    except OSError as error:
+        return Handed(student, name, problem=f"The file cannot be read: {error.strerror}.")
 
 
-def _from_zip(data: bytes, student: str, name: str) -> Iterator[Handed]:
+def _from_zip(file: Path | io.BytesIO, student: str, name: str) -> Iterator[Handed]:
     """The notebooks of one student's zip."""
     found = False
-    for inside, content, problem in _entries(data):
+    for inside, content, problem in _entries(file):
         found = True
         yield Handed(student, f"{name}/{inside}" if inside else name, content, problem)
     if not found:
@@ -120,16 +127,16 @@ def _from_bulk_zip(path: Path) -> Iterator[Handed]:
                 if problem:
                     yield Handed(student, info.filename, problem=problem)
                 else:
-                    yield from _from_zip(content, student, info.filename)
+                    yield from _from_zip(io.BytesIO(content), student, info.filename)
             elif suffix == ".ipynb":
                 content, problem = _read_entry(archive, info, MAX_BYTES)
                 yield Handed(student, info.filename, content, problem)
 
 
-def _entries(data: bytes) -> Iterator[tuple[str, bytes, str]]:
+def _entries(file: Path | io.BytesIO) -> Iterator[tuple[str, bytes, str]]:
     """(name, content, problem) of the notebooks in a zip."""
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        archive = zipfile.ZipFile(file)
         infos = archive.infolist()
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
         yield "", b"", f"The zip cannot be read: {error}."

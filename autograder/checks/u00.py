@@ -93,7 +93,7 @@ def needs_no_simulation(cycles):
 @checks("u00.busy", spec="one operation, a `matmul` of two inputs with two axes each")
 def is_one_matmul(busy):
     """One matmul of two inputs."""
-    _shape(busy())
+    one_matmul(busy())
     return "one matmul"
 
 
@@ -101,7 +101,7 @@ def is_one_matmul(busy):
 def has_the_right_size(busy):
     """65,536 multiply-accumulates."""
     graph = busy()
-    m, k, n = _shape(graph)
+    m, k, n = one_matmul(graph)
     if m * k * n != 65_536:
         raise Wrong(
             "It does exactly 65,536 multiply-accumulates.",
@@ -116,7 +116,7 @@ def has_the_right_size(busy):
 def is_fast(busy):
     """At most 320 clocks on the simulated array."""
     graph = busy()
-    m, k, n = _shape(graph)
+    m, k, n = one_matmul(graph)
     run = wavefront(np.ones((m, k)), np.ones((k, n)), SystolicArray(16, 16))
     if run.cycles > 320:
         raise Wrong(
@@ -128,11 +128,13 @@ def is_fast(busy):
     return f"{run.cycles} clocks, {run.utilization:.0%} of the cells' time used"
 
 
-def _shape(result: Any) -> tuple[int, int, int]:
+def one_matmul(result: Any) -> tuple[int, int, int]:
     graph = valid_graph(result)
     ranks = [i.type.rank for node in graph.ops for i in node.inputs]
     inputs = all(i.op == "input" for node in graph.ops for i in node.inputs)
     if [node.op for node in graph.ops] != ["matmul"] or ranks != [2, 2] or not inputs:
         raise Wrong("One operation, a matmul of two inputs with two axes each.", program=graph)
+    if not all(i.type.is_static for node in graph.ops for i in node.inputs):
+        raise Wrong("The sizes are numbers.", program=graph)
     (product,) = products(graph)
     return product.m, product.k, product.n

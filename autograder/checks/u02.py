@@ -214,8 +214,8 @@ def the_two_sides_differ(witnesses):
 def _f32(value: Any) -> np.float32:
     try:
         with np.errstate(over="ignore"):
-            return np.float32(value)
-    except (TypeError, ValueError):
+            return np.float32(np.asarray(value).reshape(()))
+    except (TypeError, ValueError, OverflowError):
         raise Wrong("Each witness is a number.", got=repr(value)) from None
 
 

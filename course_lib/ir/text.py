@@ -15,6 +15,7 @@ Attributes that have their default value are not printed. Next room: `parse.py`,
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from itertools import count
 from typing import Any
 
@@ -46,13 +47,14 @@ def value_names(graph: Graph) -> dict[Node, str]:
     names: dict[Node, str] = {}
     taken: set[str] = set()
     counter = count()
+    suffixes: defaultdict[str, count] = defaultdict(lambda: count(1))
     for node in graph.nodes:
         name = _printable(node.name)
         if not name or name.isdigit():
             name = str(next(counter))
-        suffix, base = 1, name
+        base = name
         while name in taken:
-            name, suffix = f"{base}_{suffix}", suffix + 1
+            name = f"{base}_{next(suffixes[base])}"
         names[node] = name
         taken.add(name)
     return names
