@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from autograder.edition import COURSE
-from autograder.sandbox import best_mode
+from autograder.grade import grade
+from autograder.program import read
+from autograder.sandbox import Limits, best_mode
 
 HEAD = "from course_lib.ir.graph import Graph, Node\nfrom course_lib.ir.build import apply, const\n"
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
@@ -125,7 +127,9 @@ def test_redefined_float_changes_no_grade(verdict_of):
     assert verdict_of("u99.bytes", cell).earned == 0
 
 
-@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "[24, 24]", "None", "dict()"])
+@pytest.mark.parametrize(
+    "value", ["float('nan')", "float('inf')", "[24, 24]", "None", "dict()", "10**400"]
+)
 def test_what_is_no_number_earns_nothing(value, verdict_of):
     verdict = verdict_of("u99.bytes", f'@implements("u99.bytes")\ndef f(): return {value}')
     assert (verdict.kind, verdict.earned) == ("wrong", 0)
@@ -147,6 +151,55 @@ def test_callback_with_a_forged_number_earns_nothing(verdict_of):
             return graph
     """
     assert verdict_of("u99.until", cell).earned == 0
+
+
+FORGE = """
+    import numpy, os, struct
+    from autograder.codec import Codec
+    def say(*frames):
+        for data in frames:
+            data = data if isinstance(data, bytes) else Codec().encode(data)
+            for n in range(3, 12):
+                try: os.write(n, struct.pack("<BQ", 0, len(data)) + data)
+                except OSError: pass
+    @implements("u99.bytes")
+    def f():
+        say((numpy.zeros(3), 1))
+        return 24
+"""
+FORGED = {
+    "kind_that_is_no_word": "",
+    "garbage_after_a_cell": "    say(b'garbage')",
+    "answered_nothing": "    say(('done', None), ('answered',))",
+    "answered_a_number": "    say(('done', None), ('answered', 7))",
+    "never_done": "    say(('done',))",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_messages_are_not_the_graders_fault(name, verdict_of):
+    verdict = verdict_of("u99.bytes", FORGE + FORGED[name])
+    assert verdict.earned == 0 and verdict.kind in ("crashed", "not attempted"), verdict
+
+
+def test_callback_called_with_nonsense_is_the_answers_error(verdict_of):
+    cell = '@implements("u99.until")\ndef f(step, graph):\n    return step(None)'
+    verdict = verdict_of("u99.until", cell)
+    assert (verdict.kind, verdict.earned) == ("crashed", 0) and "AttributeError" in verdict.error
+
+
+def test_cells_together_have_a_limit(assignment, notebook):
+    slow = '@implements("u99.bytes")\ndef f(): return 24\nimport time; time.sleep(0.4)'
+    program = read(notebook(*[f"{slow}  # {n}" for n in range(9)]))
+    limits = Limits(cell=4, call=2, exercise=20, cells=1)
+    number = grade(assignment, program, limits=limits).verdicts[1]
+    assert number.kind == "passed", "what ran in time counts"
+
+
+def test_worker_that_does_not_start_is_the_graders_fault(assignment, notebook):
+    program = read(notebook('@implements("u99.bytes")\ndef f(): return 24'))
+    number = grade(assignment, program, limits=Limits(start=0)).verdicts[1]
+    assert (number.kind, number.earned) == ("grader", None), number
 
 
 @pytest.mark.skipif(not IN_A_SANDBOX, reason="a plain process can read the machine's files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -131,6 +132,27 @@ def test_a_whole_class(tmp_path, assignment, solved, untouched, notebook):
     assert by_name["ada"]["to_grade"] == "2" and by_name["ada"]["u99.why"] == ""
     pages = sorted(p.stem for p in (tmp_path / "out" / "feedback" / "u99_example").iterdir())
     assert pages == sorted(earned)
+
+
+def test_what_is_no_text_stops_nobody(tmp_path, assignment, notebook):
+    """Half a character in what is printed, raised, or the name of a file; a pipe for a file."""
+    folder = put(tmp_path / "in", {"ada.ipynb": notebook(
+        '@implements("u99.sweep")\ndef f(g): raise ValueError("\\udfff</pre><script>")',
+        '@implements("u99.bytes")\ndef f():\n    print("\\ud800<script>")\n    return 7',
+    )})  # fmt: skip
+    with contextlib.suppress(OSError):  # not every file system knows such a name
+        (folder / os.fsdecode(b"z\xff.ipynb")).write_bytes(notebook("1"))
+    os.mkfifo(folder / "eve.ipynb")
+    todo = tasks(collect(folder, NAMES), [assignment])
+    results = list(grade_all(todo, tmp_path / "out"))
+    for task, report in results:
+        write_report(task, report, tmp_path / "out")
+    write_grades(results, tmp_path / "out")
+    verdicts = {task.student: report.verdicts for task, report in results}
+    assert [v.kind for v in verdicts["ada"][:2]] == ["crashed", "wrong"]
+    assert "pipe" in verdicts["eve.ipynb"][0].problem
+    page = (tmp_path / "out" / "feedback" / "u99_example" / "ada.html").read_text()
+    assert "<script" not in page and "&lt;script&gt;" in page
 
 
 def test_second_run_takes_the_reports_from_the_cache(tmp_path, assignment, solved, monkeypatch):

@@ -167,6 +167,17 @@ HOSTILE = {
         {"rows": [], "body": {"record": ["course_lib.ir.ops", "Any", {"dict": []}]}}
     ),
     "function_to_the_grader": forged({"rows": [], "body": {"function": 0}}),
+    "graph_that_is_not_verified": forged(
+        {"rows": [], "body": {"record": ["course_lib.ir.graph", "Graph", {"dict": []}]}}
+    ),
+    "one_array_a_thousand_times": forged(
+        {
+            "rows": [],
+            "body": {"list": [{"array": {"dtype": "|u1", "shape": [1 << 20], "blob": 0}}] * 1000},
+        },
+        bytes(1 << 20),
+    ),
+    "too_much_text": struct.pack("<QI", 1 << 26, 0) + b" " * (1 << 26),
     "deep": b"",
 }
 HOSTILE["deep"] = struct.pack("<QI", 200_000, 0) + b"[" * 200_000
@@ -183,6 +194,14 @@ def test_hostile_bytes_are_refused(name):
 def test_random_bytes_are_refused_or_plain(data):
     with contextlib.suppress(Unsendable):
         Codec().decode(data)
+
+
+def test_graph_that_would_take_hours_is_refused():
+    ours, theirs = ends()
+    ones = apply("expand", const(1.0, "f16"), shape=(5000, 5000))
+    slow = Graph.of([], [apply("matmul", ones, ones)])
+    with pytest.raises(Unsendable, match="floating-point operations"):
+        ours.decode(theirs.encode(slow))
 
 
 def test_large_constants_cross_as_bytes():

@@ -36,6 +36,17 @@ FINE = {
         "    return sweep(graph, False) if again else "
         "Graph.of(graph.inputs, graph.outputs, graph.name)"
     ],
+    "fills_a_table_in_a_loop": [
+        HEAD + "PARTS = {}\nfor part in ('inputs', 'outputs'):\n    PARTS[part] = part",
+        "T = {'name': []}\nif True:\n    T['name'].append('name')",
+        '@implements("u99.sweep")\ndef s(g):\n    ends = [getattr(g, p) for p in PARTS]\n'
+        "    return Graph.of(*ends, getattr(g, T['name'][0]))",
+    ],
+    "imports_in_a_try": [
+        "try:\n    from course_lib.ir.graph import Graph\nexcept ImportError:\n    pass",
+        SWEEP.removeprefix(HEAD) + RIGHT,
+    ],
+    "displays": [SWEEP + "display(graph)\n    " + RIGHT],
     "is_a_lambda": [
         HEAD + 'implements("u99.sweep")(lambda g: Graph.of(g.inputs, g.outputs, g.name))'
     ],

@@ -133,6 +133,20 @@ def test_html_is_escaped_and_fetches_nothing():
     assert "<script" not in page and "&lt;script&gt;" in page and "http" not in page
 
 
+def test_long_difference_is_shown_at_once():
+    mine = "\n".join(f"%{i} = add(%{i - 1}, %{i - 2}) : f32[4]" for i in range(500))
+    ours = mine.replace("%1 = add", "%1 = mul").replace("%40", "%x40")
+    text = as_text(Verdict("u99.sweep", "wrong", 3, problem="No.", got=mine, expected=ours))
+    assert "- %1 = add(%0, %-1)" in text and "+ %1 = mul(%0, %-1)" in text
+    assert "  %499 = add(%498, %497)" in text and text.count("\n") < 700
+
+
+def test_what_cannot_be_drawn_is_shown_as_text(monkeypatch):
+    monkeypatch.setattr("course_lib.ir.text.parse_graph", lambda text: {}[text])
+    page = as_html(Verdict("u99.sweep", "wrong", 3, problem="No.", program="graph @odd"))
+    assert "<pre>graph @odd</pre>" in page
+
+
 def test_marked_node_is_marked_in_the_text():
     text = "graph @f(%x: f32[2]) -> (f32[2]) {\n  %0 = neg(%x) : f32[2]\n  return %0\n}\n"
     page = as_html(Verdict("u99.sweep", "wrong", 3, problem="p", got=text, marked=("0",)))

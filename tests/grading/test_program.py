@@ -53,6 +53,17 @@ def test_changes_of_a_helper_come_along(notebook):
     assert sources(program) == ["rules = []", "rules.append(1)", "rules[0] = 2", cell]
 
 
+def test_compound_statements_come_along(notebook):
+    loop = "for name in names:\n    table[name] = 1"
+    program = read(notebook("table = {}\nnames = 'ab'", loop, '@implements("x.y")\nf = table.get'))
+    assert sources(program)[:3] == ["table = {}", "names = 'ab'", loop]
+
+
+def test_too_much_code_is_said(notebook):
+    with pytest.raises(Unreadable, match="million characters"):
+        read(notebook(ANSWER, "x = 1\n" * 200_000))
+
+
 def test_line_numbers_survive_magics(notebook):
     program = read(notebook("%%needs u99.sweep\n%matplotlib inline\n!ls\n" + ANSWER))
     assert program.cells[-1].source.splitlines()[3].startswith("@implements")
