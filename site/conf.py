@@ -24,6 +24,7 @@ nb_execution_timeout = 600
 nb_merge_streams = True
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+smartquotes = False  # hints and sentences quote programs
 # Exercises are headings of the fourth level wherever they stand.
 suppress_warnings = ["myst.header"]
 
