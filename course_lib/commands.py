@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ import numpy as np
 from course_lib.ir.graph import Graph
 from course_lib.ir.ops import KINDS, OPS, REQUIRED, Op
 from course_lib.ir.types import TensorType
-from course_lib.passes.specialize import specialize
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
 
@@ -35,10 +34,11 @@ class Result:
 def run(options: Namespace) -> Result:
     """Compile, run and time a model; compare with a peer if asked."""
     from course_lib.compiler import compile
+    from course_lib.frontend import signature
 
-    graph, source = load_model(options.model)
-    inputs = load_inputs(graph, options.inputs, options.seed)
-    executable = compile(graph, inputs, target=options.target, threads=options.threads)
+    model, source = find_model(options.model)
+    inputs = load_inputs(signature(model), options.inputs, options.seed)
+    executable = compile(model, inputs, target=options.target, threads=options.threads)
     outputs = executable.run([np.ascontiguousarray(x) for x in inputs])
     report = executable.report()
     data: dict[str, Any] = {
@@ -57,8 +57,12 @@ def run(options: Namespace) -> Result:
     return Result("\n".join(lines), data, status)
 
 
-def load_model(model: str) -> tuple[Graph, str | bytes]:
-    """A graph, and the same model as something that onnxruntime takes (a path or bytes)."""
+def find_model(model: str) -> tuple[str | Graph, str | bytes]:
+    """Something that `compile` takes, and the same model as onnxruntime takes it (path or bytes).
+
+    A file is not translated yet: the inputs give numbers to its symbolic sizes, and some ops, such
+    as Split, can be translated for numbers only.
+    """
     from course_lib.frontend import load
     from course_lib.models import MODELS, example_inputs
 
@@ -69,43 +73,39 @@ def load_model(model: str) -> tuple[Graph, str | bytes]:
         return graph, to_onnx(graph).SerializeToString()
     if not Path(model).exists():
         raise ValueError(f"{model}: there is no such file, nor is it one of {', '.join(MODELS)}")
-    return load(model), model
+    return model, model
 
 
-def load_inputs(graph: Graph, path: str | None, seed: int) -> list[np.ndarray]:
+def load_inputs(
+    wanted: Mapping[str, TensorType | None], path: str | None, seed: int
+) -> list[np.ndarray]:
     """Inputs from a file by name or in order; otherwise random, with 1 for each symbolic size."""
     if path is None:
-        return random_inputs([n.type for n in _numbers_for_symbols(graph).inputs], seed)
+        return random_inputs(wanted, seed)
     try:
         with np.load(path, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
     except (OSError, ValueError, EOFError) as error:
         raise ValueError(f"{path}: cannot be read as an .npz file of arrays: {error}") from None
-    names = [n.name for n in graph.inputs]
-    if set(names) <= set(arrays):
-        return [arrays[name] for name in names]
-    if len(arrays) != len(names):
-        raise ValueError(f"{path} holds {list(arrays)}, but the model takes {names}")
+    if set(wanted) <= set(arrays):
+        return [arrays[name] for name in wanted]
+    if len(arrays) != len(wanted):
+        raise ValueError(f"{path} holds {list(arrays)}, but the model takes {list(wanted)}")
     return list(arrays.values())
 
 
-def _numbers_for_symbols(graph: Graph) -> Graph:
-    types = [
-        TensorType(n.type.dtype, tuple(d if isinstance(d, int) else 1 for d in n.type.shape))
-        for n in graph.inputs
-    ]
-    return specialize(graph, types)
-
-
-def random_inputs(types: Sequence[TensorType], seed: int) -> list[np.ndarray]:
+def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np.ndarray]:
     """Standard normal floats, small whole numbers, random truth values."""
     rng = np.random.default_rng(seed)
     made = []
-    for t in types:
+    for name, t in wanted.items():
+        if t is None:
+            raise ValueError(f"input {name!r} has no shape: give --inputs FILE.npz")
+        shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
         if t.dtype.is_float:
-            array = rng.standard_normal(t.dims)
+            array = rng.standard_normal(shape)
         else:
-            array = rng.integers(0, 2 if t.dtype.kind == "bool" else 8, t.dims)
+            array = rng.integers(0, 2 if t.dtype.kind == "bool" else 8, shape)
         made.append(np.asarray(array).astype(t.dtype.numpy))
     return made
 
@@ -176,10 +176,11 @@ def _comparison(found: dict[str, Any], ours_ms: float) -> str:
 def show(options: Namespace) -> Result:
     """One stage of a compilation, printed or written as a picture."""
     from course_lib.compiler import compile
+    from course_lib.frontend import signature
 
-    graph, _ = load_model(options.model)
-    inputs = load_inputs(graph, options.inputs, options.seed)
-    stage = compile(graph, inputs).stage(options.stage)
+    model, _ = find_model(options.model)
+    inputs = load_inputs(signature(model), options.inputs, options.seed)
+    stage = compile(model, inputs).stage(options.stage)
     data = {"model": str(options.model), "stage": stage.name, "level": stage.level}
     if options.output is None:
         return Result(stage.text, {**data, "text": stage.text})

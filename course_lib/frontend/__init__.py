@@ -17,8 +17,9 @@ from typing import Any
 
 from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph import Graph
+from course_lib.ir.types import TensorType
 
-__all__ = ["UnsupportedOps", "coverage", "load"]
+__all__ = ["UnsupportedOps", "coverage", "load", "signature"]
 
 
 def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
@@ -41,6 +42,18 @@ def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
         "a model is a torch.nn.Module, an ONNX file (its path, its bytes or a ModelProto) or a "
         f"course_lib Graph; got {type(model).__name__}"
     )
+
+
+def signature(model: str | Graph) -> dict[str, TensorType | None]:
+    """What an ONNX file or a graph takes, before it is translated: a type for each name.
+
+    Sizes may be symbols. None: the file does not even say how many axes the input has.
+    """
+    if isinstance(model, Graph):
+        return {node.name: node.type for node in model.inputs}
+    from course_lib.frontend import onnx_file
+
+    return onnx_file.signature(model)
 
 
 def coverage() -> dict[str, list[str]]:

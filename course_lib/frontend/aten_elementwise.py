@@ -122,9 +122,14 @@ def prelu(x: Node, weight: Node) -> Node:
 
 @translates("softplus")
 def softplus(x: Node, beta: float = 1.0, threshold: float = 20.0) -> Node:
-    """Above the threshold PyTorch returns x itself; the difference is below float32's precision."""
-    y = apply("softplus", x if beta == 1 else b.mul(x, float(beta)))
-    return y if beta == 1 else b.mul(y, 1 / beta)
+    """Above the threshold PyTorch returns x itself.
+
+    At 20 or more the difference is below float32's precision, so only a lower one needs a select.
+    """
+    scaled = x if beta == 1 else b.mul(x, float(beta))
+    y = apply("softplus", scaled)
+    y = y if beta == 1 else b.mul(y, 1 / beta)
+    return y if threshold >= 20 else b.select(apply("gt", scaled, float(threshold)), x, y)
 
 
 @translates("clamp", "hardtanh", "clip")

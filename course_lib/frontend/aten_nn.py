@@ -220,7 +220,7 @@ def avg_pool(x: Node, kernel_size: Any, stride: Any = None, padding: Any = 0,
         return images.avg_pool(*window, count_include_pad=count_include_pad)
 
     if divisor_override:
-        raise ValueError("divisor_override is not supported")
+        raise ValueError("a divisor_override is not supported; leave it out and scale the result")
     return _pooling(x, kernel_size, stride, padding, 1, ceil_mode, average)
 
 

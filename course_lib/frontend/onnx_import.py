@@ -15,15 +15,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
-from google.protobuf.message import DecodeError
 from onnx import defs, helper, inliner
 
 from course_lib.frontend import onnx_ops
+from course_lib.frontend.onnx_file import Model, declared_type, inputs_of, load_proto
 from course_lib.frontend.onnx_ops import attributes, element_type
 from course_lib.frontend.provenance import UnsupportedOps, stamp
 from course_lib.ir.build import const, inp
@@ -36,7 +35,7 @@ CONTROL = ("If", "Loop", "Scan")
 
 
 def from_onnx(
-    model: str | Path | bytes | onnx.ModelProto,
+    model: Model,
     example_inputs: Sequence[Any] | Mapping[str, Any] | None = None,
     freeze: Mapping[str, Any] | None = None,
 ) -> Graph:
@@ -53,53 +52,6 @@ def from_onnx(
     _refuse_unknown(proto, opsets, name)
     importer = _Importer(opsets, example_inputs, freeze or {})
     return verify(importer.graph(proto.graph))
-
-
-# ── reading the file ──
-
-
-def load_proto(model: str | Path | bytes | onnx.ModelProto) -> tuple[onnx.ModelProto, str]:
-    """The model with its external data, and a name for messages."""
-    if isinstance(model, onnx.ModelProto):
-        return model, f"the model {model.graph.name!r}"
-    name = "these bytes" if isinstance(model, bytes) else str(model)
-    try:
-        if isinstance(model, bytes):
-            proto = onnx.load_from_string(model)
-        elif not Path(model).is_file():
-            raise ValueError(f"there is no file {name}")
-        else:
-            proto = onnx.load(str(model), load_external_data=False)
-    except DecodeError as error:
-        raise ValueError(f"{name} is not an ONNX model, or is damaged: {error}") from error
-    if not proto.opset_import or not proto.graph.output:
-        raise ValueError(f"{name} is not an ONNX model: it has no graph and no opset")
-    if any(isinstance(text, bytes) for text in _names(proto.graph)):
-        raise ValueError(f"{name} is damaged: a name in it is not text")
-    if not isinstance(model, bytes):
-        _load_external_data(proto, Path(model))
-    return proto, name
-
-
-def _names(graph: onnx.GraphProto) -> Iterable[str]:
-    """Names that we compute with. (Protobuf hands out bytes where they are not valid text.)"""
-    yield graph.name
-    for info in graph.input:
-        yield info.name
-        yield from (d.dim_param for d in info.type.tensor_type.shape.dim)
-    for node in graph.node:
-        yield from (node.op_type, node.domain, node.name, *node.input, *node.output)
-
-
-def _load_external_data(proto: onnx.ModelProto, path: Path) -> None:
-    from onnx.external_data_helper import load_external_data_for_model
-
-    try:
-        load_external_data_for_model(proto, str(path.parent))
-    except Exception as error:
-        raise ValueError(
-            f"{path}: the weights that it keeps in another file cannot be read: {error}"
-        ) from error
 
 
 # ── which ops have a rule ──
@@ -172,8 +124,7 @@ class _Importer:
             self.values[tensor.name] = const(_array(tensor), name=tensor.name)
         if proto.sparse_initializer:
             raise ValueError("sparse initializers are not supported")
-        given = [i for i in proto.input if i.name not in self.values]
-        for index, info in enumerate(given):
+        for index, info in enumerate(inputs_of(proto)):
             if info.name in self.freeze:
                 self.values[info.name] = const(np.asarray(self.freeze[info.name]), name=info.name)
             else:
@@ -265,23 +216,27 @@ class _Importer:
         return value
 
     def _input_type(self, info: onnx.ValueInfoProto, index: int) -> TensorType:
-        if not info.type.HasField("tensor_type"):
-            kind = info.type.WhichOneof("value") or "value without a type"
-            raise ValueError(f"input {info.name!r} is a {kind}; this compiler works on tensors")
-        tensor = info.type.tensor_type
-        kind = element_type(tensor.elem_type)
-        example = self._example(info.name, index)
-        if example is not None:
-            return TensorType(kind, type_of(np.asarray(example)).shape)
-        if not tensor.HasField("shape"):
-            raise ValueError(f"input {info.name!r} has no shape; give example inputs")
-        dims = [_dim(d, f"{info.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
-        return TensorType(kind, tuple(dims))
+        """The declared type, with the example's numbers in place of symbols."""
+        declared, example = declared_type(info), self._example(info.name, index)
+        if example is None:
+            if declared is None:
+                raise ValueError(f"input {info.name!r} has no shape; give example inputs")
+            return declared
+        given = type_of(np.asarray(example))
+        if declared is not None and not _fits(given.shape, declared.shape):
+            raise ValueError(f"input {info.name!r} must be {declared}, got {given}")
+        return TensorType(element_type(info.type.tensor_type.elem_type), given.shape)
 
     def _example(self, name: str, index: int) -> Any:
         if isinstance(self.examples, Mapping):
             return self.examples.get(name)
         return self.examples[index] if self.examples and index < len(self.examples) else None
+
+
+def _fits(shape: Sequence[Dim], declared: Sequence[Dim]) -> bool:
+    return len(shape) == len(declared) and all(
+        isinstance(want, Sym) or have == want for have, want in zip(shape, declared, strict=True)
+    )
 
 
 class _Located(ValueError):
@@ -332,12 +287,6 @@ def _array(tensor: onnx.TensorProto) -> np.ndarray:
         return onnx_ops.array(tensor)
     except ValueError as error:
         raise ValueError(f"the initializer {tensor.name!r}: {error}") from error
-
-
-def _dim(dim: Any, fallback: str) -> Dim:
-    if dim.HasField("dim_value"):
-        return dim.dim_value
-    return Sym.named(re.sub(r"\W", "_", dim.dim_param or fallback))
 
 
 def _readable(name: str) -> str:

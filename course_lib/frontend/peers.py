@@ -29,6 +29,10 @@ def onnxruntime_session(model: str | Path | bytes, threads: int | None = None) -
     if threads is not None:
         options.intra_op_num_threads = threads
     source = model if isinstance(model, bytes) else str(model)
-    session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+    providers = ["CPUExecutionProvider"]
+    try:
+        session = onnxruntime.InferenceSession(source, options, providers=providers)
+    except Exception as error:  # its own exceptions have no base class but this
+        raise ValueError(f"onnxruntime cannot run this model: {error}") from error
     names = [value.name for value in session.get_inputs()]
     return lambda arrays: session.run(None, dict(zip(names, arrays, strict=True)))

@@ -75,8 +75,9 @@ def _is_rows(anchors: Sequence[Node], group: Sequence[Node]) -> bool:
     if isinstance(length, Sym) or not 1 < length <= LONGEST_ROW:
         return False
     for n in anchors:
-        same_axes = normal_axes(n.attrs["axes"], len(shape), n.op) == axes
-        if n.inputs[0].type.shape != shape or n.type.shape != row or not same_axes:
+        if n.inputs[0].type.shape != shape or n.type.shape != row:
+            return False
+        if normal_axes(n.attrs["axes"], len(shape), n.op) != axes:
             return False
     wanted = [shape, row] if len(row) == len(shape) else [row]
     last = tuple(range(len(shape) - len(axes), len(shape)))
