@@ -107,4 +107,5 @@ def _visible(page: str) -> str:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"[\s`]+", "", text)
+    """Without white space and without the marks of Markdown, which a page does not show."""
+    return re.sub(r"[\s`*_]+", "", text)
