@@ -6,6 +6,7 @@ show that the trick and not the answer is what fails; all of them must leave the
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from pathlib import Path
@@ -200,6 +201,11 @@ def test_worker_that_does_not_start_is_the_graders_fault(assignment, notebook):
     program = read(notebook('@implements("u99.bytes")\ndef f(): return 24'))
     number = grade(assignment, program, limits=Limits(start=0)).verdicts[1]
     assert (number.kind, number.earned) == ("grader", None), number
+
+
+def test_continuous_integration_tries_the_sandbox():
+    """The tests that need it may be skipped on a teacher's machine, and nowhere else."""
+    assert IN_A_SANDBOX or os.environ.get("CI") != "true"
 
 
 @pytest.mark.skipif(not IN_A_SANDBOX, reason="a plain process can read the machine's files")
