@@ -135,10 +135,16 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
     body = html.escape(text.rstrip("\n"))
     is_marked = heading == "Got" or (not verdict.got and heading.startswith("The smallest"))
     if is_marked:
-        for name in verdict.marked:
-            body = re.sub(rf"(?m)^(.*%{re.escape(name)} = .*)$", r"<mark>\1</mark>", body)
+        lines = [_marked(line, set(verdict.marked)) for line in body.split("\n")]
+        body = "\n".join(lines)
     picture = _drawing(text, verdict.marked if is_marked else ()) if "graph @" in text else ""
     return f"{title}{picture}<pre>{body}</pre>"
+
+
+def _marked(line: str, names: set[str]) -> str:
+    """A line of IR text, marked if it defines one of these values."""
+    value = re.match(r"\s*%([^ ]+) = ", line)
+    return f"<mark>{line}</mark>" if value and value[1] in names else line
 
 
 def _drawing(text: str, marked: tuple[str, ...]) -> str:

@@ -69,14 +69,14 @@ def here(entry: Slot) -> Callable[..., Any]:
                 result = run(*a, **k)
         except NotImplementedError:
             raise NotAttempted from None
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise crashed(error, function) from None
         finally:
             call.printed = output.getvalue()[:PRINTED]
         try:
             return ours.decode(theirs.encode(result))
         except Unsendable as error:
-            raise Wrong(f"The function returns a graph or plain data. {error}") from None
+            raise Wrong(f"The result is neither a valid graph nor plain data. {error}") from None
 
     call.printed = ""
     call.plugs = plugs  # what a check uses when the exercise is about the student's own passes

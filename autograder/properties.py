@@ -132,6 +132,8 @@ def number(
 
 def a_number(got: Any, *, unit: str) -> float:
     """One finite number, whatever numpy or Python calls its type."""
+    if got is None:
+        raise Wrong(f"The answer is one number, in {unit}.", got="nothing (is a `return` missing?)")
     try:
         value = float(np.asarray(got, dtype=np.float64).reshape(()))
     except (TypeError, ValueError, OverflowError):

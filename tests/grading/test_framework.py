@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from autograder import check, implements
 from autograder.feedback import as_html, as_text
-from autograder.framework import checks_of, mutants_of
-from autograder.judging import perform
+from autograder.framework import TimedOut, checks_of, mutants_of
+from autograder.judging import judge, perform
 from autograder.notebook import here
 from autograder.properties import seal_of, sealed
 from autograder.validate import leaks, problems_of, validate, verdict_of
@@ -131,6 +132,25 @@ def test_html_is_escaped_and_fetches_nothing():
     verdict = Verdict("u99.sweep", "crashed", 3, problem="<b>", error="<script>alert(1)</script>")
     page = as_html(verdict)
     assert "<script" not in page and "&lt;script&gt;" in page and "http" not in page
+
+
+def test_time_that_ends_while_shrinking_does_not_change_the_verdict():
+    calls = []
+
+    def wrong_then_slow(graph):
+        calls.append(graph)
+        if len(calls) > 3:
+            raise TimedOut
+        return graph if len(calls) < 3 else None
+
+    verdict = judge("u99.sweep", wrong_then_slow)
+    assert verdict.kind == "wrong" and len(calls) == 4, verdict
+
+
+def test_leaving_politely_is_an_error_in_a_notebook_too():
+    with plugged("u99.sweep", lambda graph: sys.exit("bye")):
+        verdict = check("u99.sweep")
+    assert verdict.kind == "crashed" and verdict.error == "SystemExit: bye"
 
 
 def test_long_difference_is_shown_at_once():
