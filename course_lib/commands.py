@@ -39,7 +39,7 @@ def run(options: Namespace) -> Result:
     model, source = find_model(options.model)
     inputs = load_inputs(signature(model), options.inputs, options.seed)
     executable = compile(model, inputs, target=options.target, threads=options.threads)
-    outputs = executable.run([np.ascontiguousarray(x) for x in inputs])
+    outputs = executable.run(inputs)
     report = executable.report()
     data: dict[str, Any] = {
         "model": str(options.model),

@@ -136,3 +136,20 @@ def test_a_peer_that_cannot_run_the_model_is_quoted(tmp_path: Path, capsys) -> N
     assert command(capsys, "run", path, "--repeat", 1)[0] == 0
     status, data = command(capsys, "run", path, "--compare", "onnxruntime")
     assert status == 1 and data["error"].startswith("onnxruntime cannot run this model: ")
+
+
+@pytest.mark.parametrize(("shape", "ran"), [([], []), (["2*batch", 3], [1, 3])])
+def test_inputs_of_rank_0_and_sizes_without_a_plain_name(
+    shape: list[Any], ran: list[int], tmp_path: Path, capsys
+) -> None:
+    path = tmp_path / "neg.onnx"
+    graph = helper.make_graph(
+        [helper.make_node("Neg", ["x"], ["y"])], "neg",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, shape)],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 17)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
+    for target in TARGETS:
+        status, data = command(capsys, "run", path, "--compare", "onnxruntime", "--target", target)
+        assert status == 0 and data["outputs"] == [f"float32{ran}"]

@@ -99,4 +99,4 @@ def declared_type(info: onnx.ValueInfoProto) -> TensorType | None:
 def _dim(dim: Any, fallback: str) -> Dim:
     if dim.HasField("dim_value"):
         return dim.dim_value
-    return Sym.named(re.sub(r"\W", "_", dim.dim_param or fallback))
+    return Sym.named(re.sub(r"\W|^(?=\d)", "_", dim.dim_param or fallback))
