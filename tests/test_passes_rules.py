@@ -4,7 +4,20 @@ import numpy as np
 import pytest
 
 from course_lib.exercises import baselines, plugged
-from course_lib.ir.build import apply, const, exp, inp, neg, relu, select, sqrt, trace, transpose
+from course_lib.ir.build import (
+    abs,
+    apply,
+    const,
+    exp,
+    inp,
+    maximum,
+    neg,
+    relu,
+    select,
+    sqrt,
+    trace,
+    transpose,
+)
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.interp import run
 from course_lib.ir.text import print_graph
@@ -353,6 +366,23 @@ def test_never_negative_knows_squares_and_their_sums() -> None:
     assert not never_negative(centred)
     assert not never_negative(centred * exp(FLOAT))
     assert ops(strength(Graph.of([FLOAT], [variance**-0.5])))[-1] == "rsqrt"
+
+
+def test_never_negative_rules_out_minus_zero() -> None:
+    """(-0.0) ** -0.5 is inf, and rsqrt(-0.0) is -inf."""
+    assert not never_negative(sqrt(FLOAT))
+    assert not never_negative(const([1.0, -0.0]))
+    assert not never_negative(maximum(abs(FLOAT), const(-0.0)))
+    assert never_negative(maximum(FLOAT, const(1e-5)))
+    graph = Graph.of([FLOAT], [sqrt(FLOAT) ** -0.5])
+    zeros = np.full(4, -0.0, np.float32)
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(run(graph, [zeros])[0], run(strength(graph), [zeros])[0])
+
+
+def test_a_bare_true_is_a_condition_between_floats() -> None:
+    first = rule(lambda x, y: select(True, x, y), lambda x, y: x)
+    assert first(select(const(True), FLOAT, -FLOAT)) is FLOAT
 
 
 def test_strength_prints_as_expected() -> None:

@@ -166,7 +166,8 @@ def gelu(x: Any) -> Node:
 
 
 def select(condition: Any, a: Any, b: Any) -> Node:
-    return apply("select", condition, a, b)
+    # A bare True is a condition. Left to `apply`, it would become a 1.0 beside two floats.
+    return apply("select", const(condition) if isinstance(condition, bool) else condition, a, b)
 
 
 def cast(x: Any, type: str) -> Node:

@@ -47,12 +47,14 @@ def strength(graph: Graph) -> Graph:
         1.0 / sqrt(x) -> rsqrt(x)
         x mod c      -> bit_and(x, c - 1)    integers; c is a constant, all positive powers of two
 
-    `powers_of_two`, `positive_powers_of_two` and `never_negative` below are ready to use as guards.
+    `powers_of_two`, `positive_powers_of_two` and `never_negative` are ready to use as guards.
+    `rewrite` tries the rules in their order, and the first that applies wins.
 
     - x / 10.0 stays: 1/10 is not a float, and x * 0.1 differs from x / 10.0 in the last bit for
       one x in five. 1/c is exact for powers of two alone (unless it overflows, or is so
       small that it is subnormal).
-    - x ** 0.5 stays for an unknown x: (-inf) ** 0.5 is inf, sqrt(-inf) is NaN.
+    - x ** 0.5 stays for an unknown x: (-inf) ** 0.5 is inf, sqrt(-inf) is NaN. And -0.0 counts as
+      negative: (-0.0) ** 0.5 is 0.0, sqrt(-0.0) is -0.0.
     - An integer division stays, even by 2: a shift rounds down, and division rounds towards
       zero, so they disagree on -1. `mod` has the sign of c, so it is a mask; `fmod` is not.
     - x * 2 stays: x + x is exact too, but an addition is no cheaper than a multiplication.
@@ -111,14 +113,15 @@ def positive_powers_of_two(x: Node, c: Node) -> bool:
 
 
 def never_negative(x: Node, depth: int = 8) -> bool:
-    """Can the values of `x` be shown to be >= 0 (or NaN)? False means: not known."""
+    """Can the values of `x` be shown to be 0.0 or more, or NaN, but not -0.0? False: not known."""
     if x.op == "constant":
-        return bool(np.all(x.value >= 0))
-    if x.op in ("abs", "exp", "relu", "sigmoid", "sqrt"):
+        return bool(np.all(x.value >= 0) and not np.any(np.signbit(x.value)))
+    if x.op in ("abs", "exp", "relu", "sigmoid"):  # not sqrt: sqrt(-0.0) is -0.0
         return True
     if x.op == "mul" and x.inputs[0] is x.inputs[1]:
         return True
     if depth == 0 or x.op not in ("add", "mul", "max", "reduce_sum", "reduce_max", "mean"):
         return False
-    test = any if x.op == "max" else all
-    return test(never_negative(i, depth - 1) for i in x.inputs)
+    if x.op == "max" and any(i.op == "constant" and np.all(i.value > 0) for i in x.inputs):
+        return True
+    return all(never_negative(i, depth - 1) for i in x.inputs)
