@@ -14,7 +14,7 @@ ARRAYS = st.builds(SystolicArray, st.integers(1, 4), st.integers(1, 4), st.boole
 SMALL = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), ARRAYS)
 
 
-@checks("u00.intensity", spec="Right within 2 %")
+@checks("u00.intensity", spec="FLOP per byte of the MLP's first layer")
 def is_the_intensity(intensity):
     """FLOP per byte of the first layer."""
     got = a_number(intensity(), unit="FLOP/byte")

@@ -78,7 +78,7 @@ def match_refuses(match):
             a + 0.0,
             x + -0.0,
             "0.0 is not -0.0: the bytes differ.",
-            "`number_of` below says which it is",
+            "`number_of` says which it is",
         ),
         (
             a * 2.0,

@@ -139,9 +139,7 @@ def simplify_goes_on_until_nothing_matches(simplify):
     return "rules after rules"
 
 
-MOVES = (
-    "`MOVEMENT` below holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
-)
+MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
 
 
 @checks("passes.simplify", spec=MOVES)

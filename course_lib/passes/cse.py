@@ -31,7 +31,7 @@ from course_lib.passes.match import COMMUTATIVE
         "common then, so that they compute the same value?",
         "Keep a dictionary from a key to the first node that had it. The key holds the op, the "
         "operands (which are new nodes already), the attributes and the type. Order the operands "
-        "of a commutative op first; the index of a node makes a good sort key.",
+        "of a commutative op first; id(node) makes a good sort key.",
         "graph.rebuild(visit) with visit(node, inputs): made = node.with_inputs(inputs); "
         "return first.setdefault(key(made), made). A key for an array: its dtype, shape and bytes.",
     ),

@@ -48,6 +48,7 @@ def fold(graph: Graph) -> Graph:
     - if computing it raises: element 7 of an i32[2] has no value. Whether that node ever runs
       is not ours to decide, so folding neither reports the error nor hides it.
     - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
+      `node.type.is_static` is false for such a shape, and `node.type.nbytes` raises.
 
     An op without operands, such as a small `iota`, has only constant operands: it is folded. The
     new constant keeps the node's name, and the origins of the node and of its operands.

@@ -63,7 +63,7 @@ def match(pattern: Node, node: Node) -> dict[Node, Node] | None:
     - An *input* of the pattern is a variable. It matches any node of its element type (whatever
       its shape and whatever its name).
     - A *constant* of the pattern is a number. It matches a constant of any shape, of the same
-      element type, all of whose elements are that number: `number_of` below says which it is.
+      element type, all of whose elements are that number: `number_of` says which it is.
     - Any other pattern node matches a node of the same op with equal attributes and as many
       operands, if the operands match in turn. Types of inner nodes are not compared.
     - The operands of a COMMUTATIVE op match in either order. The order as written is tried first.

@@ -57,8 +57,8 @@ def simplify(graph: Graph) -> Graph:
         not not c     -> c           select(true, x, y)  -> x     select(false, x, y) -> y
 
     The last four lines are for every type that has the op. Products and sums match in either
-    order, and every number also matches a constant tensor filled with it. `MOVEMENT` below holds
-    the rules for reshape, transpose, expand, slice, pad, concat and cast, ready to use.
+    order, and every number also matches a constant tensor filled with it. `MOVEMENT` holds the
+    rules for reshape, transpose, expand, slice, pad, concat and cast, ready to use.
 
     `rule` matches with `match`, the exercise before this one. Until that has an answer, only
     patterns of one op apply, with the operands in the order in which they are written.
