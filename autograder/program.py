@@ -27,7 +27,9 @@ MAX_BYTES = 20 << 20
 MAX_CODE = 1 << 20  # characters of all code cells together: reading them is slow
 INDIGESTIBLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # of code that was handed in
 IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
+DEFINITION = ("def ", "async def ", "@")
 COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+MAGIC = re.compile(r"^(\s*+)((\w[\w, ]*=\s*)?[%!]|\?|[\w.*]+\?+\s*$).*")  # %x, y = !ls, ?z, z?
 HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
 STUB = 'raise NotImplementedError("write your answer here")'
 TEXT_STUB = "*Write your answer here.*"
@@ -160,8 +162,7 @@ def _plain_python(source: str) -> str:
         ast.parse(source)
     except INDIGESTIBLE:
         lines = source.split("\n")
-        lines = ["" if re.match(r"\s*[%!?]|.*\?\s*$", line) else line for line in lines]
-        return "\n".join(lines)
+        return "\n".join(MAGIC.sub(r"\1pass", line) for line in lines)
     return source
 
 
@@ -172,6 +173,7 @@ class _Statement:
     number: int
     source: str
     changes: frozenset[str]
+    calls: frozenset[str]  # what it calls for the effect, by a line of its own or as a decorator
     always: bool
 
 
@@ -181,7 +183,8 @@ def _statements(code: str, number: int) -> list[_Statement]:
     try:
         for node in ast.parse(code).body:
             changes = frozenset(_changed_names(node))
-            found.append(_Statement(number, ast.unparse(node), changes, _is_star(node)))
+            calls = frozenset(name for part in _parts(node) for name in _called_by(part))
+            found.append(_Statement(number, ast.unparse(node), changes, calls, _is_star(node)))
     except INDIGESTIBLE:
         return found
     return found
@@ -189,15 +192,29 @@ def _statements(code: str, number: int) -> list[_Statement]:
 
 def _needed(answers: list[Cell], others: list[_Statement]) -> list[_Statement]:
     """The statements that the answers need, directly or through each other."""
+    functions = {n: s for s in others if s.source.startswith(DEFINITION) for n in s.changes}
+    variables = {n for s in others for n in s.changes} - functions.keys()
     by_name: dict[str, list[int]] = {}
+    callers: dict[str, list[int]] = {}
+    readers: dict[str, list[str]] = {}  # the called functions that read a variable: may change it
     for index, statement in enumerate(others):
-        for name in statement.changes:
+        called = statement.calls & functions.keys()
+        for name in statement.changes | (statement.calls & variables if called else set()):
             by_name.setdefault(name, []).append(index)
+        for name in called:
+            callers.setdefault(name, []).append(index)
+    for function in callers:
+        for name in variables.intersection(_free_names(functions[function].source)):
+            readers.setdefault(name, []).append(function)
     wanted = [name for cell in answers for name in _free_names(cell.source)]
     seen = set(wanted)
     chosen = {index for index, statement in enumerate(others) if statement.always}
     while wanted:
-        for index in by_name.get(wanted.pop(), ()):
+        name = wanted.pop()
+        indices = list(by_name.get(name, ()))
+        for function in readers.get(name, ()):
+            indices += callers.pop(function, ())  # each once
+        for index in indices:
             if index not in chosen:
                 chosen.add(index)
                 new = set(_free_names(others[index].source)) - seen
@@ -212,8 +229,19 @@ def _is_star(statement: ast.stmt) -> bool:
 
 def _changed_names(statement: ast.stmt) -> set[str]:
     """The names that a top-level statement defines or changes, a loop by all that stands in it."""
-    parts = ast.walk(statement) if isinstance(statement, COMPOUND) else [statement]
-    return {name for part in parts for name in _changed_by(part)}
+    return {name for part in _parts(statement) for name in _changed_by(part)}
+
+
+def _parts(statement: ast.stmt) -> Iterable[ast.AST]:
+    return ast.walk(statement) if isinstance(statement, COMPOUND) else [statement]
+
+
+def _called_by(statement: ast.AST) -> set[str]:
+    """Names in the call that is this whole line, f(x), or in a decorator of this definition."""
+    calls = getattr(statement, "decorator_list", [])
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        calls = [statement.value.func, *statement.value.args]
+    return {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
 
 
 def _changed_by(statement: ast.AST) -> set[str]:

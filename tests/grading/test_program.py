@@ -59,6 +59,28 @@ def test_compound_statements_come_along(notebook):
     assert sources(program)[:3] == ["table = {}", "names = 'ab'", loop]
 
 
+def test_calls_for_their_effect_come_along(notebook):
+    rule = "def rule(f):\n    RULES.append(f)\n    return f"
+    live = "@rule\ndef live():\n    pass"
+    fill = "def fill(table):\n    table.append(1)"
+    answer = '@implements("x.y")\ndef f(g):\n    return RULES, TABLE'
+    demo = "print(RULES)\nshow(TABLE)"
+    program = read(
+        notebook("RULES = []\nTABLE = []", rule, live, fill, "fill(TABLE)", demo, answer)
+    )
+    assert sources(program) == [
+        "RULES = []", "TABLE = []", rule, live, fill, "fill(TABLE)", answer,
+    ]  # fmt: skip
+
+
+def test_magics_inside_of_python(notebook):
+    program = read(
+        notebook("for i in 'ab':\n    %time 1\nfiles = !ls\nx?\ny = 5 % 3  # is it?\n" + ANSWER)
+    )
+    wanted = "for i in 'ab':\n    pass\npass\npass\ny = 5 % 3  # is it?\n" + ANSWER
+    assert sources(program) == [wanted]
+
+
 def test_too_much_code_is_said(notebook):
     with pytest.raises(Unreadable, match="million characters"):
         read(notebook(ANSWER, "x = 1\n" * 200_000))
