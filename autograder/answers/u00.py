@@ -21,7 +21,8 @@ from course_lib.ir.graph import Graph
         "operations does each of its elements take part in?",
         "FLOP: 2 for each multiply-add of the product, 1 for each bias that is added, 1 for each "
         "relu. Bytes: 4 for each element of x, w, b and the result.",
-        "(2 * 784 * 512 + 512 + 512) / (4 * (784 + 784 * 512 + 512 + 512))",
+        "(2 * 784 * 512 + ...) / (4 * (784 + ...)): above, the bias and relu are missing; below, "
+        "three tensors are.",
     ),
 )
 def intensity() -> float:
