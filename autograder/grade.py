@@ -192,6 +192,8 @@ class _Student:
         self.answered: set[str] = set()
         self.failed: dict[str, Verdict] = {}  # by exercise: why its cell gave no answer
         self.deadly: set[int] = set()  # cells that ended the process: not run again
+        self.harmless: set[int] = set()  # cells that ran to their end
+        self.lost = 0.0  # seconds that deadly cells took
         self.printed = ""
         self.until = 0.0
 
@@ -206,8 +208,9 @@ class _Student:
         while self.worker is None or not self.worker.alive:
             if self.worker is not None:
                 self.worker.close()
+            begin = time.monotonic()
             self.worker = Worker(self.assignment.edition, self.limits)
-            self._run_cells(self.worker)
+            self._run_cells(self.worker, begin)
         return self.worker
 
     def start_afresh(self) -> None:
@@ -215,12 +218,12 @@ class _Student:
         if self.worker is not None:
             self.worker.close()
 
-    def _run_cells(self, worker: Worker) -> None:
-        until = time.monotonic() + self.limits.cells
+    def _run_cells(self, worker: Worker, begin: float) -> None:
+        until = begin + self.limits.cells - self.lost
         for index, cell in enumerate(self.program.cells):
             if index in self.deadly:
                 continue
-            if time.monotonic() > until:
+            if time.monotonic() > until and index not in self.harmless:
                 self.deadly.add(index)
                 problem = f"All cells together took over {self.limits.cells:g} seconds."
                 self._blame(cell.answers, TimedOut(problem))
@@ -229,9 +232,11 @@ class _Student:
                 error = worker.cell(cell.source, cell.filename)
             except (Stop, Wrong, ValueError) as stop:
                 self.deadly.add(index)
+                self.lost += time.monotonic() - begin
                 worker.close()
                 self._blame(cell.answers, _as_stop(stop))
                 return
+            self.harmless.add(index)
             if error is not None:
                 self._blame(cell.answers, error)
         try:

@@ -50,7 +50,7 @@ class Limits:
     cell: float = 10.0
     call: float = 10.0
     exercise: float = 60.0
-    cells: float = 120.0  # all cells together, each time that they are run
+    cells: float = 120.0  # all cells together, those that end the process with those before them
 
 
 class Worker:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,16 @@ def test_callback_called_with_nonsense_is_the_answers_error(verdict_of):
     cell = '@implements("u99.until")\ndef f(step, graph):\n    return step(None)'
     verdict = verdict_of("u99.until", cell)
     assert (verdict.kind, verdict.earned) == ("crashed", 0) and "AttributeError" in verdict.error
+
+
+def test_many_deadly_cells_do_not_hold_up_the_class(assignment, notebook):
+    deadly = '@implements("u99.sweep")\ndef f(g): ...\nimport os; os._exit(0)  # '
+    good = '@implements("u99.bytes")\ndef f(): return 24'
+    program = read(notebook(good, *[f"{deadly}{n}" for n in range(500)]))
+    begin = time.monotonic()
+    report = grade(assignment, program, limits=Limits(cells=2))
+    assert time.monotonic() - begin < 60
+    assert [v.kind for v in report.verdicts[:2]] == ["timed out", "passed"]
 
 
 def test_cells_together_have_a_limit(assignment, notebook):
