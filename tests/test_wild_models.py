@@ -63,6 +63,72 @@ def test_softplus_is_the_identity_above_its_threshold(beta: float, threshold: fl
     agrees(Function(lambda x: F.softplus(x, beta, threshold)).eval(), 3 * torch.randn(3, 9, 7))
 
 
+# ── what a forward takes and returns ──
+
+
+def test_a_dropout_that_ignores_eval_mode_is_refused() -> None:
+    """It would draw random numbers in PyTorch; leaving it out would be another model."""
+    with pytest.raises(ValueError, match=r"training=self\.training"):
+        course_lib.compile(Function(F.dropout).eval(), [torch.ones(3)])
+    agrees(Function(lambda x: F.dropout(x, 0.5, training=False) + 1).eval(), torch.ones(3))
+
+
+def test_a_result_that_is_none_is_no_result() -> None:
+    attention = nn.MultiheadAttention(8, 2).eval()
+    x = torch.randn(5, 1, 8)
+    model = Function(lambda x: attention(x, x, x, need_weights=False)).eval()
+    result = course_lib.compile(model, [x])(x)
+    torch.testing.assert_close(result, model(x)[0].detach(), rtol=1e-5, atol=1e-6)
+    with pytest.raises(ValueError, match="returns 7, which is not a tensor"):
+        course_lib.compile(Function(lambda x: (x, 7)).eval(), [x])
+
+
+@pytest.mark.parametrize("together", [{"a": torch.ones(2)}, [torch.ones(2)], (torch.ones(2),)])
+def test_tensors_inside_an_input_are_refused_in_words(together: Any) -> None:
+    with pytest.raises(ValueError, match="each tensor as an input of its own"):
+        course_lib.compile(Function(lambda x, y: x).eval(), [torch.ones(2), together])
+    with pytest.raises(ValueError, match="must be an array, a tensor or a number, got 'x'"):
+        course_lib.compile(Function(lambda x: x).eval(), ["x"])
+
+
+# ── writing by index ──
+
+
+def put(where: Any, accumulate: bool = False) -> nn.Module:
+    def function(x: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
+        indices: Any = where(x) if callable(where) else where
+        return torch.ops.aten.index_put(x, indices, values, accumulate)
+
+    return Function(function).eval()
+
+
+ONE, TWO = torch.tensor([1, -1, 0]), torch.tensor([[1], [2]])
+
+
+@pytest.mark.parametrize("accumulate", [False, True])
+@pytest.mark.parametrize(
+    ("where", "values"),
+    [
+        ((ONE,), (3, 5, 6)), ((ONE,), (6,)), ((ONE, TWO), (2, 3, 6)), ((None, ONE), (4, 3, 6)),
+        ((None, None, ONE), ()), ((None, ONE, TWO), (4, 2, 3)), ((lambda x: (x > 0,)), ()),
+        ((lambda x: (None, x[0] > 0)), ()), ((lambda x: (x[:, :, 0] > 0,)), (1,)),
+    ],
+)  # fmt: skip
+def test_elements_are_written_by_index(where: Any, values: tuple, accumulate: bool) -> None:
+    torch.manual_seed(0)
+    agrees(put(where, accumulate), torch.randn(4, 5, 6), torch.randn(values))
+
+
+def test_an_assignment_in_forward_and_index_add() -> None:
+    def function(x: torch.Tensor) -> torch.Tensor:
+        cache = torch.zeros(6, 4)
+        cache[torch.tensor([0, 5])] = x[:2]
+        cache[cache < 0] = 9.0
+        return cache.index_add(0, torch.tensor([1, 1, 3]), x)
+
+    agrees(Function(function).eval(), torch.randn(3, 4))
+
+
 # ── ONNX files with an open batch ──
 
 

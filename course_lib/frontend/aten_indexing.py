@@ -43,11 +43,59 @@ def index(x: Node, indices: Sequence[Node | None]) -> Node:
     """x[i, :, j]: index tensors broadcast together and pick one element of each indexed axis."""
     axes = [a for a, i in enumerate(indices) if i is not None]
     picks = [i for i in indices if i is not None]
-    if any(i.type.dtype in (bool_,) for i in picks):
+    if any(i.type.dtype == bool_ for i in picks):
         raise ValueError("a boolean mask as an index gives a shape that depends on the data")
-    if axes != list(range(axes[0], axes[0] + len(axes))):
-        raise ValueError("index tensors with a whole axis between them are not supported")
+    _refuse_gaps(axes)
     return blocks.gather_axes(x, axes[0], picks)
+
+
+@translates("index_put")
+def index_put(
+    x: Node, indices: Sequence[Node | None], values: Node, accumulate: bool = False
+) -> Node:
+    """x with x[i, :, j] = values (or +=): the indexed axes come first, then `scatter_nd` writes."""
+    axes = [a for a, i in enumerate(indices) if i is not None]
+    picks = [i for i in indices if i is not None]
+    if any(i.type.dtype == bool_ for i in picks):
+        return _masked_put(x, axes, picks, values, accumulate)
+    _refuse_gaps(axes)
+    first, count, dims = axes[0], len(axes), x.type.dims
+    shape = np.broadcast_shapes(*(i.type.dims for i in picks))
+    where = blocks.stack([b.expand(as_type(i, i64), shape) for i in picks], -1)
+    values = as_type(values, x.type.dtype)
+    values = b.expand(values, (*dims[:first], *shape, *dims[first + count :]))
+    y = apply(
+        "scatter_nd", _to_front(x, first, count), where, _to_front(values, first, len(shape)),
+        reduction="add" if accumulate else "none",
+    )  # fmt: skip
+    return b.transpose(y, np.argsort(_front(x, first, count)).tolist())
+
+
+def _refuse_gaps(axes: Sequence[int]) -> None:
+    if list(axes) != list(range(axes[0], axes[0] + len(axes))):
+        raise ValueError("index tensors with a whole axis between them are not supported")
+
+
+def _front(x: Node, first: int, count: int) -> list[int]:
+    """The axes of x in an order that begins with `count` axes from `first` on."""
+    chosen = range(first, first + count)
+    return [*chosen, *(a for a in range(x.type.rank) if a not in chosen)]
+
+
+def _to_front(x: Node, first: int, count: int) -> Node:
+    return b.transpose(x, _front(x, first, count))
+
+
+def _masked_put(
+    x: Node, axes: Sequence[int], masks: Sequence[Node], values: Node, accumulate: bool
+) -> Node:
+    """x[mask] = number: a choice for each element."""
+    (mask, *more), last = masks, axes[0] + masks[0].type.rank
+    if more or values.type.numel != 1:
+        raise ValueError("x[mask] = values: one mask and a single number are supported")
+    mask = b.reshape(mask, (*mask.type.dims, *[1] * (x.type.rank - last)))
+    number = b.reshape(as_type(values, x.type.dtype), ())
+    return b.select(mask, b.add(x, number) if accumulate else number, x)
 
 
 @translates("scatter.src", "scatter.value")

@@ -24,9 +24,20 @@ from course_lib.ir.types import i64
 
 
 @translates("contiguous", "clone", "detach", "alias", "lift_fresh_copy", "positive",
-            "dropout", "feature_dropout", "alpha_dropout", "_assert_tensor_metadata")  # fmt: skip
+            "_assert_tensor_metadata")  # fmt: skip
 def identity(x: Node, *_: Any, **__: Any) -> Node:
-    """Copies, and dropout outside training."""
+    """Copies."""
+    return x
+
+
+@translates("dropout", "feature_dropout", "alpha_dropout")
+def dropout(x: Node, p: float, train: bool) -> Node:
+    """Nothing happens outside training."""
+    if train and p:
+        raise ValueError(
+            "this dropout drops also in eval mode, and this compiler runs inference: "
+            "write F.dropout(x, p, training=self.training)"
+        )
     return x
 
 

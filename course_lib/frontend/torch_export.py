@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from torch import fx
 from torch.export import ExportedProgram, default_decompositions
-from torch.export.graph_signature import InputKind, OutputKind
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 
 from course_lib.frontend import aten
 from course_lib.frontend.provenance import UnsupportedOps, stamp
@@ -76,7 +76,18 @@ def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> Ex
 
 
 def _tensor(x: Any) -> torch.Tensor:
-    return x if isinstance(x, torch.Tensor) else torch.from_numpy(np.array(x))
+    if isinstance(x, torch.Tensor):
+        return x
+    inside = x if isinstance(x, (list, tuple)) else ()
+    if isinstance(x, dict) or any(isinstance(v, (torch.Tensor, np.ndarray)) for v in inside):
+        raise ValueError(
+            f"an example input is a {type(x).__name__} of tensors; this compiler takes each tensor "
+            "as an input of its own: wrap the module in one whose forward puts them together"
+        )
+    array = np.array(x)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"an example input must be an array, a tensor or a number, got {x!r}")
+    return torch.from_numpy(array)
 
 
 # ── which ops have a rule ──
@@ -215,6 +226,10 @@ class _Importer:
                     f"the model changes its own state ({spec.target}); this compiler runs pure "
                     "functions: return the new state as an output instead"
                 )
+            if isinstance(spec.arg, ConstantArgument):
+                if spec.arg.value is None:
+                    continue  # as nn.MultiheadAttention does without weights: no result at all
+                raise ValueError(f"the model returns {spec.arg.value!r}, which is not a tensor")
             value = self.values[by_name[spec.arg.name]]
             if not isinstance(value, Node):
                 raise ValueError(f"output {spec.arg.name} is {value!r}, not a tensor")
