@@ -148,14 +148,12 @@ class Worker:
                 "The answer's process called a function that it was not given."
             ) from None
         try:
-            value = function(*args, **kwargs)
-            self._send(("result", value))
+            self._send(("result", function(*args, **kwargs)))
         except (Stop, Wrong, Crashed):
             self._abort()
             raise
-        except Exception as error:  # it was called with what it does not take
-            self._abort()
-            raise Crashed(f"{type(error).__name__}: {str(error)[:500]}") from None
+        except Exception as error:  # it was called with what it does not take: raise it there
+            self._send(("error", type(error).__name__, str(error)[:500]))
 
     def _abort(self) -> None:
         """Make the worker drop the running call, or else the worker."""

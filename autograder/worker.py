@@ -5,7 +5,7 @@
                                        <-      ("done", error or None)
       ("call", "passes.dce", args, kwargs) ->
                                        <-      ("callback", number, args, kwargs)
-      ("result", value)                ->
+      ("result", value)                ->     or ("error", "ValueError", its text)
                                        <-      ("return", value, printed)
 
 It runs inside the sandbox as `python -I -S worker.py serve MODE EDITION SITE_PACKAGES`, with only
@@ -17,6 +17,7 @@ Next room: sandbox.py, the other end.
 
 from __future__ import annotations
 
+import builtins
 import io
 import linecache
 import os
@@ -148,6 +149,9 @@ class Worker:
         kind, *rest = self.receive()
         if kind == "result":
             return rest[0]
+        if kind == "error":
+            name, text = rest
+            raise getattr(builtins, name, RuntimeError)(text)
         raise Aborted
 
     def send(self, message: tuple) -> None:

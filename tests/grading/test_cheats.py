@@ -187,7 +187,7 @@ def test_forged_messages_are_not_the_graders_fault(name, verdict_of):
 def test_callback_called_with_nonsense_is_the_answers_error(verdict_of):
     cell = '@implements("u99.until")\ndef f(step, graph):\n    return step(None)'
     verdict = verdict_of("u99.until", cell)
-    assert (verdict.kind, verdict.earned) == ("crashed", 0) and "AttributeError" in verdict.error
+    assert (verdict.kind, verdict.line) == ("crashed", 3) and "AttributeError" in verdict.error
 
 
 def test_many_deadly_cells_do_not_hold_up_the_class(assignment, notebook):
