@@ -229,6 +229,8 @@ def _finish(process: BaseProcess, task: Task, cache: Path, seed: int) -> Report:
     report = load_report(path)
     if report is None:
         reason = f"The grader's process ended with status {process.exitcode}."
+        if process.exitcode == -signal.SIGKILL:
+            reason += f" (More than {PATIENCE / 60:g} minutes, or no memory left.)"
         return grader_failed(task.assignment, task.program, reason, seed)
     if any(v.kind == "grader" for v in report.verdicts):
         path.unlink()  # our fault is not for keeping: the next run tries again

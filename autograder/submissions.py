@@ -43,7 +43,10 @@ def collect(place: Path, assignments: Iterable[str] = ()) -> list[Handed]:
         raise ValueError(f"{place} does not exist")
     names = sorted(assignments, key=len, reverse=True)
     if place.is_file() and place.suffix.lower() == ".zip":
-        found = list(_from_bulk_zip(place))
+        try:
+            found = list(_from_bulk_zip(place))
+        except zipfile.BadZipFile as error:
+            raise ValueError(f"{place} cannot be read: {error}") from None
     elif place.is_dir():
         found = [handed for entry in sorted(place.iterdir()) for handed in _from_entry(entry)]
     else:

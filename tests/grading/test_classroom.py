@@ -86,6 +86,12 @@ def test_broken_zip_is_said(data, tmp_path):
     assert "zip" in handed.problem
 
 
+def test_zip_of_a_class_that_is_broken_is_said(tmp_path):
+    put(tmp_path, {"all.zip": b"PK no zip"})
+    with pytest.raises(ValueError, match="cannot be read"):
+        collect(tmp_path / "all.zip", NAMES)
+
+
 def test_link_is_not_followed(tmp_path, notebook):
     put(tmp_path, {"secret.ipynb": notebook("1")})
     folder = tmp_path / "in" / "ada"
