@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from course_lib.compiler import compile
-from course_lib.ir.build import apply, inp
+from course_lib.ir.build import apply, inp, relu, trace
 from course_lib.ir.graph import Graph
+from course_lib.ir.interp import run
 from course_lib.ir.types import dtype, type_of
 
 # Largest error in units in the last place that we promise (`llvm/approx.py`), for f32.
@@ -148,3 +149,13 @@ def test_integer_powers_wrap_and_have_an_inverse_only_for_one() -> None:
     for target in ("interpreter", "cpu"):
         got = compile(graph, passes=[], target=target)(base, exponent)
         assert got.tolist() == [wrapped, 0, 0, -1, -1, 0, 1, 1, 0], target
+
+
+def test_relu_of_minus_zero_is_plus_zero_and_nan_stays() -> None:
+    """`passes/strength.py` relies on it: a relu is never -0.0."""
+    values = np.tile(np.float32([-0.0, 0.0, -1.0, np.nan, np.inf, -np.inf, 3.0]), 20)
+    graph = trace(relu, f"f32[{values.size}]")
+    (got,) = compile(graph, passes=[]).run([values])
+    (want,) = run(graph, [values])
+    assert np.array_equal(got, want, equal_nan=True)
+    assert np.array_equal(np.signbit(got), np.signbit(want))

@@ -164,7 +164,8 @@ def _float(b: ir.IRBuilder, fn: str, args: Sequence[ir.Value], flags: Sequence[s
         case "min":
             return intrinsic(b, f"minimum.{mangled(a.type)}", args, a.type)
         case "relu":
-            return b.select(b.fcmp_ordered("<", a, like(a, 0.0)), like(a, 0.0), a)
+            # unordered: NaN stays; and -0.0 becomes 0.0, as in numpy
+            return b.select(b.fcmp_unordered(">", a, like(a, 0.0)), a, like(a, 0.0))
         case "abs":
             return unary(b, "fabs", a)
         case "sign":
