@@ -6,7 +6,7 @@
 |-----------------------------------------|-----------------------------------------------------|
 | None, bool, int, float, str             | JSON (nan and inf by name)                          |
 | list, tuple, set, dict                  | JSON, tagged                                        |
-| numpy array, numpy scalar               | bytes, with dtype and shape                         |
+| numpy array, numpy scalar               | bytes, with dtype and shape; of text: as lists      |
 | Node, Graph                             | one row per node; what the other end has, by number |
 | TensorType, DType, Sym                  | their text                                          |
 | a frozen dataclass of course_lib        | its fields                                          |
@@ -132,6 +132,8 @@ class _Writer:
             return int(value)
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+            return self.pack(value.tolist(), depth + 1)
         if isinstance(value, np.ndarray):
             return {"array": self.array(value)}
         if isinstance(value, Mapping):

@@ -52,6 +52,12 @@ def test_arrays_keep_dtype_shape_and_bits(dtype):
     assert theirs.decode(ours.encode(np.float32(1.5))).dtype == np.float32
 
 
+def test_arrays_of_text_and_of_objects_come_as_lists():
+    ours, theirs = ends()
+    values = [np.array(["a", "b"]), np.array(1.5, dtype=object), np.array([[1, "c"]], dtype=object)]
+    assert ours.decode(theirs.encode(values)) == [["a", "b"], 1.5, [[1, "c"]]]
+
+
 def test_nan_and_infinity():
     ours, theirs = ends()
     nan, up = theirs.decode(ours.encode([math.nan, math.inf]))
