@@ -91,6 +91,11 @@ def test_tensors_inside_an_input_are_refused_in_words(together: Any) -> None:
         course_lib.compile(Function(lambda x: x).eval(), ["x"])
 
 
+def test_a_branch_on_the_value_of_a_tensor_is_refused_in_words() -> None:
+    with pytest.raises(ValueError, match="depends on the value of a tensor"):
+        course_lib.compile(Function(lambda x: x if x.sum() > 0 else -x).eval(), [torch.ones(3)])
+
+
 # ── writing by index ──
 
 

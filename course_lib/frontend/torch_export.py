@@ -70,9 +70,13 @@ def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> Ex
             return torch.export.export(module, inputs)
     except Exception as error:
         first = str(error).strip().splitlines()
-        raise ValueError(
-            f"torch.export cannot trace {type(module).__name__}: {first[0] if first else error!r}"
-        ) from error
+        message = first[0] if first else repr(error)
+        if "data-dependent" in message:
+            message = (
+                "what it runs depends on the value of a tensor, as in `if x.sum() > 0`; "
+                f"torch.where chooses between two results. PyTorch says: {message}"
+            )
+        raise ValueError(f"torch.export cannot trace {type(module).__name__}: {message}") from error
 
 
 def _tensor(x: Any) -> torch.Tensor:
