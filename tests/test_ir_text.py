@@ -1,5 +1,7 @@
 """The text form of graphs parses back bit for bit, and its errors name the line."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 from autograder.programs import graphs
 from course_lib.ir.build import apply, const, inp, relu, trace
 from course_lib.ir.graph import Graph
-from course_lib.ir.text import parse_graph, print_graph
+from course_lib.ir.text import parse_graph, print_graph, value_names
 from course_lib.ir.types import DTYPES
 from course_lib.passes.fuse import fuse
 
@@ -63,6 +65,16 @@ def test_any_names_become_distinct_printable_ones(given_names: list[str], title:
     assert len(parse_graph(text).nodes) == len(nodes) + 1
     titled = print_graph(Graph(title, (x,), (x,), (x,)), "exact")
     assert print_graph(parse_graph(titled), "exact") == titled
+
+
+def test_thousands_of_values_with_one_name_are_told_apart_at_once() -> None:
+    values = [inp("x", "f32[]")]
+    for _ in range(20_000):
+        values.append(apply("relu", values[-1], name="x"))
+    begin = time.monotonic()
+    names = list(value_names(Graph("main", (values[0],), tuple(values), ())).values())
+    assert names[:3] == ["x", "x_1", "x_2"] and len(set(names)) == 20_001
+    assert time.monotonic() - begin < 5
 
 
 def test_summary_is_for_people() -> None:
