@@ -68,7 +68,7 @@ def test_symbolic_sizes_go_through_the_type_rules() -> None:
     assert str(apply("reshape", x, shape=(-1,)).type) == "f32[3*n]"
     assert str(matmul(x, inp("w", "f32[3,4]")).type) == "f32[n,4]"
     with pytest.raises(ValueError, match="do not broadcast"):
-        x + inp("z", "f32[m,3]")
+        _ = x + inp("z", "f32[m,3]")
 
 
 # ── graphs ──

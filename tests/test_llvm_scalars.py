@@ -153,7 +153,8 @@ def test_integer_powers_wrap_and_have_an_inverse_only_for_one() -> None:
 
 def test_relu_of_minus_zero_is_plus_zero_and_nan_stays() -> None:
     """`passes/strength.py` relies on it: a relu is never -0.0."""
-    values = np.tile(np.float32([-0.0, 0.0, -1.0, np.nan, np.inf, -np.inf, 3.0]), 20)
+    few = np.array([-0.0, 0.0, -1.0, np.nan, np.inf, -np.inf, 3.0], np.float32)
+    values = np.tile(few, 20)
     graph = trace(relu, f"f32[{values.size}]")
     (got,) = compile(graph, passes=[]).run([values])
     (want,) = run(graph, [values])
