@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import op as op_row
-from course_lib.ir.types import Sym, TensorType, type_of
+from course_lib.ir.types import fits, type_of
 
 
 def run(
@@ -69,18 +69,7 @@ def bind(graph: Graph, inputs: Sequence[Any] | Mapping[str, Any]) -> list[np.nda
 
 def _checked(node: Node, array: np.ndarray, sizes: dict[str, int]) -> np.ndarray:
     given = type_of(array)
-    if given.dtype != node.type.dtype or not _fits(given, node.type, sizes):
+    if not fits(given, node.type, sizes):
         known = f" (with {sizes})" if sizes else ""
         raise ValueError(f"input %{node.name} must be {node.type}{known}, got {given}")
     return array
-
-
-def _fits(given: TensorType, wanted: TensorType, sizes: dict[str, int]) -> bool:
-    if given.rank != wanted.rank:
-        return False
-    for have, want in zip(given.dims, wanted.shape, strict=True):
-        if isinstance(want, Sym) and want.scale == 1 and len(want.factors) == 1:
-            want = sizes.setdefault(want.factors[0], have)
-        if have != want:
-            return False
-    return True

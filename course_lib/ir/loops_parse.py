@@ -21,6 +21,7 @@ import re
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, call, literal
 from course_lib.ir.loops import LOOP_KINDS, Buffer, Kernel, Local, Loop, Packing, Stmt, Store
 from course_lib.ir.loops import verify_kernel as verify
+from course_lib.ir.reader import Reader
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import DTYPES, DType, TensorType, bool_, f32, i64, parse_type
 
@@ -42,44 +43,14 @@ def parse_kernel(text: str) -> Kernel:
     return verify(_Reader(text).kernel())
 
 
-class _Reader:
+class _Reader(Reader):
+    """One method for each rule of the grammar. `scope` has the element type of each buffer."""
+
+    tokens_of = _TOKEN
+
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
-        self.tokens: list[tuple[str, str, int]] = []
+        super().__init__(text)
         self.scope: dict[str, DType] = {}
-        position = 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if not match:
-                raise self.error(f"cannot read {text[position : position + 12]!r}", position)
-            if match.lastgroup:
-                self.tokens.append((match.lastgroup, match[0], position))
-            position = match.end()
-        self.tokens.append(("end", "end of text", len(text)))
-
-    def error(self, message: str, position: int | None = None) -> ValueError:
-        position = self.tokens[self.at][2] if position is None else position
-        line = self.text.count("\n", 0, position) + 1
-        source = (self.text.splitlines() or [""])[min(line, len(self.text.splitlines()) or 1) - 1]
-        return ValueError(f"line {line}: {message}\n    {source.strip()[:160]}")
-
-    def peek(self, ahead: int = 0) -> str:
-        return self.tokens[min(self.at + ahead, len(self.tokens) - 1)][1]
-
-    def take(self, *wanted: str) -> str:
-        kind, text, _ = self.tokens[self.at]
-        if wanted and kind not in wanted and text not in wanted:
-            raise self.error(f"expected {' or '.join(wanted)}, found {text!r}")
-        self.at += 1
-        return text
-
-    def accept(self, text: str) -> bool:
-        if self.peek() != text:
-            return False
-        self.at += 1
-        return True
-
-    # ── grammar ──
 
     def kernel(self) -> Kernel:
         self.take("kernel")

@@ -24,6 +24,7 @@ import numpy as np
 
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import op as op_row
+from course_lib.ir.reader import Reader
 from course_lib.ir.types import TensorType, _parse_dim, parse_type
 from course_lib.ir.verify import verify
 
@@ -48,63 +49,10 @@ def parse_graph(text: str) -> Graph:
     return verify(graph)
 
 
-class _Reader:
-    """A recursive-descent parser over a list of (kind, text, position)."""
+class _Reader(Reader):
+    """One method for each rule of the grammar."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens: list[tuple[str, str, int]] = []
-        self.at = 0
-        position = 0
-        while position < len(text):
-            match = _TOKEN.match(text, position)
-            if not match:
-                raise self.error(f"cannot read {text[position : position + 12]!r}", position)
-            if match.lastgroup:
-                self.tokens.append((match.lastgroup, match[0], position))
-            position = match.end()
-        self.tokens.append(("end", "end of text", len(text)))
-
-    def error(self, message: str, position: int | None = None) -> ValueError:
-        position = self.tokens[self.at][2] if position is None else position
-        line = self.text.count("\n", 0, position) + 1
-        lines = self.text.splitlines() or [""]
-        source = lines[min(line, len(lines)) - 1].strip()
-        return ValueError(f"line {line}: {message}\n    {source[:160]}")
-
-    # ── tokens ──
-
-    def peek(self) -> str:
-        return self.tokens[self.at][1]
-
-    def take(self, *wanted: str) -> str:
-        """The next token's text; `wanted` are kinds or exact texts."""
-        kind, text, _ = self.tokens[self.at]
-        if wanted and kind not in wanted and text not in wanted:
-            raise self.error(f"expected {' or '.join(wanted)}, found {text!r}")
-        self.at += 1
-        return text
-
-    def accept(self, text: str) -> bool:
-        if self.peek() != text or self.tokens[self.at][0] == "string":
-            return False
-        self.at += 1
-        return True
-
-    def separated(self, item: Any, close: str) -> list[Any]:
-        """item ("," item)* close, possibly empty."""
-        items: list[Any] = []
-        while not self.accept(close):
-            if items:
-                self.take(",")
-            items.append(item())
-        return items
-
-    def expect_end(self) -> None:
-        if self.tokens[self.at][0] != "end":
-            raise self.error(f"expected nothing more, found {self.peek()!r}")
-
-    # ── grammar ──
+    tokens_of = _TOKEN
 
     def graph(self) -> Graph:
         self.take("graph")

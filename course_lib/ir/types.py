@@ -210,3 +210,15 @@ def _parse_dim(text: str) -> Dim:
 def type_of(array: np.ndarray) -> TensorType:
     """The type of a numpy array."""
     return TensorType(DType.of(array.dtype), array.shape)
+
+
+def fits(given: TensorType, wanted: TensorType, sizes: dict[str, int]) -> bool:
+    """Is `given` an instance of `wanted`? `sizes` has the symbols seen so far, and learns more."""
+    if given.dtype != wanted.dtype or given.rank != wanted.rank:
+        return False
+    for have, want in zip(given.dims, wanted.shape, strict=True):
+        if isinstance(want, Sym) and want.scale == 1 and len(want.factors) == 1:
+            want = sizes.setdefault(want.factors[0], have)
+        if have != want:
+            return False
+    return True

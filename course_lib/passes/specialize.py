@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.ops import op as op_row
-from course_lib.ir.types import Dim, Sym, TensorType, product
+from course_lib.ir.types import Dim, Sym, TensorType, fits, product
 
 
 def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
@@ -27,7 +27,7 @@ def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
         raise ValueError(f"@{graph.name} takes {len(names)} inputs {names}, got {len(types)}")
     sizes: dict[str, int] = {}
     for node, given in zip(graph.inputs, types, strict=True):
-        if given.dtype != node.type.dtype or not _match(node.type, given, sizes):
+        if not fits(given, node.type, sizes):
             known = f" (with {sizes})" if sizes else ""
             raise ValueError(f"input %{node.name} must be {node.type}{known}, got {given}")
     if not sizes:
@@ -41,17 +41,6 @@ def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
         tuple(new[n] for n in graph.nodes),
         tuple(new[n] for n in graph.outputs),
     )
-
-
-def _match(wanted: TensorType, given: TensorType, sizes: dict[str, int]) -> bool:
-    if wanted.rank != given.rank:
-        return False
-    for want, have in zip(wanted.shape, given.dims, strict=True):
-        if isinstance(want, Sym) and want.scale == 1 and len(want.factors) == 1:
-            want = sizes.setdefault(want.factors[0], have)
-        if want != have:
-            return False
-    return True
 
 
 def _specialized(node: Node, inputs: tuple[Node, ...], sizes: dict[str, int]) -> Node:
