@@ -23,7 +23,7 @@ from autograder.checks.u02_rules import AS_CHEAP, CHEAPER, INEXACT, SIMPLER
 from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import mutants_of
-from autograder.mutants.u02 import ignores_attributes
+from autograder.mutants.u02_cleaning import ignores_attributes
 from autograder.notebook import check
 from autograder.validate import verdict_of
 from course_lib.exercises import plugged, slot
