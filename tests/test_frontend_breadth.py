@@ -1,8 +1,8 @@
 """Models beyond the four of the course come in through both doors, and mean the same.
 
 ResNet-50 as it is, and small versions of: a BERT-style encoder, a GPT-style decoder, a vision
-transformer, a U-Net, and an LSTM cell unrolled over time. Each goes torch.export -> Graph and torch.onnx.export -> Graph, and is
-compared with PyTorch in float64, on both targets.
+transformer, a U-Net, and an LSTM cell unrolled over time. Each goes torch.export -> Graph and
+torch.onnx.export -> Graph, and is compared with PyTorch in float64, on both targets.
 """
 
 import warnings
