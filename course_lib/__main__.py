@@ -34,7 +34,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
     run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
     run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
-    show.add_argument("--stage", default="import", help="import, a pass, loops, scheduled, llvm, …")
+    show.add_argument("--stage", default="import", help="import, a pass, loops, …, or all")
     show.add_argument("-o", "--output", metavar="FILE", help="write .svg, .html or .txt instead")
     ops.add_argument("op", nargs="?", help="only this op")
     for sub in (run, show, ops):

@@ -174,18 +174,32 @@ def _comparison(found: dict[str, Any], ours_ms: float) -> str:
 
 
 def show(options: Namespace) -> Result:
-    """One stage of a compilation, printed or written as a picture."""
+    """One stage of a compilation, printed or written as a picture; or a slider through all."""
     from course_lib.compiler import compile
     from course_lib.frontend import signature
+    from course_lib.runtime.stages import slider
 
     model, _ = find_model(options.model)
     inputs = load_inputs(signature(model), options.inputs, options.seed)
-    stage = compile(model, inputs).stage(options.stage)
+    executable = compile(model, inputs)
+    if options.stage == "all":
+        picture = slider(executable.stages, Path(options.model).stem)
+        names = [stage.name for stage in executable.stages]
+        return _shown(
+            picture, "all stages", {"model": str(options.model), "stages": names}, options
+        )
+    stage = executable.stage(options.stage)
     data = {"model": str(options.model), "stage": stage.name, "level": stage.level}
     if options.output is None:
         return Result(stage.text, {**data, "text": stage.text})
-    path = stage.picture().save(options.output)
-    return Result(f"{stage.name} written to {path}", {**data, "output": str(path)})
+    return _shown(stage.picture(), stage.name, data, options)
+
+
+def _shown(picture: Any, what: str, data: dict[str, Any], options: Namespace) -> Result:
+    if options.output is None:
+        return Result(str(picture), data)
+    path = picture.save(options.output)
+    return Result(f"{what} written to {path}", {**data, "output": str(path)})
 
 
 # ── ops ──

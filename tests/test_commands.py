@@ -92,6 +92,20 @@ def test_show_draws_a_graph_as_svg_and_text(model: Path, tmp_path: Path, capsys)
         assert start in path.read_text()
 
 
+def test_show_all_is_a_page_with_a_slider_that_fetches_nothing(
+    model: Path, tmp_path: Path, capsys
+) -> None:
+    page = tmp_path / "slider.html"
+    status, _, _ = call(capsys, "show", model, "--stage", "all", "-o", page)
+    text = page.read_text()
+    assert status == 0 and "<script" not in text and "http" not in text
+    for name in ("import", "fuse", "loops", "scheduled", "llvm", "optimized", "assembly"):
+        assert f">{name}</div>" in text or f". {name}</div>" in text
+    assert text.count('type="radio"') == text.count('class="cl-state"') > 15
+    status, out, _ = call(capsys, "show", model, "--stage", "all")
+    assert status == 0 and "define void" in out and "kernel @" in out
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

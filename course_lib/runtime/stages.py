@@ -3,15 +3,20 @@
 run.stage("fold").text         the graph after constant folding
 run.stage("loops").text        loop nests in textbook order
 run.stage("import").picture()  drawn
+slider(run.stages, "mlp")      a page that walks through all of them with the arrow keys
 
 Next room: `report.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.draw.listing import listing
+from course_lib.draw.picture import Picture
+from course_lib.draw.stepper import stepper
 from course_lib.ir.graph import Graph
 from course_lib.ir.text import print_graph
 from course_lib.schedule.program import Program, print_program
@@ -32,6 +37,12 @@ class Stage:
         return "loops" if isinstance(self.form, Program) else "code"
 
     @property
+    def what(self) -> str:
+        """The form in words."""
+        words = {"graph": "graph of tensor ops", "loops": "loop nests over buffers"}
+        return words.get(self.level, "machine code" if callable(self.form) else "LLVM IR")
+
+    @property
     def text(self) -> str:
         if isinstance(self.form, Graph):
             return print_graph(self.form)
@@ -39,10 +50,9 @@ class Stage:
             return print_program(self.form)
         return str(self.form() if callable(self.form) else self.form)
 
-    def picture(self) -> Any:
-        """A `Picture`: graphs are drawn, the other forms are shown as text."""
+    def picture(self) -> Picture:
+        """Graphs are drawn, the other forms are shown as text."""
         from course_lib.draw.graph import graph
-        from course_lib.draw.listing import listing
 
         if isinstance(self.form, Graph):
             return graph(self.form, title=self.name)
@@ -50,3 +60,22 @@ class Stage:
 
     def __repr__(self) -> str:
         return f"Stage({self.name!r}, {self.level})"
+
+
+def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
+    """All stages in one picture; in a graph, the lines that its pass changed are marked.
+
+    longest   lines of a stage that are shown; the rest is only counted
+    """
+    states: list[tuple[str, str | Picture]] = []
+    for stage in stages:
+        text = _first_lines(stage.text, longest)
+        # Marks compare with the stage before, and a graph has no line in common with loops.
+        states.append((stage.name, text if stage.level == "graph" else listing(stage.what, text)))
+    return stepper(states, f"{title}: from the model to machine code")
+
+
+def _first_lines(text: str, longest: int) -> str:
+    lines = text.splitlines()
+    more = len(lines) - longest
+    return "\n".join([*lines[:longest], f"... and {more:,} more lines"] if more > 0 else lines)
