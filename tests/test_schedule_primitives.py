@@ -34,8 +34,8 @@ def outcome(kernel: Kernel, seed: int = 0) -> np.ndarray:
         shape = list(buffer.type.dims)
         requests = [p for p in kernel.packed if p.param == buffer.name]
         for request in reversed(requests):
-            inner = shape.pop()
-            shape[request.axis] *= inner
+            outer, inner = shape.pop(0), shape.pop()
+            shape.insert(request.axis, outer * inner)
         value = rng.integers(-4, 5, shape).astype(buffer.type.dtype.numpy)
         for request in requests:
             value = packed(value, request)

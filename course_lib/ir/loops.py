@@ -112,7 +112,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Packing:
-    """An operand stored in blocks: axis `axis` is split by `factor`, the inner part goes last."""
+    """An operand in blocks: axis `axis` is split by `factor`; outer part first, inner part last."""
 
     param: str
     axis: int

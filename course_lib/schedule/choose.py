@@ -93,6 +93,8 @@ def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Ti
         pack_axis = blocked if isinstance(blocked, tuple) else None
         if pack_axis and (loop.extent or 0) % width:
             continue
+        if not (loop.extent or 0) % width:
+            pack_axis = pack_axis or _weights(loop, reads, constants)
         free = (machine.registers - 4) // -(-width // lanes)
         row = _row(loop.var, around, reads, free)
         tile = Tile((loop.var, width), row, pack_axis)
@@ -157,6 +159,15 @@ def _suits_lanes(
             return None
         to_pack = (read.buffer, where[0])
     return (to_pack or True) if moved else None
+
+
+def _weights(loop: Loop, reads: list[Load], constants: frozenset[str]) -> tuple[str, int] | None:
+    """Weights [k, n] with lanes along n: in blocks, one tile reads them from end to end."""
+    for read in reads:
+        last = len(read.indices) - 1
+        if read.buffer in constants and last > 0 and read.indices[last] == Affine.var(loop.var):
+            return read.buffer, last
+    return None
 
 
 def _in_blocks(index: Affine | Expr, loop: Loop) -> bool:

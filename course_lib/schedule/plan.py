@@ -51,7 +51,7 @@ def schedule(program: Program, machine: Machine, chooser: Chooser = choose) -> P
 
 
 def packed(array: np.ndarray, packing: Packing) -> np.ndarray:
-    """The array with one axis in blocks, the inner part of it last (see `primitives.pack`)."""
+    """The array with one axis in blocks, outer part first, inner part last (`primitives.pack`)."""
     shape, axis = list(array.shape), packing.axis
     shape[axis : axis + 1] = [shape[axis] // packing.factor, packing.factor]
-    return np.ascontiguousarray(np.moveaxis(array.reshape(shape), axis + 1, -1))
+    return np.ascontiguousarray(np.moveaxis(array.reshape(shape), (axis, axis + 1), (0, -1)))

@@ -254,7 +254,9 @@ def _through_tile(kernel: Kernel, outer: Loop, inner: Loop) -> tuple[Stmt, ...]:
 
 
 def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
-    """Store an operand in blocks: axis `axis` splits by `factor`, the inner part goes last.
+    """Store an operand in blocks: axis `axis` splits by `factor`; the outer part goes first, the
+    inner part last. So what one block of lanes reads is one run of bytes: f32[784,512], axis 1 in
+    blocks of 32, becomes f32[16,784,32].
 
     Every access must be `factor * outer + inner` along that axis, which is what `split` leaves
     behind. The caller of the kernel must rearrange the bytes: it finds the request in `packed`.
@@ -275,10 +277,10 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
         index = load.indices[axis]
         outer, inner = _quotient(index, factor, ranges, param)
         return replace(
-            load, indices=(*load.indices[:axis], outer, *load.indices[axis + 1 :], inner)
+            load, indices=(outer, *load.indices[:axis], *load.indices[axis + 1 :], inner)
         )
 
-    shape = (*sizes[:axis], sizes[axis] // factor, *sizes[axis + 1 :], factor)
+    shape = (sizes[axis] // factor, *sizes[:axis], *sizes[axis + 1 :], factor)
     packed = Buffer(param, TensorType(buffer.type.dtype, shape))
     params = tuple(packed if b.name == param else b for b in kernel.params)
     body = on_loads(kernel.body, block)
