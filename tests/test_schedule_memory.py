@@ -18,7 +18,7 @@ from course_lib.schedule.memory import (
     aligned,
     assign_offsets,
     check_plan,
-    liveness,
+    lifetimes,
     lower_bound,
     one_after_another,
     plan_memory,
@@ -122,7 +122,7 @@ def test_views_keep_the_value_that_they_look_at_alive() -> None:
     view = reshape(a, (8, 8))
     c = relu(apply("neg", x))
     program = lower(Graph.of([x], [apply("add", view, reshape(c, (8, 8)))]))
-    lifes = {i.name: i for i in liveness(program)}
+    lifes = {i.name: i for i in lifetimes(program)}
     (first,) = [s for s in program.steps if s.node is a]
     assert lifes[first.writes].last == len(program.steps) - 1
 

@@ -160,7 +160,8 @@ class _Emitter:
 
     def store(self, stmt: Store) -> None:
         dtype = self.buffer[stmt.buffer].type.dtype
-        accumulates = any(e.buffer == stmt.buffer for e in loads(stmt.value))
+        local = stmt.buffer != self.kernel.out.name  # `out` is read where it is written in place
+        accumulates = local and any(e.buffer == stmt.buffer for e in loads(stmt.value))
         value = self.expr(stmt.value, reassociate=accumulates and self.lanes is None)
         base, step = self.address(stmt.buffer, stmt.indices)
         if self.lanes is None:

@@ -7,18 +7,32 @@
 
 A value is alive from the step that writes it to the last step that reads it (or a view of it). Two
 values that are never alive together may have the same address. Results, inputs and constants have
-memory of their own; the plan is about what lies between. Next room: `course_lib/llvm`.
+memory of their own; the plan is about what lies between. Next room: `planners.py`, other ways to
+choose the addresses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course_lib.exercises import exercise
 from course_lib.schedule.program import Program
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+
+
+@dataclass(frozen=True)
+class Task:
+    """What memory has to know about one step: the value that it writes, the values that it reads.
+
+    `size` is how many bytes `writes` takes, as a multiple of 64. Inputs and constants may be among
+    `reads`; no task writes them.
+    """
+
+    writes: str
+    reads: tuple[str, ...]
+    size: int
 
 
 @dataclass(frozen=True)
@@ -36,12 +50,16 @@ class Interval:
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """Offsets in one arena. `size` is the arena's, `lower_bound` the most bytes alive at once."""
+    """Offsets in one arena. `size` is the arena's, `lower_bound` the most bytes alive at once.
+
+    `in_place` counts the results that are written over an operand and need no bytes of their own.
+    """
 
     intervals: tuple[Interval, ...]
     offsets: Mapping[str, int]
     size: int
     lower_bound: int
+    in_place: int = 0
 
     @property
     def without_reuse(self) -> int:
@@ -53,33 +71,105 @@ class MemoryPlan:
         return (
             f"{len(self.intervals)} buffers in {self.size:,} bytes "
             f"({ratio:.2f} of the lower bound {self.lower_bound:,}; "
-            f"{self.without_reuse:,} without reuse)"
+            f"{self.without_reuse:,} without reuse), {self.in_place} results in place"
         )
 
 
 def plan_memory(program: Program) -> MemoryPlan:
     """Decide an address for every value between the inputs and the results."""
-    intervals = liveness(program)
+    intervals = lifetimes(program)
     offsets = assign_offsets(intervals)
     check_plan(intervals, offsets)
     size = max((offsets[i.name] + i.size for i in intervals), default=0)
-    return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals))
+    in_place = len(program.steps) - len(program.buffers)
+    return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals), in_place)
 
 
-def liveness(program: Program) -> list[Interval]:
-    """The life of every value that the plan is responsible for, in the order of first steps."""
-    outside = {program.owner(v) for v in (*program.inputs, *program.constants, *program.outputs)}
+def lifetimes(program: Program) -> list[Interval]:
+    """`liveness` of a program."""
+    return liveness(tasks(program), program.views, outside(program))
+
+
+def tasks(program: Program) -> list[Task]:
+    """The steps of a program as tasks. They name values as the program does, so also views."""
+    return [
+        Task(step.writes, step.reads, aligned(program.types[step.writes].nbytes))
+        for step in program.steps
+    ]
+
+
+def outside(program: Program) -> set[str]:
+    """The values with memory of their own: inputs, constants and results."""
+    return {*program.inputs, *program.constants, *program.outputs}
+
+
+def to_the_end(
+    tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]
+) -> list[Interval]:
+    """The baseline: every value lives from the step that writes it to the last step of all."""
+    own = {owner(value, views) for value in outside}
+    last = len(tasks) - 1
+    return [
+        Interval(task.writes, task.size, step, last)
+        for step, task in enumerate(tasks)
+        if task.writes not in own and task.writes not in views
+    ]
+
+
+def owner(value: str, views: Mapping[str, str]) -> str:
+    """The value whose bytes these are: the end of a chain of views."""
+    while value in views:
+        value = views[value]
+    return value
+
+
+@exercise(
+    "schedule.memory.liveness",
+    unit=4,
+    points=3,
+    baseline=to_the_end,
+    hints=(
+        "Task 5 reads a reshape of what task 1 wrote. Until when are those bytes needed?",
+        "Replace every name by its owner first. Then a value's life begins with the first task "
+        "that names it as what it writes, and ends with the last task that names it at all.",
+        "for step, task in enumerate(tasks): for the owner of task.writes set first (once) and "
+        "last; for the owner of each of task.reads set last. Then one Interval for each key of "
+        "first that is not the owner of a value in outside.",
+    ),
+)
+def liveness(
+    tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]
+) -> list[Interval]:
+    """When is each value alive? One `Interval` for each value that needs bytes in the arena.
+
+    tasks    the steps of a program in order; their positions 0, 1, 2 ... are the time
+    views    {view: value whose bytes it shows}; that value may be a view, too
+    outside  values with memory of their own: inputs, constants, results
+    returns  the intervals in the order of their first steps
+
+    A value is alive from the task that writes it to the last task that reads it, both included. One
+    that nobody reads is alive while it is written. A view has no bytes: to read or write it is to
+    read or write its owner (`owner(value, views)`), so the owner lives as long as any view of it is
+    used. A value is left out if no task writes it, if it is in `outside`, or if a view of it is:
+    then its bytes are those of a result. `size` is that of the task that writes the owner itself.
+
+    >>> run = [Task("a", ("x",), 64), Task("b", ("v",), 128), Task("y", ("b", "v"), 64)]
+    >>> for life in liveness(run, {"v": "a"}, {"x", "y"}):
+    ...     print(life)
+    Interval(name='a', size=64, first=0, last=2)
+    Interval(name='b', size=128, first=1, last=2)
+    """
+    own = {owner(value, views) for value in outside}
     first: dict[str, int] = {}
     last: dict[str, int] = {}
-    for number, step in enumerate(program.steps):
-        first[step.writes] = last[step.writes] = number
-        for value in step.reads:
-            last[program.owner(value)] = number
-    return [
-        Interval(name, aligned(program.types[name].nbytes), start, last[name])
-        for name, start in first.items()
-        if name not in outside
-    ]
+    size: dict[str, int] = {}
+    for step, task in enumerate(tasks):
+        written = owner(task.writes, views)
+        first.setdefault(written, step)
+        size.setdefault(written, task.size)
+        for value in (task.writes, *task.reads):
+            last[owner(value, views)] = step
+    return [Interval(v, size[v], first[v], last[v]) for v in first if v not in own]
 
 
 def aligned(size: int) -> int:

@@ -45,7 +45,8 @@ class Program:
     """Everything that the runtime needs.
 
     types    of every value, by name
-    views    value -> the value whose bytes it shares (a reshape moves nothing)
+    views    value -> the value whose bytes it shares: a reshape moves nothing, and a result that is
+             written in place (`in_place.py`) takes over the bytes of an operand
     """
 
     name: str
@@ -65,7 +66,7 @@ class Program:
     @property
     def buffers(self) -> tuple[str, ...]:
         """The values that need memory of the compiler's: written by a step, not a view."""
-        return tuple(step.writes for step in self.steps)
+        return tuple(step.writes for step in self.steps if step.writes not in self.views)
 
     def __repr__(self) -> str:
         return print_program(self)
@@ -86,10 +87,12 @@ def run_program(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarr
         if step.kernel is None:
             values[step.writes] = evaluate(step.node, operands)
             continue
-        out = unwritten(step.kernel.out.type)
+        in_place = step.writes in program.views
+        out = read(step.writes) if in_place else unwritten(step.kernel.out.type)
         names = [param.name for param in step.kernel.params]
         run_kernel(step.kernel, dict(zip(names, [*operands, out], strict=True)))
-        values[step.writes] = out
+        if not in_place:
+            values[step.writes] = out
     return [read(name) for name in program.outputs]
 
 
@@ -98,10 +101,13 @@ def print_program(program: Program, kernels: bool = True) -> str:
     lines = [f"program @{program.name}"]
     lines += [f"  input %{v}: {program.types[v]}" for v in program.inputs]
     lines += [f"  constant %{v}: {program.types[v]}" for v in program.constants]
-    lines += [f"  view %{v} = %{of} : {program.types[v]}" for v, of in program.views.items()]
+    written = {step.writes for step in program.steps}
+    lines += [f"  view %{v} = %{of} : {program.types[v]}" for v, of in program.views.items()
+              if v not in written]  # fmt: skip
     for step in program.steps:
         args = ", ".join(f"%{r}" for r in step.reads)
-        lines.append(f"  %{step.writes} = {step.name}({args}) : {program.types[step.writes]}")
+        over = f" over %{program.views[step.writes]}" if step.writes in program.views else ""
+        lines.append(f"  %{step.writes} = {step.name}({args}){over} : {program.types[step.writes]}")
     lines.append(f"  return {', '.join('%' + v for v in program.outputs)}")
     text = "\n".join(lines) + "\n"
     if kernels:
