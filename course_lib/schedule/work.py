@@ -1,0 +1,49 @@
+"""What a kernel really executes: its operations, counted in the loops.
+
+    op table   exp(v) : f32[10]                      10 operations, wherever it stands
+    loops      exp fused behind an expand to [1000,10]:
+               for i in 0..1000 { for j in 0..10 { out[i, j] = exp(x0[j]) } }    10,000 of them
+
+The op table says what a program has to compute. Fusion can make a kernel compute the same value
+again and again, and only its loops show that. Next room: `memory.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course_lib.ir.expr import Call, walk
+from course_lib.ir.graph import Graph
+from course_lib.ir.loops import Kernel, Loop, Stmt, Store
+from course_lib.ir.ops import flops
+from course_lib.schedule.lower import lower_node
+
+
+def executed(graph: Graph) -> int:
+    """Scalar operations that the kernels of a graph execute, one kernel for each of its nodes.
+
+    A node without loops (numpy runs it) counts what the op table says.
+    """
+    kernels = [(node, lower_node(node, node.op)) for node in graph.ops if node.op != "reshape"]
+    return sum(operations(kernel) if kernel else flops(node) for node, kernel in kernels)
+
+
+def operations(kernel: Kernel) -> int:
+    """Scalar operations in one run of a kernel: every function of every store, in every iteration.
+
+    A change of element type is none, as in the op table. The bounds of the loops must be numbers,
+    as `lower` makes them; a schedule with ragged tiles raises ValueError.
+    """
+    return _operations(kernel.body)
+
+
+def _operations(body: Sequence[Stmt]) -> int:
+    total = 0
+    for stmt in body:
+        if isinstance(stmt, Loop):
+            if stmt.extent is None:
+                raise ValueError(f"the loop over {stmt.var} has no fixed number of iterations")
+            total += stmt.extent * _operations(stmt.body)
+        elif isinstance(stmt, Store):
+            total += sum(isinstance(e, Call) and e.fn != "cast" for e in walk(stmt.value))
+    return total
