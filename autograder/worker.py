@@ -155,13 +155,24 @@ class Worker:
         raise Aborted
 
     def send(self, message: tuple) -> None:
-        self.pipe.write(self.codec.encode(message))
+        with _library():
+            data = self.codec.encode(message)
+        self.pipe.write(data)
 
     def receive(self) -> tuple:
         is_new, data = self.pipe.read()
         if is_new:
             self.codec.reset()
-        return self.codec.decode(data)
+        with _library():
+            return self.codec.decode(data)
+
+
+def _library() -> Any:
+    """What crosses the pipe is written and read by the library's functions, not by the student's:
+    a wrong `topological_order` costs its own points and no others."""
+    from course_lib import exercises
+
+    return exercises.using({})
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

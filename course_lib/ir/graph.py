@@ -13,13 +13,14 @@ Next room: `ops.py`, the table that says what each op means.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from course_lib.exercises import exercise
 from course_lib.ir.types import TensorType
 
 NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
@@ -159,7 +160,9 @@ class Graph:
             inputs = tuple(new[i] for i in node.inputs)
             made = node if node.op == "input" else fn(node, inputs)
             new[node] = node.with_inputs(inputs) if made is None else made
-            order.extend(topological_order([new[node]], placed))
+            made_now = topological_order([new[node]], placed)
+            order.extend(made_now)
+            placed.update(made_now)
         outputs = tuple(new[n] for n in self.outputs)
         return Graph(self.name, self.inputs, tuple(order), outputs, self.attrs)
 
@@ -169,24 +172,66 @@ class Graph:
         return print_graph(self)
 
 
-def topological_order(roots: Iterable[Node], done: set[Node] | None = None) -> list[Node]:
-    """Every node that `roots` need, each after its inputs, without those already `done`.
+def from_the_top(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[Node]:
+    """The slow way: walk down to a node whose operands are all there, then start again on top."""
+    order: dict[Node, None] = {}
+    for root in roots:
+        while root not in order and root not in done:
+            node = root
+            while waits := [i for i in node.inputs if i not in order and i not in done]:
+                node = waits[0]
+            order[node] = None
+    return list(order)
 
-    Depth first, with a stack of our own: real models are deeper than Python's recursion limit.
-    The nodes found are added to `done`.
+
+@exercise(
+    "ir.graph.topological_order",
+    unit=1,
+    points=3,
+    baseline=from_the_top,
+    hints=(
+        "When you come to a node, what must have happened to its operands before you may put it "
+        "into the list? What do you do if you come to it a second time?",
+        "Depth first: a stack of nodes to visit. A node is visited twice: the first time it goes "
+        "back on the stack with its operands above it, the second time all of them are placed and "
+        "it goes into the list.",
+        "stack = [(root, False)]; node, ready = stack.pop(). Placed, or in done: go on. Ready: "
+        "append it. Else push (node, True), then (operand, False) for each operand.",
+    ),
+)
+def topological_order(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[Node]:
+    """Every node that `roots` need, each after its operands.
+
+    A root needs itself, its operands, their operands, and so on. The list holds each of these
+    nodes once, the same objects, and nothing else. Any order in which every node comes after all
+    of its operands is right.
+
+    - Roots may need each other, share nodes, or be given twice.
+    - Nodes in `done` are placed already: they are not listed, nor is what only they need. `done`
+      itself is not changed.
+    - A node may read the same operand twice, as in `x * x`.
+    - Real models are thousands of nodes deep, and Python's recursion ends at a thousand calls. A
+      node with many users is not walked through again for each of them: the work grows with the
+      number of edges.
+
+    >>> from course_lib.ir.build import inp, relu
+    >>> x = inp("x", "f32[4]")
+    >>> y = relu(x)
+    >>> [node.op for node in topological_order([y * y])]
+    ['input', 'relu', 'mul']
+    >>> [node.op for node in topological_order([y * y], done={y})]
+    ['mul']
     """
-    order: list[Node] = []
-    done = set() if done is None else done
+    order: dict[Node, None] = {}
     for root in roots:
         stack = [(root, False)]
         while stack:
-            node, inputs_done = stack.pop()
-            if node in done:
+            node, operands_placed = stack.pop()
+            if node in order or node in done:
                 continue
-            if inputs_done:
-                done.add(node)
-                order.append(node)
+            if operands_placed:
+                order[node] = None
                 continue
             stack.append((node, True))
-            stack.extend((i, False) for i in reversed(node.inputs) if i not in done)
-    return order
+            stack.extend((i, False) for i in reversed(node.inputs))
+    return list(order)

@@ -153,7 +153,9 @@ def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
         group = members[id(group_of[node])]
         if node is group[-1]:
             new[node] = _moved(node, new) if len(group) == 1 else _fused(group, new)
-            order.extend(topological_order([new[node]], placed))
+            made = topological_order([new[node]], placed)
+            order.extend(made)
+            placed.update(made)
     outputs = tuple(new[node] for node in graph.outputs)
     order.extend(topological_order(outputs, placed))
     return Graph(graph.name, graph.inputs, tuple(order), outputs, graph.attrs)
