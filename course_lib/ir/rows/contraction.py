@@ -24,6 +24,7 @@ from course_lib.ir.ops import REQUIRED, Attrs, Op, register
 from course_lib.ir.rows.elementwise import broadcast, broadcast_index, same_dtype
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import Dim, DType, TensorType
+from course_lib.ir.windows import positions
 
 V = Affine.var
 
@@ -116,14 +117,15 @@ class Window:
         for axis, size in enumerate(spatial):
             if not isinstance(size, int):
                 raise ValueError(f"{what}: the spatial size {size} must be a number, not a symbol")
-            reach = self.dilations[axis] * (self.kernel[axis] - 1) + 1
-            room = size + self.low[axis] + self.high[axis] - reach
-            if room < 0:
+            low, high, dilation = self.low[axis], self.high[axis], self.dilations[axis]
+            count = positions(size, self.kernel[axis], self.strides[axis], dilation, low, high)
+            if count < 1:
+                reach = dilation * (self.kernel[axis] - 1) + 1
                 raise ValueError(
                     f"{what}: a window of {reach} does not fit into {size} "
-                    f"(padding {self.low[axis]} + {self.high[axis]}) along spatial axis {axis}"
+                    f"(padding {low} + {high}) along spatial axis {axis}"
                 )
-            sizes.append(room // self.strides[axis] + 1)
+            sizes.append(count)
         return tuple(sizes)
 
     def read(self, axis: int) -> Affine:
