@@ -24,8 +24,10 @@ from course_lib.passes.manager import DEFAULT, Pass, run_passes
 from course_lib.passes.specialize import specialize
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
 from course_lib.runtime.stages import Stage
+from course_lib.schedule.in_place import in_place
 from course_lib.schedule.lower import lower
 from course_lib.schedule.memory import plan_memory
+from course_lib.schedule.order import reorder
 from course_lib.schedule.plan import schedule
 
 TARGETS = ("cpu", "interpreter")
@@ -95,7 +97,7 @@ def generate(
 
     machine = host_machine(threads)
     with timed(seconds, "lower"):
-        program = lower(decompose(graph))
+        program = in_place(reorder(lower(decompose(graph))))
     see("loops", program)
     with timed(seconds, "schedule"):
         program = schedule(program, machine)

@@ -120,8 +120,9 @@ class CompiledModel(Executable):
         self._fixed = {name: _aligned_copy(array) for name, array in program.constants.items()}
         for name, offset in memory.offsets.items():
             self._fixed[name] = _view(self._arena, offset, program.types[name])
-        self._results = [v for v in dict.fromkeys(map(program.owner, program.outputs))
-                         if v in program.buffers]  # fmt: skip
+        owners = [program.owner(v) for v in program.outputs]
+        self._results = [v for v in dict.fromkeys(owners) if v in program.buffers]
+        self._given_away = {v for v in self._results if owners.count(v) == 1}
         self._calls = [self._call(step) for step in program.steps]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -139,8 +140,7 @@ class CompiledModel(Executable):
         owner = self.program.owner(name)
         array = values[owner] if owner in values else self._fixed[owner]
         array = array.reshape(self.program.types[name].dims)
-        shared = owner not in self._results or self.program.outputs.count(name) > 1 or name != owner
-        return array.copy() if shared else array
+        return array if owner in self._given_away else array.copy()
 
     def _call(self, step: Step) -> Callable[[dict, dict], None]:
         """One step, with the addresses that never change already looked up."""

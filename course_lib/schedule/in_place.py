@@ -35,13 +35,13 @@ def in_place(program: Program) -> Program:
     Meant for textbook loops, before `schedule`: every primitive refuses what would reorder a read
     and a write of one element. The numbers stay the same, bit for bit.
     """
-    views = dict(program.views)
+    views, buffers = dict(program.views), set(program.buffers)
     results = {program.owner(v) for v in program.outputs}
     last = {program.owner(v): n for n, step in enumerate(program.steps) for v in step.reads}
     steps = []
     for number, step in enumerate(program.steps):
         owners = [owner(v, views) for v in step.reads]
-        free = {o for o in owners if o in program.buffers and last[o] == number} - results
+        free = {o for o in owners if o in buffers and last[o] == number} - results
         alone = [v for v, o in zip(step.reads, owners, strict=True)
                  if o in free and owners.count(o) == 1]  # fmt: skip
         below = _first_legal(step, alone)
