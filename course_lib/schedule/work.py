@@ -16,7 +16,10 @@ from course_lib.ir.expr import Call, walk
 from course_lib.ir.graph import Graph
 from course_lib.ir.loops import Kernel, Loop, Stmt, Store
 from course_lib.ir.ops import flops
+from course_lib.ir.scalar import SCALARS
 from course_lib.schedule.lower import lower_node
+
+FREE = ("cast", "select")
 
 
 def executed(graph: Graph) -> int:
@@ -31,7 +34,8 @@ def executed(graph: Graph) -> int:
 def operations(kernel: Kernel) -> int:
     """Scalar operations in one run of a kernel: every function of every store, in every iteration.
 
-    A change of element type is none, as in the op table. The bounds of the loops must be numbers,
+    Each counts what its row in `ir/scalar.py` says; a choice or a change of element type counts
+    nothing, as in the op table. The bounds of the loops must be numbers,
     as `lower` makes them; a schedule with ragged tiles raises ValueError.
     """
     return _operations(kernel.body)
@@ -45,5 +49,6 @@ def _operations(body: Sequence[Stmt]) -> int:
                 raise ValueError(f"the loop over {stmt.var} has no fixed number of iterations")
             total += stmt.extent * _operations(stmt.body)
         elif isinstance(stmt, Store):
-            total += sum(isinstance(e, Call) and e.fn != "cast" for e in walk(stmt.value))
+            calls = [e.fn for e in walk(stmt.value) if isinstance(e, Call) and e.fn not in FREE]
+            total += sum(SCALARS[fn].flops for fn in calls)
     return total

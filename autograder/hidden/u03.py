@@ -1,0 +1,56 @@
+"""Hidden checks of unit 3: other seeds, larger programs, and the answers that have one value."""
+
+from autograder.answers.u03_evidence import GROUPS
+from autograder.checks.u03_fold import blocks
+from autograder.checks.u03_horizontal import families
+from autograder.checks.u03_onnx import FOLD, models
+from autograder.framework import Wrong, harder, hidden
+from autograder.programs import UNARY, graphs
+from autograder.properties import number
+from course_lib.exercises import slot
+
+SEED = 30_912
+
+harder(
+    "passes.bn_fold",
+    "bn_fold_leaves_a_convolution_and_a_bias",
+    seed=SEED,
+    given=blocks(most=4),
+    examples=60,
+)
+harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=40)
+harder("passes.fuse", "fuse_keeps_the_meaning", seed=SEED + 2, given=graphs(size=20), examples=60)
+harder(
+    "passes.fuse",
+    "fuse_misses_nothing",
+    seed=SEED + 3,
+    given=graphs(size=20, ops=(*UNARY, "add", "mul"), inputs=1, constants=False),
+    examples=60,
+)
+harder(
+    "passes.horizontal",
+    "horizontal_makes_one_product_of_each_family",
+    seed=SEED + 4,
+    given=families(most=8),
+    examples=60,
+)
+harder("passes.should_fuse", "should_fuse_repeats_little_work", seed=SEED)
+harder("u03.cycle", "the_two_would_wait_for_themselves", seed=SEED)
+
+
+@hidden("u03.saved", seed=SEED)
+def is_the_right_number_of_megabytes(saved):
+    """What need not be read and written any more."""
+    number(saved(), slot("u03.saved").reference(), unit="MB", rtol=0.01)
+
+
+@hidden("u03.illegal", seed=SEED)
+def are_the_illegal_groups(illegal):
+    """The illegal groups and their reasons."""
+    wanted = slot("u03.illegal").reference()
+    answer = {
+        str(k).strip().upper(): " ".join(str(v).lower().split()) for k, v in illegal().items()
+    }
+    wrong = [group for group in GROUPS if answer.get(group) != wanted.get(group)]
+    if wrong:
+        raise Wrong(f"Group {wrong[0]} is not judged rightly.", got=repr(answer))
