@@ -43,6 +43,7 @@ class Report:
             "compile_seconds_by_step": self.compile_seconds,
             "arena_bytes": plan.size if plan else None,
             "arena_lower_bound_bytes": plan.lower_bound if plan else None,
+            "results_in_place": plan.in_place if plan else None,
         }
 
     def cells(self) -> list[tuple[str, ...]]:

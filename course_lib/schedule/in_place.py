@@ -7,7 +7,7 @@
 
 The result becomes a view of the operand's owner, and its kernel reads `out` itself: two parameters
 that are read and written never share a byte, which is what LLVM is promised (`noalias`). Next room:
-`plan.py`.
+`course_lib/llvm`.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class MemoryPlan:
 
     @property
     def without_reuse(self) -> int:
-        """Bytes if every value had its own."""
+        """Bytes if every buffer had its own."""
         return sum(i.size for i in self.intervals)
 
     def __str__(self) -> str:
