@@ -70,7 +70,10 @@ def _parameter(step: Step, value: str) -> str:
 
 
 def reading_out(kernel: Kernel, operand: str) -> Kernel:
-    """The same kernel, reading `out` wherever it read `operand`."""
+    """The same kernel, reading `out` wherever it read `operand`. Both must have one type."""
+    has, wants = kernel.buffers[operand].type, kernel.out.type
+    if has != wants:
+        raise ValueError(f"in place: {operand} is {has}, so it has no room for out, {wants}")
 
     def load(e: Load) -> Load:
         return replace(e, buffer=kernel.out.name) if e.buffer == operand else e
