@@ -1,0 +1,1 @@
+"""Unit 4: sink_relayouts."""
