@@ -7,21 +7,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.codec import Codec
 from autograder.programs import graphs
+from course_lib.compiler import compile
 from course_lib.exercises import plugged
-from course_lib.ir.build import apply, inp, relu, reshape
+from course_lib.ir.build import apply, const, inp, relu, reshape, trace
 from course_lib.ir.graph import Graph
+from course_lib.models import MODELS, example_inputs
 from course_lib.passes.decompose import decompose
+from course_lib.runtime import executable
+from course_lib.runtime.executable import CompiledModel
+from course_lib.schedule.in_place import in_place
 from course_lib.schedule.lower import lower
 from course_lib.schedule.memory import (
     Interval,
+    Task,
     aligned,
     assign_offsets,
     check_plan,
     lifetimes,
+    liveness,
     lower_bound,
     one_after_another,
+    outside,
     plan_memory,
+    tasks,
+    to_the_end,
 )
 
 
@@ -164,6 +175,157 @@ def test_words_for_a_wrong_answer(answer, words: str) -> None:
         pytest.raises(ValueError, match=f"memory plan: .*{words}"),
     ):
         plan_memory(program)
+
+
+# ── liveness ──
+
+
+def test_liveness_of_views_results_and_values_that_nobody_reads() -> None:
+    run = [
+        Task("a", ("x",), 64),
+        Task("unread", ("a", "w"), 128),
+        Task("b", ("a.flat.again",), 192),
+        Task("y", ("b",), 256),
+        Task("c", ("y",), 320),
+        Task("z", ("c",), 384),
+    ]
+    views = {"a.flat": "a", "a.flat.again": "a.flat", "result": "y", "x.flat": "x"}
+    assert liveness(run, views, {"x", "w", "result", "z"}) == [
+        Interval("a", 64, 0, 2),
+        Interval("unread", 128, 1, 1),
+        Interval("b", 192, 2, 3),
+        Interval("c", 320, 4, 5),
+    ]
+    assert liveness([], {}, {"x"}) == []
+
+
+def test_liveness_of_a_result_that_is_written_in_place() -> None:
+    run = [Task("a", ("x",), 64), Task("b", ("a",), 64), Task("c", ("x",), 64)]
+    run += [Task("d", ("b", "c"), 64), Task("y", ("d",), 64)]
+    assert liveness(run, {"b": "a", "d": "c"}, {"x", "y"}) == [
+        Interval("a", 64, 0, 3),
+        Interval("c", 64, 2, 4),
+    ]
+    assert liveness(run, {"b": "a", "y": "d", "d": "b"}, {"x", "y"}) == [Interval("c", 64, 2, 3)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(graph=graphs(size=10))
+def test_every_byte_that_is_read_is_alive(graph: Graph) -> None:
+    """By the definition: from its step on, until its last reader, a value has an interval."""
+    program = in_place(lower(decompose(graph)))
+    found = {i.name: i for i in lifetimes(program)}
+    baseline = {i.name: i for i in to_the_end(tasks(program), program.views, outside(program))}
+    apart = {program.owner(v) for v in outside(program)}
+    assert found.keys() == baseline.keys() == set(program.buffers) - apart
+    assert [*found] == [v for v in program.buffers if v in found]
+    for number, step in enumerate(program.steps):
+        for value in map(program.owner, (step.writes, *step.reads)):
+            if value not in apart:
+                life = found[value]
+                assert life.first <= number <= life.last <= baseline[value].last
+                assert life.size == baseline[value].size == aligned(program.types[value].nbytes)
+    for life in found.values():
+        ends = program.steps[life.last]
+        assert life.name in map(program.owner, (ends.writes, *ends.reads))
+
+
+def test_tasks_and_intervals_cross_the_pipe_of_the_grader() -> None:
+    here, there = Codec(), Codec(call=lambda *_: None)
+    sent = [[Task("a", ("x",), 64)], {"v": "a"}, {"x"}, [interval("a", 1, 0, 1)]]
+    assert there.decode(here.encode(sent)) == sent
+
+
+# ── what the machine really does ──
+
+
+def planned(compiled: CompiledModel) -> np.ndarray:
+    """Which bytes of the arena belong to some buffer."""
+    plan, types = compiled.memory, compiled.program.types
+    assert plan is not None
+    covered = np.zeros(plan.size, bool)
+    for life in plan.intervals:
+        start = plan.offsets[life.name]
+        covered[start : start + types[life.name].nbytes] = True
+    return covered
+
+
+def net() -> Graph:
+    """Branches, a residual, a softmax, a view and a result that is read again."""
+    rng = np.random.default_rng(0)
+    w = const(rng.standard_normal((5, 5, 3, 3)).astype(np.float32))
+
+    def net(x):
+        a = relu(apply("conv", x, w, pads=(1, 1, 1, 1)))
+        b = relu(apply("conv", a, w, pads=(1, 1, 1, 1)) + a)
+        rows = apply("softmax", reshape(apply("silu", b), (5, -1)), axis=-1)
+        c = apply("max_pool", apply("conv", b, w), kernel=(2, 2))
+        return rows * 2.0, apply("reduce_sum", c * c, axes=(2, 3))
+
+    return trace(net, "f32[1,5,11,9]", name="net")
+
+
+def compiled_model(name: str) -> tuple[CompiledModel, list[np.ndarray]]:
+    if name == "net":
+        inputs = [np.random.default_rng(1).standard_normal((1, 5, 11, 9), np.float32)]
+        made = compile(net())
+    else:
+        inputs = list(example_inputs(name))
+        made = compile(MODELS[name].build(), inputs)
+    assert isinstance(made, CompiledModel)
+    return made, inputs
+
+
+@pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
+def test_the_measured_peak_is_the_planned_one(name: str, monkeypatch) -> None:
+    """Exactly the planned bytes are written: none beside them, and none of them in vain."""
+    guards: list[np.ndarray] = []
+    plain = executable._aligned_bytes
+
+    def guarded(size: int) -> np.ndarray:
+        whole = plain(size + 2 * 4096)
+        whole[...] = 0xA5
+        guards.extend([whole[:4096], whole[4096 + size :]])
+        return whole[4096 : 4096 + size]
+
+    monkeypatch.setattr(executable, "_aligned_bytes", guarded)
+    compiled, inputs = compiled_model(name)
+    before = [x.copy() for x in inputs]
+    touched = compiled.touched(inputs)
+    np.testing.assert_array_equal(touched, planned(compiled))
+    plan = compiled.memory
+    assert plan is not None and plan.in_place > 0
+    assert aligned(int(np.flatnonzero(touched)[-1]) + 1) == plan.size
+    assert len(guards) > 2 and all((guard == 0xA5).all() for guard in guards)
+    for x, old in zip(inputs, before, strict=True):
+        np.testing.assert_array_equal(x, old)
+
+
+@pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
+def test_bytes_outside_a_life_hold_nothing_that_is_needed(name: str, monkeypatch) -> None:
+    compiled, inputs = compiled_model(name)
+    plan, types = compiled.memory, compiled.program.types
+    assert plan is not None
+    want = compiled.run(inputs)
+
+    def poisoned(number: int, call):
+        def run(values, address) -> None:
+            call(values, address)
+            dead = np.ones(plan.size, bool)
+            for life in plan.intervals:
+                if life.first <= number < life.last:
+                    start = plan.offsets[life.name]
+                    dead[start : start + types[life.name].nbytes] = False
+            compiled._arena[dead] = 0xFF  # NaN, if anybody reads it
+
+        return run
+
+    calls = [poisoned(number, call) for number, call in enumerate(compiled._calls)]
+    monkeypatch.setattr(compiled, "_calls", calls)
+    compiled._arena[...] = 0xFF
+    for got, expected in zip(compiled.run(inputs), want, strict=True):
+        assert got.tobytes() == expected.tobytes()
+        assert not np.shares_memory(got, compiled._arena)
 
 
 def test_numpy_integers_are_offsets_too() -> None:

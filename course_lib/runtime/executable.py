@@ -135,6 +135,19 @@ class CompiledModel(Executable):
                 call(values, address)
             return [self._output(name, values) for name in self.program.outputs]
 
+    def touched(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """Which bytes of the arena a call writes, measured: one bool for each byte.
+
+        Two calls, with the arena full of 0x00 and of 0xFF before them: what is written changes in
+        at least one. The last True is the measured peak; `memory.size` is the planned one.
+        """
+        written = np.zeros(self._arena.size, bool)
+        for pattern in (0x00, 0xFF):
+            self._arena[...] = pattern
+            self.run(arrays)
+            written |= self._arena != pattern
+        return written
+
     def _output(self, name: str, values: dict[str, np.ndarray]) -> np.ndarray:
         """A result as an array of the caller's own: never our arena, a constant or an input."""
         owner = self.program.owner(name)
