@@ -134,6 +134,32 @@ def conv_cases() -> Iterator[Case]:
         ((1, 2, 1, 1), (2, 2, 1, 1), {}),
     ]:
         yield [some(x, f32), some(w, f32)], attrs
+    for x, w, layouts, attrs in [
+        ((1, 7, 6, 3), (5, 2, 3, 3), ("nhwc", "ohwi", "nhwc"), {"strides": (2, 1)}),
+        ((1, 2, 6, 5, 8), (3, 2, 3, 3, 8, 16), ("nchw8c", "oihw8i16o", "nchw16c"), {}),
+        ((1, 3, 7, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {"pads": (1, 1, 1, 0)}),
+        ((1, 1, 4, 4, 16), (5, 1, 1, 1, 16), ("nchw16c", "oihw16i", "nchw"), {}),
+        ((1, 6, 6, 4), (3, 3, 1, 4), ("nhwc", "hwio", "nhwc"), {"groups": 4, "pads": (1,) * 4}),
+        ((1, 2, 6, 6, 8), (2, 1, 3, 3, 8), ("nchw8c", "oihw8o", "nchw8c"), {"groups": 16}),
+    ]:
+        yield [some(x, f32), some(w, f32)], {"layouts": layouts, **attrs}
+
+
+def relayout_cases() -> Iterator[Case]:
+    for dtype in ALL:
+        yield [some((2, 3, 4, 5), dtype)], {"src": "nchw", "dst": "nhwc"}
+        yield [some((1, 6, 2, 3), dtype)], {"src": "nchw", "dst": "nchw2c"}
+        yield [some((1, 3, 2, 3, 2), dtype)], {"src": "nchw2c", "dst": "nchw"}
+    for shape, src, dst in [
+        ((1, 4, 3, 5, 8), "nchw8c", "nchw16c"),
+        ((1, 2, 3, 5, 16), "nchw16c", "nchw8c"),
+        ((1, 2, 3, 5, 16), "nchw16c", "nhwc"),
+        ((32, 16, 3, 3), "oihw", "oihw16i16o"),
+        ((2, 16, 3, 1, 16), "oihw16o", "hwio"),
+        ((4, 6), "mk", "km"),
+        ((1, 0, 3, 5, 8), "nchw8c", "nchw"),
+    ]:
+        yield [some(shape, DTYPES["f32"])], {"src": src, "dst": dst}
 
 
 def pool_cases(dtypes: list[DType]) -> Iterator[Case]:
@@ -143,6 +169,13 @@ def pool_cases(dtypes: list[DType]) -> Iterator[Case]:
         yield [some((2, 1, 5, 5), dtype)], {"kernel": (3, 3), **pads}
     yield [some((1, 2, 9), dtypes[0])], {"kernel": (3,), "dilations": (2,), "pads": (2, 1)}
     yield [some((0, 2, 4), dtypes[0])], {"kernel": (2,)}
+
+
+def image_pool_cases(dtypes: list[DType]) -> Iterator[Case]:
+    yield from pool_cases(dtypes)
+    pads = {"kernel": (3, 2), "pads": (1, 0, 1, 1)}
+    yield [some((1, 5, 4, 3), dtypes[0])], {"layout": "nhwc", **pads}
+    yield [some((1, 2, 5, 4, 8), dtypes[0])], {"layout": "nchw8c", "strides": (2, 1), **pads}
 
 
 def avg_pool_cases() -> Iterator[Case]:
@@ -320,12 +353,13 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "cumsum": cumsum_cases,
     "matmul": matmul_cases,
     "conv": conv_cases,
-    "max_pool": lambda: pool_cases(ALL),
-    "sum_pool": lambda: pool_cases(ALL),
+    "max_pool": lambda: image_pool_cases(ALL),
+    "sum_pool": lambda: image_pool_cases(ALL),
     "avg_pool": avg_pool_cases,
     "conv_transpose": conv_transpose_cases,
     "reshape": reshape_cases,
     "transpose": transpose_cases,
+    "relayout": relayout_cases,
     "expand": expand_cases,
     "slice": slice_cases,
     "concat": concat_cases,

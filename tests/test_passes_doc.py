@@ -14,6 +14,7 @@ from course_lib.passes.manager import run_passes
 FILES = [
     *("bn_fold", "cse", "dce", "decompose", "fixpoint", "fold", "fuse", "groups", "horizontal"),
     *("manager", "match", "provenance", "rewrite", "rule", "should_fuse", "simplify", "strength"),
+    *("layout", "layout_cost", "sink_relayouts"),
 ]
 EXERCISES = {
     "passes.dce": 2,
@@ -27,6 +28,7 @@ EXERCISES = {
     "passes.horizontal": 3,
     "passes.should_fuse": 3,
     "passes.fuse": 3,
+    "passes.sink_relayouts": 4,
 }
 
 

@@ -140,6 +140,7 @@ EXAMPLES = {
     "avg_pool": ("f32[1,2,5,5]", {"kernel": (3, 3), "pads": (1, 1, 1, 1)}),
     "argmax": ("f32[2,6]", {"axis": 1}),
     "argmin": ("f32[2,6]", {"axis": 1}),
+    "relayout": ("f32[1,4,5,5]", {"src": "nchw", "dst": "nhwc"}),
     "max_pool": ("f32[1,2,5,5]", {"kernel": (3, 3), "pads": (1, 1, 1, 1)}),
     "sum_pool": ("f32[1,2,5,5]", {"kernel": (3, 3), "pads": (0, 0, 1, 1)}),
 }

@@ -40,8 +40,8 @@ def test_watch_sees_every_stage_in_order_under_its_own_name() -> None:
 
 def test_the_default_is_a_plain_list_that_ends_with_fuse() -> None:
     assert [one.__name__ for one in DEFAULT] == [
-        "fold", "simplify", "bn_fold", "decompose", "strength", "fold", "simplify", "cse",
-        "horizontal", "dce", "fuse",
+        "fold", "simplify", "bn_fold", "decompose", "strength", "layout", "sink_relayouts", "fold",
+        "simplify", "cse", "horizontal", "dce", "fuse",
     ]  # fmt: skip
 
 

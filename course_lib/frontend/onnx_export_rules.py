@@ -19,6 +19,7 @@ from course_lib.frontend.onnx_ops import type_code
 from course_lib.frontend.onnx_writer import Writer, exports
 from course_lib.ir.graph import Node
 from course_lib.ir.interp import evaluate
+from course_lib.ir.rows.layout import IMAGE
 from course_lib.ir.types import Sym, dtype
 
 # Elementwise ops are the importer's table read backwards.
@@ -161,7 +162,10 @@ def _window(attrs: Any) -> dict[str, Any]:
 
 
 @exports("conv")
-def _conv(w: Writer, node: Node, x: str, weights: str) -> str:
+def _conv(w: Writer, node: Node, x: str, weights: str) -> str | None:
+    """ONNX knows one layout; a convolution in another one is its definition, with transposes."""
+    if node.attrs["layouts"]:
+        return None
     return w.emit("Conv", x, weights, group=node.attrs["groups"], **_window(node.attrs))
 
 
@@ -174,7 +178,9 @@ def _conv_transpose(w: Writer, node: Node, x: str, weights: str) -> str:
 
 
 @exports("max_pool")
-def _max_pool(w: Writer, node: Node, x: str) -> str:
+def _max_pool(w: Writer, node: Node, x: str) -> str | None:
+    if node.attrs["layout"] != IMAGE:
+        return None
     return w.emit("MaxPool", x, kernel_shape=node.attrs["kernel"], **_window(node.attrs))
 
 
@@ -191,8 +197,10 @@ def _avg_pool(w: Writer, node: Node, x: str) -> str | None:
 
 
 @exports("sum_pool")
-def _sum_pool(w: Writer, node: Node, x: str) -> str:
+def _sum_pool(w: Writer, node: Node, x: str) -> str | None:
     """ONNX has no such op: a convolution of each channel with ones."""
+    if node.attrs["layout"] != IMAGE:
+        return None
     channels, kernel = node.type.dims[1], node.attrs["kernel"]
     ones = w.constant(np.ones((channels, 1, *kernel), node.type.dtype.numpy))
     return w.emit("Conv", x, ones, group=channels, **_window(node.attrs))

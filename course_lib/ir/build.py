@@ -210,5 +210,9 @@ def expand(x: Any, shape: Sequence[Dim]) -> Node:
     return apply("expand", x, shape=tuple(shape))
 
 
+def relayout(x: Any, src: str, dst: str) -> Node:
+    return apply("relayout", x, src=src, dst=dst)
+
+
 def concat(parts: Sequence[Any], axis: int) -> Node:
     return apply("concat", *parts, axis=axis)

@@ -140,7 +140,9 @@ from course_lib.ir.rows import (  # noqa: E402
     contraction,  # noqa: F401
     elementwise,  # noqa: F401
     indexing,  # noqa: F401
+    layout,  # noqa: F401
     movement,  # noqa: F401
+    pooling,  # noqa: F401
     reduction,  # noqa: F401
     source,  # noqa: F401
 )

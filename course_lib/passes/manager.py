@@ -30,7 +30,9 @@ from course_lib.passes.decompose import decompose
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
 from course_lib.passes.horizontal import horizontal
+from course_lib.passes.layout import layout
 from course_lib.passes.simplify import simplify
+from course_lib.passes.sink_relayouts import sink_relayouts
 from course_lib.passes.strength import strength
 
 Pass = Callable[[Graph], Graph]
@@ -42,7 +44,9 @@ DEFAULT: list[Pass] = [
     bn_fold,  # while a batch norm is still one node
     decompose,
     strength,
-    fold,  # what decompose made of weights
+    layout,  # once padding is an op of its own
+    sink_relayouts,
+    fold,  # what decompose made of weights, and the filters in their new layouts
     simplify,
     cse,
     horizontal,  # after cse: siblings read one node

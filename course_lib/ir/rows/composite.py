@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.ops import REQUIRED, Attrs, Op, normal_axis, register
-from course_lib.ir.rows.contraction import WINDOW_ATTRS, Window, _pool_type
+from course_lib.ir.rows.pooling import pool_type
+from course_lib.ir.rows.window import WINDOW_ATTRS, Window
 from course_lib.ir.types import TensorType
 
 
@@ -241,7 +242,7 @@ def _avg_pool(operands, attrs: Attrs):
     return b.div(total, b.const(counts.astype(x.type.dtype.numpy)))
 
 
-_composite("avg_pool", "the mean of each window", _avg_pool, infer=_pool_type,
+_composite("avg_pool", "the mean of each window", _avg_pool, infer=pool_type,
            attrs={"kernel": REQUIRED, **WINDOW_ATTRS, "count_include_pad": False})  # fmt: skip
 
 

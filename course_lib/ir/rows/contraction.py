@@ -14,17 +14,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from course_lib.ir.expr import Affine, LoopForm, call
-from course_lib.ir.ops import REQUIRED, Attrs, Op, register
+from course_lib.ir.ops import Attrs, Op, register
 from course_lib.ir.rows.elementwise import broadcast, broadcast_index, same_dtype
-from course_lib.ir.scalar import accumulator, identity
-from course_lib.ir.types import Dim, DType, TensorType
-from course_lib.ir.windows import positions
+from course_lib.ir.rows.layout import (
+    FILTER,
+    IMAGE,
+    Coordinate,
+    Layout,
+    loops_over,
+    rearranged,
+    relaid,
+)
+from course_lib.ir.rows.window import WINDOW_ATTRS, Window, padded, without_padding
+from course_lib.ir.types import TensorType
 
 V = Affine.var
 
@@ -76,100 +82,14 @@ register(
 )
 
 
-# ── windows: what convolution and pooling share ──
-
-
-@dataclass(frozen=True)
-class Window:
-    """How a window slides over the spatial axes. One entry per spatial axis everywhere."""
-
-    kernel: tuple[int, ...]
-    strides: tuple[int, ...]
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    dilations: tuple[int, ...]
-
-    @staticmethod
-    def of(kernel: Sequence[Dim], attrs: Attrs, what: str) -> Window:
-        rank = len(kernel)
-        strides = tuple(attrs["strides"] or [1] * rank)
-        pads = tuple(attrs["pads"] or [0] * (2 * rank))
-        dilations = tuple(attrs["dilations"] or [1] * rank)
-        for name, given, wanted in (
-            ("strides", strides, rank),
-            ("pads", pads, 2 * rank),
-            ("dilations", dilations, rank),
-        ):
-            if len(given) != wanted:
-                raise ValueError(f"{what}: {name} needs {wanted} numbers, got {list(given)}")
-        if min((*strides, *dilations), default=1) < 1 or min(pads, default=0) < 0:
-            raise ValueError(f"{what}: strides and dilations start at 1, pads at 0")
-        sizes = tuple(int(k) for k in kernel)  # type: ignore[arg-type]
-        return Window(sizes, strides, pads[:rank], pads[rank:], dilations)
-
-    @property
-    def padded(self) -> bool:
-        return any(self.low) or any(self.high)
-
-    def out(self, spatial: Sequence[Dim], what: str) -> tuple[Dim, ...]:
-        """Result sizes: how many positions the window has along each axis."""
-        sizes: list[Dim] = []
-        for axis, size in enumerate(spatial):
-            if not isinstance(size, int):
-                raise ValueError(f"{what}: the spatial size {size} must be a number, not a symbol")
-            low, high, dilation = self.low[axis], self.high[axis], self.dilations[axis]
-            count = positions(size, self.kernel[axis], self.strides[axis], dilation, low, high)
-            if count < 1:
-                reach = dilation * (self.kernel[axis] - 1) + 1
-                raise ValueError(
-                    f"{what}: a window of {reach} does not fit into {size} "
-                    f"(padding {low} + {high}) along spatial axis {axis}"
-                )
-            sizes.append(count)
-        return tuple(sizes)
-
-    def read(self, axis: int) -> Affine:
-        """The input coordinate along a spatial axis, for output `o<axis>` and window `k<axis>`."""
-        return V(f"o{axis}") * self.strides[axis] + V(f"k{axis}") * self.dilations[axis]
-
-    def view(self, x: np.ndarray, fill: float | int | bool) -> np.ndarray:
-        """All windows: [n, c, *out, *kernel], padded with `fill`; a view, no copy of windows."""
-        widths = [(0, 0), (0, 0), *zip(self.low, self.high, strict=True)]
-        x = np.pad(x, widths, constant_values=fill) if self.padded else x
-        axes = tuple(range(2, x.ndim))
-        reach = tuple(d * (k - 1) + 1 for d, k in zip(self.dilations, self.kernel, strict=True))
-        windows = sliding_window_view(x, reach, axes)  # type: ignore[call-overload]
-        steps = [slice(None), slice(None)]
-        steps += [slice(None, None, s) for s in self.strides]
-        steps += [slice(None, None, d) for d in self.dilations]
-        return windows[tuple(steps)]
-
-    @property
-    def loops(self) -> tuple[tuple[str, int], ...]:
-        return tuple((f"k{axis}", size) for axis, size in enumerate(self.kernel))
-
-
-WINDOW_ATTRS = {"strides": None, "pads": None, "dilations": None}
-
-
-def without_padding(attrs: Attrs) -> dict:
-    return {**attrs, "pads": None}
-
-
-def padded(x, window: Window, value: float):
-    """`x` with the window's padding made explicit (a node)."""
-    from course_lib.ir.build import apply
-
-    if not window.padded:
-        return x
-    low, high = (0, 0, *window.low), (0, 0, *window.high)
-    return apply("pad", x, low=low, high=high, value=value)
-
-
 # ── convolution ──
 
 
 def _conv_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+    if attrs["layouts"]:
+        x, w, out = conv_layouts(types, attrs)
+        plain = [relaid(types[0], x, IMAGE, "conv"), relaid(types[1], w, FILTER, "conv")]
+        return relaid(_conv_type(plain, in_plain_layouts(attrs)), IMAGE, out, "conv")
     x, w = types
     same_dtype(types, "conv")
     groups = attrs["groups"]
@@ -188,6 +108,10 @@ def _conv_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
 
 def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     """im2col: every window becomes a column, then one matrix product for each group."""
+    if attrs["layouts"]:
+        x, w, out = attrs["layouts"]
+        plain = [rearranged(arrays[0], x, IMAGE), rearranged(arrays[1], w, FILTER)]
+        return rearranged(_conv(plain, in_plain_layouts(attrs)), IMAGE, out)
     x, w = arrays
     groups = attrs["groups"]
     windows = Window.of(w.shape[2:], attrs, "conv").view(x, 0)
@@ -203,6 +127,8 @@ def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
 
 
 def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
+    if attrs["layouts"]:
+        return [_conv_in_layouts(out, ins, attrs)]
     w = ins[1]
     window = Window.of(w.dims[2:], attrs, "conv")
     assert not window.padded, "decompose makes padding explicit before lowering"
@@ -226,16 +152,85 @@ def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> lis
     ]
 
 
+def conv_layouts(types: Sequence[TensorType], attrs: Attrs) -> tuple[str, str, str]:
+    """The layouts of a convolution's operands and result; ValueError if it cannot run in them."""
+    if len(attrs["layouts"]) != 3:
+        raise ValueError(f"conv: layouts are those of x, w and the result, got {attrs['layouts']}")
+    x, w, out = attrs["layouts"]
+    image, filters, result = Layout.of(x), Layout.of(w), Layout.of(out)
+    for layout, axes in ((image, IMAGE), (filters, FILTER), (result, IMAGE)):
+        if sorted(layout.axes) != sorted(axes):
+            raise ValueError(f"conv: {layout} does not have the axes {axes}")
+    groups, sizes = attrs["groups"], filters.sizes(types[1], "conv")
+    depthwise = groups == sizes["o"] and sizes["i"] == 1
+    pairs = [(result.block("c"), filters.block("o"), "the result and the filters")]
+    if depthwise:
+        pairs.append((image.block("c"), result.block("c"), "a depthwise operand and its result"))
+    elif groups > 1:
+        raise ValueError(f"conv: {groups} groups of several channels run in nchw only, not in {x}")
+    else:
+        pairs.append((image.block("c"), filters.block("i"), "the operand and the filters"))
+    for a, b, what in pairs:
+        if 1 not in (a, b) and a != b:
+            raise ValueError(
+                f"conv: {what} have channels in blocks of {a} and {b}: {x}, {w}, {out}"
+            )
+    return x, w, out
+
+
+def in_plain_layouts(attrs: Attrs) -> dict:
+    return {**attrs, "layouts": None}
+
+
+def _conv_in_layouts(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> LoopForm:
+    """Loops over the result in the order of its layout, over a window in that of the filters.
+
+    If the filters are larger than the image, the channels come first: so a block of filters stays
+    in the cache while all pixels pass, instead of all filters for each row of pixels.
+    """
+    x, w, y = (Layout.of(layout) for layout in attrs["layouts"])
+    sizes, filters = y.sizes(out, "conv"), w.sizes(ins[1], "conv")
+    window = Window.of([filters["h"], filters["w"]], attrs, "conv")
+    assert not window.padded, "decompose makes padding explicit before lowering"
+    depthwise = attrs["groups"] > 1
+    o = Coordinate.over("oc", max(y.block("c"), w.block("o")))
+    i = Coordinate.over("ic", 1 if depthwise else max(x.block("c"), w.block("i")))
+    n, oh, ow, kh, kw = (Coordinate(V(v)) for v in ("n", "o0", "o1", "k0", "k1"))
+    result = {"n": n, "c": o, "h": oh, "w": ow}
+    inside = {"i": i, "h": kh, "w": kw}
+    source = {"n": n, "c": o if depthwise else i}
+    source |= {"h": Coordinate(window.read(0)), "w": Coordinate(window.read(1))}
+    order = Layout(IMAGE, y.blocks) if ins[1].nbytes > ins[0].nbytes else y
+    return LoopForm(
+        domain=loops_over(order, result, sizes),
+        write=y.at(result),
+        body=lambda load: call("mul", load(0, *x.at(source)), load(1, *w.at({"o": o, **inside}))),
+        reduce=loops_over(w, inside, filters),
+        combine="add",
+    )
+
+
 def _conv_decompose(operands, attrs: Attrs):
-    from course_lib.ir.build import apply
+    """Padding made explicit; without padding, what it is in plain layouts."""
+    from course_lib.ir.build import apply, relayout
 
     x, w = operands
-    window = Window.of(w.type.dims[2:], attrs, "conv")
-    return apply("conv", padded(x, window, 0), w, **without_padding(attrs))
+    layouts = attrs["layouts"] or (IMAGE, FILTER, IMAGE)
+    kernel = w.type.dims[2:]
+    if attrs["layouts"]:
+        sizes = Layout.of(layouts[1]).sizes(w.type, "conv")
+        kernel = (sizes["h"], sizes["w"])
+    window = Window.of(kernel, attrs, "conv")
+    if window.padded or not attrs["layouts"]:
+        return apply("conv", padded(x, window, 0, layouts[0]), w, **without_padding(attrs))
+    plain = [relayout(x, layouts[0], IMAGE), relayout(w, layouts[1], FILTER)]
+    return relayout(apply("conv", *plain, **in_plain_layouts(attrs)), IMAGE, layouts[2])
 
 
 def _conv_flops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
-    return 2 * out.numel * math.prod(ins[1].dims[1:])
+    """A multiplication and an addition for each number of the filter that makes a channel."""
+    w = relaid(ins[1], attrs["layouts"][1], FILTER) if attrs["layouts"] else ins[1]
+    return 2 * out.numel * math.prod(w.dims[1:])
 
 
 register(
@@ -244,7 +239,7 @@ register(
         kind="contraction",
         arity=2,
         doc="convolution of x[n,c,...] with w[oc,c/groups,...] (cross-correlation, as in torch)",
-        attrs={**WINDOW_ATTRS, "groups": 1},
+        attrs={**WINDOW_ATTRS, "groups": 1, "layouts": None},
         infer=_conv_type,
         evaluate=_conv,
         loops=_conv_loops,
@@ -252,68 +247,3 @@ register(
         flops=_conv_flops,
     )
 )
-
-
-# ── pooling ──
-
-
-def _pool_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
-    (x,) = types
-    window = Window.of(attrs["kernel"], attrs, "pool")
-    if x.rank != 2 + len(window.kernel):
-        raise ValueError(f"pool: a window {list(window.kernel)} needs x[n,c,spatial...], got {x}")
-    return x.with_shape((*x.shape[:2], *window.out(x.shape[2:], "pool")))
-
-
-def _pool_loops(combine: str):
-    def loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
-        window = Window.of(attrs["kernel"], attrs, "pool")
-        assert not window.padded, "decompose makes padding explicit before lowering"
-        spatial = tuple((f"o{axis}", size) for axis, size in enumerate(out.dims[2:]))
-        reads = tuple(window.read(axis) for axis in range(len(spatial)))
-        return [
-            LoopForm(
-                domain=(("n", out.dims[0]), ("c", out.dims[1]), *spatial),
-                write=(V("n"), V("c"), *(V(v) for v, _ in spatial)),
-                body=lambda load: load(0, V("n"), V("c"), *reads),
-                reduce=window.loops,
-                combine=combine,
-            )
-        ]
-
-    return loops
-
-
-def _pool(name: str, function, combine: str, doc: str) -> Op:
-    def evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
-        (x,) = arrays
-        window, dtype = Window.of(attrs["kernel"], attrs, name), DType.of(x.dtype)
-        wide = x.astype(accumulator(dtype).numpy, copy=False)
-        windows = window.view(wide, identity(combine, dtype))
-        axes = tuple(range(-len(window.kernel), 0))
-        return function(windows, axes, initial=identity(combine, dtype)).astype(x.dtype)
-
-    def decompose(operands, attrs: Attrs):
-        from course_lib.ir.build import apply
-
-        (x,) = operands
-        window = Window.of(attrs["kernel"], attrs, name)
-        border = identity(combine, x.type.dtype)
-        return apply(name, padded(x, window, border), **without_padding(attrs))
-
-    return Op(
-        name=name,
-        kind="contraction",
-        arity=1,
-        doc=doc,
-        attrs={"kernel": REQUIRED, **WINDOW_ATTRS},
-        infer=_pool_type,
-        evaluate=evaluate,
-        loops=_pool_loops(combine),
-        decompose=decompose,
-        flops=lambda out, ins, attrs: out.numel * math.prod(attrs["kernel"]),
-    )
-
-
-register(_pool("max_pool", np.max, "max", "the largest element of each window"))
-register(_pool("sum_pool", np.sum, "add", "the sum of each window"))
