@@ -174,7 +174,7 @@ class _Writer:
         """A row for a node whose inputs have rows already."""
         if self.codec.number_of(node) is not None:
             return
-        attrs = {k: v for k, v in node.attrs.items() if k != "value"}
+        attrs = {} if node.op == "constant" else dict(node.attrs)
         row: dict[str, Any] = {
             "op": node.op,
             "inputs": [self.codec.number_of(i) for i in node.inputs],

@@ -2,11 +2,13 @@
 
 from autograder.answers.u04_lives import random_lives, random_tasks
 from autograder.checks.u04 import LAYOUTS, names
+from autograder.checks.u04_layout import moving, networks
 from autograder.checks.u04_memory import sound
 from autograder.checks.u04_shared import lives, runs
 from autograder.checks.u04_steps import legal, no_higher
 from autograder.framework import Wrong, harder, hidden
 from autograder.programs import BINARY, UNARY, graphs
+from autograder.properties import same_meaning
 from course_lib.exercises import slot
 
 SEED = 40_961
@@ -73,3 +75,23 @@ def is_the_right_count(lines):
     wrong = [name for name in LAYOUTS if got.get(name) != expected[name]]
     if wrong:
         raise Wrong(f"The count for {wrong[0]} is another one.", got=repr(got))
+
+
+@hidden(
+    "passes.sink_relayouts",
+    seed=SEED + 4,
+    given=networks(12),
+    examples=100,
+    what="random networks",
+)
+def leaves_no_more_than_needed(sink_relayouts, graph):
+    """On larger networks, no relayout is left that one walk can cancel."""
+    after = same_meaning(graph, sink_relayouts(graph))
+    ours = slot("passes.sink_relayouts").reference(graph)
+    if len(moving(after)) > len(moving(ours)):
+        raise Wrong(
+            f"{len(moving(ours))} relayouts of images should be left; here are "
+            f"{len(moving(after))}.",
+            program=graph,
+            got=after,
+        )

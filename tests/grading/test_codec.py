@@ -95,6 +95,13 @@ def test_names_types_and_origins_survive():
     assert (got.name, got.origin, got.type) == ("act", ("layers.0",), parse_type("f32[n,4]"))
 
 
+def test_an_attribute_called_value_survives():
+    """A pad says with what: only a constant's own value travels apart from its attributes."""
+    padded = trace(lambda x: apply("pad", x, low=(1,), high=(0,), value=-1.0), "f32[4]")
+    ours, theirs = ends()
+    assert canonical_text(theirs.decode(ours.encode(padded))) == canonical_text(padded)
+
+
 def test_frozen_dataclasses_of_the_library_cross():
     ours, theirs = ends()
     lives = [Interval("a", 64, 0, 2), Interval("b", 128, 1, 3)]
