@@ -147,8 +147,9 @@ class _Writer:
 
     def pack_ir(self, value: Any, depth: int) -> Any:
         if isinstance(value, Node):
-            for node in topological_order([value]):
-                self.row(node, depth)
+            if self.codec.number_of(value) is None:
+                for node in topological_order([value]):
+                    self.row(node, depth)
             return {"known": self.codec.number_of(value)}
         if isinstance(value, Graph):
             return {"known": self.graph(value, depth)}

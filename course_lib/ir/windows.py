@@ -40,9 +40,9 @@ def positions(
     """How many positions a window has along one axis.
 
     The axis has `size` elements, and padding of `low` elements before and `high` after them. The
-    window reads `kernel` elements, each `dilation` after the one before it (1: they are neighbours).
-    It begins at the first element of the padding and moves on by `stride` elements each time. At
-    every position all that it reads lies on the axis or its padding.
+    window reads `kernel` elements, each `dilation` after the one before it (1: neighbours). It
+    begins at the first element of the padding and moves on by `stride` elements each time. At every
+    position all that it reads lies on the axis or its padding.
 
     A window that does not fit even once has 0 positions. `size`, `low` and `high` are 0 or more,
     the other numbers 1 or more. Do not count: an axis of 10**15 elements takes no longer.
