@@ -135,14 +135,13 @@ def order(tasks: Sequence[Task]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Beginning:
-    """Some tasks in an order. `done` has a bit for each; `last` is the newest, after `before`."""
+    """Some tasks in an order. `done` has a bit for each of them."""
 
     done: int = 0
     alive: int = 0
     peak: int = 0
     ready: tuple[int, ...] = ()
-    last: int = -1
-    before: _Beginning | None = None
+    order: tuple[int, ...] = ()
 
 
 def _beam(tasks: Sequence[Task]) -> list[int]:
@@ -158,11 +157,7 @@ def _beam(tasks: Sequence[Task]) -> list[int]:
                 if new.done not in longer or new.peak < longer[new.done].peak:
                     longer[new.done] = new
         best = nsmallest(width, longer.values(), key=lambda b: (b.peak, b.alive))
-    chosen, at = [], best[0]
-    while at.before is not None:
-        chosen.append(at.last)
-        at = at.before
-    return chosen[::-1]
+    return list(best[0].order)
 
 
 class _Edges:
@@ -200,6 +195,5 @@ class _Edges:
             alive=during - sum(self.tasks[w].size for w in ended),
             peak=max(beginning.peak, during),
             ready=tuple(sorted({*beginning.ready, *free} - {k})),
-            last=k,
-            before=beginning,
+            order=(*beginning.order, k),
         )
