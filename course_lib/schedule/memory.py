@@ -195,6 +195,7 @@ def one_after_another(intervals: Sequence[Interval]) -> dict[str, int]:
     "schedule.memory.assign_offsets",
     unit=4,
     points=4,
+    kind="budget",
     baseline=one_after_another,
     hints=(
         "Which values must not share bytes with the one that you place next?",

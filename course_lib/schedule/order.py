@@ -19,7 +19,8 @@ from heapq import nsmallest
 
 from course_lib.exercises import exercise
 from course_lib.schedule.in_place import in_place
-from course_lib.schedule.memory import Task, outside, plan_memory, tasks
+from course_lib.schedule.memory import Task, outside, plan_memory
+from course_lib.schedule.memory import tasks as tasks_of
 from course_lib.schedule.program import Program
 
 _WORK = 4_000  # tasks times beginnings that the search follows at once
@@ -53,7 +54,7 @@ def _resolved(program: Program) -> list[Task]:
             reads=tuple(program.owner(v) for v in task.reads),
             size=0 if task.writes in apart else task.size,
         )
-        for task in tasks(program)
+        for task in tasks_of(program)
     ]
 
 
@@ -97,6 +98,7 @@ def as_given(tasks: Sequence[Task]) -> list[int]:
     "schedule.order.order",
     unit=4,
     points=4,
+    kind="budget",
     baseline=as_given,
     hints=(
         "Which of the tasks that could run now leaves the fewest bytes alive?",
