@@ -104,37 +104,37 @@ class _Recorded:
     def __init__(self, node: Node, tape: list[Node]) -> None:
         self.node, self.tape = node, tape
 
-    def note(self, op: str, *operands: Any) -> _Recorded:
+    def note(self, op: str, *operands: Any) -> Any:
         node = apply(op, *(o.node if isinstance(o, _Recorded) else o for o in operands))
         self.tape += [i for i in node.inputs if i not in self.tape]
         self.tape.append(node)
         return _Recorded(node, self.tape)
 
-    def __add__(self, other: Any) -> _Recorded:
+    def __add__(self, other: Any) -> Any:
         return self.note("add", self, other)
 
-    def __radd__(self, other: Any) -> _Recorded:
+    def __radd__(self, other: Any) -> Any:
         return self.note("add", other, self)
 
-    def __sub__(self, other: Any) -> _Recorded:
+    def __sub__(self, other: Any) -> Any:
         return self.note("sub", self, other)
 
-    def __rsub__(self, other: Any) -> _Recorded:
+    def __rsub__(self, other: Any) -> Any:
         return self.note("sub", other, self)
 
-    def __mul__(self, other: Any) -> _Recorded:
+    def __mul__(self, other: Any) -> Any:
         return self.note("mul", self, other)
 
-    def __rmul__(self, other: Any) -> _Recorded:
+    def __rmul__(self, other: Any) -> Any:
         return self.note("mul", other, self)
 
-    def __truediv__(self, other: Any) -> _Recorded:
+    def __truediv__(self, other: Any) -> Any:
         return self.note("div", self, other)
 
-    def __rtruediv__(self, other: Any) -> _Recorded:
+    def __rtruediv__(self, other: Any) -> Any:
         return self.note("div", other, self)
 
-    def __neg__(self) -> _Recorded:
+    def __neg__(self) -> Any:
         return self.note("neg", self)
 
     def __bool__(self) -> bool:

@@ -22,32 +22,34 @@ CHAINS = range(8)
 TURNS = 20_000
 
 
-def nanoseconds(operation: str, repeat: int = 20) -> float:
-    """The time of one operation on <8 x float>, the best of `repeat` measurements.
+def nanoseconds(operation: str, repeat: int = 20, lanes: int = 8) -> float:
+    """The time of one operation on <`lanes` x float>, the best of `repeat` measurements.
 
     `operation` is the right-hand side of an LLVM instruction. {x} stands for its operand with its
     type, %y for a second one of that type; both begin as ones.
     """
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(_loop(operation)), target_machine())
+    engine = llvm.create_mcjit_compiler(
+        llvm.parse_assembly(_loop(operation, f"<{lanes} x float>")), target_machine()
+    )
     engine.finalize_object()
     signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
     run = signature(engine.get_function_address("f"))
-    ones = np.ones(8, np.float32)
+    ones = np.ones(lanes, np.float32)
     seconds = min(timeit.repeat(lambda: run(ones.ctypes.data, TURNS), number=1, repeat=repeat))
     return seconds / TURNS / len(CHAINS) * 1e9
 
 
-def _loop(operation: str) -> str:
+def _loop(operation: str, type: str) -> str:
     """A function that applies the operation to each chain, `%n` times."""
-    begin = [f"%a{k} = phi <8 x float> [%y, %start], [%b{k}, %loop]" for k in CHAINS]
-    apply = [f"%b{k} = {operation.format(x=f'<8 x float> %a{k}')}" for k in CHAINS]
-    store = [f"store <8 x float> %b{k}, ptr %p, align 4" for k in CHAINS]
+    begin = [f"%a{k} = phi {type} [%y, %start], [%b{k}, %loop]" for k in CHAINS]
+    apply = [f"%b{k} = {operation.format(x=f'{type} %a{k}')}" for k in CHAINS]
+    store = [f"store {type} %b{k}, ptr %p, align 4" for k in CHAINS]
     return "\n".join(
         [
             "declare <8 x float> @llvm.sqrt.v8f32(<8 x float>)",
             "define void @f(ptr %p, i64 %n) {",
             "start:",
-            "%y = load <8 x float>, ptr %p, align 4",
+            f"%y = load {type}, ptr %p, align 4",
             "br label %loop",
             "loop:",
             "%i = phi i64 [0, %start], [%next, %loop]",
