@@ -54,8 +54,8 @@ def bn_fold(graph: Graph) -> Graph:
 
     Grouped and depthwise convolutions fold in the same way: axis 0 of w is always the output
     channel. w' and b' are computed in float64 and rounded once. Not bit-exact: the products are
-    rounded before the sum instead of after it. On ResNet-18 and
-    MobileNetV2 the outputs differ by less than 1e-6 of the largest one.
+    rounded before the sum instead of after it. On ResNet-18 and MobileNetV2 the outputs differ by
+    less than 1e-6 of the largest one.
 
     The new nodes carry the origins of both; dead constants are left for `dce`. Source: Jacob et
     al. 2018, section 3.2.

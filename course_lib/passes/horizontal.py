@@ -35,7 +35,7 @@ from course_lib.passes.rewrite import rewrite
         "families: {(matmul.inputs[0], biased): [branch, ...]} from branches(graph). In "
         "graph.rebuild(visit), remember inputs[0] of each matmul; for a branch's end return "
         "column slice k of apply('matmul', x, const(np.concatenate(weights, axis=1))) plus the "
-        "concatenated bias.",
+        "concatenated bias. Then rewrite(new_graph, [slice_after_reshape]).",
     ),
 )
 def horizontal(graph: Graph) -> Graph:
@@ -54,6 +54,9 @@ def horizontal(graph: Graph) -> Graph:
     It pays only if each result is moved next (reshape, transpose, slice), as the heads of an
     attention are: a slice merges with that movement. A branch that ends in an activation would
     lose its epilogue and gain a copy: `branches` leaves those out.
+
+    At the end, `rewrite(graph, [slice_after_reshape])` moves each slice behind the reshape that
+    splits its columns into heads, where `fuse` makes an index of it; before, it would be a copy.
 
     The merged nodes carry the origins of all branches; what is replaced stays behind for `dce`. The
     results are the same numbers, as far as the target adds products in the same order.
