@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 
 from course_lib.schedule.memory import Interval, lower_bound
 
-MOST_STATES = 100_000  # that `exact` looks at before it gives up
+MOST_STATES = 20_000  # that `exact` looks at before it gives up
 
 
 def arena_size(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
