@@ -80,7 +80,8 @@ def takes_deep_programs(topological_order):
 def in_order(topological_order: Any, roots: Any, done: frozenset[Node]) -> None:
     """What `topological_order(roots, done)` lists is what roots need, each after its operands."""
     found = nodes_of(topological_order(list(roots), set(done)))
-    program = Graph.of([X, Y] if X in roots or Y in roots else [], roots, "needed")
+    inputs = [n for n in Graph.of([], roots).nodes if n.op == "input"]
+    program = Graph.of(inputs, roots, "needed")
     names = value_names(program)
 
     def name(node: Node) -> str:
