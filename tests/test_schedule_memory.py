@@ -1,6 +1,8 @@
 """The memory plan: what is alive together never shares a byte, and the arena is small."""
 
+from functools import cache
 from itertools import permutations
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -265,47 +267,56 @@ def net() -> Graph:
     return trace(net, "f32[1,5,11,9]", name="net")
 
 
-def compiled_model(name: str) -> tuple[CompiledModel, list[np.ndarray]]:
-    if name == "net":
-        inputs = [np.random.default_rng(1).standard_normal((1, 5, 11, 9), np.float32)]
-        made = compile(net())
-    else:
-        inputs = list(example_inputs(name))
-        made = compile(MODELS[name].build(), inputs)
-    assert isinstance(made, CompiledModel)
-    return made, inputs
+GUARD = 4096  # bytes before and after everything that an executable allocates
 
 
-@pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
-def test_the_measured_peak_is_the_planned_one(name: str, monkeypatch) -> None:
-    """Exactly the planned bytes are written: none beside them, and none of them in vain."""
+@cache
+def guarded_model(name: str) -> tuple[CompiledModel, list[np.ndarray], np.ndarray]:
+    """A compiled model, its inputs, and which bytes of the arena it touches.
+
+    Nothing is written in front of or behind the arena, a constant or a result.
+    """
     guards: list[np.ndarray] = []
     plain = executable._aligned_bytes
 
     def guarded(size: int) -> np.ndarray:
-        whole = plain(size + 2 * 4096)
+        whole = plain(size + 2 * GUARD)
         whole[...] = 0xA5
-        guards.extend([whole[:4096], whole[4096 + size :]])
-        return whole[4096 : 4096 + size]
+        guards.extend([whole[:GUARD], whole[GUARD + size :]])
+        return whole[GUARD : GUARD + size]
 
-    monkeypatch.setattr(executable, "_aligned_bytes", guarded)
-    compiled, inputs = compiled_model(name)
-    before = [x.copy() for x in inputs]
-    touched = compiled.touched(inputs)
+    with patch.object(executable, "_aligned_bytes", guarded):
+        if name == "net":
+            inputs = [np.random.default_rng(1).standard_normal((1, 5, 11, 9), np.float32)]
+            made = compile(net())
+        else:
+            inputs = list(example_inputs(name))
+            made = compile(MODELS[name].build(), inputs)
+        assert isinstance(made, CompiledModel)
+        touched = made.touched(inputs)
+    assert len(guards) > 2 and all((guard == 0xA5).all() for guard in guards)
+    return made, inputs, touched
+
+
+models = pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
+
+
+@models
+def test_the_measured_peak_is_the_planned_one(name: str) -> None:
+    """Exactly the planned bytes are written: none beside them, and none of them in vain."""
+    compiled, inputs, touched = guarded_model(name)
     np.testing.assert_array_equal(touched, planned(compiled))
     plan = compiled.memory
     assert plan is not None and plan.in_place > 0
     assert aligned(int(np.flatnonzero(touched)[-1]) + 1) == plan.size
-    assert len(guards) > 2 and all((guard == 0xA5).all() for guard in guards)
-    for x, old in zip(inputs, before, strict=True):
-        np.testing.assert_array_equal(x, old)
 
 
-@pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
+@models
 def test_bytes_outside_a_life_hold_nothing_that_is_needed(name: str, monkeypatch) -> None:
-    compiled, inputs = compiled_model(name)
+    compiled, inputs, _ = guarded_model(name)
     plan, types = compiled.memory, compiled.program.types
     assert plan is not None
+    before = [x.copy() for x in inputs]
     want = compiled.run(inputs)
 
     def poisoned(number: int, call):
@@ -326,6 +337,8 @@ def test_bytes_outside_a_life_hold_nothing_that_is_needed(name: str, monkeypatch
     for got, expected in zip(compiled.run(inputs), want, strict=True):
         assert got.tobytes() == expected.tobytes()
         assert not np.shares_memory(got, compiled._arena)
+    for x, old in zip(inputs, before, strict=True):
+        np.testing.assert_array_equal(x, old)
 
 
 def test_numpy_integers_are_offsets_too() -> None:

@@ -69,8 +69,8 @@ def exact(intervals: Sequence[Interval], most: int = MOST_STATES) -> dict[str, i
     what must still be placed cannot beat the best plan known; the search ends when that plan meets
     the lower bound.
 
-    Raises ValueError after `most` states. About ten values are always possible, and hundreds where
-    a simple planner meets the lower bound at once.
+    Raises ValueError after `most` states. Ten values are few enough as a rule, and hundreds are
+    where a simple planner meets the lower bound at once.
     """
     search = _Search(intervals, most)
     search.place([i for i in intervals if i.size], {step: 0 for step in search.steps}, {}, 0)
