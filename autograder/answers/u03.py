@@ -7,7 +7,7 @@ the exercises are our answers and never ship. Next room: autograder/checks/u03.p
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.ir.build import inp, relu
+from course_lib.ir.build import exp, inp, reduce_sum
 from course_lib.ir.graph import Graph, Node
 
 # Kernels, and MB that they move, with the library's own passes; tests/test_u03.py computes them.
@@ -51,10 +51,10 @@ def saved() -> float:
     kind="inverse",
     hints=(
         "b reads a. What else must b need, so that a kernel with both cannot even start?",
-        "A second way from a to b, through an operation that cannot be in a kernel with them. What "
-        "reads whole rows of a before it gives its first number?",
-        "a = relu(x), then a matrix product of a, and b = a + that product. Keep a and b in "
-        "variables: the graph is Graph.of([x, w], [b]).",
+        "A second way from a to b, through an operation that has to see many numbers of a before "
+        "it gives its first. A softmax has such a way, and yet is one kernel: along which axis?",
+        "a = exp(x), then a sum of a along axis 0 with keepdims, and b = a divided by that sum. "
+        "Keep a and b in variables: the graph is Graph.of([x], [b]).",
     ),
 )
 def cycle() -> tuple[Graph, Node, Node]:
@@ -66,13 +66,14 @@ def cycle() -> tuple[Graph, Node, Node]:
     - As one kernel they would wait for themselves: an operation outside needs a, and b needs it.
     - A larger kernel is no way out: with everything that lies on a way from a to b,
       `kind_of` (users first) is None.
+    - No operation of the program is a contraction (`groups.CONTRACTIONS`).
 
     At most 6 operations, all of them needed by the outputs.
     """
-    x, w = inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
-    a = relu(x)
-    b = a + a @ w
-    return Graph.of([x, w], [b]), a, b
+    x = inp("x", "f32[8,8]")
+    a = exp(x)
+    b = a / reduce_sum(a, (0,), keepdims=True)
+    return Graph.of([x], [b]), a, b
 
 
 @exercise(

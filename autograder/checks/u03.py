@@ -16,7 +16,7 @@ from autograder.framework import Wrong, checks
 from autograder.properties import a_number, seal_of, sealed, valid_graph
 from course_lib.ir.graph import Graph, Node, topological_order
 from course_lib.ir.text import value_names
-from course_lib.passes.groups import kind_of
+from course_lib.passes.groups import CONTRACTIONS, kind_of
 
 
 @checks("u03.saved")
@@ -51,6 +51,14 @@ def the_two_would_wait_for_themselves(cycle):
             program=graph,
             marked=pair,
             spec='`kind_of([b, a])` is "elementwise"',
+        )
+    marked = tuple(names[n] for n in graph.ops if n.op in CONTRACTIONS)
+    if marked:
+        raise Wrong(
+            "That a contraction makes a kernel wait is shown above. Find another operation.",
+            program=graph,
+            marked=marked,
+            spec="No operation of the program is a contraction",
         )
     between = _between(graph, a, b)
     if not between:

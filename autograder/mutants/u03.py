@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from autograder.framework import alternative, mutant
 from autograder.mutants import u03_fold, u03_fuse  # noqa: F401  (they register theirs)
-from course_lib.ir.build import exp, inp, reduce_sum, relu, transpose
+from course_lib.ir.build import exp, inp, reduce_max, reduce_sum, relu, transpose
 from course_lib.ir.graph import Graph
 
 # ── u03.saved ──
@@ -41,66 +41,70 @@ def rounded():
 # ── u03.cycle ──
 
 
-def _operands():
-    return inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
-
-
 @mutant("u03.cycle")
 def only_two_users():
     """a is read twice, but b needs nothing of the other reader."""
-    x, w = _operands()
+    x = inp("x", "f32[8,8]")
     a = relu(x)
     b = exp(a)
-    return Graph.of([x, w], [b, a @ w]), a, b
+    return Graph.of([x], [b, reduce_sum(a, (0,))]), a, b
 
 
 @mutant("u03.cycle")
 def all_of_it_is_one_kernel():
-    x, w = _operands()
+    x = inp("x", "f32[8,8]")
     a = relu(x)
     b = a + exp(a)
+    return Graph.of([x], [b]), a, b
+
+
+@mutant("u03.cycle")
+def a_softmax_along_the_last_axis():
+    """One kernel of rows."""
+    x = inp("x", "f32[8,8]")
+    a = exp(x)
+    b = a / reduce_sum(a, (1,), keepdims=True)
+    return Graph.of([x], [b]), a, b
+
+
+@mutant("u03.cycle")
+def the_one_from_the_notebook():
+    x, w = inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
+    a = relu(x)
+    b = a + a @ w
     return Graph.of([x, w], [b]), a, b
 
 
 @mutant("u03.cycle")
-def a_is_the_product():
-    """An epilogue: nothing waits for itself."""
-    x, w = _operands()
-    a = x @ w
-    b = relu(a)
-    return Graph.of([x, w], [b + a @ w]), a, b
-
-
-@mutant("u03.cycle")
 def copies_of_the_nodes():
-    x, w = _operands()
-    a = relu(x)
-    b = a + a @ w
-    return Graph.of([x, w], [b]), relu(x), b
+    x = inp("x", "f32[8,8]")
+    a = exp(x)
+    b = a / reduce_sum(a, (0,), keepdims=True)
+    return Graph.of([x], [b]), exp(x), b
 
 
 @mutant("u03.cycle")
 def just_the_graph():
-    x, w = _operands()
-    a = relu(x)
-    return Graph.of([x, w], [a + a @ w])
+    x = inp("x", "f32[8,8]")
+    a = exp(x)
+    return Graph.of([x], [a / reduce_sum(a, (0,), keepdims=True)])
 
 
 @alternative("u03.cycle")
-def through_a_reduction():
-    x, _ = _operands()
+def through_a_transpose():
+    x = inp("x", "f32[8,8]")
     a = exp(x)
-    total = reduce_sum(a, (0,), keepdims=True)
+    total = reduce_sum(a, (1,), keepdims=True)
     b = a * transpose(total, (1, 0))
     return [Graph.of([x], [b]), a, b]
 
 
 @alternative("u03.cycle")
-def through_two_products():
-    x, w = _operands()
+def with_more_behind_it():
+    x = inp("x", "f32[8,8]")
     a = relu(x)
-    b = a + (a @ w) @ w
-    return Graph.of([x, w], [b, exp(a)]), a, b
+    b = a - reduce_max(a, (0,), keepdims=True)
+    return Graph.of([x], [exp(b), exp(a)]), a, b
 
 
 # ── u03.illegal ──
