@@ -300,7 +300,9 @@ def test_what_a_wrong_answer_is_told(name):
         with plugged(name, answer):
             verdict = check(name)
         if name == "u01.power" and verdict.kind == "passed":
-            assert verdict.earned < verdict.points, "right, with more multiplications than needed"
+            assert (verdict.earned or 0) < verdict.points, (
+                "right, with more multiplications than needed"
+            )
             continue
         assert verdict.kind in ("wrong", "crashed"), f"{label}: the visible checks see it"
         assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
