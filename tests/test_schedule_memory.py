@@ -304,7 +304,7 @@ models = pytest.mark.parametrize("name", ["net", "block", "mobilenet_v2"])
 @models
 def test_the_measured_peak_is_the_planned_one(name: str) -> None:
     """Exactly the planned bytes are written: none beside them, and none of them in vain."""
-    compiled, inputs, touched = guarded_model(name)
+    compiled, _, touched = guarded_model(name)
     np.testing.assert_array_equal(touched, planned(compiled))
     plan = compiled.memory
     assert plan is not None and plan.in_place > 0
