@@ -26,7 +26,16 @@ def _elementwise(node, src, operand=operand_in):
     return apply(node.op, *operands, **node.attrs)
 
 
-def _sink(graph, *, join=joined, moved=_elementwise, other=in_layout, one_pixel=True, kept=KEPT):
+def _sink(
+    graph,
+    *,
+    join=joined,
+    moved=_elementwise,
+    other=in_layout,
+    one_pixel=True,
+    dropped=True,
+    kept=KEPT,
+):
     def visit(node, inputs):
         made = node.with_inputs(inputs)
         if node.op == "relayout":
@@ -42,6 +51,8 @@ def _sink(graph, *, join=joined, moved=_elementwise, other=in_layout, one_pixel=
         below = moved(made, above[0]) or other(made, above[0])
         if below is None:
             return made
+        if node.type.rank != 4 and dropped:  # a reduction that drops h and w
+            return replace(reshape(below, node.type.shape), **own)
         return replace(relayout(replace(below, **own), above[0], "nchw"), **own)
 
     return graph.rebuild(visit)
@@ -102,6 +113,11 @@ def nothing_but_elementwise(graph):
 @mutant("passes.sink_relayouts")
 def past_every_reshape(graph):
     return _sink(graph, one_pixel=False)
+
+
+@mutant("passes.sink_relayouts")
+def a_relayout_behind_what_has_no_pixels(graph):
+    return _sink(graph, dropped=False)
 
 
 @mutant("passes.sink_relayouts")

@@ -53,7 +53,8 @@ def sink_relayouts(graph: Graph) -> Graph:
       own, a single number stays. Is there an operand for which it returns None, a whole image in
       nchw, then f stays where it is: moving that image instead would gain nothing.
     - padding, pooling, a concatenation, or a reduction over h and w: `in_layout` makes f' of it, or
-      returns None if it cannot.
+      returns None if it cannot. A reduction that drops h and w leaves [n, c] in every layout, or
+      [n, c, block]: no relayout goes behind that, but a reshape to the shape of the result.
 
     A reshape ends a relayout: it reads the elements in their order. Only if h and w are 1, as
     behind a global pooling, that order is the same, and the relayout vanishes. Everything else
