@@ -104,10 +104,10 @@ def _axes(xs: Sequence[tuple[float, str]], ys: Sequence[tuple[float, str]]) -> l
         tag(
             "text",
             "performance (GFLOP/s)",
-            x=16,
+            x=26,
             y=middle,
             klass="cl-l cl-m cl-mid",
-            transform=f"rotate(-90 {points(16, middle)})",
+            transform=f"rotate(-90 {points(26, middle)})",
         )
     )
     return content
