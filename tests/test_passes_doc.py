@@ -14,7 +14,7 @@ from course_lib.passes.manager import run_passes
 FILES = [
     *("bn_fold", "cse", "dce", "decompose", "fixpoint", "fold", "fuse", "groups", "horizontal"),
     *("manager", "match", "provenance", "rewrite", "rule", "should_fuse", "simplify", "strength"),
-    *("layout", "layout_cost", "sink_relayouts"),
+    *("absorb_pads", "layout", "layout_cost", "sink_relayouts"),
 ]
 EXERCISES = {
     "passes.dce": 2,

@@ -34,7 +34,8 @@ def layout(graph: Graph, layouts: Sequence[str] = LAYOUTS) -> Graph:
     it, or only those that are cheaper in it by themselves. Each trial runs through
     `sink_relayouts`, because what it costs depends on which relayouts cancel; the cheapest by
     `layout_cost.cost` wins. Returned is the graph before sinking, with relayouts around every
-    convolution; run `sink_relayouts` next. As long as sinking does nothing, nchw wins.
+    convolution; run `sink_relayouts` next. Without sinking, only convolutions with so many
+    multiply-adds for each pixel that they pay for two relayouts leave nchw.
 
     Only two-dimensional convolutions are touched, and only if `layouts_of` allows it.
     """

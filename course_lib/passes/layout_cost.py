@@ -34,9 +34,14 @@ def cost(graph: Graph) -> float:
 
 def relayout_cost(node: Node) -> float:
     """`CALL`, and `MOVE` for each element; nothing for a constant: that happens at compile time."""
-    if node.inputs[0].op == "constant" or not node.type.is_static:
+    if _is_known(node) or not node.type.is_static:
         return 0.0
     return CALL + MOVE * node.type.numel
+
+
+def _is_known(node: Node) -> bool:
+    """Is it a constant, or computed from constants alone?"""
+    return node.op == "constant" or (node.inputs != () and all(map(_is_known, node.inputs)))
 
 
 def conv_cost(node: Node, layouts: Layouts | None = None) -> float:

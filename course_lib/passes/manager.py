@@ -23,6 +23,7 @@ from pathlib import Path
 from course_lib.ir.graph import Graph
 from course_lib.ir.text import print_graph
 from course_lib.ir.verify import verify
+from course_lib.passes.absorb_pads import absorb_pads
 from course_lib.passes.bn_fold import bn_fold
 from course_lib.passes.cse import cse
 from course_lib.passes.dce import dce
@@ -51,7 +52,9 @@ DEFAULT: list[Pass] = [
     cse,
     horizontal,  # after cse: siblings read one node
     dce,
-    fuse,  # last: no rule looks into a group
+    fuse,  # no rule looks into a group
+    absorb_pads,
+    dce,  # what was padded
 ]
 
 LIBRARY = str(Path(__file__).resolve().parent.parent)  # course_lib

@@ -64,7 +64,7 @@ def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
 
 def _steps(kernel: Kernel, var: str) -> int:
     """How many elements apart the results of neighbouring iterations lie."""
-    last = [s.indices[-1] for s in statements(kernel.body)
+    last = [s.indices[-1] for s in statements(kernel.body[-1:])
             if isinstance(s, Store) and s.buffer == kernel.out.name and s.indices]  # fmt: skip
     return last[0].coefficient(var) if last and isinstance(last[0], Affine) else 0
 
@@ -109,9 +109,9 @@ def _work(tile: Tile) -> int:
 
 
 def _result_loops(kernel: Kernel) -> list[Loop]:
-    """The loops around the accumulator, outermost first."""
+    """The loops around the accumulator, outermost first. Others may fill a border before."""
     found: list[Loop] = []
-    body: tuple[Stmt, ...] = kernel.body
+    body: tuple[Stmt, ...] = kernel.body[-1:]
     while len(body) == 1 and isinstance(body[0], Loop):
         found.append(body[0])
         body = body[0].body

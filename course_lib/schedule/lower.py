@@ -31,7 +31,7 @@ from course_lib.ir.expr import (
     transform,
 )
 from course_lib.ir.graph import Graph, Node
-from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, verify_kernel
+from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, rewrite, verify_kernel
 from course_lib.ir.ops import op as op_row
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.text import value_names
@@ -122,14 +122,25 @@ class Lowering:
         return combining[0] if combining else None
 
     def kernel(self) -> Kernel:
+        out = Buffer("out", self.root.type)
         body: list[Stmt] = []
+        pad = self.root if self._pads() else None
+        if pad is not None:  # fill the border; the rest of the group computes what is inside
+            for form in forms_of(pad)[:-1]:
+                body += self._plain(form)
+            self.root = pad.inputs[0]
+        inside: list[Stmt] = []
         if self.anchor is not None:
-            body += self._combining(forms_of(self.anchor)[0])
+            inside += self._combining(forms_of(self.anchor)[0])
         else:
             for form in forms_of(self.root):
-                body += self._plain(form)
-        out = Buffer("out", self.root.type)
+                inside += self._plain(form)
+        body += inside if pad is None else _written_into(forms_of(pad)[-1], inside)
         return Kernel(self.name, (*self.params, out), tuple(body), self.origin)
+
+    def _pads(self) -> bool:
+        """Does the group end with a pad of what it computes?"""
+        return self.root.op == "pad" and self.root.inputs[0] not in self.position
 
     def _plain(self, form: LoopForm) -> list[Stmt]:
         """for domain { out[write] = body }"""
@@ -208,6 +219,19 @@ class Lowering:
 def forms_of(node: Node) -> list[LoopForm]:
     loops = op_row(node.op).loops
     return loops(node.type, [i.type for i in node.inputs], node.attrs) if loops else []
+
+
+def _written_into(pad: LoopForm, body: list[Stmt]) -> tuple[Stmt, ...]:
+    """The body with its results where `pad`, which copies them, would put them."""
+
+    def moved(stmt: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(stmt, Store) and stmt.buffer == "out":
+            at = zip(pad.domain, stmt.indices, strict=True)
+            here = {v: i for (v, _), i in at if isinstance(i, Affine)}
+            stmt = replace(stmt, indices=tuple(i.substitute(here) for i in pad.write))
+        return (stmt,)
+
+    return rewrite(tuple(body), moved)
 
 
 def _variables_at(form: LoopForm, at: Point, node: Node) -> dict[str, Affine]:

@@ -9,7 +9,7 @@ operand's address and no code runs. Next room: `indexing.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -217,15 +217,32 @@ def _pad(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
 
 
 def _pad_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
-    """Fill everything, then copy the operand into the middle."""
+    """The border, in pieces, or everything if there are gaps inside; then the operand."""
     (x,) = ins
-    whole, everywhere = point(out)
-    domain, at = point(x)
     gap = attrs["interior"] or (0,) * x.rank
-    write = tuple(i * (g + 1) + a for i, a, g in zip(at, attrs["low"], gap, strict=True))
     fill = literal(attrs["value"], out.dtype)
-    return [LoopForm(whole, everywhere, lambda load: fill),
-            LoopForm(domain, write, lambda load: load(0, *at))]  # fmt: skip
+    if any(gap):
+        forms = [LoopForm(*point(out), lambda load: fill)]
+    else:
+        forms = [LoopForm(*piece, lambda load: fill) for piece in _border(out, x, attrs)]
+    domain, at = point(x)
+    write = tuple(i * (g + 1) + a for i, a, g in zip(at, attrs["low"], gap, strict=True))
+    return [*forms, LoopForm(domain, write, lambda load: load(0, *at))]
+
+
+Nest = tuple[tuple[tuple[str, int], ...], tuple[Affine, ...]]  # domain, write
+
+
+def _border(out: TensorType, x: TensorType, attrs: Attrs) -> Iterator[Nest]:
+    """The loops for each side of each axis, without what the axes before have covered."""
+    low, high = attrs["low"], attrs["high"]
+    for axis in range(x.rank):
+        for start, width in ((0, low[axis]), (low[axis] + x.dims[axis], high[axis])):
+            first = (*low[:axis], start, *[0] * (x.rank - axis - 1))
+            sizes = (*x.dims[:axis], width, *out.dims[axis + 1 :])
+            if width:
+                domain = tuple((f"b{k}", size) for k, size in enumerate(sizes))
+                yield domain, tuple(V(v) + a for (v, _), a in zip(domain, first, strict=True))
 
 
 _moved(
