@@ -7,6 +7,7 @@ import pytest
 
 import course_lib
 from autograder.levels import MACHINES, levels_agree
+from course_lib.accelerator.workload import products
 from course_lib.exercises import baselines
 from course_lib.frontend import load
 from course_lib.frontend.onnx_export import to_onnx
@@ -14,6 +15,7 @@ from course_lib.frontend.peers import onnxruntime_session
 from course_lib.ir.build import apply, const, inp, relayout, relu, reshape, sigmoid, trace
 from course_lib.ir.graph import Graph, Node
 from course_lib.ir.interp import run
+from course_lib.ir.ops import flops
 from course_lib.ir.text import parse_graph, print_graph
 from course_lib.ir.types import type_of
 from course_lib.ir.verify import verify
@@ -106,6 +108,15 @@ def test_a_network_of_all_kinds_means_the_same_in_every_layout(name: str) -> Non
         levels_agree(after, [some(1, 3, 16, 16)], sums=True, machines=MACHINES[:1])
     exact = print_graph(after, "exact")
     assert print_graph(parse_graph(exact), "exact") == exact
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_layout_changes_no_count_of_work(name: str) -> None:
+    graph = decompose(trace(network, "f32[1,3,16,16]"))
+    after = everywhere(graph, name)
+    assert sorted(map(str, products(after))) == sorted(map(str, products(graph)))
+    works = [[flops(n) for n in g.ops if n.op == "conv"] for g in (graph, after)]
+    assert works[0] == works[1]
 
 
 def test_nhwc_stops_at_the_flatten_alone() -> None:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from course_lib.accelerator.systolic import SystolicArray, cycles
 from course_lib.ir.graph import Graph, Node
+from course_lib.ir.rows.contraction import plain_types
 
 
 @dataclass(frozen=True)
@@ -69,8 +70,9 @@ def _of_matmul(node: Node) -> Product:
 
 
 def _of_conv(node: Node) -> Product:
-    images, channels, *positions = node.type.dims
+    result, filters = plain_types(node)
+    images, channels, *positions = result.dims
     groups = node.attrs["groups"]
-    _, *window = node.inputs[1].type.dims  # numbers that each filter reads
+    _, *window = filters.dims  # numbers that each filter reads
     m = images * math.prod(positions)
     return Product(node.origin, groups, m, math.prod(window), channels // groups)

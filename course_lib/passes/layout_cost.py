@@ -13,7 +13,8 @@ from __future__ import annotations
 import math
 
 from course_lib.ir.graph import Graph, Node
-from course_lib.ir.rows.layout import FILTER, IMAGE, Layout, relaid
+from course_lib.ir.rows.contraction import plain_types
+from course_lib.ir.rows.layout import FILTER, IMAGE, Layout
 
 CALL = 8000.0  # for each relayout that runs: a kernel more, about a microsecond
 LANES = 16  # f32 numbers in a vector register
@@ -68,7 +69,7 @@ def conv_cost(node: Node, layouts: Layouts | None = None) -> float:
     if node.type.rank != len(IMAGE) and not node.attrs["layouts"]:
         return 0.0  # one or three dimensions: no layout applies, so it never matters
     _, _, out = layouts or node.attrs["layouts"] or (IMAGE, FILTER, IMAGE)
-    result, filters = _plain_types(node)
+    result, filters = (t.dims for t in plain_types(node))
     channels, width = result[1], result[3]
     depthwise = node.attrs["groups"] == channels
     in_rows = depthwise and out == IMAGE
@@ -83,15 +84,6 @@ def conv_cost(node: Node, layouts: Layouts | None = None) -> float:
         return steps
     shared = SHARED if filters[3] > 1 and stride == 1 else 1
     return steps * shared + TRANSPOSE * math.prod(result) / LANES
-
-
-def _plain_types(node: Node) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The sizes of the result [n, c, h, w] and of the filters [oc, ic, kh, kw]."""
-    result, filters = node.type, node.inputs[1].type
-    if node.attrs["layouts"]:
-        _, w, out = node.attrs["layouts"]
-        result, filters = relaid(result, out, IMAGE), relaid(filters, w, FILTER)
-    return result.dims, filters.dims
 
 
 def _lanes(extent: int) -> tuple[float, int]:

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.expr import Affine, LoopForm, call
+from course_lib.ir.graph import Node
 from course_lib.ir.ops import Attrs, Op, register
 from course_lib.ir.rows.elementwise import broadcast, broadcast_index, same_dtype
 from course_lib.ir.rows.layout import (
@@ -176,6 +177,16 @@ def conv_layouts(types: Sequence[TensorType], attrs: Attrs) -> tuple[str, str, s
                 f"conv: {what} have channels in blocks of {a} and {b}: {x}, {w}, {out}"
             )
     return x, w, out
+
+
+def plain_types(conv: Node) -> tuple[TensorType, TensorType]:
+    """What the result [n, c, h, w] and the filters [oc, ic, kh, kw] of a convolution would be in
+    the plain layouts."""
+    out, w = conv.type, conv.inputs[1].type
+    if not conv.attrs["layouts"]:
+        return out, w
+    _, in_filters, in_out = conv.attrs["layouts"]
+    return relaid(out, in_out, IMAGE), relaid(w, in_filters, FILTER)
 
 
 def in_plain_layouts(attrs: Attrs) -> dict:
