@@ -79,8 +79,8 @@ def test_the_model_that_came_in_is_as_it_was():
 def test_numbers_by_hand():
     made = Maker((1, 1, 1))
     for name, value in dict(scale=4.0, shift=7.0, mean=5.0, var=3.0).items():
-        made.weights.append(numpy_helper.from_array(np.float32([value]), name))
-    made.weights.append(numpy_helper.from_array(np.float32([[[3.0]]]), "w"))
+        made.weights.append(numpy_helper.from_array(np.array([value], np.float32), name))
+    made.weights.append(numpy_helper.from_array(np.array([[[3.0]]], np.float32), "w"))
     made.node("Conv", ["x", "w"], "c")
     norm = ["c", "scale", "shift", "mean", "var"]
     made.node("BatchNormalization", norm, "y", epsilon=1.0)
@@ -129,7 +129,7 @@ def test_sweep_forgets_types_of_values_that_are_gone():
     assert {info.name for info in model.graph.value_info} >= {"c", "y"}
     folded = fold_batch_norms(model)
     assert {info.name for info in folded.graph.value_info} == {"y"}
-    spare = numpy_helper.from_array(np.float32([1]), "spare")
+    spare = numpy_helper.from_array(np.ones(1, np.float32), "spare")
     folded.graph.initializer.append(spare)
     sweep(folded.graph)
     assert "spare" not in constants_of(folded.graph)
