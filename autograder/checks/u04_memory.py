@@ -180,7 +180,7 @@ def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
         raise Wrong("The function returns a dict {name: offset}.", program=text, got=got)
     for i in intervals:
         at = offsets.get(i.name)
-        if not whole(at) or at < 0 or at % ALIGNMENT:
+        if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
             raise Wrong(
                 f"The offset of {i.name} is {at!r}.",
                 program=text,
