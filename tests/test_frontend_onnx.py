@@ -410,3 +410,18 @@ def test_coverage_names_real_ops() -> None:
     assert {"conv2d", "linear", "softmax"} <= set(known["aten"])
     schemas = {schema.name for schema in onnx.defs.get_all_schemas_with_history()}
     assert set(known["onnx"]) <= schemas and len(known["onnx"]) > 120
+
+
+@pytest.mark.parametrize(
+    ("nodes", "words"),
+    [
+        ([node("Relu", "a")], "it reads 'a', which nothing before it defines"),
+        ([node("Relu", "x", "a"), node("Neg", "x", "a"), node("Abs", "a")],
+         "Neg .*it defines 'a', which a node before it defines, too"),
+        ([node("Relu", "x x")], "Relu .*it has 2 operands, at most 1 are allowed"),
+    ],
+    ids=["read before defined", "defined twice", "too many operands"],
+)  # fmt: skip
+def test_a_damaged_graph_is_refused_in_words(nodes: list[onnx.NodeProto], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        from_onnx(model(nodes, {"x": [2, 3]}))

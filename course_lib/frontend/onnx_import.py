@@ -117,6 +117,7 @@ class _Importer:
     def __init__(self, opsets: Mapping[str, int], examples: Any, freeze: Mapping[str, Any]) -> None:
         self.opsets, self.examples, self.freeze = opsets, examples, freeze
         self.values: dict[str, Any] = {"": None}
+        self.written: set[str] = set()  # by the nodes of this graph, each name once
         self.inputs: list[Node] = []
 
     def graph(self, proto: onnx.GraphProto) -> Graph:
@@ -143,6 +144,7 @@ class _Importer:
                 if isinstance(error, (onnx_ops.NeedsConstant, UnsupportedOps, _Located)):
                     raise
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
+            self.written.update(node.output)
             self.values.update(zip(node.output, results, strict=False))
             lost = [name for name in node.output[len(results) :] if name]
             for name in lost:
@@ -152,6 +154,13 @@ class _Importer:
         ghosts = [name for name in node.input if name not in self.values]
         if ghosts:
             raise ValueError(f"it reads {ghosts[0]!r}, which nothing before it defines")
+        again = [name for name in node.output if name and name in self.written]
+        if again:
+            raise ValueError(f"it defines {again[0]!r}, which a node before it defines, too")
+        schema = _schema(node.op_type, self.opsets.get("ai.onnx", OLDEST_OPSET))
+        if schema is not None and len(node.input) > schema.max_input:
+            raise ValueError(f"it has {len(node.input)} operands, at most {schema.max_input} "
+                             "are allowed")  # fmt: skip
         inputs = [self.values[name] for name in node.input]
         for value in inputs:
             if isinstance(value, _Missing):
