@@ -70,11 +70,23 @@ def _steps(kernel: Kernel, var: str) -> int:
 
 
 def parallel_outside(kernel: Kernel) -> Kernel:
-    """The outermost loops, if they are all there is at the top, may run on several threads."""
+    """The outermost loops, if they are all there is at the top, may run on several threads.
+
+    A nest that is small beside another one, such as the border of an image, is not worth it.
+    """
     outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
     if len(outermost) < len(kernel.body) or any(conflict(loop) for loop in outermost):
         return kernel
-    return replace(kernel, body=tuple(replace(loop, kind="parallel") for loop in outermost))
+    most = max((_iterations(loop) for loop in outermost), default=0)
+    kinds = ["parallel" if 10 * _iterations(loop) >= most else loop.kind for loop in outermost]
+    body = (replace(loop, kind=kind) for loop, kind in zip(outermost, kinds, strict=True))
+    return replace(kernel, body=tuple(body))
+
+
+def _iterations(loop: Loop) -> int:
+    """How often the innermost bodies run, roughly: a ragged loop counts once."""
+    inside = sum(_iterations(stmt) for stmt in loop.body if isinstance(stmt, Loop))
+    return (loop.extent or 1) * max(inside, 1)
 
 
 def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Tile | None:
