@@ -87,7 +87,9 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
         where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
         found.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
-        found.append(("The smallest program that shows it", verdict.program))
+        stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
+        heading = "The call" if stopped else "The smallest program that shows it"
+        found.append((heading, verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
         found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
     else:

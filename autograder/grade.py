@@ -12,22 +12,20 @@ Next room: classroom.py, where many submissions are graded at once.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import json
 import platform
-import signal
-import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from autograder.alarm import alarm
 from autograder.build import write
 from autograder.edition import COURSE, library
 from autograder.framework import Died, Stop, TimedOut, Wrong
@@ -290,7 +288,9 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
         if entry.name not in student.answered:
             unanswered = Verdict(entry.name, NOT_ATTEMPTED, entry.points)
             return student.failed.get(entry.name, unanswered)
-        with _alarm(2 * student.limits.exercise), exercises.using({}):
+        seconds = 2 * student.limits.exercise
+        problem = f"Checking this answer took over {seconds:g} seconds."
+        with alarm(seconds, problem), exercises.using({}):
             verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
         if verdict.kind != PASSED:
             student.start_afresh()  # whatever this answer left behind is not the next one's
@@ -306,25 +306,6 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
 
 def _as_stop(error: BaseException) -> Stop:
     return error if isinstance(error, Stop) else Died(str(error))
-
-
-@contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Stop a check that an answer makes endless: a huge program, an endless callback."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def ring(*_: object) -> None:
-        raise TimedOut(f"Checking this answer took over {seconds:g} seconds.")
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 @functools.cache

@@ -35,6 +35,7 @@ from autograder.verdicts import BY_HAND, CRASHED, GRADER, PASSED, WRONG, Verdict
 from course_lib import exercises
 
 SHRINK_CALLS = 500  # after the first failure; a count, so that a verdict does not depend on speed
+CALL_LIMIT = 300  # characters of each argument of a call that is shown
 PROGRAM_LIMIT = 20_000  # characters of IR text kept in a verdict
 
 
@@ -96,11 +97,37 @@ def perform(
 
 
 def _once(check: Check, implementation: Implementation) -> str | Score | None:
+    latest: tuple[tuple, dict] = ((), {})
+
+    @functools.wraps(implementation)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        nonlocal latest
+        latest = args, kwargs
+        return implementation(*args, **kwargs)
+
     try:
-        return check.function(implementation)
+        return check.function(watched)
     except (Wrong, Crashed) as error:
         error.printed = getattr(implementation, "printed", "")
+        if isinstance(error, Crashed) and error.program is None:
+            error.program = _call(check.slot, *latest)
         raise
+    except TimedOut as stop:
+        stop.program = stop.program or _call(check.slot, *latest)
+        raise
+
+
+def _call(slot_name: str, args: tuple, kwargs: dict) -> str:
+    """A call as text: the graph that it is about, or the call as it would be typed."""
+    if len(args) == 1 and not kwargs and hasattr(args[0], "nodes"):
+        return _printed(args[0])
+    shown = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
+    return f"{slot_name.rpartition('.')[2]}({', '.join(shown)})"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= CALL_LIMIT else text[:CALL_LIMIT] + "..."
 
 
 def _for_examples(check: Check, implementation: Implementation, offset: int) -> int:

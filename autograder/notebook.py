@@ -25,6 +25,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from autograder.alarm import alarm
 from autograder.codec import Codec, Unsendable
 from autograder.framework import Crashed, NotAttempted, Wrong
 from autograder.judging import judge
@@ -34,6 +35,8 @@ from course_lib.exercises import Slot, slot
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 PREDICTIONS = Path("predictions.json")
+CALL = 10  # seconds, as in the grader
+TOO_LONG = f"One call took over {CALL} seconds: does it end?"
 
 
 def check(name: str) -> Verdict:
@@ -65,7 +68,7 @@ def here(entry: Slot) -> Callable[..., Any]:
         a, k = theirs.decode(ours.encode((args, kwargs)))
         output = io.StringIO()
         try:
-            with exercises.using(plugs), contextlib.redirect_stdout(output):
+            with exercises.using(plugs), contextlib.redirect_stdout(output), alarm(CALL, TOO_LONG):
                 result = run(*a, **k)
         except NotImplementedError:
             raise NotAttempted from None

@@ -18,6 +18,7 @@ Next room: course_lib/ir/types.py, where the language of the compiler begins.
 
 from __future__ import annotations
 
+import difflib
 import dis
 import functools
 import importlib
@@ -193,8 +194,10 @@ def slot(name: str) -> Slot:
         for home in homes:
             _import_home(home, name)
     if name not in _slots:
+        near = difflib.get_close_matches(name, _slots, n=1)
         known = ", ".join(sorted(_slots)) or "none so far"
-        raise ValueError(f"no exercise is named {name!r}. Known: {known}")
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {known}"
+        raise ValueError(f"no exercise is named {name!r}. {hint}")
     return _slots[name]
 
 

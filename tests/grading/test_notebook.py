@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from autograder import compare, predict
+from autograder import check, compare, notebook, predict
 from autograder.notebook import PREDICTIONS, needs
 from course_lib.exercises import implements
 
@@ -74,7 +74,6 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
 
 
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
-    from autograder import check
     from autograder.judging import _examples
 
     _examples.cache_clear()
@@ -85,8 +84,31 @@ def test_check_leaves_nothing_beside_the_notebook(tmp_path):
 
 def test_website_counts_the_library_as_the_answer(monkeypatch):
     monkeypatch.setenv("COURSE_ANSWERS", "reference")
-    from autograder import check
-
     ran = []
     needs("u99.sweep", "cell", ran.append)
     assert ran and check("u99.sweep").kind == "passed"
+
+
+def test_an_endless_answer_is_stopped_and_the_call_is_shown(monkeypatch):
+    monkeypatch.setattr(notebook, "CALL", 0.2)
+
+    @implements("u99.bytes")
+    def forever():
+        while True:
+            pass
+
+    verdict = check("u99.bytes")
+    assert verdict.kind == "timed out" and verdict.program == "bytes()"
+    assert "does it end?" in str(verdict)
+
+
+def test_a_crash_shows_the_call_that_led_to_it():
+    implements("u99.bytes")(lambda: 1 // 0)
+    verdict = check("u99.bytes")
+    assert verdict.kind == "crashed" and verdict.program == "bytes()"
+    assert "The call" in str(verdict)
+
+
+def test_a_misspelt_exercise_is_recognized():
+    with pytest.raises(ValueError, match=r"Did you mean 'u99\.bytes'\?"):
+        check("u99.byte")
