@@ -61,6 +61,13 @@ class Wrong(AssertionError):
         self.program, self.got, self.expected = program, got, expected
 
 
+class Unusable(Wrong):
+    """What came back is neither a valid graph nor plain data."""
+
+    def __init__(self, why: object):
+        super().__init__(f"The result cannot be used: it is no valid graph, nor plain data. {why}")
+
+
 class Crashed(Exception):
     """The student's code raised. `line` counts from 1 in their cell, `code` is that line."""
 

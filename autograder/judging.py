@@ -28,6 +28,7 @@ from autograder.framework import (
     Score,
     Stop,
     TimedOut,
+    Unusable,
     Wrong,
     checks_of,
 )
@@ -109,7 +110,7 @@ def _once(check: Check, implementation: Implementation) -> str | Score | None:
         return check.function(watched)
     except (Wrong, Crashed) as error:
         error.printed = getattr(implementation, "printed", "")
-        if isinstance(error, Crashed) and error.program is None:
+        if isinstance(error, (Crashed, Unusable)) and error.program is None:
             error.program = _call(check.slot, *latest)
         raise
     except TimedOut as stop:

@@ -27,7 +27,7 @@ from typing import Any
 
 from autograder.alarm import alarm
 from autograder.codec import Codec, Unsendable
-from autograder.framework import Crashed, NotAttempted, Wrong
+from autograder.framework import Crashed, NotAttempted, Unusable
 from autograder.judging import judge
 from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, Verdict
 from course_lib import exercises
@@ -79,7 +79,7 @@ def here(entry: Slot) -> Callable[..., Any]:
         try:
             return ours.decode(theirs.encode(result))
         except Unsendable as error:
-            raise Wrong(f"The result is neither a valid graph nor plain data. {error}") from None
+            raise Unusable(error) from None
 
     call.printed = ""
     call.plugs = plugs  # what a check uses when the exercise is about the student's own passes

@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.codec import Codec, Unsendable
-from autograder.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Wrong
+from autograder.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Unusable, Wrong
 from autograder.worker import HEADER, NEW_CALL
 
 MAX_FRAME = 256 << 20
@@ -136,7 +136,7 @@ class Worker:
         if kind == "raised" and (error := _error(tuple(rest[:3]))):
             raise Crashed(*error)
         if kind == "unsendable" and rest:
-            raise Wrong(f"The result is neither a valid graph nor plain data. {str(rest[0])[:500]}")
+            raise Unusable(str(rest[0])[:500])
         raise self._lost("The answer's process spoke out of turn.")
 
     def _answer_callback(self, rest: list) -> None:
@@ -188,7 +188,7 @@ class Worker:
             message = self.codec.decode(data)
         except Unsendable as error:
             self.close()  # the two ends no longer agree on what they have seen
-            raise Wrong(f"The result is neither a valid graph nor plain data. {error}") from None
+            raise Unusable(error) from None
         if not (isinstance(message, tuple) and message and isinstance(message[0], str)):
             raise self._lost("The answer's process sent something else than a message.")
         return message

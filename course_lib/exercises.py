@@ -207,14 +207,15 @@ def slots(unit: int | None = None) -> list[Slot]:
 
 
 def hint(name: str) -> None:
-    """Print the next of the three hints of an exercise."""
+    """Print the next of the three hints of an exercise; after the third, all of them."""
     entry = slot(name)
     if not entry.hints:
         print(f"{name} has no hints.")
         return
+    again = entry.hints_used == len(entry.hints)
     entry.hints_used = min(entry.hints_used + 1, len(entry.hints))
-    step = entry.hints_used
-    print(f"{name}, hint {step} of {len(entry.hints)}: {entry.hints[step - 1]}")
+    for step in range(1 if again else entry.hints_used, entry.hints_used + 1):
+        print(f"{name}, hint {step} of {len(entry.hints)}: {entry.hints[step - 1]}")
 
 
 def is_stub(function: Callable[..., Any]) -> bool:

@@ -112,3 +112,10 @@ def test_a_crash_shows_the_call_that_led_to_it():
 def test_a_misspelt_exercise_is_recognized():
     with pytest.raises(ValueError, match=r"Did you mean 'u99\.bytes'\?"):
         check("u99.byte")
+
+
+def test_a_result_that_cannot_be_used_shows_the_call(monkeypatch):
+    implements("u99.bytes")(lambda: object())
+    verdict = check("u99.bytes")
+    assert "it is no valid graph, nor plain data" in verdict.problem
+    assert verdict.program == "bytes()"
