@@ -159,8 +159,9 @@ def wrong_line() -> str:
     """Which line makes the result wrong?
 
     Two numbers in the listing are not those that torch-mlir wrote. Every type is still right. One
-    of the two changes gives another result; the other one gives the same, but for rounding. Answer
-    with the value that the wrong line defines, such as "%12".
+    of the two changes gives another result; the other one gives the same, but for rounding (and
+    unless an exponential overflows). Answer with the value that the wrong line defines, such as
+    "%12".
     """
     return "%5"
 
@@ -186,16 +187,16 @@ def redundant(
 
     `lines` is a program as an ONNX file has it, in order; each line is (result, op, operands), all
     of them names. A name that is neither in `inputs` nor the result of a line is a trained weight,
-    the same for every image. All sizes are known. The reasons, of which the first that holds
-    counts:
+    the same for every image. So are all sizes. The reasons, of which the first that holds counts:
 
     - "fixed": no data get from an input to this line. Constants and weights are no inputs. Two
       operations read only the type of an operand, and through a type come no data: `Shape` (its one
       operand) and `CastLike` (its second operand).
     - "copy": the operation is `Identity`.
-    - "absorbed": a `BatchNormalization` that fits into the weights of the convolution before it.
-      Its first operand is the result of a `Conv`; no other line reads that result, and it is not in
-      `outputs`. All other operands of the two lines are fixed or weights.
+    - "absorbed": a `BatchNormalization` that fits into the weights of a convolution. Its first
+      operand is the result of a `Conv`; no other line reads that result, not even its type, and it
+      is not in `outputs`. Apart from the first operand of each, all operands of the two lines are
+      fixed or weights.
 
     Lines without a reason are not in the dict.
 
@@ -239,6 +240,7 @@ def limit() -> float:
     """FLOP per byte of a product of f32[128,k] and f32[k,512], for k without end.
 
     A multiply-add is two FLOP; each of the three matrices crosses the memory bus once. The longer k
-    is, the higher the intensity, and yet it never gets above one number. Right within 1 %.
+    is, the higher the intensity, and yet it never gets above one number: which one, to three
+    digits?
     """
     return 2 * 128 * 512 / (4 * (128 + 512))

@@ -215,4 +215,4 @@ def is_the_limit(limit):
     """The number that the intensity never reaches."""
     got = a_number(limit(), unit="FLOP/byte")
     sealed("u01.limit", got, "aa0f9baedb3d")
-    return "within 1 %"
+    return "to three digits"

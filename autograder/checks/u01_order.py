@@ -77,6 +77,19 @@ def takes_deep_programs(topological_order):
     return "2,000 operations in a row"
 
 
+@checks("ir.graph.topological_order", spec="is not walked through again")
+def takes_values_with_many_users(topological_order):
+    """A value that is doubled 60 times: 2**60 paths lead to the input."""
+    node = X
+    for _ in range(60):
+        node = node + node
+    found = nodes_of(topological_order([node]))
+    if len(found) != 61:
+        raise Wrong("A value that is doubled 60 times needs 61 nodes.", got=f"{len(found)} nodes",
+                    expected="61 nodes", spec="The list holds each of these")  # fmt: skip
+    return "2**60 paths"
+
+
 def in_order(topological_order: Any, roots: Any, done: frozenset[Node]) -> None:
     """What `topological_order(roots, done)` lists is what roots need, each after its operands."""
     found = nodes_of(topological_order(list(roots), set(done)))

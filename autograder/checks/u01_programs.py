@@ -28,6 +28,8 @@ RECORDINGS: list[tuple[str, int, list[str], list[str], str]] = [
      ["add x y", "mul x y", "sub x y"], ["#1"], _UNREAD),
     ("lambda x, y: (x + y, -x, y)", 2, ["add x y", "neg x"], ["#0", "#1", "y"],
      "Its outputs are what the function returns"),
+    ("lambda x: (s := -x, s, x)", 1, ["neg x"], ["#0", "#0", "x"],
+     "Its outputs are what the function returns"),
     ("lambda x, y: y", 2, [], ["y"], "an input for each parameter"),
     ("lambda x: x * 5.0 if 2 > 1 else -x", 1, ["mul x 5.0"], ["#0"], _NO_MORE),
     ("lambda x: sum(x * k for k in (1.0, 2.0))", 1,
@@ -52,7 +54,7 @@ _FIXED = "no data get from an input to this line"
 _TYPE = "Two operations read only the type of an operand"
 _COPY = "the operation is `Identity`"
 _ABSORBED = "Its first operand is the result of a `Conv`; no other line reads that result"
-_OTHERS = "All other operands of the two lines are fixed or weights"
+_OTHERS = "Apart from the first operand of each, all operands of the two lines are"
 _FIRST = "of which the first that holds counts"
 _NORM = ["s", "o", "m", "v"]  # trained
 
@@ -88,6 +90,15 @@ PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
     ([("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", *_NORM]),
       ("r", "Add", ["b", "c"])],
      {}, "r reads c as well, so c must be computed as it is.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("k", "Shape", ["c"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Reshape", ["b", "k"])],
+     {"k": "fixed"}, "k reads c as well, though only its type.", "not even its type"),
+    ([("c", "Conv", ["x", "w"]), ("a", "Relu", ["y"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Add", ["a", "b"])],
+     {"b": "absorbed"}, "b reads c, wherever c stands.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("a", "Identity", ["c"]),
+      ("b", "BatchNormalization", ["a", *_NORM])],
+     {"a": "copy"}, "b reads a, and a is no convolution.", _ABSORBED),
     ([("a", "Relu", ["x"]), ("b", "BatchNormalization", ["a", *_NORM])], {},
      "There is no convolution before b.", _ABSORBED),
     ([("b", "BatchNormalization", ["x", *_NORM]), ("c", "Conv", ["b", "w"])], {},

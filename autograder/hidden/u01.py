@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.checks.u01 import AXES, recorded, same_reasons, value_name
-from autograder.checks.u01_order import X, faulty, nodes_of
+from autograder.checks.u01_order import X, faulty
 from autograder.checks.u01_programs import rows_of
 from autograder.framework import Wrong, harder, hidden
 from autograder.programs import graphs
@@ -25,6 +25,7 @@ harder(
     examples=60,
 )
 harder("ir.graph.topological_order", "leaves_out_what_is_done", seed=SEED)
+harder("ir.graph.topological_order", "takes_values_with_many_users", seed=SEED)
 harder(
     "ir.verify.misplaced",
     "finds_faults_in_random_programs",
@@ -36,18 +37,7 @@ harder("ir.windows.positions", "counts_the_positions", seed=SEED + 2, given=AXES
 harder("u01.power", "is_the_power_63", seed=SEED)
 
 
-@hidden("ir.graph.topological_order", seed=SEED, spec="is not walked through again")
-def takes_values_with_many_users(topological_order):
-    """A value that is doubled 60 times has 2**60 paths to it."""
-    node = X
-    for _ in range(60):
-        node = node + node
-    if len(nodes_of(topological_order([node]))) != 61:
-        raise Wrong("A value that is doubled 60 times needs 61 nodes.")
-    return "2**60 paths"
-
-
-@hidden("ir.verify.misplaced", seed=SEED, spec="One walk")
+@hidden("ir.verify.misplaced", seed=SEED, spec="One walk is enough")
 def takes_long_programs(misplaced):
     """5,000 operations, and then one of them again."""
     nodes = [X, *(relu(X) for _ in range(5000))]
@@ -102,7 +92,7 @@ def _lines(draw: Any) -> list[tuple[str, str, list[str]]]:
             operands[1:] = [draw(st.sampled_from(["w", "v", *operands[1:]])) for _ in operands[1:]]
         convs = [r for r, o, _ in lines if o == "Conv"]
         if op == "BatchNormalization" and convs and draw(st.booleans()):
-            operands[0] = convs[-1]
+            operands = [convs[-1], *(draw(st.sampled_from("wwwwv")) for _ in range(4))]
         lines.append((f"v{k}", op, operands))
     return lines
 
@@ -128,7 +118,7 @@ def is_exactly_this_line(wrong_line):
 @hidden("u01.limit", seed=SEED)
 def is_the_right_number(limit):
     """The intensity that is never reached."""
-    number(limit(), slot("u01.limit").reference(), unit="FLOP/byte", rtol=0.01)
+    number(limit(), slot("u01.limit").reference(), unit="FLOP/byte", rtol=0.002)
 
 
 @hidden("ir.windows.positions", seed=SEED)

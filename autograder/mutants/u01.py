@@ -7,7 +7,7 @@ import ast
 import numpy as np
 
 from autograder.framework import alternative, mutant
-from autograder.mutants import u01_order  # noqa: F401  (it registers its own)
+from autograder.mutants import u01_order, u01_redundant  # noqa: F401  (they register their own)
 from course_lib.ir.build import apply, inp, trace
 from course_lib.ir.graph import Graph
 
@@ -217,6 +217,18 @@ def merges_what_is_equal(source, *types):
     return _recorded(_Refuses, source, types, merge=True)
 
 
+@mutant("u01.record")
+def returns_each_value_once(source, *types):
+    graph = _recorded(_Refuses, source, types)
+    return Graph("main", graph.inputs, graph.nodes, tuple(dict.fromkeys(graph.outputs)))
+
+
+@alternative("u01.record")
+def with_the_constants_first(source, *types):
+    graph = _recorded(_Refuses, source, types)
+    return Graph("f", graph.inputs, (*graph.constants, *graph.inputs, *graph.ops), graph.outputs)
+
+
 @alternative("u01.record")
 def with_the_reflected_ones(source, *types):
     return _recorded(_Refuses, source, types)
@@ -273,68 +285,6 @@ def without_the_sign():
 @alternative("u01.wrong_line")
 def as_a_number():
     return 5
-
-
-# ── u01.redundant ──
-
-
-def _reasons(lines, inputs, outputs, *, types=True, readers=True, weights=True, results=True):
-    """Ours, with one of its parts left out."""
-    made = {result: (op, list(operands)) for result, op, operands in lines}
-    varies, found = set(inputs), {}
-    for result, op, operands in lines:
-        data = list(operands)
-        if types and op in ("Shape", "CastLike"):
-            data = data[: 1 if op == "CastLike" else 0]
-        if not varies & set(data):
-            found[result] = "fixed"
-            continue
-        varies.add(result)
-        if op == "Identity":
-            found[result] = "copy"
-        if op == "BatchNormalization" and made.get(operands[0], ("",))[0] == "Conv":
-            conv = operands[0]
-            others = [*made[conv][1][1:], *operands[1:]]
-            users = sum(conv in reads for _, _, reads in lines)
-            alone = (users == 1 or not readers) and (conv not in outputs or not results)
-            if alone and not (weights and varies & set(others)):
-                found[result] = "absorbed"
-    return found
-
-
-@mutant("u01.redundant")
-def reads_types_as_data(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, types=False)
-
-
-@mutant("u01.redundant")
-def forgets_other_readers(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, readers=False)
-
-
-@mutant("u01.redundant")
-def forgets_the_weights(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, weights=False)
-
-
-@mutant("u01.redundant")
-def forgets_the_outputs(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, results=False)
-
-
-@mutant("u01.redundant")
-def constants_only(lines, inputs, outputs):
-    return {result: "fixed" for result, op, operands in lines if not operands}
-
-
-@mutant("u01.redundant")
-def all_copies(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs) | {r: "copy" for r, op, _ in lines if op == "Identity"}
-
-
-@alternative("u01.redundant")
-def with_the_parts_together(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs)
 
 
 # ── u01.limit ──

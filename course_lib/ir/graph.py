@@ -210,9 +210,9 @@ def topological_order(roots: Iterable[Node], done: Set[Node] = frozenset()) -> l
     - Nodes in `done` are placed already: they are not listed, nor is what only they need. `done`
       itself is not changed.
     - A node may read the same operand twice, as in `x * x`.
-    - Real models are thousands of nodes deep, and Python's recursion ends at a thousand calls. A
-      node with many users is not walked through again for each of them: the work grows with the
-      number of edges.
+    - A model can be thousands of nodes deep, and Python's recursion ends at a thousand calls.
+    - A node with many users is not walked through again for each of them: the work grows with the
+      number of edges, not of paths.
 
     >>> from course_lib.ir.build import inp, relu
     >>> x = inp("x", "f32[4]")
