@@ -58,7 +58,7 @@ def saved() -> float:
     ),
 )
 def cycle() -> tuple[Graph, Node, Node]:
-    """A program with two operations that must not become one kernel, though each of them could.
+    """A program with two operations that must not become one kernel, though one could hold them.
 
     Return (graph, a, b), where a and b are nodes of the graph and b reads a.
 

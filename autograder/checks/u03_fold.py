@@ -41,8 +41,9 @@ def blocks(draw: st.DrawFn, most: int = 2) -> Graph:
         count = y.type.dims[1]
         groups = draw(st.sampled_from([g for g in (1, 2, count) if count % g == 0]))
         outputs = groups * draw(st.integers(1, 2))
-        w = weights((outputs, count // groups, *[draw(st.integers(1, 2))] * rank), index)
-        y = convolution(y, w, groups=groups)
+        window = draw(st.integers(1, 2))
+        w = weights((outputs, count // groups, *[window] * rank), index)
+        y = convolution(y, w, groups=groups, **draw(st.sampled_from(_steps(rank))))
         bias = draw(st.sampled_from(("none", "left", "right", "one number")))
         if bias != "none":
             shape = (1, outputs, *[1] * rank) if bias != "one number" else ()
@@ -51,6 +52,11 @@ def blocks(draw: st.DrawFn, most: int = 2) -> Graph:
         y = batch_norm(y, index, eps=draw(st.sampled_from((1e-5, 0.25))))
         y = relu(y) if draw(st.booleans()) else y
     return Graph.of([x], [y], "blocks")
+
+
+def _steps(rank: int) -> list[dict[str, list[int]]]:
+    """How a window moves: none of it is a batch norm's business."""
+    return [{}, {"strides": [2] * rank}, {"pads": [1, 0] * rank}, {"dilations": [2] * rank}]
 
 
 @checks("passes.bn_fold")

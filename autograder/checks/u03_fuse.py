@@ -28,12 +28,13 @@ from course_lib.schedule.work import executed
 
 @checks("passes.fuse")
 def fuse_makes_few_kernels(fuse):
-    """Chains, epilogues, values that are read twice, rows: one kernel each."""
+    """Chains, epilogues, values that are read twice or three times: one kernel each."""
     for before, wanted, problem, spec in _KERNELS:
         after = _fused(before, fuse(before), spec)
         if len(live_ops(after)) > wanted:
             raise Wrong(
-                f"{problem} That makes {_kernels(wanted)}; here {_are(len(live_ops(after)))}.",
+                f"{problem} That makes {_kernels(wanted)}; here {_are(len(live_ops(after)))}. "
+                "(Or your should_fuse says no to them.)",
                 program=before,
                 got=after,
                 spec=spec,
@@ -138,6 +139,8 @@ def _tables() -> tuple[list, list]:
         (Graph.of([x, w], [relu(y * sigmoid(y))]), 1, "Both users of the product are in one group.",
          "misses x * sigmoid(x)"),
         (trace(lambda x, y: (s := x + y) * s, f, f), 1, "One user reads it twice.", everyone),
+        (trace(lambda x: (s := exp(x)) * relu(s) + neg(s), f), 1, "exp has three users, all in one "
+         "group.", everyone),
         (Graph.of([x, w], [y, neg(relu(y))]), 2, "The product is returned, the rest is a chain.",
          outside),
     ]  # fmt: skip
@@ -148,8 +151,8 @@ def _tables() -> tuple[list, list]:
          "for the product.", "it would have to run before"),
         (Graph.of([x, w], [(x @ w) @ w]), 2, "A kernel holds one contraction.",
          "one kernel can hold the group with it"),
-        (Graph.of([v, m], [exp(v) + m]), 2, "should_fuse says no: 4 values of exp would be "
-         "computed 1,000 times.", "it pays for each of its users"),
+        (Graph.of([v, m], [exp(v) + m]), 2, "4 values of exp would be computed 1,000 times, and "
+         "should_fuse has to say no to that.", "it pays for each of its users"),
         (trace(lambda x: reduce_max(x @ const(np.ones((4, 4), np.float32)), (0,)), f), 2,
          "A reduction along another axis than the last is a kernel of its own.",
          "one kernel can hold the group with it"),
@@ -223,12 +226,13 @@ def bytes_moved(graph: Graph) -> int:
 
 def _with(should_fuse: Any, graph: Graph) -> Graph:
     """The graph, fused as `should_fuse` says."""
-    with _asking(should_fuse):
+    with _asking(lambda producer, consumer: True, should_fuse):
         if not any(node.op == "fused" for node in run_passes(_ONE_KERNEL, [fuse]).ops):
             raise Wrong(
                 "This check fuses with your passes.fuse, and that fuses nothing yet, not even two "
                 "operations of one shape. Answer passes.fuse first."
             )
+    with _asking(should_fuse, should_fuse):
         try:
             return run_passes(graph, [fuse])
         except PassError as error:
@@ -238,11 +242,11 @@ def _with(should_fuse: Any, graph: Graph) -> Graph:
 
 
 @contextmanager
-def _asking(answer: Any) -> Iterator[None]:
-    """`fuse` (the student's, if one is plugged in) asks `answer`, called as the grader calls it."""
+def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
+    """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
     with exercises.using(getattr(answer, "plugs", {})):
         entry = exercises.slot("passes.should_fuse")
-        before, entry.run = entry.run, answer
+        before, entry.run = entry.run, heuristic
         try:
             yield
         finally:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from autograder.framework import Wrong, checks
 from autograder.properties import same_meaning
-from course_lib.ir.build import add, const, inp, relu, transpose
+from course_lib.ir.build import add, const, inp, relu, reshape, transpose
 from course_lib.ir.graph import Graph, Node, topological_order
+from course_lib.ir.text import value_names
 
 
 def product(x: Node, width: int, seed: int, bias: bool = False) -> Node:
@@ -78,6 +79,25 @@ def horizontal_leaves_the_rest(horizontal):
                 spec=spec,
             )
     return f"{len(cases)} programs with nothing to merge"
+
+
+@checks("passes.horizontal", spec="moves each slice behind the reshape")
+def horizontal_moves_slices_behind_reshapes(horizontal):
+    """Three projections of two heads each: nothing has to copy a slice."""
+    x = inp("x", "f32[4,6]")
+    ends = [transpose(reshape(product(x, 4, k), (4, 2, 2)), (1, 0, 2)) for k in (1, 2, 3)]
+    before = Graph.of([x], ends, "heads")
+    after = same_meaning(before, horizontal(before))
+    for node in topological_order(after.outputs):
+        if node.op == "reshape" and node.inputs[0].op == "slice":
+            raise Wrong(
+                "A reshape reads a slice: that slice has to be copied. Split all columns into "
+                "heads first, and slice the heads.",
+                program=before,
+                got=after,
+                marked=(value_names(after)[node],),
+            )
+    return "heads"
 
 
 @checks("passes.horizontal", spec="The merged nodes carry the origins of all branches")

@@ -20,6 +20,9 @@ from autograder.properties import close
 
 FOLD = "frontend.onnx_surgery.fold_batch_norms"
 
+FOLD_ALL = "Fold each BatchNormalization of an ONNX model into the Conv before it"
+FOLD_UNUSED = "Initializers that nobody reads any more are removed"
+
 # ── models ──
 
 
@@ -128,7 +131,42 @@ def onnx_fold_leaves_what_it_must(fold_batch_norms):
     return f"{len(cases)} models with nothing to fold"
 
 
-@checks(FOLD, spec="Initializers that nobody reads any more are removed")
+@checks(FOLD, spec="and an Identity of either")
+def onnx_fold_knows_constants(fold_batch_norms):
+    """As exporters write them: a mean that is an Identity of the shift, a weight in a Constant."""
+    made = Maker((1, 4, 5))
+    made.node("Identity", [made.weight("shift", 4)], "mean")
+    w = numpy_helper.from_array(made.rng.uniform(-1, 1, (4, 4, 1)).astype(np.float32))
+    made.nodes.append(helper.make_node("Constant", [], ["w"], "w", value=w))
+    made.node("Conv", ["x", "w"], "c")
+    vectors = [made.weight("scale", 4), "shift", "mean", made.weight("var", 4, low=0.1, high=2.0)]
+    made.node("BatchNormalization", ["c", *vectors], "y")
+    _folds(
+        made.model("y"), fold_batch_norms, "what a node Constant holds, and an Identity of either"
+    )
+    return "constants as exporters write them"
+
+
+@checks(FOLD, spec="with names that nothing else has")
+def onnx_fold_finds_free_names(fold_batch_norms):
+    """Whatever the new initializers are called, the next file has values of those names."""
+
+    def named(first: str, second: str) -> onnx.ModelProto:
+        made = Maker((1, 4, 5))
+        made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
+        end = made.node("Add", [made.norm("c", 4, "y"), made.weight(first, 4, 1)], second)
+        return made.model(made.node("Relu", [end], "z"))
+
+    before = named("offset", "sum")
+    old = {t.name for t in before.graph.initializer}
+    new = [t.name for t in _folds(before, fold_batch_norms).graph.initializer if t.name not in old]
+    if len(new) == 2:
+        for names in (new, new[::-1]):
+            _folds(named(*names), fold_batch_norms)
+    return "names that are taken"
+
+
+@checks(FOLD, spec=FOLD_UNUSED)
 def onnx_fold_cleans_up(fold_batch_norms):
     """The four vectors go; an initializer that another node reads stays."""
     made = Maker((1, 4, 5))
@@ -143,20 +181,21 @@ def onnx_fold_cleans_up(fold_batch_norms):
     return "initializers"
 
 
-FOLD_UNUSED = "Initializers that nobody reads any more are removed"
-
-
-def _folds(before: onnx.ModelProto, fold: Any) -> onnx.ModelProto:
+def _folds(before: onnx.ModelProto, fold: Any, spec: str = FOLD_ALL) -> onnx.ModelProto:
     """All batch norms are gone, and nothing else is."""
     after = _same(before, fold(before), "w2[oc] = w[oc] * factor[oc]")
-    wanted = _ops(before)
+    wanted, left = _ops(before), _ops(after)
+    for ops in (wanted, left):
+        for gone in ("Constant", "Identity"):  # they may stay or go
+            del ops[gone]
     del wanted["BatchNormalization"]
-    if _ops(after) != wanted:
+    if left != wanted:
         raise _wrong(
-            f"Every batch norm here can be folded: {_counted(wanted)} are left.",
+            f"Every batch norm here can be folded, so that these nodes are left: "
+            f"{_counted(wanted)}.",
             before,
             after,
-            "Fold each BatchNormalization of an ONNX model into the Conv before it",
+            spec,
         )
     return after
 
@@ -262,7 +301,8 @@ def text(model: onnx.ModelProto) -> str:
 
 
 def _short(value: Any) -> str:
-    return "{...}" if isinstance(value, onnx.GraphProto) else f"{value}"[:40]
+    inner = isinstance(value, (onnx.GraphProto, onnx.TensorProto))
+    return "{...}" if inner else f"{value}"[:40]
 
 
 # ── what must be left alone ──
@@ -299,11 +339,18 @@ def _left_alone() -> list[tuple[onnx.ModelProto, str, str]]:
     trained = Maker((1, 4, 5))
     trained.node("Conv", ["x", trained.weight("w", 4, 4, 1)], "c")
     trained.norm("c", 4, "y", "new_mean", "new_var", training_mode=1)
+    older = Maker((1, 4, 5))
+    older.node("Conv", ["x", older.weight("w", 4, 4, 1)], "c")
+    older.norm("c", 4, "y", "new_mean", "new_var", "saved_mean", "saved_var")
+    opset_13 = older.model("y")
+    opset_13.opset_import[0].version = 13
     return [
         (second.model("y", "z"), "The Relu reads c, too.", reader),
         (returned.model("y", "c"), "c is an output.", reader),
         (inside.model("y", "z"), "The graphs inside the If read c.", reader),
         (trained.model("y"), "The batch norm is in training mode.", training),
+        (opset_13, "Until opset 13, more outputs than one mean training mode.",
+         "a second output with a name"),
         (computed.model("y"), "The weight is computed.", constant),
         (replaceable.model("y", inputs=["w"]), "A caller may replace w.", "also an input"),
         (replaceable.model("y", inputs=["y_mean"]), "A caller may replace the mean.",

@@ -18,7 +18,8 @@ from course_lib.passes.provenance import origins
 # ── passes.bn_fold ──
 
 
-def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, origin=origins):
+def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, origin=origins,
+             attrs=None):  # fmt: skip
     readers, outputs = graph.users(), set(graph.outputs)
 
     def visit(node, inputs):
@@ -40,7 +41,8 @@ def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, o
         come = origin(*new.nodes, made)
         weight = replace(const(w.value * factor.reshape(sizes), "f32"), origin=come)
         offset = const(b.reshape(1, -1, *[1] * (w.type.rank - 2)), "f32")
-        conv = apply("conv", x, weight, origin=come, **new.conv.attrs)
+        kept = {k: v for k, v in new.conv.attrs.items() if attrs is None or k in attrs}
+        conv = apply("conv", x, weight, origin=come, **kept)
         return apply("add", conv, replace(offset, origin=come), origin=come)
 
     return graph.rebuild(visit)
@@ -72,6 +74,11 @@ def scales_the_input_channels(graph):
 
 
 @mutant("passes.bn_fold")
+def forgets_strides_and_pads(graph):
+    return _bn_fold(graph, attrs=("groups",))
+
+
+@mutant("passes.bn_fold")
 def forgets_origins(graph):
     return _bn_fold(graph, origin=lambda *nodes: ())
 
@@ -91,18 +98,22 @@ def in_f32(graph):
 
 
 def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tidy=True,
-          epsilon=True, bias=True, ops=("Conv",), shared=True):  # fmt: skip
+          epsilon=True, bias=True, ops=("Conv",), shared=True, second=True, prefix="",
+          known=constants_of):  # fmt: skip
     new = onnx.ModelProto()
     new.CopyFrom(model)
     graph = new.graph
-    arrays = constants_of(graph) if strict else {t.name: t for t in graph.initializer}
+    arrays = known(graph) if strict else {t.name: t for t in graph.initializer}
+    prefix = prefix or _unused(graph)
     uses = count_uses(graph)
     makers = {name: node for node in graph.node for name in node.output}
     for norm in [n for n in graph.node if n.op_type == "BatchNormalization"]:
         conv = makers.get(norm.input[0])
         if conv is None or conv.op_type not in ops or (single and uses[norm.input[0]] > 1):
             continue
-        if inference and (attribute(norm, "training_mode", 0) or len(norm.output) > 1):
+        if inference and attribute(norm, "training_mode", 0):
+            continue
+        if inference and second and any(norm.output[1:]):
             continue
         if any(name not in arrays for name in (*conv.input[1:], *norm.input[1:])):
             continue
@@ -116,7 +127,7 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
         }
         where = norm.name if names == "fresh" else conv.input[1]
         for key, array in made.items():
-            tensor = numpy_helper.from_array(array.astype(np.float32), f"folded {where} {key}")
+            tensor = numpy_helper.from_array(array.astype(np.float32), f"{prefix}{where} {key}")
             if shared:
                 graph.initializer.append(tensor)
             elif key == "w":  # in place of the old one
@@ -124,12 +135,36 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
                 arrays[tensor.name].CopyFrom(tensor)
             else:
                 graph.initializer.append(tensor)
-        conv.input[1:] = [f"folded {where} w" if shared else conv.input[1], f"folded {where} b"]
+        new_w = f"{prefix}{where} w" if shared else conv.input[1]
+        conv.input[1:] = [new_w, f"{prefix}{where} b"]
         conv.output[0] = norm.output[0]
         graph.node.remove(norm)
     if tidy:
         sweep(graph)
     return new
+
+
+def _unused(graph):
+    """Something that no name in the graph begins with."""
+    names = [name for node in graph.node for name in (*node.input, *node.output)]
+    return "f" * (1 + max(map(len, names)))
+
+
+@mutant(FOLD)
+def names_that_may_be_taken(model):
+    return _fold(model, prefix="folded ")
+
+
+@mutant(FOLD)
+def training_without_the_attribute(model):
+    return _fold(model, second=False)
+
+
+@mutant(FOLD)
+def initializers_only(model):
+    """A weight in a Constant is no constant."""
+    return _fold(model, known=lambda graph: {t.name: t for t in graph.initializer
+                 if t.name not in [i.name for i in graph.input]})  # fmt: skip
 
 
 @mutant(FOLD)

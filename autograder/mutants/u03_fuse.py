@@ -8,8 +8,9 @@ from autograder.framework import alternative, mutant
 from course_lib.ir.build import apply, const
 from course_lib.passes.fuse import should_fuse
 from course_lib.passes.groups import MOVES, as_kernels, finishes_contraction, fits, per_row
-from course_lib.passes.horizontal import branches
+from course_lib.passes.horizontal import branches, slice_after_reshape
 from course_lib.passes.provenance import origins
+from course_lib.passes.rewrite import rewrite
 
 # ── passes.fuse ──
 
@@ -62,6 +63,12 @@ def whatever_fits(graph):
 @mutant("passes.fuse")
 def pairs_only(graph):
     return _fuse(graph, holds=lambda node, group: len(group) < 2 and fits(node, group))
+
+
+@mutant("passes.fuse")
+def at_most_two_users(graph):
+    few = {node for node, users in graph.users().items() if len(users) < 3}
+    return _fuse(graph, holds=lambda node, group: node in few and fits(node, group))
 
 
 @mutant("passes.fuse")
@@ -122,6 +129,11 @@ def a_number(producer, consumer):
     return _elements(consumer) / _elements(producer)
 
 
+@mutant("passes.should_fuse")
+def never_the_same_shape(producer, consumer):
+    return producer.type.shape != consumer.type.shape
+
+
 @alternative("passes.should_fuse")
 def by_weighing(producer, consumer):
     """Recomputes what is read at most four times."""
@@ -147,11 +159,12 @@ def _key(branch):
     return branch.matmul.inputs[0], branch.bias is None
 
 
-def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins):
+def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins, turn=1):
     families = {}
     for branch in branches(graph):
         families.setdefault(key(branch), []).append(branch)
-    family_of = {b.end: f[:most] for f in families.values() if len(f) > 1 for b in f[:most]}
+    merging = [f[:most][::turn] for f in families.values() if len(f) > 1]
+    family_of = {b.end: f for f in merging for b in f}
     operand, merged = {}, {}
 
     def visit(node, inputs):
@@ -164,7 +177,8 @@ def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins):
         if first.end not in merged:
             come = origin(*(n for b in family for n in (b.matmul, b.end)))
             weights = np.concatenate([b.matmul.inputs[1].value for b in family], axis=1)
-            y = apply("matmul", operand[first.matmul], const(weights), origin=come)
+            x = next(operand[b.matmul] for b in family if b.matmul in operand)
+            y = apply("matmul", x, const(weights), origin=come)
             if any(b.bias for b in family):
                 parts = [b.bias.value.ravel() if b.bias else np.zeros(b.width, "f") for b in family]
                 y = apply("add", y, const(np.concatenate(parts)), origin=come)
@@ -211,6 +225,13 @@ def merges_nothing(graph):
     return graph
 
 
-@alternative("passes.horizontal")
+@mutant("passes.horizontal")
 def without_moving_the_slices(graph):
     return _horizontal(graph)
+
+
+@alternative("passes.horizontal")
+def last_branch_first(graph):
+    """Another order of the columns."""
+    mirrored = _horizontal(graph, turn=-1)
+    return rewrite(mirrored, [slice_after_reshape])

@@ -56,14 +56,16 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     A batch norm stays, and its Conv with it,
     - if somebody else reads c, or if c is an output of the graph;
     - if it is in training mode: attribute `training_mode` 1, or a second output with a name;
-    - if w, b or one of the four vectors is no constant. A constant is an initializer that is not
-      also an input of the graph: a caller may replace those.
+    - if w, b or one of the four vectors is no constant. `constants_of(graph)` says what is one:
+      an initializer that is not also an input of the graph (a caller may replace those), what a
+      node Constant holds, and an Identity of either.
     A ConvTranspose keeps its batch norm, too: axis 0 of its weight is the *input* channel.
 
     The input model is not changed. Initializers that others read keep their values: the new weight
     and bias are new initializers, of the weight's element type, with names that nothing else has.
     Initializers that nobody reads any more are removed. The inputs and outputs of the graph keep
-    their names, and `onnx.checker.check_model` accepts the result.
+    their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
+    a node (the branches of an If) stays as it is.
     """
     model = _copy(model)
     graph = model.graph
@@ -78,8 +80,10 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
         for tensor, what in ((weight, "weight"), (bias, "bias")):
             tensor.name = _fresh(f"{norm.output[0]}_{what}", taken)
             graph.initializer.append(tensor)
+            constants[tensor.name] = tensor
         conv.input[:] = [conv.input[0], weight.name, bias.name]
         conv.output[0] = norm.output[0]
+        writer[norm.output[0]] = conv  # for a second batch norm in a row
         graph.node.remove(norm)
     sweep(graph)
     return model
@@ -158,9 +162,19 @@ def count_uses(graph: onnx.GraphProto) -> Counter[str]:
 
 
 def constants_of(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
-    """The initializers that no caller can replace, by name."""
+    """The values that are known before the model runs, by name.
+
+    Initializers that no caller can replace, what a Constant holds, and an Identity of either: of
+    two equal initializers an exporter may write one, and an Identity for the other.
+    """
     inputs = {info.name for info in graph.input}
-    return {t.name: t for t in graph.initializer if t.name not in inputs}
+    constants = {t.name: t for t in graph.initializer if t.name not in inputs}
+    for node in graph.node:
+        if node.op_type == "Constant" and attribute(node, "value", None) is not None:
+            constants[node.output[0]] = attribute(node, "value", None)
+        elif node.op_type == "Identity" and node.input[0] in constants:
+            constants[node.output[0]] = constants[node.input[0]]
+    return constants
 
 
 def attribute(node: onnx.NodeProto, name: str, default):
@@ -172,8 +186,13 @@ def attribute(node: onnx.NodeProto, name: str, default):
 
 
 def sweep(graph: onnx.GraphProto) -> None:
-    """Remove, in place, initializers that nobody reads and types of values that are gone."""
+    """Remove, in place, what nobody reads: initializers, and Constant and Identity nodes; then the
+    types of values that are gone."""
     uses = count_uses(graph)
+    for node in reversed(list(graph.node)):
+        if node.op_type in ("Constant", "Identity") and not uses[node.output[0]]:
+            uses.subtract(node.input)
+            graph.node.remove(node)
     inputs = {info.name for info in graph.input}
     for tensor in list(graph.initializer):
         if not uses[tensor.name] and tensor.name not in inputs:

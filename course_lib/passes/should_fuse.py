@@ -1,7 +1,7 @@
 """The fusion heuristic: of what may be fused, what pays?
 
     should_fuse(conv, add)       -> True      // the bias is added while the sum is in a register
-    should_fuse(exp, expand)     -> False     // 10 values of exp would be computed 10,000 times
+    should_fuse(exp, expand)     -> False     // 10,000 calls of exp for 10 values
 
 Next room: `fuse.py`, which asks this question about every edge that it could fuse.
 """

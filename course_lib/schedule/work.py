@@ -35,8 +35,8 @@ def operations(kernel: Kernel) -> int:
     """Scalar operations in one run of a kernel: every function of every store, in every iteration.
 
     Each counts what its row in `ir/scalar.py` says; a choice or a change of element type counts
-    nothing, as in the op table. The bounds of the loops must be numbers,
-    as `lower` makes them; a schedule with ragged tiles raises ValueError.
+    nothing, as in the op table. The bounds of the loops must be numbers, as `lower` makes them; a
+    schedule with ragged tiles raises ValueError.
     """
     return _operations(kernel.body)
 
