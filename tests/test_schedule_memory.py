@@ -108,9 +108,9 @@ def best_first_fit(intervals: list[Interval]) -> int:
 @settings(max_examples=60, deadline=None)
 @given(lives(5))
 def test_small_plans_are_nearly_the_best(intervals: list[Interval]) -> None:
-    """Some order of placing values gives the best plan; large ones first comes close."""
+    """Some order of placing values gives the best plan; the orders that are tried come close."""
     got, best = size(intervals, assign_offsets(intervals)), best_first_fit(intervals)
-    assert best <= got <= 1.5 * best
+    assert best <= got <= 1.25 * best
 
 
 def test_a_chain_needs_room_for_two() -> None:

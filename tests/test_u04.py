@@ -16,11 +16,12 @@ from autograder.answers.u04 import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFEREN
 from autograder.answers.u04_lives import LIVES, random_tasks
 from autograder.build import deliver
 from autograder.checks.u04_layout import CASES as RELAYOUTS
-from autograder.checks.u04_memory import CASES, the_arena_is_small
+from autograder.checks.u04_memory import CASES, RANDOM, the_arena_is_small
 from autograder.checks.u04_steps import ILLEGAL, LEGAL, SMALLEST, the_peak_is_low
 from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import alternatives_of, mutants_of
+from autograder.mutants.u04 import largest_first
 from autograder.mutants.u04_steps import least_growth_first
 from autograder.notebook import check
 from autograder.validate import verdict_of
@@ -41,8 +42,10 @@ from course_lib.passes.sink_relayouts import sink_relayouts
 from course_lib.schedule.in_place import in_place
 from course_lib.schedule.lower import lower
 from course_lib.schedule.memory import (
+    arena_size,
     assign_offsets,
     lifetimes,
+    lower_bound,
     one_after_another,
     plan_memory,
 )
@@ -88,11 +91,34 @@ def test_the_bill(name):
     program = lower(decompose(run_passes(imported(name), PLAIN)))
     plain, best = plan_memory(program), plan_memory(in_place(reorder(program)))
     assert plain.size == plain.lower_bound
+    assert arena_size(plain.intervals, largest_first(plain.intervals)) == plain.lower_bound
     assert best.size == best.lower_bound == REFERENCE_ARENA[name]
     if name == "resnet18":
         assert (len(plain.intervals), round(plain.without_reuse / (1 << 20))) == (31, 15)
     with baselines("schedule.memory.liveness", "schedule.memory.assign_offsets"):
         assert plan_memory(program).size == plain.without_reuse
+
+
+@pytest.mark.parametrize("name", ["mlp", "resnet18", "mobilenet_v2"])
+def test_the_peak_of_three_models_is_one_step_alone(name):
+    """So no order lowers it."""
+    program = lower(decompose(run_passes(imported(name), PLAIN)))
+    size = {i.name: i.size for i in lifetimes(program)}
+    alone = [
+        sum(size.get(v, 0) for v in {step.writes, *map(program.owner, step.reads)})
+        for step in program.steps
+    ]
+    assert max(alone) == plan_memory(program).lower_bound
+    assert reorder(program) is program
+
+
+def test_six_values_for_which_largest_first_needs_three_places():
+    chain = [i for i in LIVES["mobilenet_v2"] if 15 <= i.first <= 20]
+    size = chain[0].size
+    assert list(largest_first(chain)[i.name] for i in chain) == [0, size, 0, size, 2 * size, 0]
+    bound = lower_bound(chain)
+    assert arena_size(chain, largest_first(chain)) > bound
+    assert arena_size(chain, first_fit(chain)) == arena_size(chain, assign_offsets(chain)) == bound
 
 
 def smallest_peak(tasks):
@@ -117,13 +143,19 @@ def test_no_order_has_a_smaller_peak():
     }
 
 
+def assigned_at_the_bound(lives):
+    return arena_size(lives, assign_offsets(lives)) == lower_bound(lives)
+
+
 def test_the_figures_of_the_scored_exercises():
     """As the notebook says them."""
     assert "4.46 on average" in the_arena_is_small(one_after_another).seen
     assert "1.13 on average" in the_arena_is_small(first_fit).seen
     ours = the_arena_is_small(assign_offsets)
-    assert "1.03 on average" in ours.seen and "mobilenet_v2 1.47" in ours.seen
-    assert ours.fraction == 1.0
+    assert "1.00 on average" in ours.seen and "mobilenet_v2 1.00" in ours.seen
+    assert all(assigned_at_the_bound(lives) for lives in [*LIVES.values(), *RANDOM])
+    by_size = the_arena_is_small(largest_first)
+    assert "1.03 on average" in by_size.seen and "mobilenet_v2 1.47" in by_size.seen
     greedy = the_peak_is_low(least_growth_first)
     assert "1.28 on average" in greedy.seen and "1.39 as given" in greedy.seen
     assert "1.00 on average" in the_peak_is_low(slot("schedule.order.order").reference).seen
@@ -233,8 +265,9 @@ def test_simpler_planners_earn_a_part():
             parts[label] = verdict_of(slot(name), answer).earned
     assert parts == {
         "the_best_of_several": 4,
-        "in_order_of_time": 2.8,
-        "by_area": 3.8,
+        "largest_first": 3.68,
+        "in_order_of_time": 1.61,
+        "by_area": 3.27,
         "least_growth_first": 3.09,
         "the_best_of_all": 4,
     }

@@ -156,7 +156,7 @@ CASES: list[Case] = [
     ),
     (
         "The other operand is a whole image in nchw: nothing may get worse.",
-        "a whole image in nchw, then f stays where it is",
+        "If it returns None for one of them, a whole image in nchw, f stays where it is",
         lambda x, y: softmax(up(x) + y, axis=1),
         (PIXELS, PLAIN),
         1,

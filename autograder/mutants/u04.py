@@ -6,6 +6,8 @@ u04_steps.py and u04_layout.py.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograder.framework import alternative, mutant
@@ -70,6 +72,19 @@ def a_view_of_a_result_is_planned(tasks, views, outside):
 def only_what_is_read(tasks, views, outside):
     read = {owner(v, views) for task in tasks for v in task.reads}
     return [i for i in _lives(tasks, views, outside) if i.name in read]
+
+
+@mutant("schedule.memory.liveness")
+def only_readers_count(tasks, views, outside):
+    """A task that writes over a value without reading it uses its bytes, too."""
+    return _lives(tasks, views, outside, writes=False)
+
+
+@mutant("schedule.memory.liveness")
+def as_large_as_what_was_written_last(tasks, views, outside):
+    """A result in place may have fewer bytes than the value that it is written over."""
+    size = {owner(task.writes, views): task.size for task in tasks}
+    return [replace(i, size=size[i.name]) for i in _lives(tasks, views, outside)]
 
 
 @mutant("schedule.memory.liveness")
@@ -180,6 +195,11 @@ def its_own_bytes_for_each(intervals):
         offsets[i.name] = end
         end += i.size
     return offsets
+
+
+@alternative("schedule.memory.assign_offsets")
+def largest_first(intervals):
+    return _placed(intervals, _by_size)
 
 
 @alternative("schedule.memory.assign_offsets")

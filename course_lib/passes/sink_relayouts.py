@@ -50,15 +50,15 @@ def sink_relayouts(graph: Graph) -> Graph:
     where f is
     - elementwise. Every operand comes into layout a by `operand_in`: a relayout is undone, a
       constant or an operand smaller than the result (it broadcasts: a bias) gets a relayout of its
-      own, a single number stays. Is there an operand for which it returns None, a whole image in
-      nchw, then f stays where it is: moving that image instead would gain nothing.
+      own, a single number stays. If it returns None for one of them, a whole image in nchw, f
+      stays where it is: moving that image instead would gain nothing.
     - padding, pooling, a concatenation, or a reduction over h and w: `in_layout` makes f' of it, or
       returns None if it cannot. A reduction that drops h and w leaves [n, c] in every layout, or
       [n, c, block]: no relayout goes behind that, but a reshape to the shape of the result.
 
     A reshape ends a relayout: it reads the elements in their order. Only if h and w are 1, as
     behind a global pooling, that order is the same, and the relayout vanishes. Everything else
-    stops it: a matmul, for one, knows its axes by their places.
+    stops it: a matmul, for example, has its axes at fixed places.
 
     A value with several users is no obstacle: each user that can takes the relayout past itself,
     and the old one stays only for those that cannot.

@@ -80,7 +80,7 @@ def plan_memory(program: Program) -> MemoryPlan:
     intervals = lifetimes(program)
     offsets = assign_offsets(intervals)
     check_plan(intervals, offsets)
-    size = max((offsets[i.name] + i.size for i in intervals), default=0)
+    size = arena_size(intervals, offsets)
     in_place = len(program.steps) - len(program.buffers)
     return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals), in_place)
 
@@ -191,6 +191,32 @@ def one_after_another(intervals: Sequence[Interval]) -> dict[str, int]:
     return offsets
 
 
+def arena_size(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
+    """Bytes from offset 0 to the end of the value that lies highest."""
+    return max((offsets[i.name] + i.size for i in intervals), default=0)
+
+
+def gaps(
+    interval: Interval, intervals: Sequence[Interval], offsets: Mapping[str, int]
+) -> list[tuple[int, float]]:
+    """(offset, size) of what is free all through a life, upward. The last gap has no end.
+
+    Free is what no value of `intervals` takes that is alive together with `interval` and has an
+    offset already. No gap is empty; the last one has the size `inf`.
+    """
+    found: list[tuple[int, float]] = []
+    end = 0
+    placed = [i for i in intervals if i.name in offsets and i.overlaps(interval)]
+    for other in sorted(placed, key=lambda i: offsets[i.name]):
+        if offsets[other.name] > end:
+            found.append((end, offsets[other.name] - end))
+        end = max(end, offsets[other.name] + other.size)
+    return [*found, (end, float("inf"))]
+
+
+_ROUNDS = 30
+
+
 @exercise(
     "schedule.memory.assign_offsets",
     unit=4,
@@ -198,11 +224,14 @@ def one_after_another(intervals: Sequence[Interval]) -> dict[str, int]:
     kind="budget",
     baseline=one_after_another,
     hints=(
-        "Which values must not share bytes with the one that you place next?",
-        "Place big values first. The values already placed that are alive at the same time leave "
-        "gaps between them; the lowest gap that is large enough will do.",
-        "For each interval, largest first: sort its placed neighbours (those that overlap it) by "
-        "offset, start at 0, and move past each neighbour that begins before you would fit.",
+        "In which order do you place the values, if small ones can fill what large ones leave?",
+        "Place big values first, each into the lowest gap that is large enough. Then look at the "
+        "value that ends up on top: it was harder to place than its size says. What if it had "
+        "come earlier?",
+        "order = sorted by size, largest first. For each interval of it: the first (offset, size) "
+        "of gaps(interval, order, offsets) with size >= interval.size. For the last points: move "
+        "the value that ends highest to the front of order, place all again, up to thirty times, "
+        "and return the plan with the smallest arena.",
     ),
 )
 def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
@@ -212,21 +241,35 @@ def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
     returns    {name: offset}; every offset is at least 0 and a multiple of 64, and no two values
                that are alive together share a byte
 
-    The order in which values are placed decides how small the arena gets. Large values first is
-    hard to beat: small ones fit into the gaps that large ones leave (Pisarchyk and Lee, "Efficient
-    Memory Management for Deep Neural Net Inference", 2020; TensorFlow Lite plans this way).
+    The order in which values are placed decides how small the arena gets. Large ones first is a
+    good order: small ones fit into the gaps that large ones leave (Pisarchyk and Lee, "Efficient
+    Memory Management for Deep Neural Net Inference", 2020; TensorFlow Lite plans this way). No
+    single rule for the order is best everywhere.
+
+    >>> one = [Interval("a", 64, 0, 1), Interval("b", 128, 1, 2), Interval("c", 64, 2, 3)]
+    >>> offsets = assign_offsets(one)
+    >>> arena_size(one, offsets), lower_bound(one)
+    (192, 192)
     """
+    order = sorted(intervals, key=lambda i: (-i.size, i.first, i.name))
+    best = offsets = _lowest_gaps(order)
+    for _ in range(_ROUNDS):
+        if arena_size(order, best) == lower_bound(order):
+            break
+        ends = {i.name: offsets[i.name] + i.size for i in order}
+        highest = max(order, key=lambda i: ends[i.name])  # hard to place: it goes first
+        order = [highest, *(i for i in order if i is not highest)]
+        offsets = _lowest_gaps(order)
+        best = min(best, offsets, key=lambda plan: arena_size(intervals, plan))
+    return best
+
+
+def _lowest_gaps(order: Sequence[Interval]) -> dict[str, int]:
+    """One value after another, each in the lowest gap that is large enough."""
     offsets: dict[str, int] = {}
-    placed: list[Interval] = []
-    for interval in sorted(intervals, key=lambda i: (-i.size, i.first, i.name)):
-        offset = 0
-        for other in sorted(placed, key=lambda o: offsets[o.name]):
-            if other.overlaps(interval):
-                if offset + interval.size <= offsets[other.name]:
-                    break
-                offset = max(offset, offsets[other.name] + other.size)
-        offsets[interval.name] = offset
-        placed.append(interval)
+    for interval in order:
+        free = gaps(interval, order, offsets)
+        offsets[interval.name] = next(at for at, size in free if size >= interval.size)
     return offsets
 
 

@@ -13,8 +13,8 @@ registers a program needs, which is NP-complete (Sethi, "Complete Register Alloc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from heapq import nsmallest
 
 from course_lib.exercises import exercise
@@ -22,8 +22,6 @@ from course_lib.schedule.in_place import in_place
 from course_lib.schedule.memory import Task, outside, plan_memory
 from course_lib.schedule.memory import tasks as tasks_of
 from course_lib.schedule.program import Program
-
-_WORK = 4_000  # tasks times beginnings that the search follows at once
 
 
 def reorder(program: Program) -> Program:
@@ -94,6 +92,9 @@ def as_given(tasks: Sequence[Task]) -> list[int]:
     return list(range(len(tasks)))
 
 
+_WORK = 4_000  # tasks times beginnings that the search follows at once
+
+
 @exercise(
     "schedule.order.order",
     unit=4,
@@ -102,12 +103,14 @@ def as_given(tasks: Sequence[Task]) -> list[int]:
     baseline=as_given,
     hints=(
         "Which of the tasks that could run now leaves the fewest bytes alive?",
-        "Keep a list of what is done. Of the tasks that are ready, take the one with the smallest "
-        "(bytes written - bytes that die with it). If that is not enough, follow several "
-        "beginnings at once and keep the best few.",
-        "While something is left: ready = tasks not done whose reads are all written. For each, "
-        "dying = values that it reads and no other task left reads. Take the task with the least "
-        "size - sum of the sizes of dying. Return the given order if its peak is not higher.",
+        "While something is left: of the tasks whose reads are all written, take the one with the "
+        "smallest (bytes written - bytes that die with it); a value dies with the last task that "
+        "reads it. At the end, return the given order if its peak is not higher. That is worth "
+        "three points of four; for the rest, follow several beginnings at once.",
+        "Keep a dict {frozenset of tasks done: (peak, bytes alive, order)}, at first of the empty "
+        "set alone. As often as there are tasks: make every entry longer by each task that is "
+        "ready; what is alive depends on the set only, so of two entries with one set the lower "
+        "peak stays; then keep the few hundred smallest entries.",
     ),
 )
 def order(tasks: Sequence[Task]) -> list[int]:
@@ -130,72 +133,39 @@ def order(tasks: Sequence[Task]) -> list[int]:
     >>> order(twice), peak(twice, range(5)), peak(twice, order(twice))
     ([0, 2, 1, 3, 4], 576, 384)
     """
-    found = _beam(tasks)
-    given = list(range(len(tasks)))
-    return found if peak(tasks, found) < peak(tasks, given) else given
-
-
-@dataclass(frozen=True)
-class _Beginning:
-    """Some tasks in an order. `done` has a bit for each of them."""
-
-    done: int = 0
-    alive: int = 0
-    peak: int = 0
-    ready: tuple[int, ...] = ()
-    order: tuple[int, ...] = ()
-
-
-def _beam(tasks: Sequence[Task]) -> list[int]:
-    """Follow the best few beginnings. What is alive depends only on what is done: so of two
-    beginnings with the same tasks the one with the higher peak is dropped."""
-    edges = _Edges(tasks)
-    width = max(1, _WORK // max(1, len(tasks)))
-    best = [_Beginning(ready=tuple(k for k, needs in enumerate(edges.needs) if not needs))]
+    writer = {task.writes: k for k, task in enumerate(tasks)}
+    needs = [{writer[v] for v in task.reads if v in writer} for task in tasks]
+    readers = [{k for k, need in enumerate(needs) if w in need} for w in range(len(tasks))]
+    beginnings: dict[frozenset[int], _Beginning] = {frozenset(): (0, 0, ())}
     for _ in tasks:
-        longer: dict[int, _Beginning] = {}
-        for beginning in best:
-            for new in edges.longer(beginning):
-                if new.done not in longer or new.peak < longer[new.done].peak:
-                    longer[new.done] = new
-        best = nsmallest(width, longer.values(), key=lambda b: (b.peak, b.alive))
-    return list(best[0].order)
+        longer = _one_task_more(tasks, needs, readers, beginnings)
+        width = _WORK // len(tasks) + 1
+        beginnings = dict(nsmallest(width, longer.items(), key=lambda item: item[1]))
+    ((_, _, found),) = beginnings.values()
+    given = tuple(range(len(tasks)))
+    return list(min(given, found, key=lambda positions: peak(tasks, positions)))
 
 
-class _Edges:
-    """Who needs whom, as sets of bits."""
+_Beginning = tuple[int, int, tuple[int, ...]]  # (highest peak, alive after it, order)
 
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self.tasks = tasks
-        writer = {task.writes: k for k, task in enumerate(tasks)}
-        self.reads = [{writer[v] for v in task.reads if v in writer} for task in tasks]
-        self.needs = [sum(1 << w for w in reads) for reads in self.reads]
-        self.readers: list[list[int]] = [[] for _ in tasks]
-        for k, reads in enumerate(self.reads):
-            for w in reads:
-                self.readers[w].append(k)
-        self.read_by = [sum(1 << k for k in readers) for readers in self.readers]
 
-    def longer(self, beginning: _Beginning) -> list[_Beginning]:
-        """One task more, in every way. A task that frees what it takes, without a new peak, can
-        wait for nothing: then it is the only way."""
-        found = []
-        for k in beginning.ready:
-            new = self.after(beginning, k)
-            if new.alive <= beginning.alive and new.peak == beginning.peak:
-                return [new]
-            found.append(new)
-        return found
+def _one_task_more(
+    tasks: Sequence[Task],
+    needs: Sequence[set[int]],
+    readers: Sequence[set[int]],
+    beginnings: Mapping[frozenset[int], _Beginning],
+) -> dict[frozenset[int], _Beginning]:
+    """Every beginning, longer by each task that is ready, by the set of tasks that are done.
 
-    def after(self, beginning: _Beginning, k: int) -> _Beginning:
-        done = beginning.done | 1 << k
-        during = beginning.alive + self.tasks[k].size
-        ended = (w for w in (k, *self.reads[k]) if not self.read_by[w] & ~done)
-        free = [r for r in self.readers[k] if not self.needs[r] & ~done]
-        return _Beginning(
-            done=done,
-            alive=during - sum(self.tasks[w].size for w in ended),
-            peak=max(beginning.peak, during),
-            ready=tuple(sorted({*beginning.ready, *free} - {k})),
-            order=(*beginning.order, k),
-        )
+    What is alive depends on that set alone. So of two orders of it, the one with the lower peak is
+    as good a beginning for every end.
+    """
+    longer: dict[frozenset[int], _Beginning] = {}
+    for done, (highest, alive, before) in beginnings.items():
+        for k in [k for k in range(len(tasks)) if k not in done and needs[k] <= done]:
+            now, during = done | {k}, alive + tasks[k].size
+            ended = [w for w in {k, *needs[k]} if readers[w] <= now]
+            after = during - sum(tasks[w].size for w in ended)
+            new = max(highest, during), after, (*before, k)
+            longer[now] = min(new, longer.get(now, new))
+    return longer

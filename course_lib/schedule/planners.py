@@ -11,16 +11,11 @@ Johnson, "Computers and Intractability", 1979). Next room: `order.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from course_lib.schedule.memory import Interval, lower_bound
+from course_lib.schedule.memory import Interval, arena_size, gaps, lower_bound
 
 MOST_STATES = 20_000  # that `exact` looks at before it gives up
-
-
-def arena_size(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
-    """Bytes from offset 0 to the end of the value that lies highest."""
-    return max((offsets[i.name] + i.size for i in intervals), default=0)
 
 
 def first_fit(intervals: Sequence[Interval]) -> dict[str, int]:
@@ -44,20 +39,6 @@ def best_fit(intervals: Sequence[Interval]) -> dict[str, int]:
         fitting = [(size, offset) for offset, size in inner if size >= interval.size]
         offsets[interval.name] = min(fitting, default=(0, top))[1]
     return offsets
-
-
-def gaps(
-    interval: Interval, intervals: Sequence[Interval], offsets: Mapping[str, int]
-) -> list[tuple[int, float]]:
-    """(offset, size) of what is free all through a life, upward. The last gap has no end."""
-    found: list[tuple[int, float]] = []
-    end = 0
-    placed = [i for i in intervals if i.name in offsets and i.overlaps(interval)]
-    for other in sorted(placed, key=lambda i: offsets[i.name]):
-        if offsets[other.name] > end:
-            found.append((end, offsets[other.name] - end))
-        end = max(end, offsets[other.name] + other.size)
-    return [*found, (end, float("inf"))]
 
 
 def exact(intervals: Sequence[Interval], most: int = MOST_STATES) -> dict[str, int]:
