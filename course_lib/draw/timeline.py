@@ -83,12 +83,14 @@ def _plan(
         y = up(value * factor)
         content.append(tag("path", d=f"M{points(left, y)}h{points(WIDTH)}", klass="cl-grid"))
         content.append(label(left - 8, y + 3.5, digits(value), "cl-s cl-m cl-e"))
-    content += _time_axis(ticks(first, last, 14), across, low_end, time, left)
-    turned = f"rotate(-90 {points(MARGIN + 4, head + height / 2)})"
+    whole = all(float(t).is_integer() for s in spans for t in (s.start, s.end))
+    most = min(14, max(1, int(last - first))) if whole else 14  # no half steps
+    content += _time_axis(ticks(first, last, most), across, low_end, time, left)
+    turned = f"rotate(-90 {points(MARGIN + 11, head + height / 2)})"
     axis = tag(
         "text",
         escape(f"address ({unit})"),
-        x=MARGIN + 4,
+        x=MARGIN + 11,
         y=head + height / 2,
         klass="cl-l cl-m cl-mid",
         transform=turned,
