@@ -104,6 +104,58 @@ def test_half_precision_stays_half_precision():
     assert kinds(fuse_relu(folded)) == kinds(folded)
 
 
+def test_constants_as_exporters_write_them():
+    made = Maker((1, 4, 5))
+    w = numpy_helper.from_array(np.ones((4, 4, 1), np.float32))
+    made.nodes.append(helper.make_node("Constant", [], ["held"], value=w))
+    made.node("Identity", ["held"], "w")
+    made.node("Identity", [made.weight("shift", 4)], "mean")
+    made.node("Conv", ["x", "w", ""], "c")
+    vectors = [made.weight("scale", 4), "shift", "mean", made.weight("var", 4, low=0.1)]
+    made.node("BatchNormalization", ["c", *vectors], "y")
+    model = made.model("y")
+    assert set(constants_of(model.graph)) == {"shift", "scale", "var", "held", "w", "mean"}
+    folded = fold_batch_norms(model)
+    assert kinds(folded) == {"Conv": 1} and len(folded.graph.initializer) == 2
+    x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)
+    assert close(outputs(folded, x)[0], outputs(model, x)[0])
+
+
+def test_an_identity_of_what_a_caller_may_replace_is_no_constant():
+    made = Maker((1, 4, 5))
+    made.node("Identity", [made.weight("raw", 4, 4, 1)], "w")
+    made.node("Conv", ["x", "w"], "c")
+    made.norm("c", 4, "y")
+    model = made.model("y", inputs=["raw"])
+    assert kinds(fold_batch_norms(model)) == kinds(model)
+
+
+def test_two_norms_in_a_row_and_two_behind_one_convolution():
+    made = Maker((1, 4, 5))
+    made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
+    made.norm(made.norm("c", 4, "y"), 4, "z")
+    row = made.model("z")
+    folded = fold_batch_norms(row)
+    assert kinds(folded) == {"Conv": 1} and len(folded.graph.initializer) == 2
+    x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)
+    assert close(outputs(folded, x)[0], outputs(row, x)[0])
+    fork = Maker((1, 4, 5))
+    fork.node("Conv", ["x", fork.weight("w", 4, 4, 1)], "c")
+    both = fork.model(fork.norm("c", 4, "y"), fork.norm("c", 4, "z"))
+    assert kinds(fold_batch_norms(both)) == kinds(both)
+
+
+def test_names_that_are_taken():
+    made = Maker((1, 4, 5))
+    made.node("Conv", ["x", made.weight("y_weight", 4, 4, 1)], "c")
+    made.norm("c", 4, "y")
+    model = made.model(made.node("Add", ["y", made.weight("y_bias", 4, 1)], "y_weight_"))
+    folded = fold_batch_norms(model)
+    onnx.checker.check_model(folded)
+    x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)
+    assert close(outputs(folded, x)[0], outputs(model, x)[0])
+
+
 def test_relu_fuses_only_floats_with_one_reader():
     shared = block()
     shared.graph.node.append(helper.make_node("Neg", ["c"], ["n"]))

@@ -32,6 +32,7 @@ from course_lib.ir.ops import flops
 from course_lib.ir.text import parse_graph, value_names
 from course_lib.ir.verify import verify
 from course_lib.models import MODELS, example_inputs
+from course_lib.passes.absorb_pads import absorb_pads
 from course_lib.passes.bn_fold import bn_fold
 from course_lib.passes.cse import cse
 from course_lib.passes.dce import dce
@@ -86,6 +87,18 @@ def test_the_bill(name, imported):
     count, megabytes = REFERENCE_BILL[name]
     assert len(kernels(after)) == count
     assert bytes_moved(after) / 1e6 == pytest.approx(megabytes, rel=5e-3)
+
+
+def test_absorbed_pads_leave_fewer_kernels(imported):
+    absorbed = run_passes(imported["resnet18"], [*PASSES, absorb_pads, dce])
+    assert len(kernels(absorbed)) == 32
+    assert bytes_moved(absorbed) / 1e6 == pytest.approx(83.4, rel=1e-3)
+
+
+def test_a_right_fuse_is_not_blamed_for_a_heuristic():
+    with plugged("passes.should_fuse", lambda producer, consumer: False):
+        verdict = check("passes.should_fuse")
+    assert verdict.kind == "wrong" and "Answer passes.fuse first" not in verdict.problem
 
 
 def test_on_the_four_models_no_work_is_repeated_however_much_is_fused(imported):
