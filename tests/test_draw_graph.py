@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.draw.boxes import lay_out
+from course_lib.draw.boxes import BAND, lay_out
 from course_lib.draw.compare import changes
 from course_lib.draw.dot import dot_source
 from course_lib.draw.graph import before_after, graph
@@ -257,3 +257,12 @@ def test_graphviz_reads_our_source(require_tool):
         nodes = [line for line in result.stdout.splitlines() if line.startswith("node ")]
         drawn = len(scene(g, {}, {}).items)
         assert len(nodes) >= drawn
+
+
+def test_the_band_of_a_region_around_others_stays_inside_the_picture():
+    x, w = inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
+    a = relu(x)
+    b = a + exp(matmul(a, w))
+    seen = scene(Graph.of([x, w], [b]), {}, {"one kernel?": [a, b]})
+    points = [point for line in lay_out(seen).lines for point in line]
+    assert min(x for x, _ in points) >= BAND / 2

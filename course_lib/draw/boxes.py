@@ -47,7 +47,22 @@ def lay_out(scene: Scene) -> Layout:
                 above=size.above if k in below_another else max(size.above, rim),
                 below=size.below if k in above_another else max(size.below, rim),
             )
-    return layered(sizes, scene.edges)
+    return _with_room_for_bands(scene, layered(sizes, scene.edges))
+
+
+def _with_room_for_bands(scene: Scene, layout: Layout) -> Layout:
+    """Moved to the right if a line inside a region runs so far left that its band would be cut."""
+    inside = [
+        line
+        for pair, line in zip(scene.edges, layout.lines, strict=True)
+        if any(set(pair) <= set(region.members) for region in scene.regions)
+    ]
+    room = max((BAND / 2 - x for line in inside for x, _ in line), default=0.0)
+    if room <= 0:
+        return layout
+    at = [(x + room, y) for x, y in layout.at]
+    lines = [[(x + room, y) for x, y in line] for line in layout.lines]
+    return replace(layout, width=layout.width + room, at=at, lines=lines)
 
 
 def draw_scene(scene: Scene, layout: Layout) -> list[str]:
