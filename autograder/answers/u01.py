@@ -24,14 +24,17 @@ from course_lib.ir.graph import Graph, Node
     hints=(
         "x * x * ... * x is 62 multiplications. Which value, once you have it, could you use more "
         "than once?",
-        "Squaring doubles the exponent: 1, 2, 4, 8, 16, 32, and six products more make 63. "
-        "That is 10. But 63 is also 7 * 9: the ninth power of a seventh power.",
+        "Squaring doubles the exponent: five squarings make 2, 4, 8, 16 and 32, and five products "
+        "more make 63 of them. That is 10. But 63 is also 7 * 9: the ninth power of a seventh power.",
         "Four multiplications make y = x ** 7, because 7 = 1 + 6 and 6 = 3 + 3. How many make the "
         "ninth power of y?",
     ),
 )
 def power() -> Graph:
     """A graph that raises each element of its input to the power 63, with few multiplications.
+
+    `trace(function, "f32[4]")` makes a graph of a function of nodes, `Graph.of([x], [y])` one of
+    nodes: all that y needs. The input may have any floating type.
 
     One input, one output, and between them nothing but `mul`, whose operands are the input and
     other products: no constants. All operations count, also those that nobody reads.
@@ -75,7 +78,8 @@ def record(source: str, *types: str) -> Graph:
     twice is there twice. Its outputs are what the function returns. Constants may stand anywhere
     before their readers.
 
-    - A number may stand on either side: `2.0 - x` is a sub, not a neg and an add.
+    - A number may stand on either side: `2.0 - x` is a sub, not a neg and an add. Hand numbers to
+      `apply` as they are: its constant has the element type of the other operand, also for an int.
     - The recording does not know the values. If the function asks for the truth of one, as in
       `x if x else y`, raise TypeError.
 

@@ -101,6 +101,8 @@ PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
      {"a": "copy"}, "b reads a, and a is no convolution.", _ABSORBED),
     ([("a", "Relu", ["x"]), ("b", "BatchNormalization", ["a", *_NORM])], {},
      "There is no convolution before b.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("n", "InstanceNormalization", ["c", "s", "o"])], {},
+     "n takes mean and variance from this image; no weights can hold them.", _ABSORBED),
     ([("b", "BatchNormalization", ["x", *_NORM]), ("c", "Conv", ["b", "w"])], {},
      "There is no convolution before b: it comes after.", _ABSORBED),
     ([("c", "Conv", ["x", "y"]), ("b", "BatchNormalization", ["c", *_NORM])], {},

@@ -45,7 +45,8 @@ def positions(
     position all that it reads lies on the axis or its padding.
 
     A window that does not fit even once has 0 positions. `size`, `low` and `high` are 0 or more,
-    the other numbers 1 or more. Do not count: an axis of 10**15 elements takes no longer.
+    the other numbers 1 or more. Do not count: an axis of 10**18 elements takes no longer,
+    and the answer is exact.
 
     >>> positions(5, kernel=3), positions(5, kernel=3, stride=2), positions(5, kernel=3, dilation=2)
     (3, 2, 1)
