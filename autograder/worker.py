@@ -128,11 +128,13 @@ class Worker:
 
     def call(self, name: str, args: tuple, kwargs: dict) -> None:
         from autograder.codec import Unsendable
-        from course_lib.exercises import slot
+        from course_lib import exercises
 
         sys.stdout = sys.stderr = printed = Limited()
+        run = exercises.slot(name).run
         try:
-            value = slot(name).run(*args, **kwargs)
+            with exercises.using(exercises.plugs_for(name)):
+                value = run(*args, **kwargs)
         except Aborted:
             return self.send(("aborted",))
         except NotImplementedError:

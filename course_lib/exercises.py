@@ -61,6 +61,7 @@ class Slot:
     hints: tuple[str, ...]
     reference: Callable[..., Any]
     baseline: Callable[..., Any] | None
+    uses: tuple[str, ...] = ()
     call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
     run: Callable[..., Any] = field(init=False)  # what a call runs now
     plugged: Callable[..., Any] | None = field(init=False, default=None)
@@ -102,16 +103,18 @@ def exercise(
     kind: str = "implement",
     baseline: Callable[..., Any] | None = None,
     hints: tuple[str, ...] = (),
+    uses: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the reference of slot `name`.
 
     `baseline` is what the compiler does before that unit (correct, only slower); without one the
     student edition has no body here at all. `hints` is a ladder of three: a question, the idea,
-    almost the code.
+    almost the code. `uses` names the exercises that an answer to this one stands on: while it is
+    checked, those run the student's own answers, and all others their stand-ins.
     """
 
     def register(reference: Callable[..., Any]) -> Callable[..., Any]:
-        entry = Slot(name, unit, points, kind, tuple(hints), reference, baseline)
+        entry = Slot(name, unit, points, kind, tuple(hints), reference, baseline, tuple(uses))
         previous = _slots.get(name)
         if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
             entry.plug(previous.plugged)
@@ -186,6 +189,13 @@ def using(plugs: dict[str, Callable[..., Any]]) -> Iterator[None]:
 def plugs_now() -> dict[str, Callable[..., Any]]:
     """What is plugged in, by slot name."""
     return {entry.name: entry.plugged for entry in _slots.values() if entry.plugged is not None}
+
+
+def plugs_for(name: str) -> dict[str, Callable[..., Any]]:
+    """What stays plugged in while one exercise is checked: its answer, what that may use, and what
+    has no stand-in. A wrong answer costs its own points and no others."""
+    kept = (name, *slot(name).uses)
+    return {n: f for n, f in plugs_now().items() if n in kept or slot(n).baseline is None}
 
 
 def slot(name: str) -> Slot:

@@ -181,3 +181,13 @@ def test_a_call_costs_little(double):
 
     times = {f: min(timeit.repeat(lambda f=f: f(1), number=2000, repeat=5)) for f in (bare, double)}
     assert times[double] < times[bare] + 2000 * 20e-6, "under 20 microseconds a call"
+
+
+def test_what_stays_plugged_in_while_one_exercise_is_checked(double):
+    exercise("t.plain", unit=7, points=1)(lambda: 1)
+    exercise("t.half", unit=7, points=1, baseline=same)(lambda n: n // 2)
+    exercise("t.zero", unit=7, points=1, baseline=same, uses=("t.half",))(lambda n: n - n)
+    for name in ("t.double", "t.plain", "t.half", "t.zero"):
+        implements(name)(lambda *n: 0)
+    assert set(exercises.plugs_for("t.double")) == {"t.double", "t.plain"}
+    assert set(exercises.plugs_for("t.zero")) == {"t.zero", "t.plain", "t.half"}

@@ -170,8 +170,9 @@ def constants_of(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
     inputs = {info.name for info in graph.input}
     constants = {t.name: t for t in graph.initializer if t.name not in inputs}
     for node in graph.node:
-        if node.op_type == "Constant" and attribute(node, "value", None) is not None:
-            constants[node.output[0]] = attribute(node, "value", None)
+        held = attribute(node, "value", None) if node.op_type == "Constant" else None
+        if held is not None:
+            constants[node.output[0]] = held
         elif node.op_type == "Identity" and node.input[0] in constants:
             constants[node.output[0]] = constants[node.input[0]]
     return constants

@@ -30,6 +30,7 @@ def whole(x: Node, *others: Node) -> bool:
     unit=2,
     points=4,
     baseline=keep,
+    uses=("passes.match",),
     hints=(
         "Take each identity of school algebra and try it on 0.0, -0.0, infinity and NaN. "
         "For which is the result the same, bit for bit?",

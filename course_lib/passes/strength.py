@@ -25,6 +25,7 @@ from course_lib.passes.rule import rule
     unit=2,
     points=3,
     baseline=keep,
+    uses=("passes.match",),
     hints=(
         "x / 10.0 and x * 0.1 differ in the last bit for many x: 0.1 is rounded. For which c is "
         "1 / c a number without rounding?",

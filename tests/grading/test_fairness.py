@@ -141,3 +141,19 @@ def test_broken_check_costs_no_points(grading, solved, monkeypatch):
     report = grading(solved)
     assert report.earned == 0 and report.to_grade == report.possible
     assert {v.kind for v in report.verdicts} == {"grader", "by hand"}
+
+
+def test_a_wrong_answer_costs_no_other_answer_its_points(verdict_of):
+    wrong = '@implements("u99.sweep")\ndef broken(graph): return None'
+    dead = """
+        from autograder.answers.u99 import sweep
+        from course_lib.ir.build import trace
+        from course_lib.ir.graph import Graph
+        @implements("u99.dead")
+        def dead():
+            graph = sweep(trace(lambda x: -x, "f32[2]"))   # the stand-in, not `broken`
+            (x,) = graph.inputs
+            return Graph("dead", (x,), (*graph.nodes, -x), graph.outputs)
+        """
+    assert verdict_of("u99.sweep", wrong, dead).earned == 0
+    assert verdict_of("u99.dead", wrong, dead).earned == 2
