@@ -78,20 +78,24 @@ def imported(name):
 # ── lives, tasks, figures ──
 
 
+UNFUSED = [fold, simplify, decompose, fold, simplify, cse, dce]
+
+
 @pytest.mark.parametrize("name", LIVES)
 def test_the_lives_are_those_of_the_models(name):
-    passes = [fold, simplify, decompose, fold, simplify, cse, dce]
-    found = lifetimes(lower(run_passes(imported(name), passes)))
+    found = lifetimes(lower(run_passes(imported(name), UNFUSED)))
     rows = [[(i.size, i.first, i.last) for i in lives] for lives in (found, LIVES[name])]
     assert rows[0] == rows[1]
 
 
 @pytest.mark.parametrize("name", REFERENCE_ARENA)
 def test_the_bill(name):
-    program = lower(decompose(run_passes(imported(name), PLAIN)))
+    model, _, unfused = name.partition(", ")
+    program = lower(decompose(run_passes(imported(model), UNFUSED if unfused else PLAIN)))
     plain, best = plan_memory(program), plan_memory(in_place(reorder(program)))
     assert plain.size == plain.lower_bound
-    assert arena_size(plain.intervals, largest_first(plain.intervals)) == plain.lower_bound
+    by_size = arena_size(plain.intervals, largest_first(plain.intervals))
+    assert by_size == plain.lower_bound or (unfused and by_size > 1.4 * plain.lower_bound)
     assert best.size == best.lower_bound == REFERENCE_ARENA[name]
     if name == "resnet18":
         assert (len(plain.intervals), round(plain.without_reuse / (1 << 20))) == (31, 15)

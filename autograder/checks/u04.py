@@ -12,13 +12,24 @@ from autograder.answers.u04 import BROKEN
 from autograder.checks import u04_layout, u04_memory, u04_steps  # noqa: F401
 from autograder.checks.u04_shared import arena, sequence_of, told_plan, whole
 from autograder.framework import Wrong, checks
-from autograder.properties import seal_of, sealed
+from autograder.properties import seal_of
+from course_lib.ir.text import parse_graph
+from course_lib.schedule.lower import lower
 from course_lib.schedule.memory import ALIGNMENT, Interval, lower_bound
 from course_lib.schedule.planners import best_fit, first_fit
 
-CLASH = "3fc958af377b"
-LINES = "c34d9d97ea9e"
-LAYOUTS = ("nchw", "nhwc", "nchw16c")
+CLASH = ("8c987ae54e7d", "37facc95eb42", "b07c760f7371")  # a seal for each name
+LINES = {"nchw": "b534051f7073", "nhwc": "a2110226bdaf", "nchw16c": "c2a2b95ea50c"}
+LAYOUTS = tuple(LINES)
+PLACES = (
+    ("The first name is not the value that loses its bytes", "Which value loses its bytes"),
+    ("The second name is not the value that takes them first", "which value takes them first"),
+    ("The third name is not the first value that is wrong", "the first to come out wrong"),
+)
+OFTEN = {  # what a wrong count may come from
+    192: "A row of three pixels can lie across the end of a line.",
+    576: "Neighbours in a row share lines.",
+}
 
 
 def names(answer: object) -> tuple[str, ...]:
@@ -34,12 +45,17 @@ def is_the_clash(clash):
     if len(got) != 3:
         raise Wrong(
             "The answer is three names.",
-            program=BROKEN,
             got=repr(got),
             spec="Three names without the %, in this order",
         )
-    if seal_of("u04.clash", got) != CLASH:
-        raise Wrong("These are not the three.", program=BROKEN, got=repr(got))
+    views = lower(parse_graph(BROKEN)).views
+    for k, (name, (problem, spec)) in enumerate(zip(got, PLACES, strict=True)):
+        if name in views:
+            why = f"%{name} is a view: it has no bytes of its own."
+            raise Wrong(why, got=repr(got), spec="Name the first by the value that owns the bytes")
+        if seal_of("u04.clash", (k, name)) != CLASH[k]:
+            before = "; what stands before it is right" if k else ""
+            raise Wrong(f"{problem}{before}.", got=repr(got), spec=spec)
     return "three names"
 
 
@@ -69,7 +85,11 @@ def first_fit_meets_the_bound(first_fit_wins):
         raise Wrong(
             f"The bound is {bound} bytes; first fit needs {first}, best fit {best}.",
             program=text,
-            got=told_plan(intervals, best_fit(intervals)),
+            got="\n".join(
+                f"{name}, {arena(intervals, plan(intervals))} bytes:\n"
+                + told_plan(intervals, plan(intervals))
+                for name, plan in (("first fit", first_fit), ("best fit", best_fit))
+            ),
             spec="`first_fit` meets the lower bound, and `best_fit` does not",
         )
     return f"bound {bound} bytes, first fit {first}, best fit {best}"
@@ -86,5 +106,13 @@ def counts_the_lines(lines):
     counts = [answer[name] for name in LAYOUTS]
     if not all(whole(n) or (isinstance(n, float) and n.is_integer()) for n in counts):
         raise Wrong("Lines are counted in whole numbers.", got=repr(answer))
-    sealed("u04.lines", tuple(int(n) for n in counts), LINES)
+    wrong = [k for k in LAYOUTS if seal_of("u04.lines", (k, int(answer[k]))) != LINES[k]]
+    if wrong:
+        often = next((OFTEN[answer[k]] for k in wrong if answer[k] in OFTEN), "")
+        others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
+        raise Wrong(
+            f"The count for {' and for '.join(wrong)} is another one. {others}{often}".strip(),
+            got=repr(answer),
+            spec="How many cache lines of its image",
+        )
     return "three counts"

@@ -168,6 +168,20 @@ CASES: list[Case] = [
         (PIXELS,),
         1,
     ),
+    (
+        "Four pixels side by side are not one pixel.",
+        "Only if h and w are 1",
+        lambda x: relu(reshape(up(x), (1, 64))),
+        ("f32[1,1,4,16]",),
+        1,
+    ),
+    (
+        "Four pixels one below the other are not one pixel.",
+        "Only if h and w are 1",
+        lambda x: relu(reshape(up(x), (1, 64))),
+        ("f32[1,4,1,16]",),
+        1,
+    ),
 ]  # fmt: skip
 
 

@@ -56,10 +56,10 @@ def lives(draw: DrawFn, most: int = 6) -> list[Interval]:
 
 
 def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]) -> str:
-    """A run as text: tasks, in-place results with what they write over, views, what is outside."""
+    """A run as text: tasks, in-place results with what they are stored over, views, outside."""
     lines = []
     for step, task in enumerate(tasks):
-        over = f" over {views[task.writes]}" if task.writes in views else ""
+        over = f", stored over {views[task.writes]}" if task.writes in views else ""
         lines.append(
             f"task {step}: {task.writes} = ({', '.join(task.reads)}){over}   {task.size} bytes"
         )

@@ -173,6 +173,19 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
+        "Its last elements are read after the first iterations have written them. (`conflict` of "
+        "this loop is acc: it names one buffer, and out is another.)",
+        "True only if no element is read after it was written",
+        """kernel @cum(x0: f32[4], out: f32[4]) {
+  local acc: f32[]
+  acc[] = 0.0
+  for j in 0..4 {
+    acc[] = acc[] + x0[j]
+    out[3 - j] = acc[]
+  }
+}""",
+    ),
+    (
         "An i32 is not the bytes of an f32.",
         "where the operand has the type of the result",
         """kernel @cast(x0: f32[4,4], out: i32[4,4]) {

@@ -127,7 +127,14 @@ def backwards_and_as_a_tuple(tasks, views, outside):
 # ── schedule.memory.assign_offsets ──
 
 
-def _placed(intervals, order, *, overlaps=Interval.overlaps, fits=lambda gap, size: gap >= size):
+def _placed(
+    intervals,
+    order,
+    *,
+    overlaps=Interval.overlaps,
+    fits=lambda gap, size: gap >= size,
+    beyond=max,
+):
     offsets: dict[str, int] = {}
     done: list[Interval] = []
     for interval in sorted(intervals, key=order):
@@ -136,7 +143,7 @@ def _placed(intervals, order, *, overlaps=Interval.overlaps, fits=lambda gap, si
             if overlaps(other, interval):
                 if fits(offsets[other.name] - offset, interval.size):
                     break
-                offset = max(offset, offsets[other.name] + other.size)
+                offset = beyond(offset, offsets[other.name] + other.size)
         offsets[interval.name] = offset
         done.append(interval)
     return offsets
@@ -160,6 +167,17 @@ def the_last_step_is_free(intervals):
 @mutant("schedule.memory.assign_offsets")
 def any_gap_will_do(intervals):
     return _placed(intervals, _by_size, fits=lambda gap, size: gap > 0)
+
+
+@mutant("schedule.memory.assign_offsets")
+def back_to_the_end_of_a_nested_neighbour(intervals):
+    """A neighbour may lie in the addresses of the one before, and end below it."""
+    return _placed(intervals, _by_size, beyond=lambda at, end: end)
+
+
+@mutant("schedule.memory.assign_offsets")
+def the_same_by_area(intervals):
+    return _placed(intervals, _by_area, beyond=lambda at, end: end)
 
 
 @mutant("schedule.memory.assign_offsets")
@@ -235,6 +253,11 @@ def the_last_one_on_these_bytes():
 
 
 @mutant("u04.clash")
+def by_the_name_of_the_view():
+    return ("c", "i", "l")
+
+
+@mutant("u04.clash")
 def only_the_pair():
     return ("a", "i")
 
@@ -291,6 +314,11 @@ def one_for_each_row():
 @mutant("u04.lines")
 def one_for_each_pixel():
     return {"nchw": 320, "nhwc": 9, "nchw16c": 9}
+
+
+@mutant("u04.lines")
+def half_of_a_number():
+    return {"nchw": 320.5, "nhwc": 36, "nchw16c": 36}
 
 
 @mutant("u04.lines")

@@ -32,7 +32,7 @@ def _sink(
     join=joined,
     moved=_elementwise,
     other=in_layout,
-    one_pixel=True,
+    one_pixel=lambda x, shape: x.type.numel == max(x.type.dims),
     dropped=True,
     kept=KEPT,
 ):
@@ -46,7 +46,7 @@ def _sink(
         own = {key: getattr(node, key) for key in kept}
         if node.op == "reshape":
             x = inputs[0].inputs[0]
-            flat = x.type.numel == max(x.type.dims) or not one_pixel
+            flat = one_pixel(x, node.inputs[0].type.shape)
             return replace(reshape(x, node.type.shape), **own) if flat else made
         below = moved(made, above[0]) or other(made, above[0])
         if below is None:
@@ -112,7 +112,17 @@ def nothing_but_elementwise(graph):
 
 @mutant("passes.sink_relayouts")
 def past_every_reshape(graph):
-    return _sink(graph, one_pixel=False)
+    return _sink(graph, one_pixel=lambda x, shape: True)
+
+
+@mutant("passes.sink_relayouts")
+def past_a_reshape_of_one_row(graph):
+    return _sink(graph, one_pixel=lambda x, shape: shape[2] == 1)
+
+
+@mutant("passes.sink_relayouts")
+def past_a_reshape_of_one_column(graph):
+    return _sink(graph, one_pixel=lambda x, shape: shape[3] == 1)
 
 
 @mutant("passes.sink_relayouts")

@@ -71,6 +71,27 @@ def only_the_outer_loop(kernel, operand):
 
 
 @mutant("schedule.in_place.may_overwrite")
+def unless_the_conflict_is_named_out(kernel, operand):
+    """`conflict` names one buffer: where it is another one, `out` may be a second."""
+    if not _same_type(kernel, operand):
+        return False
+
+    def clean(body):
+        written = False
+        for stmt in body:
+            ways = {way for way, name, _ in accesses((stmt,)) if name == "out"}
+            if written and "read" in ways:
+                return False
+            written = written or "write" in ways
+            both = isinstance(stmt, Loop) and ways == {"read", "write"}
+            if both and (conflict(stmt) == "out" or not clean(stmt.body)):
+                return False
+        return True
+
+    return clean(reading_out(kernel, operand).body)
+
+
+@mutant("schedule.in_place.may_overwrite")
 def the_library_never_does(kernel, operand):
     return False
 

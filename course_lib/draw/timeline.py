@@ -6,7 +6,9 @@
              title="pipeline", time="clock cycle")                   # lanes by name
 
 The same grammar serves memory plans, pipelines and schedules: a box is something that lasts; where
-it stands says what it occupies. Next room: `roofline.py`.
+it stands says what it occupies. In a plan whose times are whole numbers, a time is a step: each
+number stands under its step, and a box from 0 to 3 covers the steps 0, 1 and 2.
+Next room: `roofline.py`.
 """
 
 from __future__ import annotations
@@ -83,9 +85,13 @@ def _plan(
         y = up(value * factor)
         content.append(tag("path", d=f"M{points(left, y)}h{points(WIDTH)}", klass="cl-grid"))
         content.append(label(left - 8, y + 3.5, digits(value), "cl-s cl-m cl-e"))
-    whole = all(float(t).is_integer() for s in spans for t in (s.start, s.end))
-    most = min(14, max(1, int(last - first))) if whole else 14  # no half steps
-    content += _time_axis(ticks(first, last, most), across, low_end, time, left)
+    in_steps = _in_steps(spans)
+    if in_steps:
+        most = min(14, max(1, int(last - first)))  # no half steps
+        steps = [t for t in ticks(first, last, most) if t < last]
+        content += _time_axis(steps, lambda t: across(t + 0.5), low_end, time, left)
+    else:
+        content += _time_axis(ticks(first, last, 14), across, low_end, time, left)
     turned = f"rotate(-90 {points(MARGIN + 11, head + height / 2)})"
     axis = tag(
         "text",
@@ -99,8 +105,9 @@ def _plan(
     for s in spans:
         x, y = across(s.start), up(s.high)
         size = binary(s.high - s.low)
-        tip = f"{s.name}: {size}, {time} {digits(s.start)} to {digits(s.end)}"
-        content.append(_box(s, x, y, across(s.end) - x, up(s.low) - y, f"{tip}\n{s.tip}", size))
+        tip = f"{s.name}: {size}, {_during(s, time, in_steps)}\n{s.tip}"
+        line = None if bound is None else up(bound)
+        content.append(_box(s, x, y, across(s.end) - x, up(s.low) - y, tip, size, line))
     summary, beside = f"peak {binary(peak)}", MARGIN
     if bound is not None:
         y = up(bound)
@@ -114,6 +121,21 @@ def _plan(
         summary += f", {words}" + (f", the plan is {over}" if over and peak != bound else "")
     size = (left + WIDTH + beside, low_end + 42)
     return _finish(title, summary, content, spans, size, left, time)
+
+
+def _in_steps(spans: Sequence[Span]) -> bool:
+    """Is it a plan (of addresses, not lanes) whose times are numbers of steps?"""
+    times = [t for s in spans for t in (s.start, s.end)]
+    return not any(s.lane for s in spans) and all(float(t).is_integer() for t in times)
+
+
+def _during(span: Span, time: str, in_steps: bool) -> str:
+    """When, in words: `step 3`, `steps 0 to 2`; of a time that is measured, `time 0 to 3`."""
+    if not in_steps:
+        return f"{time} {digits(span.start)} to {digits(span.end)}"
+    if span.end - span.start <= 1:
+        return f"{time} {digits(span.start)}"
+    return f"{time}s {digits(span.start)} to {digits(span.end - 1)}"
 
 
 def _lanes(spans: Sequence[Span], title: str, time: str) -> Picture:
@@ -158,7 +180,14 @@ def _time_axis(
 
 
 def _box(
-    span: Span, x: float, y: float, width: float, height: float, tip: str, size: str = ""
+    span: Span,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    tip: str,
+    size: str = "",
+    line: float | None = None,  # the height of the bound, which crosses no words
 ) -> str:
     klass = {"": "cl-n", "stall": "cl-stall"}.get(span.state, f"cl-{span.state}")
     if span.heat is not None and not span.state:
@@ -170,13 +199,23 @@ def _box(
     ]
     room = int((width - 8) / (NAME * MONO_WIDTH))
     if height >= 13 and room >= min(len(span.name), 6):
-        two = size and height >= 28 and room >= len(size)
-        middle = y + height / 2 + (-2.5 if two else 3.5)
+        top, free = _beside(line, y, height)
+        two = size and free >= 28 and room >= len(size)
+        middle = top + free / 2 + (-2.5 if two else 3.5)
         name = span.name if len(span.name) <= room else shorten(span.name, room)
         parts.append(label(x + width / 2, middle, name, "cl-p cl-mid"))
         if two:
             parts.append(label(x + width / 2, middle + 12, size, "cl-s cl-m cl-mid"))
     return tag("g", *parts, klass="cl-hot" if span.heat is not None else None)
+
+
+def _beside(line: float | None, y: float, height: float) -> tuple[float, float]:
+    """The part of a box for its words, as top and height: the larger one beside a line in it."""
+    if line is None or not y < line < y + height or max(line - y, y + height - line) < 13:
+        return y, height
+    if abs(line - (y + height / 2)) > 16:  # it passes the words in the middle
+        return y, height
+    return (y, line - y) if line - y >= y + height - line else (line, y + height - line)
 
 
 def _finish(
@@ -198,9 +237,9 @@ def _finish(
 
 
 def _text(title: str, summary: str, spans: Sequence[Span], time: str) -> str:
-    wide = max(len(s.name) for s in spans)
+    wide, in_steps = max(len(s.name) for s in spans), _in_steps(spans)
     lines = [title, summary]
     for s in spans:
         where = s.lane or f"{s.low:>12,} to {s.high:>12,} B"
-        lines.append(f"  {s.name:<{wide}}  {time} {s.start:g} to {s.end:g}  {where}  {s.state}")
+        lines.append(f"  {s.name:<{wide}}  {_during(s, time, in_steps)}  {where}  {s.state}")
     return "\n".join(line.rstrip() for line in lines)

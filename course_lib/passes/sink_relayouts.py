@@ -175,8 +175,9 @@ def _rearranged(x: Node, layout: str) -> Node:
 def in_layout(node: Node, layout: str) -> Node | None:
     """A pad, pool, concat or reduction over h and w, made for operands in `layout`; else None.
 
-    Its operands are relayouts `layout -> nchw`; the new node reads what those read. Its result lies
-    in `layout`, without h and w if the reduction drops them.
+    Any other op may be asked about, too: the answer is None. The operands are relayouts
+    `layout -> nchw`; the new node reads what those read. Its result lies in `layout`, without h and
+    w if the reduction drops them.
     """
     inner = [i.inputs[0] for i in node.inputs if is_relayout_to_nchw(i)]
     sources = {i.attrs["src"] for i in node.inputs if is_relayout_to_nchw(i)}

@@ -96,8 +96,8 @@ def never(kernel: Kernel, operand: str) -> bool:
         "Let the kernel read `out` instead of the operand. The answer is no if some element could "
         "be read after it was written: by a later statement, or by another iteration of a loop.",
         "Walk through a body statement by statement: a statement that reads after one that wrote "
-        "is a no. A loop that does both needs independent iterations (`conflict(loop) is None`) "
-        "and a body of which the same is true.",
+        "is a no. A loop that does both needs independent iterations (`conflict(loop) is None`; "
+        "another buffer than out will not do) and a body of which the same is true.",
     ),
 )
 def may_overwrite(kernel: Kernel, operand: str) -> bool:

@@ -129,7 +129,8 @@ def owner(value: str, views: Mapping[str, str]) -> str:
     points=3,
     baseline=to_the_end,
     hints=(
-        "Task 5 reads a reshape of what task 1 wrote. Until when are those bytes needed?",
+        "In the six lines, step 4 reads a reshape of what step 0 wrote. Until when are those bytes "
+        "needed?",
         "Replace every name by its owner first. Then a value's life begins with the first task "
         "that names it as what it writes, and ends with the last task that names it at all.",
         "for step, task in enumerate(tasks): for the owner of task.writes set first (once) and "
@@ -145,13 +146,14 @@ def liveness(
     tasks    the steps of a program in order; their positions 0, 1, 2 ... are the time
     views    {view: value whose bytes it shows}; that value may be a view, too
     outside  values with memory of their own: inputs, constants, results
-    returns  the intervals in the order of their first steps
+    returns  the intervals, in any order
 
     A value is alive from the task that writes it to the last task that reads it, both included. One
     that nobody reads is alive while it is written. A view has no bytes: to read or write it is to
     read or write its owner (`owner(value, views)`), so the owner lives as long as any view of it is
-    used. A value is left out if no task writes it, if it is in `outside`, or if a view of it is:
-    then its bytes are those of a result. `size` is that of the task that writes the owner itself.
+    used. (A task writes a view if its result is stored over an operand: section 3.) A value is left
+    out if no task writes it, if it is in `outside`, or if a view of it is: then its bytes are those
+    of a result. `size` is that of the task that writes the owner itself.
 
     >>> run = [Task("a", ("x",), 64), Task("b", ("v",), 128), Task("y", ("b", "v"), 64)]
     >>> for life in liveness(run, {"v": "a"}, {"x", "y"}):
@@ -231,7 +233,8 @@ _ROUNDS = 30
         "order = sorted by size, largest first. For each interval of it: the first (offset, size) "
         "of gaps(interval, order, offsets) with size >= interval.size. For the last points: move "
         "the value that ends highest to the front of order, place all again, up to thirty times, "
-        "and return the plan with the smallest arena.",
+        "and return the plan with the smallest arena. (If you look for gaps yourself: move past "
+        "the end of a neighbour only if you are not past it yet.)",
     ),
 )
 def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:

@@ -118,8 +118,8 @@ def order(tasks: Sequence[Task]) -> list[int]:
 
     tasks    as they stand in the program, each after those whose values it reads. Every value is
              written by one task at most; there are no views among `reads`, but inputs and
-             constants, which no task writes. A result of the program has size 0: it is not in the
-             arena
+             constants, which no task writes. A result of the program has size 0 here (`tasks` in
+             memory.py gives it its bytes): it is not in the arena
     returns  the positions of the tasks in the new order: each once, and none before a task whose
              value it reads
 

@@ -78,6 +78,9 @@ def annotate(kernel: Kernel, var: str, kind: str) -> Kernel:
 def conflict(loop: Loop) -> str | None:
     """A buffer through which the iterations of a loop depend on each other; None if there is none.
 
+    It names the first one that the loop writes; there may be others. So "it is not `out`" does not
+    say that the iterations leave `out` alone: only None says that.
+
     They are independent if no element that one iteration writes (unless it is local to that
     iteration) is touched by another. That is sure if along some axis a step of the loop goes
     further than all accesses of one iteration are apart. `out[16*i + j]` with j below 16 will do;
