@@ -25,7 +25,7 @@ from course_lib.ir.graph import Graph, Node
         "x * x * ... * x is 62 multiplications. Which value, once you have it, could you use more "
         "than once?",
         "Squaring doubles the exponent: five squarings make 2, 4, 8, 16 and 32, and five products "
-        "more make 63 of them. That is 10. But 63 is also 7 * 9: the ninth power of a seventh power.",
+        "more make 63. That is 10. But 63 is also 7 * 9: the ninth power of a seventh power.",
         "Four multiplications make y = x ** 7, because 7 = 1 + 6 and 6 = 3 + 3. How many make the "
         "ninth power of y?",
     ),

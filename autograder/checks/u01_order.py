@@ -195,14 +195,14 @@ def finds_faults_in_random_programs(misplaced, example):
 
 @checks("ir.verify.misplaced", spec="One walk is enough")
 def takes_long_programs(misplaced):
-    """40,000 operations, and then one of them again."""
-    nodes = [X, *(relu(X) for _ in range(40_000))]
+    """45,000 operations, and then one of them again."""
+    nodes = [X, *(relu(X) for _ in range(45_000))]
     got = misplaced([*nodes, nodes[2500]])
     if got != len(nodes):
-        raise Wrong("Forty thousand operations are in order; then one of them comes again.",
-                    program="an input, 40,000 relu of it, the one at position 2,500 again",
-                    got=repr(got)[:200], expected="40001")  # fmt: skip
-    return "40,000 operations"
+        raise Wrong("Forty-five thousand operations are in order; then one of them comes again.",
+                    program="an input, 45,000 relu of it, the one at position 2,500 again",
+                    got=repr(got)[:200], expected="45001")  # fmt: skip
+    return "45,000 operations"
 
 
 def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -> None:

@@ -102,7 +102,10 @@ def smooth(line: Sequence[tuple[float, float]]) -> str:
 def _width(item: Item) -> float:
     words = [len(item.title) * TITLE, *(len(d) * DETAIL for d in item.details)]
     wide = max(words) * MONO_WIDTH
-    return wide + 8 if item.shape == "output" else max(wide + 24, 64.0) + 2 * slant(item.shape)
+    if item.shape == "output":
+        return wide + 8
+    margin = 36 if item.state in GLYPHS else 24  # room for the sign, on both sides of the words
+    return max(wide + margin, 64.0) + 2 * slant(item.shape)
 
 
 def _height(item: Item) -> float:
@@ -135,7 +138,7 @@ def _box(item: Item, x: float, y: float) -> str:
     for k, detail in enumerate(item.details, 1):
         parts.append(label(x, line + k * LINE, detail, "cl-mid cl-s cl-m"))
     if item.state in GLYPHS:
-        right = x + width / 2 - slant(item.shape) - 10
+        right = x + width / 2 - max(slant(item.shape), 4.0 if item.shape == "constant" else 0) - 11
         parts.append(label(right, y - height / 2 + 12, GLYPHS[item.state], f"cl-t-{item.state}"))
     return tag("g", *parts, klass="cl-hot" if hot else None)
 
