@@ -27,6 +27,7 @@ from autograder.solutions import imports_of_signature, signature_line, solution_
 from course_lib.exercises import Slot, slot, slots
 
 POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
+FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a reader
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {
@@ -178,8 +179,9 @@ def _plain(cell: Any) -> Any:
     tags = cell.metadata.get("tags")
     metadata = {"tags": list(tags)} if tags else {}
     make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-    digest = hashlib.sha256(cell.source.encode()).hexdigest()[:12]
-    return make(cell.source, metadata=metadata, id=f"c-{digest}")
+    source = FOR_TOOLS.sub("", cell.source) if cell.cell_type == "code" else cell.source
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    return make(source, metadata=metadata, id=f"c-{digest}")
 
 
 def _code(lines: list[str], cell_id: str, meta: dict[str, Any]) -> Any:

@@ -81,6 +81,12 @@ def test_notebooks_are_valid_for_jupyter_and_nbgrader(source, solutions):
     )
 
 
+def test_cells_show_no_comments_for_tools():
+    for real in sources(COURSE / "notebooks"):
+        notebook = expand(real, solutions=False)
+        assert not any("# fmt:" in cell.source for cell in notebook.cells), real.name
+
+
 def test_every_kind_of_exercise_becomes_its_cells(source):
     notebook = expand(source, solutions=False)
     marks = {c.id: c.metadata.nbgrader for c in notebook.cells if "nbgrader" in c.metadata}
