@@ -25,10 +25,14 @@ from autograder.mutants.u04 import largest_first
 from autograder.mutants.u04_steps import least_growth_first
 from autograder.notebook import check
 from autograder.validate import verdict_of
+from course_lib.compiler import compile as compile_graph
 from course_lib.compiler import read
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend.onnx_export import to_onnx
+from course_lib.ir.build import apply, const, inp
+from course_lib.ir.graph import Graph
 from course_lib.ir.interp import evaluate
+from course_lib.ir.loops import loops
 from course_lib.ir.text import parse_graph
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.cse import cse
@@ -227,6 +231,17 @@ def test_the_story_of_the_relayouts():
         assert len(relayouts(run_passes(imported("resnet18"), passes))) == 39
     for name in ("resnet18", "mobilenet_v2"):
         assert relayouts(run_passes(imported(name), passes)) == []
+
+
+def test_the_lanes_of_a_convolution_in_blocks_are_the_channels_of_a_block():
+    """Also where there are 32 blocks, which would be wider."""
+    x, weights = inp("x", "f32[1,512,9,9]"), const(np.ones((512, 512, 3, 3), np.float32))
+    graph = Graph.of([x], [apply("conv", x, weights)])
+    able = {n: of for n in graph.ops if (of := layouts_of(n, "nchw16c"))}
+    made = compile_graph(graph, passes=[lambda g: in_layouts(g, able), fold], threads=1)
+    steps = made.stage("scheduled").form.steps
+    (kernel,) = [s.kernel for s in steps if s.kernel and s.kernel.name.startswith("conv")]
+    assert {s.extent for s in loops(kernel) if s.kind == "vector"} == {16}
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")

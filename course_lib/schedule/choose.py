@@ -105,6 +105,9 @@ def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Ti
         pack_axis = blocked if isinstance(blocked, tuple) else None
         if pack_axis and (loop.extent or 0) % width:
             continue
+        inside = best and best.pack and best.lane[1] >= lanes and best.pack[0]
+        if pack_axis and pack_axis[0] == inside:
+            continue  # the weights lie in blocks already, and an inner loop goes along a block
         if not (loop.extent or 0) % width:
             pack_axis = pack_axis or _weights(loop, reads, constants)
         free = (machine.registers - 4) // -(-width // lanes)
