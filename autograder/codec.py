@@ -10,15 +10,15 @@
 | Node, Graph                             | one row per node; what the other end has, by number |
 | TensorType, DType, Sym                  | their text                                          |
 | a frozen dataclass of course_lib        | its fields                                          |
-| an onnx.ModelProto                      | its own bytes, with all weights inside              |
+| an onnx.ModelProto                      | its own bytes, with all weights inside; by number   |
 | a function (grader to student only)     | a number; calling it there calls it here            |
 
 Never pickle. Decoding makes values of these types and nothing else; nodes are built by the op
 table, graphs pass the verifier, and sizes are checked before anything is allocated. What comes from
 a student's process is treated as hostile.
 
-Both ends number the nodes and graphs of a call in the order in which they cross. So a node that
-comes back is the very node that went out, and `is` means what it means inside one process.
+Both ends number the nodes, graphs and models of a call in the order in which they cross. So a node
+that comes back is the very node that went out, and `is` means what it means inside one process.
 
 Next room: worker.py, the student's end of the pipe; sandbox.py, ours.
 """
@@ -154,8 +154,11 @@ class _Writer:
         if isinstance(value, Graph):
             return {"known": self.graph(value, depth)}
         if _is_onnx_model(value):
-            self.blobs.append(value.SerializeToString(deterministic=True))
-            return {"onnx": len(self.blobs) - 1}
+            if self.codec.number_of(value) is None:
+                self.blobs.append(value.SerializeToString(deterministic=True))
+                self.rows.append({"onnx": len(self.blobs) - 1})
+                self.codec.remember(value)
+            return {"known": self.codec.number_of(value)}
         if isinstance(value, types.TensorType):
             return {"type": str(value)}
         if isinstance(value, types.DType):
@@ -232,8 +235,13 @@ class _Reader:
         if len(rows) > MAX_ROWS:
             raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
         for row in rows:
-            self.codec.remember(self.graph(row) if "graph" in row else self.node(row))
+            self.codec.remember(self.made(row))
         return self.unpack(self.content["body"])
+
+    def made(self, row: dict[str, Any]) -> Any:
+        if "onnx" in row:
+            return self.onnx_model(int(row["onnx"]))
+        return self.graph(row) if "graph" in row else self.node(row)
 
     def unpack(self, packed: Any) -> Any:
         if not isinstance(packed, dict):
@@ -262,8 +270,6 @@ class _Reader:
             return types.Sym(tuple(map(str, body[0])), int(body[1]))
         if kind == "record":
             return self.record(*body)
-        if kind == "onnx":
-            return self.onnx_model(int(body))
         if kind == "function" and self.codec.call is not None:
             return self.proxy(int(body))
         raise Unsendable(f"unknown tag {kind!r}")

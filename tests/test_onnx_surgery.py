@@ -12,7 +12,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from autograder.checks.u03_onnx import Maker, block
+from autograder.checks.u03_onnx_models import Maker, block
 from course_lib.frontend import load
 from course_lib.frontend.onnx_surgery import (
     FUSED_DOMAIN,

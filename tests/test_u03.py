@@ -15,7 +15,8 @@ from autograder.answers.u03_evidence import EVIDENCE, GROUPS, REASONS
 from autograder.answers.u03_programs import PROGRAMS
 from autograder.build import deliver
 from autograder.checks.u03_fuse import BEST, MOST_WORK, REFERENCE, STAND_IN, bytes_moved
-from autograder.checks.u03_onnx import FOLD, block
+from autograder.checks.u03_onnx import FOLD
+from autograder.checks.u03_onnx_models import block
 from autograder.codec import Codec, Unsendable
 from autograder.edition import contents
 from autograder.feedback import as_html, as_text
@@ -218,12 +219,22 @@ def test_an_onnx_model_crosses_and_a_pointer_to_a_file_does_not():
     weight = model.graph.initializer[0]
     weight.data_location = onnx.TensorProto.EXTERNAL
     with pytest.raises(Unsendable, match="another file"):
-        there.decode(here.encode(model))
+        Codec().decode(Codec().encode(model))
     inside = block()
     value = inside.graph.node[0].attribute.add(name="value", type=onnx.AttributeProto.TENSOR)
     value.t.external_data.add(key="location", value="secret")
     with pytest.raises(Unsendable, match="another file"):
-        there.decode(here.encode(inside))
+        Codec().decode(Codec().encode(inside))
+
+
+def test_a_model_that_comes_back_is_the_very_one_that_went_out():
+    here, there = Codec(), Codec()
+    model = block()
+    copy = there.decode(here.encode([model]))[0]
+    copy.graph.node.pop()
+    assert here.decode(there.encode(copy)) is model
+    other = block(bias=True)
+    assert here.decode(there.encode(other)) == other
 
 
 # ── feedback ──

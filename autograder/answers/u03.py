@@ -68,7 +68,8 @@ def cycle() -> tuple[Graph, Node, Node]:
       `kind_of` (users first) is None.
     - No operation of the program is a contraction (`groups.CONTRACTIONS`).
 
-    At most 6 operations, all of them needed by the outputs.
+    At most 6 operations, all of them needed by the outputs. They are functions of nodes, such as
+    `neg(x)`, `x + y`, `transpose(x, (1, 0))` and `reduce_sum(x, axes=(1,), keepdims=False)`.
     """
     x = inp("x", "f32[8,8]")
     a = exp(x)
@@ -94,8 +95,9 @@ def cycle() -> tuple[Graph, Node, Node]:
 def illegal() -> dict[str, str]:
     """Which of the seven groups cannot be a kernel, and why?
 
-    A dict from the letter of each illegal group to its reason; legal groups are left out. The
-    first reason of this list that holds counts:
+    A dict from the letter of each illegal group to its reason; legal groups are left out. Judge
+    each group as if every operation outside were a kernel of its own. The first reason of this list
+    that holds counts:
 
         "no such kernel"     `kind_of(members)`, users first, is None
         "is an output"       a member other than the last is an output of the program

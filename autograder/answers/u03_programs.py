@@ -1,8 +1,9 @@
-"""Eight programs on which fusion heuristics are compared: excerpts of models, at their real sizes.
+"""Nine programs on which fusion heuristics are compared: excerpts of models, at their real sizes.
 
 Weights are inputs, so that the programs are small. `PROGRAMS` is given to the student. Two of the
 excerpts are the transformer block and the residual block of the course's models; the others have
-what those lack, a producer that its consumer reads many times. Next room: ../checks/u03_fuse.py.
+what those lack, such as a producer that its consumer reads many times. Next room:
+../checks/u03_fuse.py.
 """
 
 from __future__ import annotations
@@ -75,11 +76,19 @@ def readers() -> Graph:
     return Graph.of([m, bias], [scores], "readers")
 
 
+def projections() -> Graph:
+    """Queries, keys and values of four heads, of one product."""
+    x, w, b = inp("x", "f32[128,256]"), inp("w", "f32[256,768]"), inp("b", "f32[768]")
+    heads = reshape(x @ w + b, (128, 12, 64))
+    thirds = [
+        apply("slice", heads, starts=(0, k, 0), stops=(128, k + 4, 64)) for k in range(0, 12, 4)
+    ]
+    return Graph.of([x, w, b], [transpose(t, (1, 0, 2)) for t in thirds], "projections")
+
+
 def _conv(x: Node, w: Node) -> Node:
     return apply("conv", apply("pad", x, low=(0, 0, 1, 1), high=(0, 0, 1, 1)), w)
 
 
-PROGRAMS: dict[str, Graph] = {
-    make.__name__: make()
-    for make in (perceptron, residual, attention, masked, positions, gate, temperature, readers)
-}
+_ALL = (perceptron, residual, attention, masked, positions, gate, temperature, readers, projections)
+PROGRAMS: dict[str, Graph] = {make.__name__: make() for make in _ALL}

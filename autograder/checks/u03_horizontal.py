@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from autograder.checks.u02_shared import live_ops
 from autograder.framework import Wrong, checks
 from autograder.properties import same_meaning
 from course_lib.ir.build import add, const, inp, relu, reshape, transpose
@@ -54,6 +55,24 @@ def horizontal_merges_siblings(horizontal):
     return "siblings of different widths"
 
 
+@checks("passes.horizontal", spec="Merged are those that read the same node")
+def horizontal_merges_what_reads_a_merged_one(horizontal):
+    """Two families, of which the second reads what the first makes."""
+    x = inp("x", "f32[4,6]")
+    first, other = (moved(product(x, 3, k)) for k in (1, 2))
+    h = relu(first)
+    before = Graph.of([x], [other, *(moved(product(h, n, n)) for n in (2, 5))], "stacked")
+    after = same_meaning(before, horizontal(before))
+    if _count(after) > 2:
+        raise Wrong(
+            f"Two families are two products; here are {_count(after)}. A merged product that reads "
+            "a node of the old graph keeps what that node needs alive: its x is the new one.",
+            program=before,
+            got=after,
+        )
+    return "families behind each other"
+
+
 @checks("passes.horizontal", given=families(), examples=40)
 def horizontal_makes_one_product_of_each_family(horizontal, graph):
     """As many products are left as there are families, and the results are the same."""
@@ -71,6 +90,13 @@ def horizontal_leaves_the_rest(horizontal):
     cases = _left_alone()
     for before, problem, spec in cases:
         after = same_meaning(before, horizontal(before), spec=spec)
+        if len(live_ops(after)) > len(live_ops(before)):
+            raise Wrong(
+                f"{problem} There is nothing to merge, and here are more operations than before.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
         if _count(after) != _count(before):
             raise Wrong(
                 f"{problem} Here {_count(after)} products are left of {_count(before)}.",

@@ -19,7 +19,7 @@ from course_lib.passes.provenance import origins
 
 
 def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, origin=origins,
-             attrs=None):  # fmt: skip
+             attrs=None, ones=None, fresh=True):  # fmt: skip
     readers, outputs = graph.users(), set(graph.outputs)
 
     def visit(node, inputs):
@@ -29,7 +29,7 @@ def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, o
             return made
         if users and any(len(readers[n]) > 1 or n in outputs for n in old.nodes):
             return made
-        x, w = new.conv.inputs
+        x, w = new.conv.inputs if fresh else old.conv.inputs
         scale, shift, mean, variance = (v.value for v in made.inputs[1:])
         factor = scale / np.sqrt(variance + (made.attrs["eps"] if eps else 0.0))
         sizes = [1] * w.type.rank
@@ -40,7 +40,7 @@ def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, o
         b = (b - mean) * factor + shift if order == "right" else b * factor - mean + shift
         come = origin(*new.nodes, made)
         weight = replace(const(w.value * factor.reshape(sizes), "f32"), origin=come)
-        offset = const(b.reshape(1, -1, *[1] * (w.type.rank - 2)), "f32")
+        offset = const(b.reshape(1, -1, *[1] * (ones or w.type.rank - 2)), "f32")
         kept = {k: v for k, v in new.conv.attrs.items() if attrs is None or k in attrs}
         conv = apply("conv", x, weight, origin=come, **kept)
         return apply("add", conv, replace(offset, origin=come), origin=come)
@@ -84,6 +84,17 @@ def forgets_origins(graph):
 
 
 @mutant("passes.bn_fold")
+def only_images(graph):
+    """A bias of two axes behind the channel, whatever the convolution has."""
+    return _bn_fold(graph, ones=2)
+
+
+@mutant("passes.bn_fold")
+def reads_the_old_graph(graph):
+    return _bn_fold(graph, fresh=False)
+
+
+@mutant("passes.bn_fold")
 def does_nothing(graph):
     return graph
 
@@ -99,7 +110,7 @@ def in_f32(graph):
 
 def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tidy=True,
           epsilon=True, bias=True, ops=("Conv",), shared=True, second=True, prefix="",
-          known=constants_of):  # fmt: skip
+          known=constants_of, kind=None):  # fmt: skip
     new = onnx.ModelProto()
     new.CopyFrom(model)
     graph = new.graph
@@ -127,7 +138,9 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
         }
         where = norm.name if names == "fresh" else conv.input[1]
         for key, array in made.items():
-            tensor = numpy_helper.from_array(array.astype(np.float32), f"{prefix}{where} {key}")
+            tensor = numpy_helper.from_array(
+                array.astype(kind or w.dtype), f"{prefix}{where} {key}"
+            )
             if shared:
                 graph.initializer.append(tensor)
             elif key == "w":  # in place of the old one
@@ -215,6 +228,29 @@ def transposed_convolutions_too(model):
 @mutant(FOLD)
 def the_same_model(model):
     return model
+
+
+@mutant(FOLD)
+def in_the_model_itself(model):
+    """Folds, but in the caller's model."""
+    model.CopyFrom(_fold(model))
+    return model
+
+
+@mutant(FOLD)
+def always_single_precision(model):
+    return _fold(model, kind=np.float32)
+
+
+@mutant(FOLD)
+def names_of_no_initializer(model):
+    """Free among the initializers, inputs and outputs; nodes have names for values, too."""
+    graph = model.graph
+    declared = (*graph.initializer, *graph.input, *graph.output, *graph.value_info)
+    prefix = "folded "
+    while any(value.name.startswith(prefix) for value in declared):
+        prefix += "again "
+    return _fold(model, prefix=prefix)
 
 
 @alternative(FOLD)

@@ -6,11 +6,11 @@ import numpy as np
 
 from autograder.framework import alternative, mutant
 from course_lib.ir.build import apply, const
-from course_lib.passes.fuse import should_fuse
 from course_lib.passes.groups import MOVES, as_kernels, finishes_contraction, fits, per_row
 from course_lib.passes.horizontal import branches, slice_after_reshape
 from course_lib.passes.provenance import origins
 from course_lib.passes.rewrite import rewrite
+from course_lib.passes.should_fuse import should_fuse
 
 # ── passes.fuse ──
 
@@ -120,6 +120,13 @@ def whatever_is_smaller(producer, consumer):
 
 
 @mutant("passes.should_fuse")
+def never_movement(producer, consumer):
+    """Rows, reductions and equals; slices are copied."""
+    a, b = producer.type.shape, consumer.type.shape
+    return a == b or consumer.op.startswith("reduce") or per_row(a, b)
+
+
+@mutant("passes.should_fuse")
 def only_reductions(producer, consumer):
     return consumer.op.startswith("reduce")
 
@@ -159,11 +166,12 @@ def _key(branch):
     return branch.matmul.inputs[0], branch.bias is None
 
 
-def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins, turn=1):
+def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins, turn=1,
+                fresh=True, least=2):  # fmt: skip
     families = {}
     for branch in branches(graph):
         families.setdefault(key(branch), []).append(branch)
-    merging = [f[:most][::turn] for f in families.values() if len(f) > 1]
+    merging = [f[:most][::turn] for f in families.values() if len(f) >= least]
     family_of = {b.end: f for f in merging for b in f}
     operand, merged = {}, {}
 
@@ -178,6 +186,7 @@ def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins, turn
             come = origin(*(n for b in family for n in (b.matmul, b.end)))
             weights = np.concatenate([b.matmul.inputs[1].value for b in family], axis=1)
             x = next(operand[b.matmul] for b in family if b.matmul in operand)
+            x = x if fresh else first.matmul.inputs[0]
             y = apply("matmul", x, const(weights), origin=come)
             if any(b.bias for b in family):
                 parts = [b.bias.value.ravel() if b.bias else np.zeros(b.width, "f") for b in family]
@@ -218,6 +227,16 @@ def only_pairs(graph):
 @mutant("passes.horizontal")
 def forgets_where_it_came_from(graph):
     return _horizontal(graph, origin=lambda *nodes: ())
+
+
+@mutant("passes.horizontal")
+def reads_the_old_operand(graph):
+    return rewrite(_horizontal(graph, fresh=False), [slice_after_reshape])
+
+
+@mutant("passes.horizontal")
+def families_of_one(graph):
+    return rewrite(_horizontal(graph, least=1), [slice_after_reshape])
 
 
 @mutant("passes.horizontal")

@@ -29,10 +29,12 @@ from course_lib.passes.provenance import origins
         "Write batch_norm(y) per channel as y * factor + offset. Where can the factor go if y is "
         "a convolution? And if y is a convolution plus a bias?",
         "factor = scale / sqrt(var + eps), one number per output channel: multiply w[oc, ...] by "
-        "it. The new bias is (old bias - mean) * factor + shift, of shape [1, oc, 1, 1].",
+        "it. The new bias is (old bias - mean) * factor + shift, of shape [1, oc, 1, 1] on 2-D "
+        "images: as many ones as w has behind its first two axes.",
         "graph.rebuild(visit): convolution_before(node) has the old nodes, whose users you check "
         "with graph.users() and graph.outputs; convolution_before(node.with_inputs(inputs)) the "
-        "new ones. Then add(conv(x, w * factor.reshape(-1, 1, 1, 1)), bias.reshape(1, -1, 1, 1)).",
+        "new ones. With ones = [1] * (w.value.ndim - 2), then "
+        "add(conv(x, w * factor.reshape(-1, 1, *ones)), bias.reshape(1, -1, *ones)).",
     ),
 )
 def bn_fold(graph: Graph) -> Graph:
@@ -46,16 +48,16 @@ def bn_fold(graph: Graph) -> Graph:
     Between the two there may be the convolution's own bias, `add(conv(x, w), b)` in either order,
     where b is a constant with one number for each channel (or one for all); without it b is 0.
 
-    `convolution_before` below finds the convolution. A batch norm stays as it is (and `decompose`
+    `convolution_before(norm)` finds the convolution. A batch norm stays as it is (and `decompose`
     makes a multiplication and an addition of it)
     - if the weights or one of its four vectors are not constants;
     - if the convolution, or the add, has another user or is an output: that user needs the old
       value, so both convolutions would have to run.
 
-    Grouped and depthwise convolutions fold in the same way: axis 0 of w is always the output
-    channel. w' and b' are computed in float64 and rounded once. Not bit-exact: the products are
-    rounded before the sum instead of after it. On ResNet-18 and MobileNetV2 the outputs differ by
-    less than 1e-6 of the largest one.
+    Images are 1-D, 2-D or 3-D. Grouped and depthwise convolutions fold in the same way: axis 0 of w
+    is always the output channel. w' and b' are new constants of w's element type (ours are computed
+    in float64 and rounded once). Not bit-exact: the products are rounded before the sum instead of
+    after it. On ResNet-18 and MobileNetV2 the outputs differ by less than 1e-6 of the largest one.
 
     The new nodes carry the origins of both; dead constants are left for `dce`. Source: Jacob et
     al. 2018, section 3.2.

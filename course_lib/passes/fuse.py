@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from course_lib.exercises import exercise
 from course_lib.ir.graph import Graph, Node
+from course_lib.passes import should_fuse as heuristic
 from course_lib.passes.dce import keep
 from course_lib.passes.groups import as_kernels, fits
-from course_lib.passes.should_fuse import should_fuse
 
 
 @exercise(
@@ -28,7 +28,8 @@ from course_lib.passes.should_fuse import should_fuse
         "Walk from the last node to the first: then the groups of all users of a node are known. "
         "It can join if they are one and the same group; if it joins, nobody outside reads it.",
         "group_of[node] is the (one) list of its users if node is no output, fits(node, group) "
-        "and should_fuse(node, user) for each user, else a new list; append the node to it. "
+        "and heuristic.should_fuse(node, user) for each user, else a new list; append the node to "
+        "it. "
         "Then return as_kernels(graph, group_of).",
     ),
 )
@@ -39,7 +40,7 @@ def fuse(graph: Graph) -> Graph:
     - it has users, *all* of them are in the same group, and it is not an output of the graph:
       otherwise somebody outside needs its value, and a kernel writes only one;
     - one kernel can hold the group with it: `groups.fits(node, group)`;
-    - it pays for each of its users: `should_fuse(node, user)`.
+    - it pays for each of its users: `heuristic.should_fuse(node, user)`.
     Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
 
     Why no cycle can appear: two members may be connected by a path through nodes outside, such as
@@ -77,7 +78,7 @@ def fuse(graph: Graph) -> Graph:
             and node not in outputs
             and all(group_of[reader] is group for reader in readers)
             and fits(node, group)
-            and all(should_fuse(node, reader) for reader in readers)
+            and all(heuristic.should_fuse(node, reader) for reader in readers)
         )
         group_of[node] = group if joins else []
         group_of[node].append(node)

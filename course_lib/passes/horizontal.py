@@ -45,9 +45,9 @@ def horizontal(graph: Graph) -> Graph:
         ->  y = matmul(x, concat(w_0 .. w_n-1))  [ + concat(b_0 .. b_n-1) ]
             y_k = slice(y), columns from the sum of the sizes before to that plus its own
 
-    `branches(graph)` below finds the candidates: products by a constant matrix, with the constant
-    bias if there is one. Merged are those that read the same node and all have a bias or all have
-    none. (Adding a bias of zeros instead would turn -0.0 into 0.0.)
+    `branches(graph)` finds the candidates: products by a constant matrix, with the constant bias if
+    there is one. x may have batch axes in front. Merged are those that read the same node and all
+    have a bias or all have none. (Adding a bias of zeros instead would turn -0.0 into 0.0.)
 
     Legal: the weights are constants, so no branch can depend on another. If a weight were computed
     from the result of a sibling, the merged product would have to run before itself.
