@@ -138,7 +138,7 @@ def _box(item: Item, x: float, y: float) -> str:
     for k, detail in enumerate(item.details, 1):
         parts.append(label(x, line + k * LINE, detail, "cl-mid cl-s cl-m"))
     if item.state in GLYPHS:
-        right = x + width / 2 - max(slant(item.shape), 4.0 if item.shape == "constant" else 0) - 11
+        right = x + width / 2 - (2.0 if item.shape == "constant" else slant(item.shape)) - 11
         parts.append(label(right, y - height / 2 + 12, GLYPHS[item.state], f"cl-t-{item.state}"))
     return tag("g", *parts, klass="cl-hot" if hot else None)
 
