@@ -17,7 +17,8 @@ from autograder.answers.u04_lives import LIVES, random_tasks
 from autograder.build import deliver
 from autograder.checks.u04_layout import CASES as RELAYOUTS
 from autograder.checks.u04_memory import CASES, RANDOM, the_arena_is_small
-from autograder.checks.u04_steps import ILLEGAL, LEGAL, SMALLEST, the_peak_is_low
+from autograder.checks.u04_order import SMALLEST, the_peak_is_low
+from autograder.checks.u04_steps import ILLEGAL, LEGAL
 from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import alternatives_of, mutants_of

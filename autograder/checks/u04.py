@@ -1,7 +1,7 @@
 """Visible checks of unit 4, Memory and layout.
 
 Here are the checks of the exercises that are evidence, lives and numbers; those of the library's
-functions are in u04_memory.py, u04_steps.py and u04_layout.py.
+functions are in u04_memory.py, u04_steps.py, u04_order.py and u04_layout.py.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autograder.answers.u04 import BROKEN
-from autograder.checks import u04_layout, u04_memory, u04_steps  # noqa: F401
+from autograder.checks import u04_layout, u04_memory, u04_order, u04_steps  # noqa: F401
 from autograder.checks.u04_shared import arena, sequence_of, told_plan, whole
 from autograder.framework import Wrong, checks
 from autograder.properties import seal_of

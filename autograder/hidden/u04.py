@@ -4,8 +4,8 @@ from autograder.answers.u04_lives import random_lives, random_tasks
 from autograder.checks.u04 import LAYOUTS, names
 from autograder.checks.u04_layout import moving, networks
 from autograder.checks.u04_memory import sound
+from autograder.checks.u04_order import legal, no_higher
 from autograder.checks.u04_shared import lives, runs
-from autograder.checks.u04_steps import legal, no_higher
 from autograder.framework import Wrong, harder, hidden
 from autograder.programs import BINARY, UNARY, graphs
 from autograder.properties import same_meaning
