@@ -21,7 +21,7 @@ from autograder.codec import Codec, Unsendable
 from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import mutants_of
-from autograder.mutants.u03_fuse import by_weighing, only_the_same_shape
+from autograder.mutants.u03_fuse import by_weighing, never_movement, only_the_same_shape
 from autograder.notebook import check
 from autograder.validate import verdict_of
 from course_lib.exercises import baselines, plugged, slot
@@ -40,7 +40,7 @@ from course_lib.passes.dce import dce
 from course_lib.passes.decompose import decompose
 from course_lib.passes.fold import fold
 from course_lib.passes.fuse import fuse
-from course_lib.passes.groups import as_kernels, check_group, kind_of
+from course_lib.passes.groups import MOVES, as_kernels, check_group, kind_of
 from course_lib.passes.horizontal import horizontal
 from course_lib.passes.manager import run_passes
 from course_lib.passes.simplify import simplify
@@ -111,10 +111,17 @@ def test_on_the_four_models_no_work_is_repeated_however_much_is_fused(imported):
         assert len(kernels(always)) == len(kernels(fuse(ready)))
 
 
-def test_merging_siblings_saves_two_kernels_and_adds_bytes_on_paper(imported):
-    with baselines("passes.horizontal"):
-        vertical = run_passes(imported["block"], PASSES)
-    both = run_passes(imported["block"], PASSES)
+def shape_or_movement(producer, consumer):
+    """The third heuristic of section 5."""
+    return producer.type.shape == consumer.type.shape or producer.op in MOVES
+
+
+@pytest.mark.parametrize("heuristic", [None, shape_or_movement])
+def test_merging_siblings_saves_two_kernels_and_adds_bytes_on_paper(imported, heuristic):
+    with plugged("passes.should_fuse", heuristic):
+        with baselines("passes.horizontal"):
+            vertical = run_passes(imported["block"], PASSES)
+        both = run_passes(imported["block"], PASSES)
     assert len(kernels(vertical)) - len(kernels(both)) == 2
     unread = 3 * 2 / 3 * 128 * 768 * 4
     saved = bytes_moved(vertical) - (bytes_moved(both) - unread)
@@ -132,6 +139,8 @@ def test_the_score_of_the_heuristic():
             lower(fused[name])
     stand_in = verdict_of(slot("passes.should_fuse"), only_the_same_shape)
     assert stand_in.earned == pytest.approx(0.3 * stand_in.points, abs=0.01)
+    no_slices = verdict_of(slot("passes.should_fuse"), never_movement)
+    assert stand_in.earned < no_slices.earned < stand_in.points, "movement counts"
     said = slot("passes.should_fuse").doc
     for megabytes in (STAND_IN, REFERENCE, BEST):
         assert f"{megabytes / 1e6:.1f} MB" in said

@@ -150,7 +150,7 @@ def _folded(before: Graph, result: Any) -> Graph:
     left = _count(after, "batch_norm")
     if left:
         revived = (
-            f" Here are {left} of {norms}. If you fold them all, a new convolution reads a node of "
+            f" Left of {norms}: {left}. If you fold them all, a new convolution reads a node of "
             "the old graph: its x comes from `inputs`."
         )
         raise Wrong(
