@@ -31,7 +31,7 @@ from course_lib.runtime.pool import run_parallel
 from course_lib.schedule.memory import MemoryPlan
 from course_lib.schedule.program import Program, Step
 
-WORTH_A_THREAD = 1_000_000  # operations and bytes of a kernel, from which a second thread pays
+WORTH_A_THREAD = 20_000_000  # operations and bytes of a kernel, from which a second thread pays
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
     run_parallel(kernel, args, iterations=32, threads=2)     // 0..16 here, 16..32 on a helper
 
-A compiled kernel runs without Python's lock, so plain threads are enough. Waking one costs some 10
+A compiled kernel runs without Python's lock, so plain threads are enough. Waking one costs tens of
 microseconds: the executable asks for help only where a kernel has more to do than that. Next room:
 `stages.py`.
 """
