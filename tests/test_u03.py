@@ -140,6 +140,7 @@ def test_the_score_of_the_heuristic():
     stand_in = verdict_of(slot("passes.should_fuse"), only_the_same_shape)
     assert stand_in.earned == pytest.approx(0.3 * stand_in.points, abs=0.01)
     no_slices = verdict_of(slot("passes.should_fuse"), never_movement)
+    assert stand_in.earned is not None and no_slices.earned is not None
     assert stand_in.earned < no_slices.earned < stand_in.points, "movement counts"
     said = slot("passes.should_fuse").doc
     for megabytes in (STAND_IN, REFERENCE, BEST):
