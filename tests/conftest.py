@@ -4,12 +4,16 @@
         require_tool("dot")          # absent: skipped with a reason; in CI: failed
         golden("scene.txt", text)    # compare with tests/golden/scene.txt
         table("Title", "a row")      # print rows under a title at the end of the run
+    text = run_notebook("instructor", unit=2, folder=tmp_path)   # all that it shows
 
 `pytest --update-golden` rewrites the golden files; look at the diff before you commit it.
 """
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -74,6 +78,45 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text(), f"differs from {path.name}; meant? pytest --update-golden"
 
     return check
+
+
+RUN_NOTEBOOK = """
+import os, sys, nbformat
+from nbclient import NotebookClient
+folder, name = os.path.split(sys.argv[1])
+os.chdir(folder)
+notebook = nbformat.read(name, as_version=4)
+NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
+nbformat.write(notebook, "done.ipynb")
+"""
+
+
+@pytest.fixture(scope="session")
+def run_notebook() -> Callable[..., str]:
+    """run_notebook("student", unit=3, folder=tmp_path, guesses={"u03.latency": 10}) runs a unit's
+    notebook in a kernel of its own. All that it shows as text; nothing may go to stderr."""
+
+    def run(edition: str, unit: int, folder: Path, guesses: dict[str, float] | None = None) -> str:
+        import nbformat
+
+        from autograder.build import deliver
+        from autograder.edition import contents
+
+        deliver(contents(edition, unit=unit), folder)
+        kept = {key: {"value": value, "unit": ""} for key, value in (guesses or {}).items()}
+        (folder / "predictions.json").write_text(json.dumps(kept))
+        (path,) = folder.glob(f"u{unit:02d}_*.ipynb")
+        elsewhere = ("PYTHONPATH", "COURSE_ANSWERS")
+        environment = {k: v for k, v in os.environ.items() if k not in elsewhere}
+        command = [sys.executable, "-c", RUN_NOTEBOOK, str(path)]
+        result = subprocess.run(command, env=environment, capture_output=True, text=True)
+        assert result.returncode == 0, result.stderr[-4000:]
+        notebook = nbformat.read(folder / "done.ipynb", as_version=4)
+        outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+        assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+        return "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+
+    return run
 
 
 TABLES = pytest.StashKey[dict[str, list[str]]]()

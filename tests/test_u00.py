@@ -1,33 +1,16 @@
 """Unit 0: its exercises are sound, its evidence is true, its notebook runs unsolved and solved."""
 
-import os
-import subprocess
-import sys
 import textwrap
-from pathlib import Path
 
-import nbformat
 import numpy as np
 import pytest
 
-from autograder.build import deliver
-from autograder.edition import contents
 from autograder.validate import validate
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops import Loop, accesses, loops, statements
 from course_lib.ir.loops_interp import run_kernel
 from course_lib.ir.loops_parse import parse_kernel
-
-EXECUTE = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
 
 
 @pytest.fixture(scope="module")
@@ -88,28 +71,15 @@ def extent(kernel, var):
     return next(loop.extent for loop in loops(kernel) if loop.var == var)
 
 
-def executed(edition: str, folder: Path) -> str:
-    """Run the unit's notebook of an edition, in a kernel of its own: all that it shows, as text."""
-    deliver(contents(edition, unit=0), folder)
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COURSE_ANSWERS")}
-    command = [sys.executable, "-c", EXECUTE, str(folder / "u00_tour.ipynb")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-4000:]
-    notebook = nbformat.read(folder / "done.ipynb", as_version=4)
-    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-    return "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
-
-
-def test_the_students_notebook_runs_without_any_answer(tmp_path):
-    text = executed("student", tmp_path)
+def test_the_students_notebook_runs_without_any_answer(run_notebook, tmp_path):
+    text = run_notebook("student", unit=0, folder=tmp_path)
     assert text.count("not attempted yet (0 of") == 4
     assert text.count("This cell needs your answer to") == 4
     assert "18,304 cycles" in text and "FusedGemm" in text
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(tmp_path):
-    text = executed("instructor", tmp_path)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    text = run_notebook("instructor", unit=0, folder=tmp_path)
     for name, points in [("u00.intensity", 1), ("u00.claims", 2), ("u00.busy", 2)]:
         assert f"{name}: passed ({points} of {points} points)" in text
     assert "accelerator.systolic.cycles: passed (3 of 3 points)" in text

@@ -2,22 +2,17 @@
 
 import contextlib
 import io
-import os
 import re
-import subprocess
-import sys
 import warnings
 from collections import Counter
 from functools import reduce
-from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 
 from autograder.answers.u01_dumps import CHANGED_HEAD, GATE, TORCH_MLIR
-from autograder.build import deliver
-from autograder.edition import COURSE, contents, notebook_bytes
+from autograder.edition import COURSE, notebook_bytes
 from autograder.feedback import as_html, as_text
 from autograder.framework import mutants_of
 from autograder.grade import Assignment, grade
@@ -42,15 +37,6 @@ torch = pytest.importorskip("torch")
 
 LIBRARY = ["ir.verify.misplaced", "ir.graph.topological_order", "ir.windows.positions"]
 ALL = [*LIBRARY, *(f"u01.{n}" for n in ("power", "record", "wrong_line", "redundant", "limit"))]
-EXECUTE = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
 
 
 class Gate(torch.nn.Module):  # as in the notebook
@@ -352,16 +338,8 @@ def test_a_wrong_order_costs_its_own_points(tmp_path):
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(tmp_path: Path):
-    deliver(contents("instructor", unit=1), tmp_path)
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COURSE_ANSWERS")}
-    command = [sys.executable, "-c", EXECUTE, str(tmp_path / "u01_graphs.ipynb")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-4000:]
-    notebook = nbformat.read(tmp_path / "done.ipynb", as_version=4)
-    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-    text = "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    text = run_notebook("instructor", unit=1, folder=tmp_path)
     for name in ALL:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} point" in text

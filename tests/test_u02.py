@@ -2,15 +2,11 @@
 
 import contextlib
 import io
-import os
 import platform
-import subprocess
-import sys
 import warnings
 from collections import Counter
 from pathlib import Path
 
-import nbformat
 import numpy as np
 import onnx
 import onnxruntime as ort
@@ -18,9 +14,7 @@ import pytest
 
 from autograder.answers.u02 import REFERENCE_OPS, SCHOOL_RULES
 from autograder.answers.u02_evidence import DUMPS
-from autograder.build import deliver
 from autograder.checks.u02_rules import AS_CHEAP, CHEAPER, INEXACT, SIMPLER
-from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import mutants_of
 from autograder.mutants.u02_cleaning import ignores_attributes
@@ -47,15 +41,6 @@ WITH_MUTANTS = [
     *("passes.strength", "passes.fixpoint", "u02.after_fold", "u02.witnesses", "u02.sevenths"),
     *("u02.broken", "u02.every_pass"),
 ]
-EXECUTE = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
 
 
 # ── the evidence ──
@@ -206,16 +191,8 @@ def test_doing_nothing_earns_nothing():
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(tmp_path):
-    deliver(contents("instructor", unit=2), tmp_path)
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COURSE_ANSWERS")}
-    command = [sys.executable, "-c", EXECUTE, str(tmp_path / "u02_rewrites.ipynb")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-4000:]
-    notebook = nbformat.read(tmp_path / "done.ipynb", as_version=4)
-    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-    text = "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    text = run_notebook("instructor", unit=2, folder=tmp_path)
     for name in WITH_MUTANTS:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} point" in text

@@ -1,11 +1,5 @@
 """Unit 3: its figures are true, its evidence is what it says, its words help."""
 
-import json
-import os
-import subprocess
-import sys
-
-import nbformat
 import numpy as np
 import onnx
 import pytest
@@ -13,12 +7,10 @@ import pytest
 from autograder.answers.u03 import REFERENCE_BILL
 from autograder.answers.u03_evidence import EVIDENCE, GROUPS, REASONS
 from autograder.answers.u03_programs import PROGRAMS
-from autograder.build import deliver
 from autograder.checks.u03_fuse import BEST, MOST_WORK, REFERENCE, STAND_IN, bytes_moved
 from autograder.checks.u03_onnx import FOLD
 from autograder.checks.u03_onnx_models import block
 from autograder.codec import Codec, Unsendable
-from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import mutants_of
 from autograder.mutants.u03_fuse import by_weighing, never_movement, only_the_same_shape
@@ -53,15 +45,6 @@ WITH_MUTANTS = [
     *("u03.saved", "passes.bn_fold", FOLD, "u03.cycle", "passes.fuse", "u03.illegal"),
     *("passes.should_fuse", "passes.horizontal"),
 ]
-EXECUTE = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
 
 
 def kernels(graph):
@@ -282,18 +265,9 @@ def test_the_heuristic_needs_a_fuse_that_fuses():
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(tmp_path):
-    deliver(contents("instructor", unit=3), tmp_path)
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COURSE_ANSWERS")}
-    guesses = {key: {"value": 10, "unit": "percent"} for key in ("u03.latency", "u03.traffic")}
-    (tmp_path / "predictions.json").write_text(json.dumps(guesses))
-    command = [sys.executable, "-c", EXECUTE, str(tmp_path / "u03_fusion.ipynb")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-4000:]
-    notebook = nbformat.read(tmp_path / "done.ipynb", as_version=4)
-    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-    text = "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    guesses = {"u03.latency": 10, "u03.traffic": 10}
+    text = run_notebook("instructor", unit=3, folder=tmp_path, guesses=guesses)
     for name in WITH_MUTANTS:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} point" in text

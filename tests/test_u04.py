@@ -1,12 +1,8 @@
 """Unit 4: its lives and figures are those of the models, its evidence is true, its words help."""
 
 import functools
-import os
 import platform
-import subprocess
-import sys
 
-import nbformat
 import numpy as np
 import onnx
 import onnxruntime as ort
@@ -14,12 +10,10 @@ import pytest
 
 from autograder.answers.u04 import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
 from autograder.answers.u04_lives import LIVES, random_tasks
-from autograder.build import deliver
 from autograder.checks.u04_layout import CASES as RELAYOUTS
 from autograder.checks.u04_memory import CASES, RANDOM, the_arena_is_small
 from autograder.checks.u04_order import SMALLEST, the_peak_is_low
 from autograder.checks.u04_steps import ILLEGAL, LEGAL
-from autograder.edition import contents
 from autograder.feedback import as_html, as_text
 from autograder.framework import alternatives_of, mutants_of
 from autograder.mutants.u04 import largest_first
@@ -63,15 +57,6 @@ WITH_MUTANTS = [
     *("u04.clash", "u04.first_fit_wins", "u04.lines"),
 ]
 PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
-EXECUTE = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
 
 
 @functools.cache
@@ -304,16 +289,8 @@ def test_doing_nothing_earns_nothing():
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(tmp_path):
-    deliver(contents("instructor", unit=4), tmp_path)
-    environment = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "COURSE_ANSWERS")}
-    command = [sys.executable, "-c", EXECUTE, str(tmp_path / "u04_memory.ipynb")]
-    result = subprocess.run(command, env=environment, capture_output=True, text=True)
-    assert result.returncode == 0, result.stderr[-4000:]
-    notebook = nbformat.read(tmp_path / "done.ipynb", as_version=4)
-    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-    text = "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    text = run_notebook("instructor", unit=4, folder=tmp_path)
     for name in WITH_MUTANTS:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} points)" in text
