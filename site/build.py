@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import html
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -91,12 +92,16 @@ def _answer(entry: Slot, cell_id: str) -> Any:
 def _hints(entry: Slot, cell_id: str) -> list[Any]:
     """Three hints, each folded: a reader opens as many as needed."""
     folded = [
-        f'<details class="hints"><summary>Hint {number}</summary>'
-        f"\n\n{html.escape(hint)}\n\n</details>"
+        f'<details class="hints"><summary>Hint {number}</summary><p>{_as_html(hint)}</p></details>'
         for number, hint in enumerate(entry.hints, 1)
     ]
     text = "\n\n".join(folded)
     return [nbformat.v4.new_markdown_cell(text, id=f"{cell_id[:57]}-hints")] if folded else []
+
+
+def _as_html(hint: str) -> str:
+    """Not by way of Markdown: there, a line that begins with %a is a comment, and ** is bold."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(hint))
 
 
 def op_page() -> str:
