@@ -20,7 +20,7 @@ a student's process is treated as hostile.
 Both ends number the nodes, graphs and models of a call in the order in which they cross. So a node
 that comes back is the very node that went out, and `is` means what it means inside one process.
 
-Next room: worker.py, the student's end of the pipe; sandbox.py, ours.
+Next room: onnx_wire.py, then worker.py and sandbox.py, the two ends of the pipe.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ import json
 import math
 import struct
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from autograder.onnx_wire import Unsendable, is_onnx_model, onnx_bytes, read_onnx_model
 from course_lib.ir import types
 from course_lib.ir.build import apply, const, inp
 from course_lib.ir.graph import Graph, Node, topological_order
@@ -49,10 +50,6 @@ MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest mode
 MAX_ROWS = 50_000  # new nodes and graphs of a message
 MAX_DEPTH = 60
 DTYPES = {np.dtype(d).str for d in (*"?bBhHiIqQ", "f2", "f4", "f8", "c8", "c16")}
-
-
-class Unsendable(ValueError):
-    """The value is not plain data, or not what it says it is."""
 
 
 class Codec:
@@ -153,9 +150,9 @@ class _Writer:
             return {"known": self.codec.number_of(value)}
         if isinstance(value, Graph):
             return {"known": self.graph(value, depth)}
-        if _is_onnx_model(value):
+        if is_onnx_model(value):
             if self.codec.number_of(value) is None:
-                self.blobs.append(value.SerializeToString(deterministic=True))
+                self.blobs.append(onnx_bytes(value))
                 self.rows.append({"onnx": len(self.blobs) - 1})
                 self.codec.remember(value)
             return {"known": self.codec.number_of(value)}
@@ -333,16 +330,8 @@ class _Reader:
         return kind(**self.unpack(fields))
 
     def onnx_model(self, number: int) -> Any:
-        """Parsed by protobuf, never run here; it may not point at files of this end."""
-        import onnx
-
-        blob = self.blobs[number]
-        self.count(len(blob) // 4)
-        model = onnx.load_from_string(bytes(blob))
-        for tensor in _tensors(model.graph):
-            if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
-                raise Unsendable(f"the weight {tensor.name!r} lies in another file")
-        return model
+        self.count(len(self.blobs[number]) // 4)
+        return read_onnx_model(bytes(self.blobs[number]))
 
     def proxy(self, number: int) -> Callable[..., Any]:
         call = self.codec.call
@@ -352,25 +341,6 @@ class _Reader:
             return call(number, args, kwargs)
 
         return function
-
-
-def _is_onnx_model(value: Any) -> bool:
-    """Without importing onnx: whoever has such a value has imported it."""
-    onnx = sys.modules.get("onnx")
-    return onnx is not None and isinstance(value, onnx.ModelProto)
-
-
-def _tensors(message: Any) -> Iterator[Any]:
-    """Every tensor anywhere in a protobuf message."""
-    stack = [message]
-    while stack:
-        found = stack.pop()
-        if found.DESCRIPTOR.name == "TensorProto":
-            yield found
-            continue
-        for field, content in found.ListFields():
-            if field.message_type is not None:
-                stack += [content] if hasattr(content, "DESCRIPTOR") else content
 
 
 def _is_record(kind: type) -> bool:

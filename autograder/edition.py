@@ -32,6 +32,7 @@ SHIPPED = (
     "framework.py",
     "judging.py",
     "notebook.py",
+    "onnx_wire.py",
     "programs.py",
     "properties.py",
     "rubrics.py",

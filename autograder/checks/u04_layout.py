@@ -221,17 +221,9 @@ def each_relayout_that_can_cancel_does(sink_relayouts):
     for why, spec, program, types, expected in CASES:
         before = trace(program, *types)
         after = same_meaning(before, sink_relayouts(before), spec=spec)
-        left = moving(after)
-        if len(left) > expected:
-            names = value_names(after)
-            raise Wrong(
-                f"{why} {_count(expected)} of {len(moving(before))} should be left; here are "
-                f"{len(left)}.",
-                program=before,
-                got=after,
-                marked=tuple(names[n] for n in left),
-                spec=spec,
-            )
+        _at_most(
+            expected, before, after, f"{why} {_count(expected)} of {len(moving(before))}", spec
+        )
     return f"{len(CASES)} small programs"
 
 
@@ -246,15 +238,19 @@ def every_relayout_reaches_the_end(sink_relayouts, graph):
     """Where nothing stops a relayout, one is left behind the last operation, or none."""
     after = same_meaning(graph, sink_relayouts(graph))
     expected = 1 if str(graph.outputs[0].type) == PLAIN else 0  # the result in nchw needs one
+    _at_most(expected, graph, after, f"Nothing stops a relayout here. {_count(expected)}")
+
+
+def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str = "") -> None:
     left = moving(after)
     if len(left) > expected:
         names = value_names(after)
         raise Wrong(
-            f"Nothing stops a relayout here. {_count(expected)} should be left; here are "
-            f"{len(left)}.",
-            program=graph,
+            f"{wanted} should be left; here are {len(left)}.",
+            program=before,
             got=after,
             marked=tuple(names[n] for n in left),
+            spec=spec,
         )
 
 

@@ -139,6 +139,7 @@ from course_lib.ir.rows import (  # noqa: E402
     composite,  # noqa: F401
     contraction,  # noqa: F401
     elementwise,  # noqa: F401
+    gather,  # noqa: F401
     indexing,  # noqa: F401
     layout,  # noqa: F401
     movement,  # noqa: F401

@@ -16,7 +16,7 @@ import numpy as np
 
 from course_lib.ir.ops import REQUIRED, Attrs, Op, _no_flops, normal_axis, register
 from course_lib.ir.rows.elementwise import same_dtype
-from course_lib.ir.rows.movement import counted
+from course_lib.ir.rows.gather import counted
 from course_lib.ir.types import TensorType, i64
 
 REDUCTIONS = {
