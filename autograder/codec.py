@@ -13,9 +13,8 @@
 | an onnx.ModelProto                      | its own bytes, with all weights inside; by number   |
 | a function (grader to student only)     | a number; calling it there calls it here            |
 
-Never pickle. Decoding makes values of these types and nothing else; nodes are built by the op
-table, graphs pass the verifier, and sizes are checked before anything is allocated. What comes from
-a student's process is treated as hostile.
+Never pickle. What comes from a student's process is hostile: decoding makes values of these types
+and nothing else, nodes by the op table; graphs are verified, sizes checked before any allocation.
 
 Both ends number the nodes, graphs and models of a call in the order in which they cross. So a node
 that comes back is the very node that went out, and `is` means what it means inside one process.

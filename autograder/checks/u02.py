@@ -3,7 +3,7 @@
 A pass is judged by three things: the result means the same, bit for bit where the specification
 says so; the work is done (operations counted); what must stay is still there. Here are the checks
 of the fixpoint and of the exercises that are programs, numbers and evidence; those of the passes
-are in u02_cleaning.py, u02_match.py and u02_rules.py.
+are in u02_cleaning.py, u02_cse.py, u02_match.py and u02_rules.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from autograder.answers.u02 import SCHOOL_RULES
 from autograder.answers.u02_evidence import DUMPS
-from autograder.checks import u02_cleaning, u02_match, u02_rules  # noqa: F401
+from autograder.checks import u02_cleaning, u02_cse, u02_match, u02_rules  # noqa: F401
 from autograder.checks.u02_shared import equal_bits, live_ops
 from autograder.framework import Crashed, Score, Wrong, checks
 from autograder.properties import a_number, seal_of, sealed, valid_graph
