@@ -14,7 +14,7 @@ from course_lib import exercises
 from course_lib.exercises import hint, implements, plugged, unplug
 
 # Exercises that are no function of the library live here, with the same decorator.
-exercises.homes.append("autograder.answers.{unit}")
+exercises.homes["u"] = "autograder.units.{unit}.answers"
 
 from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402
 

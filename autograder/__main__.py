@@ -15,7 +15,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.edition import EDITIONS
+from autograder.edition.contents import EDITIONS
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,8 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from autograder.build import deliver
-    from autograder.edition import contents
+    from autograder.edition.contents import contents
+    from autograder.edition.deliver import deliver
 
     files = contents(options.edition, options.unit)
     for note in deliver(files, options.into):
@@ -52,7 +52,7 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    from autograder.release import release
+    from autograder.edition.release import release
 
     for folder in release(options.into, options.unit):
         print(f"{folder}: ready to hand out")
@@ -60,8 +60,8 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _nbgrader(options: argparse.Namespace) -> int:
-    from autograder.build import deliver
-    from autograder.nbgrader import course_files
+    from autograder.edition.deliver import deliver
+    from autograder.grading.nbgrader import course_files
 
     for note in deliver(course_files(options.unit), options.into):
         print(note)
@@ -70,7 +70,7 @@ def _nbgrader(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from autograder.classroom import grade_folder
+    from autograder.grading.classroom import grade_folder
 
     return grade_folder(options.submissions, options.out, options.unit, options.seed, options.jobs)
 

@@ -9,7 +9,7 @@
 `check` never raises: it returns a verdict, which shows itself. The answer is called exactly as the
 grader calls it: arguments and results pass through the same codec, so what works here works there.
 
-Next room: judging.py, how checks run.
+Next room: autograder/check/judging.py, how checks run.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograder.alarm import alarm
-from autograder.codec import Codec, Unsendable
-from autograder.framework import Crashed, NotAttempted, Unusable
-from autograder.judging import judge
-from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, Verdict
+from autograder.check.alarm import alarm
+from autograder.check.framework import Crashed, NotAttempted, Unusable
+from autograder.check.judging import judge
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, Verdict
+from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
 

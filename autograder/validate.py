@@ -7,7 +7,7 @@ rejected, each alternative passes, and quoted words stand in the specification. 
 the released one holds no solution and no hidden text; through the grader, in two processes, the
 instructor's notebook earns every point and the untouched one none.
 
-Next room: sandbox.py, where a student's code runs.
+Next room: autograder/grading/sandbox.py, where a student's code runs.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from autograder.edition import COURSE, notebook_bytes
-from autograder.framework import (
+from autograder.check.framework import (
     alternatives_of,
     checks_of,
     mutants_of,
 )
-from autograder.grade import Assignment, grade
-from autograder.judging import judge
+from autograder.check.judging import judge
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, Verdict
+from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.solutions import solution_body
+from autograder.edition.sources import Source, expand, sources
+from autograder.grading.grade import Assignment, grade
+from autograder.grading.program import read
 from autograder.notebook import check, here
-from autograder.program import read
-from autograder.solutions import solution_body
-from autograder.sources import Source, expand, sources
-from autograder.verdicts import BY_HAND, NOT_ATTEMPTED, PASSED, Verdict
 from course_lib import exercises
 from course_lib.exercises import Slot, plugged, slot
 

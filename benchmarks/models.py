@@ -19,8 +19,8 @@ import numpy as np
 from tqdm import tqdm
 
 import course_lib
-from course_lib.frontend.onnx_export import to_onnx
-from course_lib.frontend.peers import onnxruntime_session
+from course_lib.bridges.peers import onnxruntime_session
+from course_lib.frontend.onnx.write import to_onnx
 from course_lib.llvm.host import host_machine
 from course_lib.models import MODELS, example_inputs
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph import Graph
-from course_lib.ir.ops import KINDS, OPS, REQUIRED, Op
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.registry import KINDS, OPS, REQUIRED, Op
 from course_lib.ir.types import TensorType
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
@@ -67,7 +67,7 @@ def find_model(model: str) -> tuple[str | Graph, str | bytes]:
     from course_lib.models import MODELS, example_inputs
 
     if model in MODELS and not Path(model).exists():
-        from course_lib.frontend.onnx_export import to_onnx
+        from course_lib.frontend.onnx.write import to_onnx
 
         graph = load(MODELS[model].build(), example_inputs(model))
         return graph, to_onnx(graph).SerializeToString()
@@ -128,7 +128,7 @@ def compare(
     options: Namespace,
 ) -> dict[str, Any]:
     """Errors against the peer, over all outputs, and its time."""
-    from course_lib.frontend.peers import onnxruntime_session
+    from course_lib.bridges.peers import onnxruntime_session
 
     peer = onnxruntime_session(source, options.threads)
     theirs = peer(inputs)
@@ -176,8 +176,8 @@ def _comparison(found: dict[str, Any], ours_ms: float) -> str:
 def show(options: Namespace) -> Result:
     """One stage of a compilation, printed or written as a picture; or a slider through all."""
     from course_lib.compiler import compile
+    from course_lib.draw.graphs.stages import slider
     from course_lib.frontend import signature
-    from course_lib.runtime.stages import slider
 
     model, _ = find_model(options.model)
     inputs = load_inputs(signature(model), options.inputs, options.seed)

@@ -16,19 +16,19 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from course_lib.ir.graph import Graph
+from course_lib.draw.graphs.stages import Stage
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
-from course_lib.ir.verify import verify
-from course_lib.passes.decompose import decompose
-from course_lib.passes.manager import DEFAULT, Pass, run_passes
-from course_lib.passes.specialize import specialize
+from course_lib.lower.lower import lower
+from course_lib.memory.in_place import in_place
+from course_lib.memory.order import reorder
+from course_lib.memory.plan import plan_memory
+from course_lib.passes.infra.manager import DEFAULT, Pass, run_passes
+from course_lib.passes.prepare.decompose import decompose
+from course_lib.passes.prepare.specialize import specialize
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
-from course_lib.runtime.stages import Stage
-from course_lib.schedule.in_place import in_place
-from course_lib.schedule.lower import lower
-from course_lib.schedule.memory import plan_memory
-from course_lib.schedule.order import reorder
-from course_lib.schedule.plan import schedule
+from course_lib.schedule.schedule import schedule
 
 TARGETS = ("cpu", "interpreter")
 Watch = Callable[[str, Any], object]

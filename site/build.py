@@ -22,8 +22,8 @@ from typing import Any
 
 import nbformat
 
-from autograder.solutions import imports_of_signature
-from autograder.sources import Source, expand, grade_id, sources
+from autograder.edition.solutions import imports_of_signature
+from autograder.edition.sources import Source, expand, grade_id, sources
 from course_lib import commands
 from course_lib.exercises import Slot, slot
 

@@ -99,8 +99,8 @@ def run_notebook() -> Callable[..., str]:
     def run(edition: str, unit: int, folder: Path, guesses: dict[str, float] | None = None) -> str:
         import nbformat
 
-        from autograder.build import deliver
-        from autograder.edition import contents
+        from autograder.edition.contents import contents
+        from autograder.edition.deliver import deliver
 
         deliver(contents(edition, unit=unit), folder)
         kept = {key: {"value": value, "unit": ""} for key, value in (guesses or {}).items()}

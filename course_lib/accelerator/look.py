@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.accelerator.systolic import Clock, clocks
-from course_lib.draw.cells import Cell, cells
-from course_lib.draw.picture import Picture
-from course_lib.draw.stepper import stepper
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.base.stepper import stepper
+from course_lib.draw.plots.cells import Cell, cells
 
 
 def wavefront_steps(a: np.ndarray, b: np.ndarray) -> Picture:

@@ -1,12 +1,12 @@
 """Models in, graphs out: the only room that sees torch and onnx.
 
-    load(model, [x])          a torch.nn.Module        -> Graph      torch_export.py
-    load("model.onnx")        an ONNX file             -> Graph      onnx_import.py
-    to_onnx(graph)            a Graph                  -> ModelProto onnx_export.py
+    load(model, [x])          a torch.nn.Module        -> Graph      frontend/torch/export.py
+    load("model.onnx")        an ONNX file             -> Graph      frontend/onnx/read.py
+    to_onnx(graph)            a Graph                  -> ModelProto frontend/onnx/write.py
 
 Both importers are tables: one small function for each op of the other side, written with the
-functions of `ir/build.py`. What a model needs and no table has is reported all at once
-(`UnsupportedOps`). Read `torch_export.py` first. Next room: `course_lib/passes`.
+functions of `ir/graph/build.py`. What a model needs and no table has is reported all at once
+(`UnsupportedOps`). Read `frontend/torch/export.py` first. Next room: `course_lib/passes`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.frontend.provenance import UnsupportedOps
-from course_lib.ir.graph import Graph
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
 
 __all__ = ["UnsupportedOps", "coverage", "load", "signature"]
@@ -31,11 +31,11 @@ def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, Path, bytes)) or hasattr(model, "opset_import"):
-        from course_lib.frontend.onnx_import import from_onnx
+        from course_lib.frontend.onnx.read import from_onnx
 
         return from_onnx(model, example_inputs)
     if hasattr(model, "state_dict") or hasattr(model, "graph_module"):
-        from course_lib.frontend.torch_export import from_torch
+        from course_lib.frontend.torch.export import from_torch
 
         return from_torch(model, example_inputs)
     raise ValueError(
@@ -51,7 +51,7 @@ def signature(model: str | Graph) -> dict[str, TensorType | None]:
     """
     if isinstance(model, Graph):
         return {node.name: node.type for node in model.inputs}
-    from course_lib.frontend import onnx_file
+    from course_lib.frontend.onnx import file as onnx_file
 
     return onnx_file.signature(model)
 
@@ -61,6 +61,8 @@ def coverage() -> dict[str, list[str]]:
 
     Ops without a rule may still import: PyTorch and ONNX define many ops by simpler ones.
     """
-    from course_lib.frontend import aten, onnx_import, onnx_ops
+    from course_lib.frontend.onnx import rules as onnx_rules
+    from course_lib.frontend.onnx.read import CONTROL
+    from course_lib.frontend.torch import rules as torch_rules
 
-    return {"aten": sorted(aten.RULES), "onnx": sorted([*onnx_ops.RULES, *onnx_import.CONTROL])}
+    return {"aten": sorted(torch_rules.RULES), "onnx": sorted([*onnx_rules.RULES, *CONTROL])}

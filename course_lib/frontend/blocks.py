@@ -3,7 +3,7 @@
     attention(q, k, v, causal=True)   ->   softmax(select(mask, q @ k.T * scale, -inf)) @ v
 
 ONNX and PyTorch have hundreds of ops; most are short programs in a few dozen. What is about
-windows and image sizes stands in `images.py`, Einstein sums in `einsum.py`. Next: `onnx_import.py`.
+windows and image sizes stands in `images.py`, Einstein sums in `einsum.py`. Next: `onnx/read.py`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.ir import build as b
-from course_lib.ir.build import apply
-from course_lib.ir.graph import Node
-from course_lib.ir.ops import normal_axes, normal_axis
+from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import apply
+from course_lib.ir.graph.graph import Node
+from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.types import bool_, i64
 
 # ── arithmetic ──

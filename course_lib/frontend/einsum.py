@@ -3,7 +3,7 @@
     einsum("bhid,bhjd->bhij", [q, k])   ->   reshape(matmul(%q, transpose(%k)))
 
 An equation names the axes of each operand; an axis that the result does not name is summed over.
-Next: `onnx_import.py`.
+Next: `frontend/onnx/read.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import math
 from collections.abc import Sequence
 
 from course_lib.frontend import blocks
-from course_lib.ir import build as b
-from course_lib.ir.graph import Node
+from course_lib.ir.graph import build as b
+from course_lib.ir.graph.graph import Node
 
 
 def einsum(equation: str, xs: Sequence[Node]) -> Node:

@@ -4,7 +4,7 @@
 
 To resize is linear: along each axis, result = M @ input, with a constant matrix M that holds the
 interpolation weights. Nearest-neighbour weights are all 0 or 1, and become a gather instead.
-Next: `onnx_import.py`.
+Next: `frontend/onnx/read.py`.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from course_lib.ir import build as b
-from course_lib.ir.build import apply
-from course_lib.ir.graph import Node
+from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import apply
+from course_lib.ir.graph.graph import Node
 from course_lib.ir.types import i64
 
 # ── pooling ──

@@ -3,7 +3,7 @@
     stamp(relu(x), [x], ("layer1.0.relu",))   ->  %0 = relu(%x) loc("layer1.0.relu")
 
 The rules of the importers build nodes without saying where they come from; `stamp` writes it on
-everything that a rule has made. Next: `torch_export.py`.
+everything that a rule has made. Next: `frontend/torch/export.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from course_lib.ir.graph import Node, topological_order
+from course_lib.ir.graph.graph import Node, topological_order
 
 
 class UnsupportedOps(ValueError):

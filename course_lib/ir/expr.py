@@ -4,7 +4,7 @@
 
 Everything between the square brackets is an `Affine` index (a sum of loop variables times
 constants), everything else an `Expr`. The scalar functions and their meaning are rows of
-`scalar.py`. Next room: `loops.py`, which puts loops around such expressions.
+`scalar.py`. Next room: `ir/loops/nest.py`, which puts loops around such expressions.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     class _Reader(Reader):
         tokens_of = re.compile(r"\\s+|(?P<word>\\w+)|(?P<mark>[(),])")  # a group names a kind
 
-A recursive-descent parser on top of it has one method for each rule of its grammar: `parse.py` for
-graphs, `loops_parse.py` for kernels.
+A recursive-descent parser on top of it has one method for each rule of its grammar:
+`graph/parse.py` for graphs, `loops/parse.py` for kernels.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     exp(x) = 2**n * exp(r)      with n = round(x / ln 2) and |r| <= ln 2 / 2
 
 The C library's functions are as exact but work on one number at a time. Measured against float64
-over their whole range, these stay below 4 units in the last place (`tests/test_llvm_scalars.py`).
+over their whole range, these stay below 4 units in the last place (`tests/llvm/test_scalars.py`).
 
 Sources: exp after Cephes (S. Moshier); tanh and erf are rational approximations as in Eigen and
 XLA, with the coefficients that those projects publish. Next room: `jit.py`.

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
-from course_lib.ir.loops import Buffer, Kernel, Local, Loop, Stmt, Store, substitute
+from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store, substitute
 from course_lib.ir.types import DType, bool_
 from course_lib.llvm.scalars import constant, emit_scalar, memory_type
 

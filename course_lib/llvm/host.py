@@ -11,7 +11,7 @@ import os
 
 import llvmlite.binding as llvm
 
-from course_lib.schedule.machine import Machine
+from course_lib.cost.machine import Machine
 
 # feature -> (bytes of a vector register, how many there are); the first one present counts
 _VECTORS = (

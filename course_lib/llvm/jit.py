@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from course_lib.ir.loops import Kernel
+from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.emit import Part, emit_kernel
 
 

@@ -4,7 +4,7 @@
     nanoseconds("fmul {x}, %y")    ->  0.13
 
 Eight chains of the same operation run side by side in a loop, so that it is throughput that is
-measured, not how long one result takes. Next room: `course_lib/passes/strength.py`, which acts
+measured, not how long one result takes. Next room: `passes/clean/strength.py`, which acts
 on such prices.
 """
 

@@ -7,6 +7,12 @@
     }
 
 One pass is one file with one public function of the file's name. No pass changes its argument; the
-manager verifies the graph between two passes. Read `dce.py` and `cse.py` first, then `rewrite.py`
-(with `match.py` and `rule.py`), then `manager.py` for the order in which the compiler runs them.
+manager verifies the graph between two passes.
+
+    infra/    patterns, rules, rewriting, the manager      clean/    less work, the same structure
+    prepare/  numbers for sizes, composites spelled out    fusion/   several operations, one kernel
+    layout/   how images lie in memory
+
+Read `clean/dce.py` and `clean/cse.py` first, then `infra/rewrite.py` (with `infra/match.py` and
+`infra/rule.py`), then `infra/manager.py` for the order in which the compiler runs them.
 """

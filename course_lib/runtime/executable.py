@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph import Graph, Node
-from course_lib.ir.interp import bind, evaluate, run
-from course_lib.ir.loops import Kernel
-from course_lib.ir.ops import flops, traffic
-from course_lib.ir.text import print_graph
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.interp import bind, evaluate, run
+from course_lib.ir.graph.text import print_graph
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.program import Program, Step
+from course_lib.ir.registry import flops, traffic
 from course_lib.ir.types import type_of
+from course_lib.memory.plan import MemoryPlan
 from course_lib.runtime.pool import run_parallel
-from course_lib.schedule.memory import MemoryPlan
-from course_lib.schedule.program import Program, Step
 
 WORTH_A_THREAD = 20_000_000  # operations and bytes of a kernel, from which a second thread pays
 
@@ -208,7 +208,7 @@ def _info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
 
 
 def _alone(node: Node) -> Graph:
-    from course_lib.ir.build import inp
+    from course_lib.ir.graph.build import inp
 
     operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
     return Graph.of(operands, [node.with_inputs(operands)], node.op)

@@ -67,7 +67,7 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from course_lib.draw.listing import listing
+        from course_lib.draw.base.listing import listing
 
         return listing("What it cost", str(self)).html
 

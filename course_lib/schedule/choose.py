@@ -8,16 +8,16 @@
 The rule: one axis of the result becomes the lanes of vectors, a second one that does not move the
 vector operand is unrolled, so that a vector loaded once is used many times; the tile of both fills
 the registers. What has no such axis keeps its loops, and LLVM vectorizes the innermost one. The
-outermost loop may run on several threads. Next room: `plan.py`.
+outermost loop may run on several threads. Next room: `schedule.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from course_lib.cost.machine import Machine
 from course_lib.ir.expr import Affine, Expr, Load, loads
-from course_lib.ir.loops import Kernel, Local, Loop, Stmt, Store, loops, statements
-from course_lib.schedule.machine import Machine
+from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Store, loops, statements
 from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element

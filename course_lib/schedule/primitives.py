@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from course_lib.ir.expr import Affine, Expr, Load
-from course_lib.ir.loops import (
+from course_lib.ir.loops.nest import (
     LOOP_KINDS,
     Buffer,
     Kernel,

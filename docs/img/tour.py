@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from course_lib.accelerator.systolic import SystolicArray, clocks, cycles
-from course_lib.draw.boxes import draw_scene, lay_out
-from course_lib.draw.picture import framed
-from course_lib.draw.scene import scene
-from course_lib.draw.svg import drawing, label, points, shorten, tag
-from course_lib.draw.units import digits, scaled
-from course_lib.ir.ops import flops
+from course_lib.draw.base.picture import framed
+from course_lib.draw.base.svg import drawing, label, points, shorten, tag
+from course_lib.draw.base.units import digits, scaled
+from course_lib.draw.graphs.boxes import draw_scene, lay_out
+from course_lib.draw.graphs.scene import scene
+from course_lib.ir.registry import flops
 from course_lib.runtime.executable import Executable
 
 SOURCE = """\

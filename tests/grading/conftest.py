@@ -5,7 +5,6 @@ earned = points(answer("u99.sweep", "return graph"))
 
 from __future__ import annotations
 
-import importlib
 import json
 import textwrap
 from collections.abc import Callable, Iterator
@@ -15,16 +14,16 @@ from typing import Any
 import pytest
 
 import autograder
-from autograder.edition import notebook_bytes
-from autograder.grade import Assignment, Report, grade
-from autograder.program import read
-from autograder.sandbox import Limits
-from autograder.sources import Source, sources
-from autograder.verdicts import Verdict
+import autograder.units
+from autograder.check.verdict import Verdict
+from autograder.edition.contents import notebook_bytes
+from autograder.edition.sources import Source, sources
+from autograder.grading.grade import Assignment, Report, grade
+from autograder.grading.program import read
+from autograder.grading.sandbox import Limits
 from course_lib import exercises
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit"
-ROOMS = ("answers", "checks", "hidden", "mutants")
 SHORT = Limits(start=60, cell=4, call=2, exercise=20)
 
 
@@ -32,13 +31,10 @@ SHORT = Limits(start=60, cell=4, call=2, exercise=20)
 def example_unit() -> Iterator[None]:
     """Unit 99 lies beside the real units while these tests run."""
     assert autograder.__all__
-    paths = [importlib.import_module(f"autograder.{room}").__path__ for room in ROOMS]
-    for room, path in zip(ROOMS, paths, strict=True):
-        path.append(str(EXAMPLE / room))
+    autograder.units.__path__.append(str(EXAMPLE / "units"))
     exercises.slot("u99.sweep")
     yield
-    for path in paths:
-        path.pop()
+    autograder.units.__path__.pop()
 
 
 @pytest.fixture(autouse=True)

@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from autograder.edition import COURSE
-from autograder.grade import grade
-from autograder.program import read
-from autograder.sandbox import Limits, best_mode
+from autograder.edition.contents import COURSE
+from autograder.grading.grade import grade
+from autograder.grading.program import read
+from autograder.grading.sandbox import Limits, best_mode
 
-HEAD = "from course_lib.ir.graph import Graph, Node\nfrom course_lib.ir.build import apply, const\n"
+HEAD = """from course_lib.ir.graph.build import apply, const
+from course_lib.ir.graph.graph import Graph, Node
+"""
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
 RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"
 IN_A_SANDBOX = best_mode().startswith("bubblewrap")
@@ -29,17 +31,17 @@ WRONG = {
         def __eq__(self, other): return True
         def __getattr__(self, name): return self
     return Yes()""",
-    "calls_the_library": """from autograder.answers.u99 import sweep as ours
+    "calls_the_library": """from autograder.units.u99.answers import sweep as ours
     return ours.__wrapped__(graph)""",
-    "patches_the_checker": """import autograder.judging, autograder.properties
-    autograder.judging.judge = lambda *a, **k: "passed"
-    autograder.properties.same_meaning = lambda *a, **k: None
+    "patches_the_checker": """import autograder.check.judging, autograder.check.properties
+    autograder.check.judging.judge = lambda *a, **k: "passed"
+    autograder.check.properties.same_meaning = lambda *a, **k: None
     return graph""",
     "patches_numpy": """import numpy
     numpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True
     return graph""",
-    "patches_the_codec": """import autograder.codec
-    autograder.codec.verify = lambda graph: graph
+    "patches_the_codec": """import autograder.wire.codec
+    autograder.wire.codec.verify = lambda graph: graph
     return Graph("x", (), (), ())""",
     "changes_its_mind": "import random\n    return graph if random.random() < 0.5 else sweep",
     "returns_nothing": "pass",
@@ -58,7 +60,7 @@ WRONG = {
 }
 ELSEWHERE = ("starts_processes", "patches_the_course")  # a plain process may, in a copy of its own
 CRASHED = {
-    "reads_the_hidden_checks": "import autograder.hidden.u99 as h\n    " + RIGHT,
+    "reads_the_hidden_checks": "import autograder.units.u99.hidden as h\n    " + RIGHT,
     "finds_ipython": "get_ipython().input_transformers_cleanup.append(lambda lines: ['pass'])",
     "exits": "import os\n    os._exit(0)",
     "exits_politely": "raise SystemExit(0)",
@@ -75,7 +77,7 @@ CRASHED = {
             try: os.write(n, bytes(1 << 20))
             except OSError: pass""",
     "speaks_for_the_worker": """import os, struct
-    from autograder.codec import Codec
+    from autograder.wire.codec import Codec
     lie = Codec().encode(("return", True, ""))
     for n in range(3, 30):
         try: os.write(n, struct.pack("<BQ", 0, len(lie)) + lie + bytes(40))
@@ -147,7 +149,7 @@ def test_callback_with_a_forged_number_earns_nothing(verdict_of):
         @implements("u99.until")
         def f(step, graph):
             import gc
-            from autograder.codec import Codec
+            from autograder.wire.codec import Codec
             for codec in [o for o in gc.get_objects() if isinstance(o, Codec)]:
                 codec.call(10**9, (), {})
             return graph
@@ -157,7 +159,7 @@ def test_callback_with_a_forged_number_earns_nothing(verdict_of):
 
 FORGE = """
     import numpy, os, struct
-    from autograder.codec import Codec
+    from autograder.wire.codec import Codec
     def say(*frames):
         for data in frames:
             data = data if isinstance(data, bytes) else Codec().encode(data)

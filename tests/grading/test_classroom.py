@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from autograder import classroom
-from autograder.classroom import grade_all, tasks, write_grades, write_report
-from autograder.submissions import collect
+from autograder.grading import classroom
+from autograder.grading.classroom import grade_all, tasks, write_grades, write_report
+from autograder.grading.submissions import collect
 
 NAMES = ["u99_example"]
 
@@ -197,7 +197,7 @@ def test_stopping_leaves_whole_files_and_no_process(tmp_path, assignment, solved
 
 
 def test_feedback_page_tells_the_learner_and_hides_the_teachers(tmp_path, grading, notebook):
-    from autograder.page import feedback_page
+    from autograder.grading.page import feedback_page
 
     cell = '@implements("u99.sweep")\ndef f(graph): return graph'
     wrong = '@implements("u99.bytes")\ndef f(): return 7'

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from autograder.__main__ import main
-from autograder.edition import COURSE, notebook_bytes
-from autograder.sources import sources
+from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.sources import sources
 
 TOUR = next(iter(sources(COURSE / "notebooks", 0)))
 

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.codec import Codec, Unsendable
-from autograder.programs import graphs
-from autograder.properties import canonical_text
-from course_lib.ir.build import apply, const, inp, trace
-from course_lib.ir.graph import Graph
+from autograder.check.programs import graphs
+from autograder.check.properties import canonical_text
+from autograder.wire.codec import Codec, Unsendable
+from course_lib.ir.graph.build import apply, const, inp, trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import parse_type
-from course_lib.schedule.memory import Interval
+from course_lib.memory.plan import Interval
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -177,11 +177,11 @@ HOSTILE = {
     "too_large": forged({"rows": [row(type="f32[100000,100000]")], "body": None}),
     "module_that_is_not_ours": forged({"rows": [], "body": {"record": ["os", "system", {}]}}),
     "class_that_is_no_record": forged(
-        {"rows": [], "body": {"record": ["course_lib.ir.ops", "Any", {"dict": []}]}}
+        {"rows": [], "body": {"record": ["course_lib.ir.registry", "Any", {"dict": []}]}}
     ),
     "function_to_the_grader": forged({"rows": [], "body": {"function": 0}}),
     "graph_that_is_not_verified": forged(
-        {"rows": [], "body": {"record": ["course_lib.ir.graph", "Graph", {"dict": []}]}}
+        {"rows": [], "body": {"record": ["course_lib.ir.graph.graph", "Graph", {"dict": []}]}}
     ),
     "one_array_a_thousand_times": forged(
         {

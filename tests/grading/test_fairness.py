@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-HEAD = "from course_lib.ir.graph import Graph\n"
+HEAD = "from course_lib.ir.graph.graph import Graph\n"
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
 RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"
 
@@ -19,7 +19,7 @@ FINE = {
         '@implements("u99.sweep")\ndef sweep(graph):\n    return helper(graph)',
     ],
     "helper_of_a_helper": [
-        "from course_lib.ir.graph import Graph",
+        "from course_lib.ir.graph.graph import Graph",
         "ends = []\nends.append('outputs')",
         "def outputs(graph): return getattr(graph, ends[0])",
         '@implements("u99.sweep")\ndef s(g): return Graph.of(g.inputs, outputs(g), g.name)',
@@ -43,7 +43,7 @@ FINE = {
         "    return Graph.of(*ends, getattr(g, T['name'][0]))",
     ],
     "imports_in_a_try": [
-        "try:\n    from course_lib.ir.graph import Graph\nexcept ImportError:\n    pass",
+        "try:\n    from course_lib.ir.graph.graph import Graph\nexcept ImportError:\n    pass",
         SWEEP.removeprefix(HEAD) + RIGHT,
     ],
     "displays": [SWEEP + "display(graph)\n    " + RIGHT],
@@ -123,8 +123,8 @@ def test_syntax_error_says_its_line(verdict_of):
 
 
 def test_grade_is_a_pure_function(assignment, solved):
-    from autograder.grade import grade
-    from autograder.program import read
+    from autograder.grading.grade import grade
+    from autograder.grading.program import read
 
     program = read(solved, assignment.explanations)
     first, second = (grade(assignment, program, seed=3).to_json() for _ in range(2))
@@ -132,12 +132,12 @@ def test_grade_is_a_pure_function(assignment, solved):
 
 
 def test_broken_check_costs_no_points(grading, solved, monkeypatch):
-    import autograder.grade
+    import autograder.grading.grade
 
     def broken(*args, **kwargs):
         raise ZeroDivisionError("our fault")
 
-    monkeypatch.setattr(autograder.grade, "judge", broken)
+    monkeypatch.setattr(autograder.grading.grade, "judge", broken)
     report = grading(solved)
     assert report.earned == 0 and report.to_grade == report.possible
     assert {v.kind for v in report.verdicts} == {"grader", "by hand"}
@@ -146,9 +146,9 @@ def test_broken_check_costs_no_points(grading, solved, monkeypatch):
 def test_a_wrong_answer_costs_no_other_answer_its_points(verdict_of):
     wrong = '@implements("u99.sweep")\ndef broken(graph): return None'
     dead = """
-        from autograder.answers.u99 import sweep
-        from course_lib.ir.build import trace
-        from course_lib.ir.graph import Graph
+        from autograder.units.u99.answers import sweep
+        from course_lib.ir.graph.build import trace
+        from course_lib.ir.graph.graph import Graph
         @implements("u99.dead")
         def dead():
             graph = sweep(trace(lambda x: -x, "f32[2]"))   # the stand-in, not `broken`

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.build import deliver
+from autograder.edition.deliver import deliver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -21,7 +21,7 @@ def graded(tmp_path_factory, solved, untouched):
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    import autograder.nbgrader as ours
+    import autograder.grading.nbgrader as ours
 
     course = tmp_path_factory.mktemp("course")
     before = (Path.cwd(), ours.NOTEBOOKS, os.environ["PATH"])

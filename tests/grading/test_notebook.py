@@ -74,7 +74,7 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
 
 
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
-    from autograder.judging import _examples
+    from autograder.check.judging import _examples
 
     _examples.cache_clear()
     implements("u99.sweep")(lambda graph: graph)

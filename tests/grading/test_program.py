@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.program import Program, Unreadable, read
+from autograder.grading.program import Program, Unreadable, read
 
 ANSWER = '@implements("u99.sweep")\ndef f(g): return helper(g)'
 JSON = st.recursive(

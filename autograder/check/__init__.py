@@ -1,0 +1,1 @@
+"""Checks: how they are written, run and shown. Students have this room."""

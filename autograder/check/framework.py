@@ -1,0 +1,257 @@
+"""How checks are written and found. A check takes an implementation and looks at what it does.
+
+    @checks("passes.dce", given=graphs(), examples=60)      # in units/u02/checks: students have it
+    def keeps_the_meaning(dce, graph):
+        '''The result computes what the graph computed.'''
+        same_meaning(graph, dce(graph))                      # raises Wrong(...)
+
+`given` is a Hypothesis strategy, so a failure comes back as the smallest program that shows it.
+The docstring's first line is the property in words. A check holds no algorithm, and it returns
+nothing, or what it saw in a few words ("58 of 69 nodes left"), or a `Score`.
+
+units/uNN/hidden (never shipped) has the same properties with another seed and larger programs;
+units/uNN/mutants has wrong answers that some check must reject, and right ones that none may.
+
+Next room: properties.py, the assertions; judging.py, how checks are run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from autograder.check.verdict import CRASHED, GRADER, NOT_ATTEMPTED, TIMED_OUT
+from course_lib import exercises
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+Implementation = Callable[..., Any]
+
+
+class Wrong(AssertionError):
+    """An answer does not do what the specification says.
+
+    problem   the property that failed, in one sentence
+    program   the program that shows it: a Graph, or text
+    got, expected   Graphs, values or text
+    marked    names of the nodes in `got` (without one: in `program`) that are wrong
+    spec      the words of the docstring that say so
+    """
+
+    printed = ""  # what the student's code printed in the call that shows it
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        program: Any = None,
+        got: Any = None,
+        expected: Any = None,
+        marked: tuple[str, ...] = (),
+        spec: str = "",
+    ):
+        super().__init__(problem)
+        self.problem, self.spec, self.marked = problem, spec, tuple(marked)
+        self.program, self.got, self.expected = program, got, expected
+
+
+class Unusable(Wrong):
+    """What came back is neither a valid graph nor plain data."""
+
+    def __init__(self, why: object):
+        super().__init__(f"The result cannot be used: it is no valid graph, nor plain data. {why}")
+
+
+class Crashed(Exception):
+    """The student's code raised. `line` counts from 1 in their cell, `code` is that line."""
+
+    printed = ""
+
+    def __init__(self, error: str, line: int | None = None, code: str = "", program: Any = None):
+        super().__init__(error)
+        self.error, self.line, self.code, self.program = error, line, code, program
+
+
+class Stop(BaseException):
+    """No more calls are worth making. Not an Exception, or Hypothesis would look for more."""
+
+    kind, problem = GRADER, ""
+
+    def __init__(self, problem: str = ""):
+        super().__init__(problem)
+        self.problem = problem or self.problem
+        self.program: Any = None  # the example that was being looked at
+
+
+class NotAttempted(Stop):
+    kind = NOT_ATTEMPTED
+
+
+class TimedOut(Stop):
+    kind = TIMED_OUT
+
+
+class Died(Stop):
+    """The process that ran the student's code is gone."""
+
+    kind = CRASHED
+
+
+@dataclass(frozen=True)
+class Score:
+    """What a budget check returns: the part of the points earned, and the count that earned it."""
+
+    fraction: float
+    seen: str
+
+
+@dataclass(frozen=True)
+class Check:
+    slot: str
+    name: str
+    function: Callable[..., Any]
+    given: SearchStrategy | None
+    examples: int
+    seed: int
+    hidden: bool
+    spec: str
+    what: str = "random programs"  # what the examples are called when they are counted
+
+    @property
+    def property(self) -> str:
+        return (inspect.getdoc(self.function) or self.name.replace("_", " ")).splitlines()[0]
+
+
+_checks: dict[str, dict[str, Check]] = {}
+_hidden: dict[str, dict[str, Check]] = {}
+_mutants: dict[str, dict[str, Implementation]] = {}
+_alternatives: dict[str, dict[str, Implementation]] = {}
+
+
+def checks(
+    slot: str,
+    *,
+    given: SearchStrategy | None = None,
+    examples: int = 50,
+    what: str = "random programs",
+    spec: str = "",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a visible check of `slot`: `function(implementation)`, or, with `given`,
+    `function(implementation, example)` for each of `examples` examples. `spec` quotes the words of
+    the exercise's docstring that the check is about; `what` is what the examples are."""
+    return _register(_checks, slot, given, examples, None, False, spec, what)
+
+
+def hidden(
+    slot: str,
+    *,
+    seed: int,
+    given: SearchStrategy | None = None,
+    examples: int = 100,
+    what: str = "random programs",
+    spec: str = "",
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a check that only the grader has."""
+    return _register(_hidden, slot, given, examples, seed, True, spec, what)
+
+
+def harder(
+    slot: str, name: str, *, seed: int, given: SearchStrategy | None = None, examples: int = 100
+) -> None:
+    """The visible check `name` again, hidden, with another seed and (if given) other programs."""
+    load_unit("checks", exercises.slot(slot).unit)
+    easy = _checks[slot][name]
+    made = replace(
+        easy,
+        name=f"{name}_harder",
+        given=easy.given if given is None else given,
+        examples=examples,
+        seed=seed,
+        hidden=True,
+    )
+    _hidden.setdefault(slot, {})[made.name] = made
+
+
+def mutant(slot: str) -> Callable[[Implementation], Implementation]:
+    """Register a wrong answer that the checks of `slot` must reject."""
+    return _keep(_mutants, slot)
+
+
+def alternative(slot: str) -> Callable[[Implementation], Implementation]:
+    """Register a right answer, different from ours, that the checks of `slot` must accept."""
+    return _keep(_alternatives, slot)
+
+
+def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
+    """The checks of a slot in the order in which they were written, visible ones first."""
+    unit = exercises.slot(slot).unit
+    load_unit("checks", unit)
+    found = list(_checks.get(slot, {}).values())
+    if with_hidden:
+        load_unit("hidden", unit)
+        found += _hidden.get(slot, {}).values()
+    return found
+
+
+def mutants_of(slot: str) -> dict[str, Implementation]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _mutants.get(slot, {})
+
+
+def alternatives_of(slot: str) -> dict[str, Implementation]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _alternatives.get(slot, {})
+
+
+def load_unit(room: str, unit: int) -> None:
+    """Import autograder/units/uNN/<room>: a file, or a folder with all its files."""
+    name = f"autograder.units.u{unit:02d}.{room}"
+    if importlib.util.find_spec(f"autograder.units.u{unit:02d}") is None:
+        return
+    if importlib.util.find_spec(name) is None:
+        return
+    package = importlib.import_module(name)
+    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
+        importlib.import_module(module.name)
+
+
+def _register(
+    table: dict[str, dict[str, Check]],
+    slot: str,
+    given: SearchStrategy | None,
+    examples: int,
+    seed: int | None,
+    is_hidden: bool,
+    spec: str,
+    what: str,
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = function.__name__
+        number = _stable(f"{slot}/{name}") if seed is None else seed
+        table.setdefault(slot, {})[name] = Check(
+            slot, name, function, given, examples, number, is_hidden, spec, what
+        )
+        return function
+
+    return register
+
+
+def _keep(
+    table: dict[str, dict[str, Implementation]], slot: str
+) -> Callable[[Implementation], Implementation]:
+    def register(function: Implementation) -> Implementation:
+        table.setdefault(slot, {})[function.__name__] = function
+        return function
+
+    return register
+
+
+def _stable(text: str) -> int:
+    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big")

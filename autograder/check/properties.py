@@ -1,0 +1,235 @@
+"""What checks assert. Each function is silent or raises `Wrong` with all that a learner needs.
+
+    same_meaning(graph, dce(graph))        # same outputs on random inputs, by the interpreter
+    fewer(graph, result, 5, "nodes")       # at most so many
+
+Next room: checks/, where these are used; programs.py, the random graphs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.text import print_graph, value_names
+from course_lib.ir.graph.verify import verify
+
+
+def valid_graph(result: Any, before: Graph | None = None, *, spec: str = "") -> Graph:
+    """`result` is a well-formed Graph, with the inputs and the output types of `before`."""
+    if not isinstance(result, Graph):
+        got = "nothing (is a `return` missing?)" if result is None else _kind(result)
+        raise Wrong(
+            "The function returns a Graph.", program=before, got=got, expected="a Graph", spec=spec
+        )
+    try:
+        verify(result)
+    except ValueError as error:
+        raise Wrong(
+            f"The result is a well-formed graph: {error}", program=before, got=result, spec=spec
+        ) from None
+    if before is not None:
+        for what in ("inputs", "outputs"):
+            wanted, got = _types(getattr(before, what)), _types(getattr(result, what))
+            if wanted != got:
+                raise Wrong(
+                    f"The result has the {what} of the program: {wanted}, not {got}.",
+                    program=before,
+                    got=result,
+                    spec=spec,
+                )
+    return result
+
+
+def same_meaning(
+    before: Graph, result: Any, *, rtol: float = 1e-4, seed: int = 0, spec: str = ""
+) -> Graph:
+    """`result` computes what `before` computes, on random inputs, to a relative tolerance."""
+    after = valid_graph(result, before, spec=spec)
+    inputs = random_inputs(before, seed)
+    expected = run(before, inputs)
+    try:
+        got = run(after, inputs)
+    except Exception as error:  # whatever numpy makes of it
+        raise Wrong(
+            f"The result can be run: {error}", program=before, got=after, spec=spec
+        ) from None
+    for node, mine, ours in zip(after.outputs, got, expected, strict=True):
+        if not close(mine, ours, rtol):
+            name = value_names(after)[node]
+            raise Wrong(
+                f"The result computes what the program computes: %{name} differs. "
+                f"{_first_difference(mine, ours, rtol)}",
+                program=before,
+                got=after,
+                marked=(name,),
+                spec=spec,
+            )
+    return after
+
+
+def same_text(got: Graph, expected: Graph, *, program: Any = None, spec: str = "") -> None:
+    """The two graphs print alike, whatever their values are called."""
+    if canonical_text(got) != canonical_text(expected):
+        raise Wrong(
+            "This program has one answer.", program=program, got=got, expected=expected, spec=spec
+        )
+
+
+def unchanged(before: Graph, result: Any, *, spec: str = "") -> None:
+    """A program on which there is nothing to do comes back as it was."""
+    after = valid_graph(result, before, spec=spec)
+    if canonical_text(after) != canonical_text(before):
+        raise Wrong(
+            "There is nothing to do in this program: it comes back as it was.",
+            program=before,
+            got=after,
+            expected=before,
+            spec=spec,
+        )
+
+
+def at_most(
+    before: Graph,
+    after: Graph,
+    bound: int,
+    unit: str = "operations",
+    *,
+    count: Callable[[Graph], int] = lambda graph: len(graph.ops),
+    spec: str = "",
+) -> None:
+    """`after` has at most `bound` of what `count` counts."""
+    got = count(after)
+    if got > bound:
+        raise Wrong(
+            f"At most {bound} {unit} are left of {count(before)}; here are {got}.",
+            program=before,
+            got=after,
+            spec=spec,
+        )
+
+
+def number(
+    got: Any, expected: float, *, unit: str, rtol: float = 0.02, shown: bool = False, spec: str = ""
+) -> None:
+    """A number in `unit` within a relative tolerance. `shown`: tell the right one."""
+    value = a_number(got, unit=unit)
+    if not math.isclose(value, expected, rel_tol=rtol, abs_tol=1e-12):
+        raise Wrong(
+            f"The number is right to {rtol:.0%}: {value:.6g} {unit} is {_side(value, expected)}.",
+            got=f"{value:.6g} {unit}",
+            expected=f"{expected:.6g} {unit}" if shown else "",
+            spec=spec,
+        )
+
+
+def a_number(got: Any, *, unit: str) -> float:
+    """One finite number, whatever numpy or Python calls its type."""
+    if got is None:
+        raise Wrong(f"The answer is one number, in {unit}.", got="nothing (is a `return` missing?)")
+    try:
+        value = float(np.asarray(got, dtype=np.float64).reshape(()))
+    except (TypeError, ValueError, OverflowError):
+        raise Wrong(f"The answer is one number, in {unit}.", got=_kind(got)) from None
+    if not math.isfinite(value):
+        raise Wrong(f"The answer is a finite number, in {unit}.", got=str(value))
+    return value
+
+
+def sealed(exercise: str, got: Any, seal: str, *, digits: int = 3) -> None:
+    """The answer has this seal: a check that knows the answer without saying it.
+
+    A number counts to `digits` significant digits, give or take one in the last. Make a seal with
+    `seal_of(exercise, answer)`. It keeps honest people honest: the hidden check decides.
+    """
+    if seal not in [seal_of(exercise, near, digits=digits) for near in _near(got, digits)]:
+        raise Wrong("This is not the answer.", got=_kind(got) if got is None else repr(got))
+
+
+def seal_of(exercise: str, answer: Any, *, digits: int = 3) -> str:
+    text = f"{exercise}={_rounded(answer, digits)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def random_inputs(graph: Graph, seed: int = 0) -> list[np.ndarray]:
+    """Small numbers of the right types, zero and negative ones among them."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for node in graph.inputs:
+        values = rng.integers(-8, 9, node.type.dims) / 4
+        if not node.type.dtype.is_float:
+            values = np.abs(np.round(values))
+        arrays.append(values.astype(node.type.dtype.numpy))
+    return arrays
+
+
+def canonical_text(graph: Graph) -> str:
+    """The exact text with values numbered, names and origins dropped: equal for equal programs."""
+    from dataclasses import replace
+
+    new: dict[Node, Node] = {}
+    for node in graph.nodes:
+        bare = node.with_inputs([new[i] for i in node.inputs])
+        new[node] = replace(bare, name="", origin=())
+    inputs, nodes, outputs = (
+        tuple(new[n] for n in part) for part in (graph.inputs, graph.nodes, graph.outputs)
+    )
+    return print_graph(Graph("main", inputs, nodes, outputs), constants="exact")
+
+
+def close(got: np.ndarray, expected: np.ndarray, rtol: float) -> bool:
+    if got.shape != expected.shape or got.dtype != expected.dtype:
+        return False
+    finite = np.abs(expected[np.isfinite(expected)]) if expected.dtype.kind == "f" else expected
+    scale = float(np.max(finite, initial=0)) if expected.dtype.kind == "f" else 0
+    return np.allclose(got, expected, rtol=rtol, atol=rtol * scale, equal_nan=True)
+
+
+def _types(nodes: Sequence[Node]) -> str:
+    return ", ".join(str(n.type) for n in nodes)
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"a {type(value).__name__}: {repr(value)[:200]}"
+
+
+def _side(value: float, expected: float) -> str:
+    return "too small" if value < expected else "too large"
+
+
+def _first_difference(got: np.ndarray, expected: np.ndarray, rtol: float) -> str:
+    if got.shape != expected.shape:
+        return f"Its shape is {got.shape}, expected {expected.shape}."
+    apart = ~np.isclose(got, expected, rtol=rtol, equal_nan=True)
+    where = tuple(int(i) for i in np.argwhere(apart)[0]) if apart.any() else ()
+    if not apart.any() or not where:
+        return f"It is {got.reshape(-1)[:1]}, expected {expected.reshape(-1)[:1]}."
+    return f"At {list(where)} it is {got[where]!s}, expected {expected[where]!s}."
+
+
+def _near(got: Any, digits: int) -> list[Any]:
+    if isinstance(got, (bool, np.bool_)) or not isinstance(got, (float, np.floating)):
+        return [got]
+    if not math.isfinite(got) or got == 0:
+        return [float(got)]
+    step = 10.0 ** (math.floor(math.log10(abs(got))) - digits + 1)
+    return [float(got), float(got) - step, float(got) + step]
+
+
+def _rounded(value: Any, digits: int) -> str:
+    if isinstance(value, (float, np.floating)):
+        return f"{float(value):.{digits}g}"
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (set, frozenset)):
+        return "{" + ", ".join(sorted(map(repr, value))) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_rounded(v, digits) for v in value) + "]"
+    return repr(value)

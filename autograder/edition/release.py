@@ -1,0 +1,49 @@
+"""What a class gets: one folder for each unit, and the same as a zip.
+
+    python -m autograder release --unit 2 --into build/release
+
+    build/release/u02_rewrites/       the notebook, with the library that makes it run
+    build/release/u02_rewrites.zip    the same, for an LMS
+
+Next room: autograder/validate.py, to run before this; grading/classroom.py, for what comes back.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from pathlib import Path
+
+from autograder.edition.contents import COURSE, contents
+from autograder.edition.deliver import write
+from autograder.edition.sources import sources
+
+EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same zip
+
+
+def release(into: Path, unit: int | None = None, notebooks: Path | None = None) -> list[Path]:
+    """Write the student edition of each unit, afresh. Returns the folders."""
+    folders = []
+    for source in sources(notebooks or COURSE / "notebooks", unit):
+        files = contents("student", source.unit, notebooks)
+        folder = into / source.name
+        partial = into / f".{source.name}.part"
+        shutil.rmtree(partial, ignore_errors=True)
+        for name, data in files.items():
+            write(partial / name, data)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+        write(into / f"{source.name}.zip", _zipped(files, source.name))
+        folders.append(folder)
+    if not folders:
+        raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
+    return folders
+
+
+def _zipped(files: dict[str, bytes], top: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in sorted(files.items()):
+            archive.writestr(zipfile.ZipInfo(f"{top}/{name}", EPOCH), data, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()

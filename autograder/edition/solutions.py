@@ -1,0 +1,238 @@
+"""Source surgery on exercises: our answer as the body of a notebook cell, and files without it.
+
+    solution_body(cse)        ->  the lines between the docstring and the end, with the private
+                                  helpers and the imports that they need in front
+    without_answers(text, 2)  ->  the file with the bodies of unit 2 and later taken out
+
+The rule for authors: what only the solution uses starts with an underscore and stands in the same
+file. Such helpers leave the student edition together with the body.
+
+Next room: sources.py, which puts bodies into notebooks; contents.py, which takes them out of files.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Iterable
+from typing import Any
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def solution_body(function: Callable[..., Any]) -> list[str]:
+    """The body of an exercise as lines, complete in itself."""
+    module = sys.modules[function.__module__]
+    text = inspect.getsource(module)
+    tree = ast.parse(text)
+    node = _function(tree, function.__name__)
+    private = _private_definitions(tree)
+    body = ast.Module(node.body, [])
+    helpers = _closure(body, private)
+    names = _names(body) - {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)}
+    for name in helpers:
+        names |= _names(private[name])
+    names -= {*helpers, function.__name__, *_signature_names(node)}
+    parts = [_imports(names, function)]
+    parts += [_lines(text, private[n]) for n in sorted(helpers, key=lambda n: private[n].lineno)]
+    parts.append(_body(text, node))
+    return "\n\n".join("\n".join(part) for part in parts if part).split("\n")
+
+
+def imports_of_signature(function: Callable[..., Any]) -> list[str]:
+    """The import lines without which the `def` line of the stub does not run."""
+    return _imports(_signature_names(_own_node(function)), function)
+
+
+def signature_line(function: Callable[..., Any]) -> str:
+    """The `def` line as the library has it, on one line."""
+    node = _own_node(function)
+    returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
+    return f"def {node.name}({ast.unparse(node.args)}){returns}:"
+
+
+def without_answers(text: str, unit: int) -> str:
+    """The file's text with the bodies of the exercises of `unit` and later units taken out."""
+    tree = ast.parse(text)
+    gone = [n for n in tree.body if isinstance(n, Function) and (_unit_of(n) or -1) >= unit]
+    if not gone:
+        return text
+    lines = text.split("\n")
+    cuts: list[tuple[int, int, list[str]]] = []
+    for node in gone:
+        first, last = _body_span(node, lines)
+        cuts.append((first, last, _replacement(node)))
+    for node in _unused_helpers(tree, gone):
+        cuts.append((_start_with_comments(node, lines), node.end_lineno or node.lineno, []))
+    for first, last, new in sorted(cuts, reverse=True):
+        lines[first - 1 : last] = new
+    return _squeezed("\n".join(lines))
+
+
+def exercise_name(node: ast.AST) -> str | None:
+    """The name in a `@exercise("name", ...)` decorator."""
+    call = _decorator(node)
+    return ast.literal_eval(call.args[0]) if call else None
+
+
+def _decorator(node: ast.AST) -> ast.Call | None:
+    for call in getattr(node, "decorator_list", []):
+        if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] == "exercise":
+            return call
+    return None
+
+
+def _keyword(node: ast.AST, name: str) -> ast.expr | None:
+    call = _decorator(node)
+    return next((k.value for k in call.keywords if k.arg == name), None) if call else None
+
+
+def _unit_of(node: ast.AST) -> int | None:
+    value = _keyword(node, "unit")
+    return int(ast.literal_eval(value)) if value is not None else None
+
+
+def _replacement(node: Function) -> list[str]:
+    baseline = _keyword(node, "baseline")
+    if baseline is None or (isinstance(baseline, ast.Constant) and baseline.value is None):
+        return [
+            "    from course_lib.exercises import NotAnswered",
+            "",
+            f'    raise NotAnswered("{exercise_name(node)}")',
+        ]
+    function = ast.unparse(baseline)
+    function = f"({function})" if isinstance(baseline, ast.Lambda) else function
+    arguments = [a.arg for a in [*node.args.posonlyargs, *node.args.args]]
+    arguments += [f"*{node.args.vararg.arg}"] if node.args.vararg else []
+    arguments += [f"{a.arg}={a.arg}" for a in node.args.kwonlyargs]
+    arguments += [f"**{node.args.kwarg.arg}"] if node.args.kwarg else []
+    return [f"    return {function}({', '.join(arguments)})"]
+
+
+def _unused_helpers(tree: ast.Module, gone: list[Function]) -> list[ast.stmt]:
+    """Private definitions that nothing needs once the bodies of `gone` are out."""
+    private = _private_definitions(tree)
+    kept = [n for n in tree.body if n not in private.values() and n not in gone]
+    needed: set[str] = set()
+    for node in kept:
+        needed |= _names(node)
+    for node in gone:
+        for part in [*node.decorator_list, node.args, node.returns]:
+            needed |= _names(part) if part is not None else set()
+    queue = [name for name in needed if name in private]
+    seen = set(queue)
+    while queue:
+        new = (_names(private[queue.pop()]) & set(private)) - seen
+        seen |= new
+        queue += new
+    return list({id(node): node for name, node in private.items() if name not in seen}.values())
+
+
+def _private_definitions(tree: ast.Module) -> dict[str, Any]:
+    """Top-level functions, classes and plain assignments whose names start with an underscore."""
+    found: dict[str, Any] = {}
+    for node in tree.body:
+        for name in _bound_names(node):
+            if name.startswith("_") and not name.startswith("__"):
+                found[name] = node
+    return found
+
+
+def _bound_names(node: ast.stmt) -> Iterable[str]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    if isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    return [t.id for t in targets if isinstance(t, ast.Name)]
+
+
+def _closure(node: ast.AST, private: dict[str, Any]) -> set[str]:
+    """The private names that a function needs, directly or through each other."""
+    queue, seen = [node], set()
+    while queue:
+        for name in _names(queue.pop()) & set(private):
+            if name not in seen:
+                seen.add(name)
+                queue.append(private[name])
+    return seen
+
+
+def _names(node: ast.AST) -> set[str]:
+    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    for text in [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]:
+        if isinstance(text, str) and text.isidentifier():
+            names.add(text)  # a quoted annotation, or __getattr__ by name
+    return names
+
+
+def _imports(names: Iterable[str], function: Callable[..., Any]) -> list[str]:
+    """The import lines by which another file gets these globals of the function's module."""
+    lines: list[str] = []
+    by_home: dict[str, list[str]] = {}
+    for name in sorted(set(names) & set(function.__globals__)):
+        value = function.__globals__[name]
+        if inspect.ismodule(value):
+            alias = f" as {name}" if name != value.__name__ else ""
+            lines.append(f"import {value.__name__}{alias}")
+            continue
+        home = getattr(value, "__module__", None)
+        if home is None or getattr(sys.modules.get(home), name, None) is not value:
+            home = function.__module__
+        by_home.setdefault(home, []).append(name)
+    return lines + [f"from {home} import {', '.join(by_home[home])}" for home in sorted(by_home)]
+
+
+def _own_node(function: Callable[..., Any]) -> Function:
+    node = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    assert isinstance(node, Function)
+    return node
+
+
+def _signature_names(node: Function) -> set[str]:
+    return _names(node.args) | (_names(node.returns) if node.returns else set())
+
+
+def _function(tree: ast.Module, name: str) -> Function:
+    for node in tree.body:
+        if isinstance(node, Function) and node.name == name:
+            return node
+    raise ValueError(f"{name} is not a top-level function of its file")
+
+
+def _lines(text: str, node: Any) -> list[str]:
+    lines = text.split("\n")
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    return lines[first - 1 : node.end_lineno]
+
+
+def _body(text: str, node: Function) -> list[str]:
+    lines = text.split("\n")
+    first, last = _body_span(node, lines)
+    return textwrap.dedent("\n".join(lines[first - 1 : last])).strip("\n").split("\n")
+
+
+def _body_span(node: Function, lines: list[str]) -> tuple[int, int]:
+    """First and last line of the body, from 1: comments belong to it, the docstring does not."""
+    first = node.body[0].lineno
+    if ast.get_docstring(node) is not None:
+        first = (node.body[0].end_lineno or first) + 1
+    last = node.end_lineno or node.lineno
+    while last < len(lines) and lines[last].startswith((" ", "\t")) and lines[last].strip():
+        last += 1
+    return first, last
+
+
+def _start_with_comments(node: Any, lines: list[str]) -> int:
+    first = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+    while first > 1 and lines[first - 2].startswith("#"):
+        first -= 1
+    return first
+
+
+def _squeezed(text: str) -> str:
+    while "\n\n\n\n" in text:
+        text = text.replace("\n\n\n\n", "\n\n\n")
+    return text.rstrip("\n") + "\n"

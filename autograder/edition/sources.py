@@ -1,0 +1,210 @@
+"""Notebook sources: MyST Markdown in, cells out. The one place that knows the source format.
+
+    ```{code-cell} ipython3          the only content of the cell: expanded by the build into the
+    %exercise passes.dce             heading, the stub (or solution), and the check cell
+    ```
+
+Everything else in a source is what it looks like: Markdown, and code cells that are run. The stub's
+signature and text come from the library, so they cannot drift. docs/authoring.md has the whole
+format.
+
+Next room: deliver.py, which writes the notebooks of an edition.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
+from course_lib.exercises import Slot, slot, slots
+
+POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
+FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a reader
+STUB = 'raise NotImplementedError("write your answer here")'
+TEXT_STUB = "*Write your answer here.*"
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+KIND_WORDS = {
+    "implement": "write a function of the compiler",
+    "inverse": "write a program",
+    "evidence": "read the evidence",
+    "number": "a number",
+    "budget": "as few as you can",
+    "explain": "explain, graded by hand",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One notebook source: u02_rewrites.md is unit 2."""
+
+    path: Path
+
+    @property
+    def unit(self) -> int:
+        return int(self.path.name[1:3])
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def exercises(self) -> list[str]:
+        """The names of the slots that it points to, in order."""
+        return [name for cell in self._read().cells if (name := pointer(cell))]
+
+    def _read(self) -> Any:
+        import jupytext
+
+        return jupytext.reads(self.path.read_text(encoding="utf-8"), fmt="md:myst")
+
+
+def sources(folder: Path, unit: int | None = None) -> list[Source]:
+    """The notebook sources in `folder`, in order of their units."""
+    found = [Source(path) for path in sorted(folder.glob("u[0-9][0-9]_*.md"))]
+    return [source for source in found if unit is None or source.unit == unit]
+
+
+def expand(source: Source, *, solutions: bool) -> Any:
+    """The notebook: with our answers in it (the instructor's), or with stubs (the student's)."""
+    raw = source._read()
+    cells: list[Any] = []
+    for cell in raw.cells:
+        name = pointer(cell)
+        if name:
+            cells += exercise_cells(slot(name), solutions)
+        else:
+            cells.append(_plain(cell))
+    _unique_ids(cells)
+    problems = _problems(source, [name for c in raw.cells if (name := pointer(c))])
+    if problems:
+        raise ValueError(f"{source.path.name}: " + "; ".join(problems))
+    return nbformat.v4.new_notebook(
+        cells=cells,
+        metadata={"kernelspec": dict(KERNEL), "language_info": {"name": "python"}},
+    )
+
+
+def pointer(cell: Any) -> str | None:
+    """The slot that a cell points to, if it is a pointer."""
+    match = POINTER.fullmatch(cell.source.strip()) if cell.cell_type == "code" else None
+    return match[1] if match else None
+
+
+def exercise_cells(entry: Slot, solutions: bool) -> list[Any]:
+    """Heading, answer, check: or heading and text box for an explanation."""
+    if entry.kind == "explain":
+        return [_heading(entry), _explanation(entry, solutions)]
+    return [_heading(entry), _answer(entry, solutions), _check(entry, solutions)]
+
+
+def grade_id(name: str) -> str:
+    """nbgrader allows letters, digits, - and _ in its ids."""
+    return name.replace(".", "-")
+
+
+def _heading(entry: Slot) -> Any:
+    points = f"{entry.points:g} point{'' if entry.points == 1 else 's'}"
+    text = f"#### Exercise `{entry.name}` · {points} · {KIND_WORDS[entry.kind]}"
+    if entry.hints:
+        text += f'\n\nStuck? `hint("{entry.name}")` gives the next of three hints.'
+    if entry.kind == "explain":
+        text += f"\n\n{entry.doc}"
+    return _markdown(text, f"{grade_id(entry.name)}-title")
+
+
+def _answer(entry: Slot, solutions: bool) -> Any:
+    lines = imports_of_signature(entry.reference)
+    lines += ["", ""] if lines else []
+    lines += [f'@implements("{entry.name}")', signature_line(entry.reference)]
+    lines += _docstring(entry.doc)
+    if solutions:
+        body = [BEGIN, *solution_body(entry.reference), END]
+    else:
+        body = [STUB]
+    lines += [f"    {line}".rstrip() for line in body]
+    return _code(lines, grade_id(entry.name), _nbgrader(entry, "", solution=True))
+
+
+def _check(entry: Slot, solutions: bool) -> Any:
+    lines = [f'check("{entry.name}")']
+    if solutions:
+        hidden = [f"# the grader runs the hidden checks of {entry.name} in a process of its own"]
+        lines += ["### BEGIN HIDDEN TESTS", *hidden, "### END HIDDEN TESTS"]
+    meta = _nbgrader(entry, "-check", grade=True, locked=True)
+    cell = _code(lines, f"{grade_id(entry.name)}-check", meta)
+    cell.metadata.update(deletable=False, editable=False)
+    return cell
+
+
+def _explanation(entry: Slot, solutions: bool) -> Any:
+    text = TEXT_STUB
+    if solutions:
+        rubric = entry.reference()
+        text = f"{BEGIN}\n{rubric.as_markdown()}\n{END}"
+    cell = _markdown(text, grade_id(entry.name))
+    meta = _nbgrader(entry, "", grade=True, solution=True)
+    cell.metadata = nbformat.from_dict({"nbgrader": {**meta, "cell_type": "markdown"}})
+    return cell
+
+
+def _nbgrader(
+    entry: Slot, suffix: str, grade: bool = False, solution: bool = False, locked: bool = False
+) -> dict[str, Any]:
+    meta: dict[str, Any] = {
+        "schema_version": 3,
+        "grade_id": grade_id(entry.name) + suffix,
+        "grade": grade,
+        "solution": solution,
+        "locked": locked,
+        "task": False,
+        "cell_type": "code",
+    }
+    return {**meta, "points": entry.points} if grade else meta
+
+
+def _docstring(doc: str) -> list[str]:
+    raw = "r" if "\\" in doc else ""
+    end = "\n" if "\n" in doc else ""
+    text = textwrap.indent(f'{raw}"""{doc}{end}"""', "    ")
+    return [line.rstrip() for line in text.split("\n")]
+
+
+def _plain(cell: Any) -> Any:
+    tags = cell.metadata.get("tags")
+    metadata = {"tags": list(tags)} if tags else {}
+    make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
+    source = FOR_TOOLS.sub("", cell.source) if cell.cell_type == "code" else cell.source
+    digest = hashlib.sha256(source.encode()).hexdigest()[:12]
+    return make(source, metadata=metadata, id=f"c-{digest}")
+
+
+def _code(lines: list[str], cell_id: str, meta: dict[str, Any]) -> Any:
+    return nbformat.v4.new_code_cell("\n".join(lines), metadata={"nbgrader": meta}, id=cell_id[:64])
+
+
+def _markdown(text: str, cell_id: str) -> Any:
+    return nbformat.v4.new_markdown_cell(text, metadata={}, id=cell_id[:64])
+
+
+def _unique_ids(cells: list[Any]) -> None:
+    seen: dict[str, int] = {}
+    for cell in cells:
+        count = seen[cell.id] = seen.get(cell.id, 0) + 1
+        if count > 1:
+            cell.id = f"{cell.id}-{count}"
+
+
+def _problems(source: Source, names: list[str]) -> list[str]:
+    problems = [f"{n} appears twice" for n in dict.fromkeys(names) if names.count(n) > 1]
+    problems += [
+        f"{n} belongs to unit {slot(n).unit}" for n in names if slot(n).unit != source.unit
+    ]
+    missing = [entry.name for entry in slots(source.unit) if entry.name not in names]
+    return problems + [f"no cell points to {name}" for name in missing]

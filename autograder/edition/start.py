@@ -1,0 +1,63 @@
+"""The start page: notebooks/index.md, with the units that there are.
+
+    - u02 · Rewrites · Which operations can go?          a line of the source
+    - [u02 · Rewrites](u02_rewrites.ipynb). Which ...    if the unit has a notebook
+    Planned, in this order: u02 Rewrites; ...            if it has none yet, all of them together
+
+Next room: deliver.py, which writes an edition.
+"""
+
+from __future__ import annotations
+
+import re
+
+import nbformat
+
+from autograder.edition.sources import KERNEL, Source
+
+UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
+
+
+def start_page(text: str, found: list[Source]) -> bytes:
+    """The page as a notebook file. `text` is the source, `found` are the notebooks that exist."""
+    import jupytext
+
+    raw = jupytext.reads(units_that_exist(text, found), fmt="md:myst")
+    for number, cell in enumerate(raw.cells):
+        cell.id, cell.metadata = f"start-{number}", {}
+    metadata = {"kernelspec": dict(KERNEL), "language_info": {"name": "python"}}
+    page = nbformat.v4.new_notebook(cells=raw.cells, metadata=metadata)
+    return (nbformat.writes(page) + "\n").encode()
+
+
+def units_that_exist(text: str, found: list[Source]) -> str:
+    """The source with a link to each notebook; units that have none yet are named at the end."""
+    names = {source.unit: source.name for source in found}
+    lines: list[str] = []
+    planned: list[str] = []
+    for line in text.splitlines():
+        match = UNIT.fullmatch(line)
+        if match is None:
+            lines.append(line)
+        elif int(match[1]) in names:
+            link = f"[u{match[1]} · {match[2]}]({names[int(match[1])]}.ipynb)"
+            lines.append(f"- {link}. {match[3]}")
+        else:
+            planned.append(f"u{match[1]} {match[2]}")
+    lines = _without_empty_parts(lines)
+    if planned:
+        lines += ["", f"Planned, in this order, and not there yet: {'; '.join(planned)}."]
+    return "\n".join(lines) + "\n"
+
+
+def _without_empty_parts(lines: list[str]) -> list[str]:
+    """Drop a part's heading if no unit stands below it."""
+    kept: list[str] = []
+    for line in lines:
+        if kept and line.startswith("### ") and kept[-1].startswith("### "):
+            kept.pop()
+        if line or (kept and kept[-1] and not kept[-1].startswith("### ")):
+            kept.append(line)
+    while kept and (not kept[-1] or kept[-1].startswith("### ")):
+        kept.pop()
+    return kept

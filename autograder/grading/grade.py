@@ -1,0 +1,326 @@
+"""One submission becomes one report. A pure function: (assignment, submission, seed) -> report.
+
+    assignment = Assignment.of(source, editions)      # what is asked, and the student edition
+    grade(assignment, read(data))                     # -> Report: a verdict for every exercise
+
+The student's cells run in a worker (sandbox.py); the checks, the whole library and the hidden
+programs are here. A cell that fails does not take the others with it; a worker that dies is started
+again for the next exercise.
+
+Next room: classroom.py, where many submissions are graded at once.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import platform
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from autograder.check.alarm import alarm
+from autograder.check.framework import Died, Stop, TimedOut, Wrong
+from autograder.check.judging import judge
+from autograder.check.verdict import BY_HAND, CRASHED, GRADER, NOT_ATTEMPTED, PASSED, Verdict
+from autograder.edition.contents import COURSE, library
+from autograder.edition.deliver import write
+from autograder.edition.sources import Source
+from autograder.grading.program import Program
+from autograder.grading.sandbox import Limits, Worker, best_mode
+from course_lib import exercises
+from course_lib.exercises import Slot, slot
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a notebook asks for, and where the edition lies that its students have."""
+
+    unit: int
+    name: str
+    exercises: tuple[str, ...]
+    edition: Path
+    digest: str
+
+    @staticmethod
+    def of(source: Source, editions: Path) -> Assignment:
+        """Write the student edition of the unit under `editions` and name everything asked."""
+        files = library(source.unit)
+        content = hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files)))
+        edition = editions / f"u{source.unit:02d}-{content.hexdigest()[:12]}"
+        for name, data in files.items():
+            write(edition / name, data)
+        for path in [edition, *edition.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
+        digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
+        return Assignment(source.unit, source.name, tuple(source.exercises()), edition, digest)
+
+    @property
+    def slots(self) -> list[Slot]:
+        return [slot(name) for name in self.exercises]
+
+    @property
+    def explanations(self) -> list[str]:
+        return [entry.name for entry in self.slots if entry.kind == "explain"]
+
+    @property
+    def points(self) -> float:
+        return sum(entry.points for entry in self.slots)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is known about a submission, as plain data."""
+
+    assignment: str
+    unit: int
+    assignment_digest: str
+    submission_digest: str
+    seed: int
+    sandbox: str
+    verdicts: tuple[Verdict, ...]
+    texts: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def earned(self) -> float:
+        return sum(v.earned for v in self.verdicts if v.earned is not None)
+
+    @property
+    def possible(self) -> float:
+        return sum(v.points for v in self.verdicts)
+
+    @property
+    def to_grade(self) -> float:
+        """Points that a person has to give: explanations, and what the grader could not grade."""
+        return sum(v.points for v in self.verdicts if v.earned is None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "assignment": self.assignment,
+            "unit": self.unit,
+            "earned": self.earned,
+            "possible": self.possible,
+            "to_grade": self.to_grade,
+            "seed": self.seed,
+            "sandbox": self.sandbox,
+            "assignment_digest": self.assignment_digest,
+            "submission_digest": self.submission_digest,
+            "exercises": [verdict.to_json() for verdict in self.verdicts],
+            "texts": self.texts,
+            "notes": list(self.notes),
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Report:
+        return Report(
+            data["assignment"],
+            data["unit"],
+            data["assignment_digest"],
+            data["submission_digest"],
+            data["seed"],
+            data["sandbox"],
+            tuple(Verdict.from_json(v) for v in data["exercises"]),
+            dict(data["texts"]),
+            tuple(data["notes"]),
+        )
+
+
+def grade(
+    assignment: Assignment,
+    program: Program,
+    seed: int = 0,
+    limits: Limits = Limits(),  # noqa: B008
+) -> Report:
+    """Run the submission's code and every check on it."""
+    blank = Report(
+        assignment.name,
+        assignment.unit,
+        assignment.digest,
+        program.digest,
+        seed,
+        best_mode(),
+        (),
+        {name: program.texts[name] for name in assignment.explanations if name in program.texts},
+        program.notes,
+    )
+    with _Student(assignment, program, limits) as student:
+        verdicts = [_verdict(entry, student, seed) for entry in assignment.slots]
+    return replace(blank, verdicts=tuple(verdicts))
+
+
+def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
+    """The report on a file from which nothing can be read: nothing was attempted."""
+    verdicts = [
+        Verdict(entry.name, NOT_ATTEMPTED, entry.points, problem=reason)
+        for entry in assignment.slots
+    ]
+    digest = hashlib.sha256(data).hexdigest()
+    name, unit, mine = assignment.name, assignment.unit, assignment.digest
+    return Report(name, unit, mine, digest, seed, "", tuple(verdicts), {}, (reason,))
+
+
+def grader_failed(assignment: Assignment, program: Program, reason: str, seed: int = 0) -> Report:
+    """The report when the grader itself broke: no points are lost, a person has to look."""
+    verdicts = [
+        Verdict(entry.name, GRADER, entry.points, None, problem=reason)
+        for entry in assignment.slots
+    ]
+    name, unit, mine = assignment.name, assignment.unit, assignment.digest
+    return Report(
+        name, unit, mine, program.digest, seed, "", tuple(verdicts), program.texts, (reason,)
+    )
+
+
+class _Student:
+    """The student's process, started again when it is gone, with their cells run in it."""
+
+    def __init__(self, assignment: Assignment, program: Program, limits: Limits):
+        self.assignment, self.program, self.limits = assignment, program, limits
+        self.worker: Worker | None = None
+        self.answered: set[str] = set()
+        self.failed: dict[str, Verdict] = {}  # by exercise: why its cell gave no answer
+        self.deadly: set[int] = set()  # cells that ended the process: not run again
+        self.harmless: set[int] = set()  # cells that ran to their end
+        self.lost = 0.0  # seconds that deadly cells took
+        self.printed = ""
+        self.until = 0.0
+
+    def __enter__(self) -> _Student:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.start_afresh()
+
+    def ready(self) -> Worker:
+        """A living worker in which the cells have run."""
+        while self.worker is None or not self.worker.alive:
+            if self.worker is not None:
+                self.worker.close()
+            begin = time.monotonic()
+            self.worker = Worker(self.assignment.edition, self.limits)
+            self._run_cells(self.worker, begin)
+        return self.worker
+
+    def start_afresh(self) -> None:
+        """End the worker; the next exercise starts another."""
+        if self.worker is not None:
+            self.worker.close()
+
+    def _run_cells(self, worker: Worker, begin: float) -> None:
+        until = begin + self.limits.cells - self.lost
+        for index, cell in enumerate(self.program.cells):
+            if index in self.deadly:
+                continue
+            if time.monotonic() > until and index not in self.harmless:
+                self.deadly.add(index)
+                problem = f"All cells together took over {self.limits.cells:g} seconds."
+                self._blame(cell.answers, TimedOut(problem))
+                continue
+            try:
+                error = worker.cell(cell.source, cell.filename)
+            except (Stop, Wrong, ValueError) as stop:
+                self.deadly.add(index)
+                self.lost += time.monotonic() - begin
+                worker.close()
+                self._blame(cell.answers, _as_stop(stop))
+                return
+            self.harmless.add(index)
+            if error is not None:
+                self._blame(cell.answers, error)
+        try:
+            self.answered = set(worker.answered())
+        except (Stop, Wrong, ValueError):
+            worker.close()  # its process answers for itself no more: nothing is plugged in
+            self.deadly.update(range(len(self.program.cells)))
+
+    def _blame(self, names: tuple[str, ...], why: Stop | tuple) -> None:
+        for name in names:
+            if name not in self.assignment.exercises:
+                continue
+            verdict = Verdict(name, CRASHED, slot(name).points)
+            if isinstance(why, Stop):
+                kind = why.kind if why.kind != GRADER else CRASHED
+                problem = f"While running the cell: {why.problem}"
+                self.failed[name] = replace(verdict, kind=kind, problem=problem)
+            else:
+                error, line, code = why
+                problem = "The cell raised an error before the function was there."
+                self.failed[name] = replace(
+                    verdict, problem=problem, error=error, line=line, code=code
+                )
+
+    def call(self, name: str) -> Callable[..., Any]:
+        """The student's function as something that a check can call."""
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            if time.monotonic() > self.until:
+                raise TimedOut(f"All calls together took over {self.limits.exercise:g} seconds.")
+            worker = self.ready()
+            try:
+                return worker.call(name, args, kwargs)
+            finally:
+                function.printed = worker.printed
+
+        function.printed = ""
+        self.until = time.monotonic() + self.limits.exercise
+        return function
+
+
+def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
+    if entry.kind == "explain":
+        if entry.name in student.program.texts:
+            return Verdict(entry.name, BY_HAND, entry.points, None)
+        return Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+    if entry.name not in student.program.answers:
+        return Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+    try:
+        student.ready()
+        if entry.name not in student.answered:
+            unanswered = Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+            return student.failed.get(entry.name, unanswered)
+        seconds = 2 * student.limits.exercise
+        problem = f"Checking this answer took over {seconds:g} seconds."
+        with alarm(seconds, problem), exercises.using({}):
+            verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+        if verdict.kind != PASSED:
+            student.start_afresh()  # whatever this answer left behind is not the next one's
+        return verdict
+    except Stop as stop:
+        earned = None if stop.kind == GRADER else 0.0
+        return Verdict(entry.name, stop.kind, entry.points, earned, problem=stop.problem)
+    except Exception:
+        problem = "The grader could not grade this."
+        error = traceback.format_exc(limit=-8)
+        return Verdict(entry.name, GRADER, entry.points, None, problem=problem, error=error)
+
+
+def _as_stop(error: BaseException) -> Stop:
+    return error if isinstance(error, Stop) else Died(str(error))
+
+
+@functools.cache
+def _course_digest() -> str:
+    """Everything that a grade depends on besides the submission: our code and the versions."""
+    digest = hashlib.sha256(f"{SCHEMA} {platform.python_version()} {np.__version__}".encode())
+    for package in ("course_lib", "autograder"):
+        for path in sorted((COURSE / package).rglob("*.py")):
+            digest.update(path.relative_to(COURSE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()
+
+
+def load_report(path: Path) -> Report | None:
+    """A report from the cache; None where there is none that can be read."""
+    try:
+        return Report.from_json(json.loads(path.read_text()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,75 @@
+"""The feedback page of one student: every verdict, in order, in one file without scripts.
+
+It names hidden checks and never shows their source. Light or dark as the reader's system is; drawn
+graphs come with the same as text.
+
+Next room: autograder/check/feedback.py, one verdict as HTML.
+"""
+
+from __future__ import annotations
+
+import html
+
+from autograder.check.feedback import HEADLINE, STYLE, as_html, score
+from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED
+from autograder.grading.grade import Report
+
+PAGE_STYLE = """
+:root{color-scheme:light dark}
+body{font:16px/1.5 system-ui,sans-serif;max-width:64em;margin:2em auto;padding:0 1em;
+ background:Canvas;color:CanvasText}
+table{border-collapse:collapse}td,th{padding:.2em .8em;text-align:left;border-bottom:1px solid}
+td.number,th.number{text-align:right;font-variant-numeric:tabular-nums}
+blockquote{border-left:4px solid;margin:.5em 0;padding:.1em 1em;white-space:pre-wrap}
+"""
+
+
+def feedback_page(report: Report, student: str) -> str:
+    """A whole HTML page."""
+    title = f"{report.assignment}: feedback for {student}"
+    parts = [f"<h1>{html.escape(report.assignment)}</h1>", f"<p>{html.escape(student)}</p>"]
+    parts += [_total(report), _table(report)]
+    if report.notes:
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in report.notes)
+        parts.append(f"<h2>Notes</h2><ul>{notes}</ul>")
+    parts.append("<h2>Exercises</h2>")
+    for verdict in report.verdicts:
+        if verdict.kind == NOT_ATTEMPTED and not verdict.problem:
+            continue  # the table says it; a page of empty boxes says no more
+        parts.append(as_html(verdict, style=False))
+        if verdict.kind == BY_HAND and verdict.exercise in report.texts:
+            parts.append(f"<blockquote>{html.escape(report.texts[verdict.exercise])}</blockquote>")
+    parts.append(_small_print(report))
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html.escape(title)}</title><style>{PAGE_STYLE}{STYLE}</style></head>"
+        f"<body><main>{''.join(parts)}</main></body></html>\n"
+    )
+
+
+def _total(report: Report) -> str:
+    text = f"{report.earned:g} of {report.possible:g} points"
+    if report.to_grade:
+        text += f"; {report.to_grade:g} more are graded by hand"
+    return f"<p><strong>{text}</strong></p>"
+
+
+def _table(report: Report) -> str:
+    rows = "".join(
+        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{HEADLINE[v.kind]}</td>"
+        f'<td class="number">{score(v)}</td></tr>'
+        for v in report.verdicts
+    )
+    head = '<tr><th>exercise</th><th>verdict</th><th class="number">points</th></tr>'
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _small_print(report: Report) -> str:
+    fault = any(v.kind == GRADER for v in report.verdicts)
+    words = "Something in the grader broke; no points are lost by that. " if fault else ""
+    return (
+        f"<p><small>{words}Seed {report.seed}; sandbox: {html.escape(report.sandbox or 'none')}; "
+        f"submission {report.submission_digest[:12]}; assignment {report.assignment_digest[:12]}. "
+        "The same submission always gets the same grade.</small></p>"
+    )

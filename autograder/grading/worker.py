@@ -1,0 +1,241 @@
+"""The student's process: it runs their cells, and calls their functions when the grader asks.
+
+    grader                                   worker
+      ("cell", source, filename)       ->
+                                       <-      ("done", error or None)
+      ("call", "passes.dce", args, kwargs) ->
+                                       <-      ("callback", number, args, kwargs)
+      ("result", value)                ->     or ("error", "ValueError", its text)
+                                       <-      ("return", value, printed)
+
+It runs inside the sandbox as `python -I -S worker.py serve MODE EDITION SITE_PACKAGES`, with only
+the student edition importable: checks, solutions and hidden programs are in another process. It
+checks nothing about itself, because the grader believes nothing that it says.
+
+Next room: sandbox.py, the other end.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import linecache
+import os
+import signal
+import struct
+import sys
+from typing import Any
+
+HEADER = struct.Struct("<BQ")  # 1 in the first byte: a new call begins; then the length
+NEW_CALL = 1
+NOBODY = 65534
+PR_SET_PDEATHSIG = 1
+PRINTED = 2000  # characters kept of what a call prints
+LIMITS = {  # of this process, set before any of the student's code runs
+    "RLIMIT_AS": 3 << 30,
+    "RLIMIT_CPU": 300,
+    "RLIMIT_FSIZE": 16 << 20,
+    "RLIMIT_NOFILE": 64,
+    "RLIMIT_CORE": 0,
+    "RLIMIT_NPROC": 0,  # no new processes
+}
+
+
+class Aborted(BaseException):
+    """The grader wants no answer to this call any more."""
+
+
+class Limited(io.TextIOBase):
+    """Standard output of the student's code: the beginning is kept, the rest is dropped."""
+
+    def __init__(self) -> None:
+        self.text = ""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        room = PRINTED - len(self.text)
+        if room > 0:
+            self.text += str(text)[:room]
+        return len(text)
+
+
+class Pipe:
+    """Frames in, frames out."""
+
+    def __init__(self) -> None:
+        self.source = os.fdopen(os.dup(0), "rb")
+        self.sink = os.fdopen(os.dup(1), "wb")
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(nothing, number)
+        os.close(nothing)
+
+    def read(self) -> tuple[bool, bytes]:
+        head = self.source.read(HEADER.size)
+        if len(head) < HEADER.size:
+            os._exit(0)  # the grader is gone
+        flag, length = HEADER.unpack(head)
+        return flag == NEW_CALL, self.source.read(length)
+
+    def write(self, data: bytes) -> None:
+        self.sink.write(HEADER.pack(0, len(data)) + data)
+        self.sink.flush()
+
+
+class Worker:
+    def __init__(self, pipe: Pipe) -> None:
+        import autograder
+        from autograder.wire.codec import Codec
+
+        self.pipe = pipe
+        self.codec = Codec(call=self.callback)
+        self.names: dict[str, Any] = {"__name__": "__main__", "implements": autograder.implements}
+        for name in ("check", "compare", "hint", "predict"):  # nothing to see here
+            self.names[name] = _nothing
+            setattr(autograder, name, _nothing)
+        self.names["display"] = _nothing  # what notebooks have without an import
+
+    def serve(self) -> None:
+        self.send(("ready",))
+        while True:
+            kind, *rest = self.receive()
+            if kind == "cell":
+                self.send(("done", self.cell(*rest)))
+            elif kind == "answered":
+                self.send(("answered", self.answered()))
+            elif kind == "call":
+                self.call(*rest)
+
+    def cell(self, source: str, filename: str) -> tuple | None:
+        """Run a cell. Returns None, or what went wrong: (error, line, code)."""
+        linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+        sys.stdout = sys.stderr = Limited()
+        try:
+            exec(compile(source, filename, "exec"), self.names)
+        except SyntaxError as error:
+            text = (error.text or "").strip()
+            return f"SyntaxError: {error.msg}", error.lineno, text
+        except BaseException as error:  # also SystemExit: the student's code may do anything
+            return _described(error)
+        return None
+
+    def answered(self) -> list[str]:
+        from course_lib import exercises
+
+        return sorted(exercises.plugs_now())
+
+    def call(self, name: str, args: tuple, kwargs: dict) -> None:
+        from autograder.wire.codec import Unsendable
+        from course_lib import exercises
+
+        sys.stdout = sys.stderr = printed = Limited()
+        run = exercises.slot(name).run
+        try:
+            with exercises.using(exercises.plugs_for(name)):
+                value = run(*args, **kwargs)
+        except Aborted:
+            return self.send(("aborted",))
+        except NotImplementedError:
+            return self.send(("not attempted",))
+        except BaseException as error:
+            return self.send(("raised", *_described(error), printed.text))
+        try:
+            self.send(("return", value, printed.text))
+        except Unsendable as error:
+            self.send(("unsendable", str(error), printed.text))
+
+    def callback(self, number: int, args: tuple, kwargs: dict) -> Any:
+        self.send(("callback", number, args, kwargs))
+        kind, *rest = self.receive()
+        if kind == "result":
+            return rest[0]
+        if kind == "error":
+            name, text = rest
+            raise getattr(builtins, name, RuntimeError)(text)
+        raise Aborted
+
+    def send(self, message: tuple) -> None:
+        with _library():
+            data = self.codec.encode(message)
+        self.pipe.write(data)
+
+    def receive(self) -> tuple:
+        is_new, data = self.pipe.read()
+        if is_new:
+            self.codec.reset()
+        with _library():
+            return self.codec.decode(data)
+
+
+def _library() -> Any:
+    """What crosses the pipe is written and read by the library's functions, not by the student's:
+    a wrong `topological_order` costs its own points and no others."""
+    from course_lib import exercises
+
+    return exercises.using({})
+
+
+def _nothing(*args: Any, **kwargs: Any) -> None:
+    """Checks, hints and predictions do nothing here."""
+
+
+def _described(error: BaseException) -> tuple[str, int | None, str]:
+    """(error, line, code): the deepest line that lies in one of the student's cells."""
+    line, code, trace = None, "", error.__traceback__
+    for _ in range(10_000):
+        if trace is None:
+            break
+        filename = trace.tb_frame.f_code.co_filename
+        if filename.startswith("<cell"):
+            line = trace.tb_lineno
+            code = linecache.getline(filename, line).strip()[:200]
+        trace = trace.tb_next
+    try:
+        text = str(error)[:500]
+    except Exception:
+        text = "(an error that cannot be shown)"
+    return f"{type(error).__name__}: {text}", line, code
+
+
+def _limit() -> None:
+    import resource
+
+    for name, value in LIMITS.items():
+        kind = getattr(resource, name)
+        hard = resource.getrlimit(kind)[1]
+        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
+        resource.setrlimit(kind, (value, value))
+
+
+def _become_nobody() -> None:
+    os.setgroups([])
+    os.setgid(NOBODY)
+    os.setuid(NOBODY)
+
+
+def _die_with_parent() -> None:
+    """Linux: end when the grader ends, however it ends. (Under bubblewrap it does that itself.)"""
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def main() -> None:
+    task, mode, *places = sys.argv[1:]
+    sys.path[:0] = places  # the student edition first, then numpy's place
+    sys.dont_write_bytecode = True
+    worker = Worker(Pipe()) if task == "serve" else None
+    if mode.endswith(" as nobody"):
+        _become_nobody()
+    _die_with_parent()
+    _limit()
+    if worker is not None:
+        worker.serve()
+    import numpy.linalg  # noqa: F401  (a probe: can nobody read what it may need?)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Unit 0, the tour."""

@@ -1,0 +1,115 @@
+"""What the checks of unit 1 show an answer: functions to record, programs with something to find.
+
+A recording is written down as rows: "sub 1.0 x", "mul #0 #0" (the result of row 0, twice).
+"""
+
+from __future__ import annotations
+
+from course_lib.ir.graph.graph import Graph, Node
+
+_NO_MORE = "no more and no fewer"
+_SIDE = "A number may stand on either side: `2.0 - x` is a sub, not a neg and an add"
+_TWICE = "what is computed twice is there twice"
+_ORDER = "in the order in which Python performs them"
+_UNREAD = "what nobody reads is there"
+
+# (source, number of parameters, rows, what it returns, words of the specification)
+RECORDINGS: list[tuple[str, int, list[str], list[str], str]] = [
+    ("lambda x, y: x + y", 2, ["add x y"], ["#0"], _NO_MORE),
+    ("lambda x, y: (y - x) / -y", 2, ["sub y x", "neg y", "div #0 #1"], ["#2"], _ORDER),
+    ("lambda x: x - 2.0", 1, ["sub x 2.0"], ["#0"], _SIDE),
+    ("lambda x: 2.0 - x", 1, ["sub 2.0 x"], ["#0"], _SIDE),
+    ("lambda x: 1.0 / (3.0 * x)", 1, ["mul 3.0 x", "div 1.0 #0"], ["#1"], _SIDE),
+    ("lambda x: x / 4.0 + 1.0 * x", 1,
+     ["div x 4.0", "mul 1.0 x", "add #0 #1"], ["#2"], _SIDE),
+    ("lambda x: (x * x) + (x * x)", 1, ["mul x x", "mul x x", "add #0 #1"], ["#2"], _TWICE),
+    ("lambda x: (s := x * x) + s", 1, ["mul x x", "add #0 #0"], ["#1"], _NO_MORE),
+    ("lambda x, y: (x + y, x * y, x - y)[1]", 2,
+     ["add x y", "mul x y", "sub x y"], ["#1"], _UNREAD),
+    ("lambda x, y: (x + y, -x, y)", 2, ["add x y", "neg x"], ["#0", "#1", "y"],
+     "Its outputs are what the function returns"),
+    ("lambda x: (s := -x, s, x)", 1, ["neg x"], ["#0", "#0", "x"],
+     "Its outputs are what the function returns"),
+    ("lambda x, y: y", 2, [], ["y"], "an input for each parameter"),
+    ("lambda x: x * 5.0 if 2 > 1 else -x", 1, ["mul x 5.0"], ["#0"], _NO_MORE),
+    ("lambda x: sum(x * k for k in (1.0, 2.0))", 1,
+     ["mul x 1.0", "add 0.0 #0", "mul x 2.0", "add #1 #2"], ["#3"], _ORDER),
+]  # fmt: skip
+
+
+def rows_of(graph: Graph) -> tuple[list[str], list[str]]:
+    """The operations of a recorded graph as rows, and its outputs; the inputs are x, y."""
+    names: dict[Node, str] = dict(zip(graph.inputs, "xyzuvw", strict=False))
+    rows = []
+    for node in graph.nodes:
+        if node.op == "constant":
+            names[node] = str(float(node.value)) if node.value.size == 1 else "an array"
+        elif node.op != "input":
+            rows.append(" ".join([node.op, *(names[i] for i in node.inputs)]))
+            names[node] = f"#{len(rows) - 1}"
+    return rows, [names[node] for node in graph.outputs]
+
+
+_FIXED = "no data get from an input to this line"
+_TYPE = "Two operations read only the type of an operand"
+_COPY = "the operation is `Identity`"
+_ABSORBED = "Its first operand is the result of a `Conv`; no other line reads that result"
+_OTHERS = "Apart from the first operand of each, all operands of the two lines are"
+_FIRST = "of which the first that holds counts"
+_NORM = ["s", "o", "m", "v"]  # trained
+
+Line = tuple[str, str, list[str]]
+
+# (lines, reasons, what is wrong otherwise, words of the specification); inputs are x and y
+PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
+    ([("a", "Relu", ["x"]), ("b", "Add", ["a", "w"])], {},
+     "Both lines compute with the image.", "Lines without a reason are not in the dict"),
+    ([("a", "Constant", []), ("b", "Add", ["x", "a"])], {"a": "fixed"},
+     "A constant is the same for every image.", _FIXED),
+    ([("a", "Transpose", ["w"]), ("b", "Relu", ["a"]), ("c", "MatMul", ["x", "b"])],
+     {"a": "fixed", "b": "fixed"},
+     "a is the same for every image, so b is too; c reads the image.", _FIXED),
+    ([("a", "Relu", ["x"]), ("b", "Mul", ["w", "a"]), ("c", "Add", ["b", "w"])], {},
+     "One operand that depends on the image is enough.", _FIXED),
+    ([("a", "Shape", ["x"]), ("b", "Expand", ["w", "a"]), ("c", "Add", ["y", "b"])],
+     {"a": "fixed", "b": "fixed"},
+     "All sizes are known, so the shape of x is the same for every image, and so is b.", _TYPE),
+    ([("a", "CastLike", ["w", "x"]), ("b", "Add", ["x", "a"])], {"a": "fixed"},
+     "a casts a weight to the type of x; no number of x gets into it.", _TYPE),
+    ([("a", "CastLike", ["x", "w"]), ("b", "Add", ["a", "y"])], {},
+     "a holds the numbers of x; only its second operand is read for its type.", _TYPE),
+    ([("a", "Identity", ["x"]), ("b", "Relu", ["a"])], {"a": "copy"},
+     "a is x again.", _COPY),
+    ([("a", "Identity", ["w"]), ("b", "Add", ["a", "x"])], {"a": "fixed"},
+     "a copies a weight: the first reason that holds is that it is fixed.", _FIRST),
+    ([("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", *_NORM]), ("r", "Relu", ["b"])],
+     {"b": "absorbed"}, "b scales and shifts what c computes: c's weights can do that.", _ABSORBED),
+    ([("k", "Constant", []), ("c", "Conv", ["x", "w", "k"]),
+      ("b", "BatchNormalization", ["c", *_NORM])],
+     {"k": "fixed", "b": "absorbed"}, "The bias k of the convolution is fixed.", _OTHERS),
+    ([("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Add", ["b", "c"])],
+     {}, "r reads c as well, so c must be computed as it is.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("k", "Shape", ["c"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Reshape", ["b", "k"])],
+     {"k": "fixed"}, "k reads c as well, though only its type.", "not even its type"),
+    ([("c", "Conv", ["x", "w"]), ("a", "Relu", ["y"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Add", ["a", "b"])],
+     {"b": "absorbed"}, "b reads c, wherever c stands.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("a", "Identity", ["c"]),
+      ("b", "BatchNormalization", ["a", *_NORM])],
+     {"a": "copy"}, "b reads a, and a is no convolution.", _ABSORBED),
+    ([("a", "Relu", ["x"]), ("b", "BatchNormalization", ["a", *_NORM])], {},
+     "There is no convolution before b.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("n", "InstanceNormalization", ["c", "s", "o"])], {},
+     "n takes mean and variance from this image; no weights can hold them.", _ABSORBED),
+    ([("b", "BatchNormalization", ["x", *_NORM]), ("c", "Conv", ["b", "w"])], {},
+     "There is no convolution before b: it comes after.", _ABSORBED),
+    ([("c", "Conv", ["x", "y"]), ("b", "BatchNormalization", ["c", *_NORM])], {},
+     "The weights of this convolution are an input: they change with every call.", _OTHERS),
+    ([("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", "y", *_NORM[1:]])], {},
+     "The scale of this batch norm is an input.", _OTHERS),
+    ([("c", "Conv", ["u", "w"]), ("b", "BatchNormalization", ["c", *_NORM]),
+      ("r", "Add", ["b", "x"])],
+     {"c": "fixed", "b": "fixed"}, "This convolution reads weights only.", _FIRST),
+]  # fmt: skip

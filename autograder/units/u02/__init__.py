@@ -1,0 +1,1 @@
+"""Unit 2, rewrites."""

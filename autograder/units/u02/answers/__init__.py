@@ -1,0 +1,197 @@
+"""Unit 2, Rewrites: the exercises that are no function of the library, and what they talk about.
+
+`SCHOOL_RULES` (and the dumps in evidence.py) are given to the student; the bodies of the
+exercises are our answers and never ship. Next room: autograder/units/u02/checks/__init__.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograder.check.rubrics import Rubric, Sample
+from course_lib.exercises import exercise
+from course_lib.ir.graph.build import abs, const, maximum, relu, sqrt, trace
+from course_lib.ir.graph.graph import Graph, Node
+
+# Operations that are left after the unit's passes, with the library's own functions plugged in.
+# tests/units/test_u02.py computes them again.
+REFERENCE_OPS = {"mlp": 8, "block": 55, "resnet18": 129, "mobilenet_v2": 312}
+
+# Rules that hold at school and not for floats: before, after.
+SCHOOL_RULES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
+    "x + 0.0 -> x": (lambda x: x + 0.0, lambda x: x),
+    "0.0 - x -> -x": (lambda x: 0.0 - x, lambda x: -x),
+    "x - x -> 0.0": (lambda x: x - x, lambda x: 0.0),
+    "x * 0.0 -> 0.0": (lambda x: x * 0.0, lambda x: 0.0),
+    "x / 7.0 -> x * (1.0 / 7.0)": (lambda x: x / 7.0, lambda x: x * (1.0 / 7.0)),
+    "(x + 1.0) - 1.0 -> x": (lambda x: (x + 1.0) - 1.0, lambda x: x),
+    "sqrt(x * x) -> abs(x)": (lambda x: sqrt(x * x), lambda x: abs(x)),
+    "x ** 0.5 -> sqrt(x)": (lambda x: x**0.5, lambda x: sqrt(x)),
+}
+
+
+@exercise(
+    "u02.after_fold",
+    unit=2,
+    points=2,
+    kind="inverse",
+    hints=(
+        "Two operations that compute the same, of which cse cannot know it. What hides it?",
+        "cse compares operands. If one operation reads a constant, and the other reads an "
+        "operation that will become that same constant, they look different until fold has run.",
+        "x * 6.0 beside x * (the product of the constants 2.0 and 3.0), and both of them used.",
+    ),
+)
+def after_fold() -> Graph:
+    """A program in which cse alone finds nothing, and after fold it does.
+
+    cse leaves as many operations as the program has. On fold's result, it leaves fewer operations
+    than fold did. Dead operations do not count. At most 12 operations; at least one input.
+    """
+    two, three = const(2.0), const(3.0)
+    return trace(lambda x: x * 6.0 + relu(x * (two * three)), "f32[4]")
+
+
+@exercise(
+    "u02.witnesses",
+    unit=2,
+    points=2,
+    kind="inverse",
+    hints=(
+        "Which floats are special? And what happens when a large and a small number are added?",
+        "Try 0.0, -0.0, infinity and NaN on each rule; then numbers so small that adding 1 loses "
+        "them, or that their square is 0; for the division, try 1.0, 2.0, 3.0, ... in f32.",
+        "-0.0 breaks `x + 0.0`, 0.0 breaks `0.0 - x`, a negative number breaks `x * 0.0`, infinity "
+        "breaks `x - x`, 1e-9 breaks `(x + 1.0) - 1.0`. Three are left.",
+    ),
+)
+def witnesses() -> dict[str, float]:
+    """For each rule of SCHOOL_RULES one f32 number for which the two sides differ.
+
+    A dict from the rule's text to the number: {"x + 0.0 -> x": ..., ...}, all eight of them. Two
+    results differ if their bits differ: 0.0 and -0.0 do. Two NaNs count as equal.
+    """
+    return {
+        "x + 0.0 -> x": -0.0,
+        "0.0 - x -> -x": 0.0,
+        "x - x -> 0.0": float("inf"),
+        "x * 0.0 -> 0.0": -1.0,
+        "x / 7.0 -> x * (1.0 / 7.0)": 3.0,
+        "(x + 1.0) - 1.0 -> x": 1e-9,
+        "sqrt(x * x) -> abs(x)": 1e-30,
+        "x ** 0.5 -> sqrt(x)": float("-inf"),
+    }
+
+
+@exercise(
+    "u02.sevenths",
+    unit=2,
+    points=1,
+    kind="number",
+    hints=(
+        "How are the f32 numbers from 1 to 2 spaced? How many bits of them vary?",
+        "np.arange over the 2**23 bit patterns that begin with the bits of 1.0, viewed as f32, is "
+        "all of them. Everything must stay f32: also 1/7.",
+        "x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32); compare "
+        "x / np.float32(7) with x * (np.float32(1) / np.float32(7)); 100 times the mean.",
+    ),
+)
+def sevenths() -> float:
+    """For how many of the 2**23 f32 numbers from 1 (included) to 2 (not included) does x * (1/7)
+    differ from x / 7, in percent? 1/7 is an f32 too, as a compiler would store it.
+    """
+    x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
+    seventh = np.float32(1) / np.float32(7)
+    return float(100 * np.mean(x / np.float32(7) != x * seventh))
+
+
+@exercise(
+    "u02.broken",
+    unit=2,
+    points=2,
+    kind="evidence",
+    hints=(
+        "Every dump is a program that runs. What should two neighbours have in common?",
+        "parse_graph reads a dump back, ir.interp.run computes it. Use the same random inputs for "
+        "all of them; the first dump whose result differs comes from the broken pass. Then read "
+        "what it removed: for one value there was no equal one.",
+        "reduce_max along axis 0 and along axis 1 have the same type here. Which pass confused "
+        "them, and which of the two is gone?",
+    ),
+)
+def broken() -> tuple[str, str]:
+    """Which pass is broken, and which value did it replace by one that is not equal?
+
+    The pass by the name of its dump, the value by its name in the dump before, without the %:
+    ("fold", "eight"). Values that were replaced only because an operand was do not count.
+    """
+    return ("cse", "d")
+
+
+@exercise(
+    "u02.every_pass",
+    unit=2,
+    points=3,
+    kind="budget",
+    hints=(
+        "What must a program contain for each of the five, taken alone? Ten nodes are enough.",
+        "One pass can make work for the next: what fold computed may be the constant that strength "
+        "or cse looks for, and every pass but the last leaves dead code behind.",
+        "An operation on constants whose result equals another constant serves fold and cse. "
+        "Dividing by that result serves strength. simplify has rules that need no constant.",
+    ),
+)
+def every_pass() -> Graph:
+    """A program that all five passes change, one after the other, with as few nodes as you can.
+
+    fold, simplify, strength, cse and dce run in this order, each on the result of the one before,
+    and each of them changes the program: `same_program(before, after)` is false five times.
+
+    All nodes count: inputs, constants and operations. 16 is the bound, 5 is the best we know; every
+    node above 5 costs a tenth of the points, down to half of them.
+    """
+    two = const(2.0)
+    return trace(lambda x: maximum(x, x) / relu(two), "f32[4]")
+
+
+@exercise("u02.zero", unit=2, points=2, kind="explain")
+def zero() -> Rubric:
+    """ResNet-18 keeps 20 additions of 0.0. A colleague wants to add the rule `x + 0.0 -> x` for
+    floats. For which x does the result change, and how could a user of the network ever notice?
+    What would the compiler have to know, or the user have to allow, so that the rule may be
+    applied? Three to five sentences.
+    """
+    return Rubric(
+        criteria=(
+            "1 point: names -0.0 as the only x whose result changes (x + 0.0 gives 0.0; NaN and "
+            "infinity stay), and says where it can show: the sign of a zero, 1/x, copysign, a "
+            "comparison of bits. 1 point: gives a sound condition: x cannot be -0.0 (it comes from "
+            "abs or exp, or something was added to 0.0 before); or no later "
+            "operation tells the two zeros apart; or the user allows it (a fast-math or "
+            "no-signed-zeros flag). Half a point off for claiming that the difference is a "
+            "rounding error."
+        ),
+        samples=(
+            Sample(
+                2,
+                "Only x = -0.0 changes: -0.0 + 0.0 is 0.0, and without the addition it stays "
+                "-0.0. You see it if something divides by the result (inf against -inf) or looks "
+                "at sign bits; a batch norm with a nonzero shift hides it. The rule is allowed if "
+                "the compiler can show that x is never -0.0 or that no user of the value "
+                "distinguishes zeros, or if the user compiles with a no-signed-zeros flag.",
+            ),
+            Sample(
+                1,
+                "It is wrong for negative zero, since -0.0 + 0.0 = 0.0. That never matters in a "
+                "neural network, so the rule can always be added.",
+            ),
+            Sample(
+                0,
+                "Adding 0.0 rounds the number a little, so the results would be slightly "
+                "different in the last digits. You would need higher precision.",
+            ),
+        ),
+    )

@@ -1,0 +1,199 @@
+"""Checks of unit 2 for the pattern matcher.
+
+A match is checked by what it says: every node of the pattern is mapped to a node that looks like
+it. So a check needs no matcher of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.programs import graphs
+from course_lib.ir.graph.build import apply, const, inp, neg, reduce_sum, relu, softmax
+from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.text import print_graph
+from course_lib.passes.infra.match import COMMUTATIVE, number_of
+
+
+@st.composite
+def patterns(draw: Any, size: int = 5) -> tuple[Node, Node, bool]:
+    """A pattern, a node, and whether the node is the pattern with operands turned around."""
+    graph = draw(graphs(size=size, outputs=1, ops=("add", "mul", "sub", "neg", "relu")))
+    if not draw(st.booleans()):
+        other = draw(graphs(size=size, outputs=1, ops=("add", "mul", "sub", "neg", "relu")))
+        return graph.outputs[0], other.outputs[0], False
+    inputs = [inp(f"v{k}", n.type) for k, n in enumerate(graph.inputs)]
+    new: dict[Node, Node] = dict(zip(graph.inputs, inputs, strict=True))
+    for node in graph.nodes:
+        if node.op == "constant":
+            new[node] = const(node.value)
+        elif node.op != "input":
+            operands = [new[i] for i in node.inputs]
+            if node.op in COMMUTATIVE and draw(st.booleans()):
+                operands.reverse()
+            new[node] = apply(node.op, *operands, **node.attrs)
+    return graph.outputs[0], new[graph.outputs[0]], True
+
+
+@checks("passes.match")
+def match_accepts(match):
+    """Numbers match filled tensors, variables match anything of their type, twice the same."""
+    a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    x = inp("x", "f32[4,4]")
+    ones = const(np.ones((4, 4), np.float32))
+    for pattern, node, why in (
+        (a * 1.0, x * ones, "A tensor full of 1.0 is the number 1.0."),
+        (a * 1.0, apply("mul", 1.0, x), "mul is commutative: also in a pattern with a number."),
+        (a - a, (y := relu(x)) - y, "Both operands are the same node."),
+        (a + b, x + x, "Two variables may stand for one value."),
+        (neg(a), neg(softmax(x)), "A variable matches any operation."),
+    ):
+        found = match(pattern, node)
+        if found is None:
+            raise Wrong(f"This matches. {why}", program=_pair(pattern, node), got="None")
+        _sound(found, pattern, node)
+    return "five pairs that do"
+
+
+@checks("passes.match")
+def match_refuses(match):
+    """Other numbers, other attributes, other element types, two values for one variable."""
+    a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
+    for pattern, node, why, spec in (
+        (
+            a - a,
+            x - y,
+            "One variable stands for one value.",
+            "A pattern node that is used twice must match one and the same node both times",
+        ),
+        (a - b, x + y, "sub is not add.", "Any other pattern node matches a node of the same op"),
+        (a - 1.0, x - 2.0, "1.0 is not 2.0.", "all of whose elements are that number"),
+        (
+            a + 0.0,
+            x + -0.0,
+            "0.0 is not -0.0: the bytes differ.",
+            "`number_of` says which it is",
+        ),
+        (
+            a * 2.0,
+            x * y,
+            "A number matches a constant only.",
+            "A *constant* of the pattern is a number",
+        ),
+        (neg(a), neg(k), "f32 is not i32.", "any node of its element type"),
+        (
+            reduce_sum(a, ()),
+            reduce_sum(x, (0,)),
+            "The sums run along different axes.",
+            "matches a node of the same op with equal attributes",
+        ),
+        (
+            a + b,
+            apply("sub", x, y),
+            "add matches add.",
+            "Any other pattern node matches a node of the same op",
+        ),
+        (
+            a * const([2.0]),
+            x * const([2.0, 2.0, 2.0, 3.0]),
+            "Not all elements are 2.0.",
+            "all of whose elements are that number",
+        ),
+    ):
+        if match(pattern, node) is not None:
+            raise Wrong(
+                f"This does not match. {why}", program=_pair(pattern, node), got="a match",
+                expected="None", spec=spec,
+            )  # fmt: skip
+    return "nine pairs that do not match"
+
+
+@checks("passes.match")
+def match_tries_all_combinations(match):
+    """(a + b) * a matches (x + y) * y: the first idea, a = x, leads nowhere."""
+    a, b, c = (inp(n, "f32[]") for n in "abc")
+    x, y, z = (inp(n, "f32[4]") for n in "xyz")
+    for pattern, node in (
+        ((a + b) * a, (x + y) * y),
+        ((a + b) * (b + c) * c, (x + y) * (z + x) * z),
+        ((a * b) + (a * c), (x * y) + (z * y)),
+        ((a + b) - b, (x + y) - x),
+    ):
+        found = match(pattern, node)
+        if found is None:
+            raise Wrong(
+                "The first way to bind the variables leads nowhere, and another one works.",
+                program=_pair(pattern, node),
+                got="None",
+                spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
+            )
+        _sound(found, pattern, node)
+    return "four patterns whose first idea fails"
+
+
+@checks("passes.match", given=patterns(), examples=80)
+def match_binds_what_it_says(match, example):
+    """What the result maps to really looks like the pattern; a turned-around copy matches."""
+    pattern, node, must = example
+    found = match(pattern, node)
+    if found is None and must:
+        raise Wrong(
+            "This node is the pattern with operands of add or mul turned around: it matches.",
+            program=_pair(pattern, node),
+            got="None",
+            spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
+        )
+    _sound(found, pattern, node)
+
+
+def _sound(found: Any, pattern: Node, node: Node) -> None:
+    """Is what `match` returned a match? `None` is not looked at."""
+    if found is None:
+        return
+    program = _pair(pattern, node)
+    nodes = topological_order([pattern])
+    if not isinstance(found, Mapping) or any(not isinstance(v, Node) for v in found.values()):
+        raise Wrong("The result is a dict from node to node, or None.", program=program)
+    missing = [p for p in nodes if p not in found]
+    if missing:
+        raise Wrong(
+            f"The result maps every node of the pattern. It has no {missing[0]!r}.",
+            program=program,
+            spec="maps every node of the pattern",
+        )
+    if found[pattern] is not node:
+        raise Wrong("The pattern itself is mapped to the node.", program=program)
+    for p in nodes:
+        problem = _unlike(p, found)
+        if problem:
+            raise Wrong(f"{problem}", program=program, got=f"{p!r}  ->  {found[p]!r}")
+
+
+def _unlike(p: Node, found: Mapping[Node, Node]) -> str:
+    n = found[p]
+    if p.op == "input":
+        return "" if p.type.dtype == n.type.dtype else "A variable matches its element type only."
+    if p.op == "constant":
+        same = n.op == "constant" and number_of(n) == number_of(p)
+        return "" if same else "A number matches a constant filled with that number."
+    if (p.op, dict(p.attrs)) != (n.op, dict(n.attrs)) or len(p.inputs) != len(n.inputs):
+        return "An operation matches the same operation with the same attributes."
+    got = [found[i] for i in p.inputs]
+    orders = [list(n.inputs)] + [list(n.inputs)[::-1]] * (p.op in COMMUTATIVE)
+    if not any(all(a is b for a, b in zip(got, order, strict=True)) for order in orders):
+        return f"The operands of this {p.op} are mapped to others than those that the {n.op} reads."
+    return ""
+
+
+def _pair(pattern: Node, node: Node) -> str:
+    parts = []
+    for name, root in (("pattern", pattern), ("node", node)):
+        inputs = [n for n in topological_order([root]) if n.op == "input"]
+        parts.append(print_graph(Graph.of(inputs, [root], name)))
+    return "\n".join(parts)

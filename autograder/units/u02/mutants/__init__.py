@@ -1,0 +1,200 @@
+"""Answers to unit 2: plausible mistakes that every check must catch, other right ones that pass.
+
+Here: the fixpoint, programs, numbers and evidence. The passes have files of their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.framework import alternative, mutant
+from autograder.units.u02.answers import SCHOOL_RULES
+from course_lib.ir.graph.build import const, neg, relu, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.passes.clean.fixpoint import same_program
+from course_lib.passes.infra.manager import run_passes
+
+# ── passes.fixpoint ──
+
+
+@mutant("passes.fixpoint")
+def by_counting_nodes(graph, passes, limit=20):
+    for _ in range(limit):
+        before, graph = graph, run_passes(graph, passes)
+        if len(before.nodes) == len(graph.nodes):
+            return graph
+    raise ValueError("no rest")
+
+
+@mutant("passes.fixpoint")
+def by_identity(graph, passes, limit=20):
+    for _ in range(limit):
+        before, graph = graph, run_passes(graph, passes)
+        if before.nodes == graph.nodes:
+            return graph
+    raise ValueError("no rest")
+
+
+@mutant("passes.fixpoint")
+def after_the_last_pass(graph, passes, limit=20):
+    for _ in range(limit):
+        for one in passes:
+            before, graph = graph, run_passes(graph, [one])
+        if same_program(before, graph):
+            return graph
+    raise ValueError("no rest")
+
+
+@mutant("passes.fixpoint")
+def gives_up_in_silence(graph, passes, limit=20):
+    for _ in range(limit):
+        before, graph = graph, run_passes(graph, passes)
+        if same_program(before, graph):
+            break
+    return graph
+
+
+@mutant("passes.fixpoint")
+def unverified(graph, passes, limit=20):
+    for _ in range(limit):
+        before = graph
+        for one in passes:
+            graph = one(graph)
+        if graph is None or same_program(before, graph):
+            return graph or before
+    raise ValueError("no rest")
+
+
+@alternative("passes.fixpoint")
+def by_recursion(graph, passes, limit=20):
+    if limit == 0:
+        raise ValueError("the passes do not come to rest")
+    after = run_passes(graph, passes)
+    return after if same_program(graph, after) else by_recursion(after, passes, limit - 1)
+
+
+# ── programs, numbers, evidence ──
+
+
+@mutant("u02.after_fold")
+def already_twice():
+    """cse needs no fold here."""
+    return trace(lambda x: relu(x * 2.0) + relu(x * 2.0), "f32[4]")
+
+
+@mutant("u02.after_fold")
+def never_equal():
+    two, three = const(2.0), const(3.0)
+    return trace(lambda x: x * 5.0 + x * (two * three), "f32[4]")
+
+
+@mutant("u02.after_fold")
+def the_copy_is_dead():
+    two = const(2.0)
+    graph = trace(lambda x: relu(x * (two + two)), "f32[4]")
+    (x,) = graph.inputs
+    four = const(4.0)
+    return Graph("dead", (x,), (*graph.nodes, four, x * four), graph.outputs)
+
+
+@alternative("u02.after_fold")
+def with_a_negated_constant():
+    return trace(lambda x: (x - 1.0) * (x - neg(const(-1.0))), "f32[4]")
+
+
+_RIGHT = {
+    "x + 0.0 -> x": -0.0,
+    "0.0 - x -> -x": 0.0,
+    "x - x -> 0.0": float("nan"),
+    "x * 0.0 -> 0.0": float("-inf"),
+    "x / 7.0 -> x * (1.0 / 7.0)": 12.0,
+    "(x + 1.0) - 1.0 -> x": 0.1,
+    "sqrt(x * x) -> abs(x)": 1e30,
+    "x ** 0.5 -> sqrt(x)": -0.0,
+}
+
+
+@mutant("u02.witnesses")
+def zeros_everywhere():
+    return dict.fromkeys(SCHOOL_RULES, 0.0)
+
+
+@mutant("u02.witnesses")
+def without_the_last():
+    return dict(list(_RIGHT.items())[:-1])
+
+
+@mutant("u02.witnesses")
+def a_harmless_seventh():
+    return {**_RIGHT, "x / 7.0 -> x * (1.0 / 7.0)": 7.0}
+
+
+@alternative("u02.witnesses")
+def other_numbers():
+    return {rule: np.float64(x) for rule, x in _RIGHT.items()}
+
+
+@mutant("u02.sevenths")
+def as_a_fraction():
+    return 0.5476
+
+
+@mutant("u02.sevenths")
+def of_tenths():
+    x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
+    return float(100 * np.mean(x / np.float32(10) != x * np.float32(0.1)))
+
+
+@mutant("u02.sevenths")
+def about_half():
+    return 50.0
+
+
+@alternative("u02.sevenths")
+def rounded():
+    return 54.8
+
+
+@mutant("u02.broken")
+def the_wrong_pass():
+    return ("simplify", "a")
+
+
+@mutant("u02.broken")
+def only_a_consequence():
+    return ("cse", "e")
+
+
+@mutant("u02.broken")
+def only_the_pass():
+    return "cse"
+
+
+@alternative("u02.broken")
+def as_a_list_with_percent_sign():
+    return ["cse", "%d"]
+
+
+@mutant("u02.every_pass")
+def nothing_for_simplify():
+    return trace(lambda x: x / relu(const(2.0)), "f32[4]")
+
+
+@mutant("u02.every_pass")
+def fold_eats_it_all():
+    one = const(1.0)
+    return trace(lambda x: relu(x) + one / const(1.0), "f32[4]")
+
+
+@mutant("u02.every_pass")
+def twenty_nodes():
+    graph = every_pass_in_nine()
+    (x,) = graph.inputs
+    extra = [relu(x) for _ in range(12)]
+    return Graph("long", (x,), (*graph.nodes, *extra), graph.outputs)
+
+
+@alternative("u02.every_pass")
+def every_pass_in_nine():
+    one = const(1.0)
+    return trace(lambda x: (x * 1.0) ** (one + const(1.0)), "f32[4]")

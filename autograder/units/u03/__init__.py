@@ -1,0 +1,1 @@
+"""Unit 3, fusion."""

@@ -1,0 +1,257 @@
+"""Checks of unit 3 for the fusing pass and for the heuristic that it asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Crashed, Score, Wrong, checks
+from autograder.check.programs import UNARY, graphs
+from autograder.check.properties import same_meaning, valid_graph
+from autograder.units.u02.checks.shared import deep, live_ops
+from autograder.units.u03.answers.programs import PROGRAMS
+from course_lib import exercises
+from course_lib.ir.graph.build import add, const, exp, inp, neg, reduce_max, relu, sigmoid, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.text import value_names
+from course_lib.ir.registry import traffic
+from course_lib.lower.executed import executed
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.groups import LARGEST, kind_of
+from course_lib.passes.infra.manager import PassError, run_passes
+
+# ── passes.fuse ──
+
+
+@checks("passes.fuse")
+def fuse_makes_few_kernels(fuse):
+    """Chains, epilogues, values that are read twice or three times: one kernel each."""
+    for before, wanted, problem, spec in _KERNELS:
+        after = _fused(before, fuse(before), spec)
+        if len(live_ops(after)) > wanted:
+            raise Wrong(
+                f"{problem} That makes {_kernels(wanted)}; here {_are(len(live_ops(after)))}.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
+    return f"{len(_KERNELS)} programs with a known number of kernels"
+
+
+@checks("passes.fuse")
+def fuse_keeps_what_others_need(fuse):
+    """Outputs, values with readers in two kernels, and ways through other kernels."""
+    for before, wanted, problem, spec in _APART:
+        after = _fused(before, fuse(before), spec)
+        if len(live_ops(after)) < wanted:
+            raise Wrong(
+                f"{problem} That takes {_kernels(wanted)}; here {_are(len(live_ops(after)))}.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
+    return f"{len(_APART)} programs that cannot be fewer kernels"
+
+
+@checks("passes.fuse", given=graphs(size=8), examples=40)
+def fuse_keeps_the_meaning(fuse, graph):
+    """Every kernel can be built, and the program computes what it computed."""
+    _fused(graph, fuse(graph), "Put connected nodes into groups")
+
+
+@checks(
+    "passes.fuse",
+    given=graphs(size=8, ops=(*UNARY, "add", "mul"), inputs=1, constants=False),
+    examples=40,
+    spec="*all* of them are in the same group",
+)
+def fuse_misses_nothing(fuse, graph):
+    """With operations of one shape, a value that stays outside has a reason to."""
+    after = _fused(graph, fuse(graph), "")
+    users = after.users()
+    for node in live_ops(after):
+        if len(set(users[node])) == 1 and node not in after.outputs:
+            raise Wrong(
+                "Only one kernel reads this value, and nobody else: it can be computed there.",
+                program=graph,
+                got=after,
+                marked=(value_names(after)[node],),
+            )
+
+
+@checks("passes.fuse", spec="`groups.fits(node, group)`")
+def fuse_takes_deep_programs(fuse):
+    """2,000 operations in a row: kernels of at most `LARGEST` operations."""
+    before = deep()
+    try:
+        after = valid_graph(fuse(before), before)
+    except Crashed as error:
+        error.program = "2,000 relu in a row"
+        raise
+    sizes = [len(n.attrs["body"].ops) if n.op == "fused" else 1 for n in after.ops]
+    if max(sizes) > LARGEST or len(sizes) > 2000 / LARGEST + 1:
+        raise Wrong(
+            f"fits says no to a group of more than {LARGEST}; so 2,000 operations are "
+            f"{2000 // LARGEST} kernels. Here are {len(sizes)}, the largest of {max(sizes)}.",
+            program="2,000 relu in a row",
+        )
+    return "2,000 operations in a row"
+
+
+def _fused(before: Graph, result: Any, spec: str) -> Graph:
+    """A valid graph that means the same, in which every group is a kernel."""
+    after = same_meaning(before, result, spec=spec)
+    for node in after.ops:
+        if node.op == "fused" and kind_of(node.attrs["body"].ops[::-1]) is None:
+            raise Wrong(
+                "No kernel can hold this group together.",
+                program=before,
+                got=after,
+                marked=(value_names(after)[node],),
+                spec="one kernel can hold the group with it",
+            )
+    return after
+
+
+def _kernels(count: int) -> str:
+    return f"{count} kernel{'s' * (count != 1)}"
+
+
+def _are(count: int) -> str:
+    return f"{'are' if count != 1 else 'is'} {count}"
+
+
+def _tables() -> tuple[list, list]:
+    """Programs with at most, and with at least, so many kernels: (program, kernels, why, spec)."""
+    f = "f32[4,4]"
+    x, w, b = inp("x", f), inp("w", f), inp("b", "f32[4]")
+    y = x @ w
+    a = relu(x)
+    v, m = inp("v", "f32[4]"), inp("m", "f32[1000,4]")
+    everyone, outside = "*all* of them are in the same group", "it is not an output of the graph"
+    few = [
+        (trace(lambda x: neg(relu(exp(x))), f), 1, "Each has one reader.", everyone),
+        (Graph.of([x, w, b], [relu(y + b)]), 1, "Bias and relu finish the product.", "pays"),
+        (Graph.of([x, w], [relu(y * sigmoid(y))]), 1, "Both users of the product are in one group.",
+         "misses x * sigmoid(x)"),
+        (trace(lambda x, y: (s := x + y) * s, f, f), 1, "One user reads it twice.", everyone),
+        (trace(lambda x: (s := exp(x)) * relu(s) + neg(s), f), 1, "exp has three users, all in one "
+         "group.", everyone),
+        (Graph.of([x, w], [y, neg(relu(y))]), 2, "The product is returned, the rest is a chain.",
+         outside),
+    ]  # fmt: skip
+    apart = [
+        (Graph.of([x], [a, exp(a)]), 2, "relu is returned, and read.", outside),
+        (Graph.of([x, w], [exp(a), a @ w]), 2, "relu has readers in two kernels.", everyone),
+        (Graph.of([x, w], [add(a, a @ w)]), 2, "relu cannot be in the kernel of add, which waits "
+         "for the product.", "it would have to run before"),
+        (Graph.of([x, w], [(x @ w) @ w]), 2, "A kernel holds one contraction.",
+         "one kernel can hold the group with it"),
+        (Graph.of([v, m], [exp(v) + m]), 2, "4 values of exp would be computed 1,000 times, and "
+         "should_fuse has to say no to that.", "it pays for each of its users"),
+        (trace(lambda x: reduce_max(x @ const(np.ones((4, 4), np.float32)), (0,)), f), 2,
+         "A reduction along another axis than the last is a kernel of its own.",
+         "one kernel can hold the group with it"),
+    ]  # fmt: skip
+    return few, apart
+
+
+_KERNELS, _APART = _tables()
+
+# ── passes.should_fuse ──
+
+STAND_IN, REFERENCE, BEST = 42_250_852, 33_573_476, 33_180_256  # bytes; tests/units/test_u03.py
+MOST_WORK = 1.1
+
+
+@checks("passes.should_fuse")
+def should_fuse_answers_yes_or_no(should_fuse):
+    """A bool for every pair."""
+    x = inp("x", "f32[8,4]")
+    for pair in ((relu(x), neg(relu(x))), (x @ inp("w", "f32[4,2]"), relu(x))):
+        answer = should_fuse(*pair)
+        if not isinstance(answer, (bool, np.bool_)):
+            raise Wrong("The answer is True or False.", program=f"{pair!r}", got=repr(answer))
+    return "yes or no"
+
+
+@checks("passes.should_fuse")
+def should_fuse_repeats_little_work(should_fuse):
+    """No program executes more than 1.1 times the operations that it needs."""
+    for name, graph in PROGRAMS.items():
+        fused = _with(should_fuse, graph)
+        before, after = executed(graph), executed(fused)
+        if after > MOST_WORK * before:
+            raise Wrong(
+                f"The kernels of `{name}` execute {after:,} operations, {after / before:.2f} "
+                f"times the {before:,} of the unfused program: some values are computed again and "
+                "again.",
+                program=graph,
+                got=fused,
+                spec="no program may execute more than 1.1 times the operations",
+            )
+    return f"at most {MOST_WORK} times the work on {len(PROGRAMS)} programs"
+
+
+@checks("passes.should_fuse")
+def should_fuse_saves_traffic(should_fuse):
+    """The fewer bytes the programs move together, the better."""
+    moved = {name: bytes_moved(_with(should_fuse, graph)) for name, graph in PROGRAMS.items()}
+    total = sum(moved.values())
+    if total > STAND_IN:
+        worst = max(moved, key=lambda name: moved[name] - bytes_moved(PROGRAMS[name]) / 2)
+        raise Wrong(
+            f"Together the programs move {total / 1e6:.1f} MB. Fusing only what has the same shape "
+            f"gives {STAND_IN / 1e6:.1f} MB. Much could be saved in `{worst}`.",
+            program=PROGRAMS[worst],
+            got=_with(should_fuse, PROGRAMS[worst]),
+            spec="moving more than that earns nothing",
+        )
+    fraction = 0.3 + 0.7 * (STAND_IN - total) / (STAND_IN - REFERENCE)
+    return Score(
+        min(1.0, fraction),
+        f"{total / 1e6:.2f} MB; {STAND_IN / 1e6:.1f} the stand-in's, {REFERENCE / 1e6:.2f} ours, "
+        f"{BEST / 1e6:.2f} the best we know (in MB: "
+        f"{', '.join(f'{name} {size / 1e6:.2f}' for name, size in moved.items())})",
+    )
+
+
+def bytes_moved(graph: Graph) -> int:
+    """What the kernels of a graph read and write. A reshape moves nothing."""
+    return sum(traffic(node) for node in graph.ops if node.op != "reshape")
+
+
+def _with(should_fuse: Any, graph: Graph) -> Graph:
+    """The graph, fused as `should_fuse` says."""
+    with _asking(lambda producer, consumer: True, should_fuse):
+        if not any(node.op == "fused" for node in run_passes(_ONE_KERNEL, [fuse]).ops):
+            raise Wrong(
+                "This check fuses with your passes.fuse, and that fuses nothing yet, not even "
+                "neg(relu(x)) with a heuristic that says yes. Answer passes.fuse first; it asks "
+                "heuristic.should_fuse, as the notebook imports it."
+            )
+    with _asking(should_fuse, should_fuse):
+        try:
+            return run_passes(graph, [fuse])
+        except PassError as error:
+            if isinstance(error.__cause__, Crashed):  # should_fuse itself
+                raise error.__cause__ from None
+            raise Wrong(f"passes.fuse failed with this heuristic. {error}", program=graph) from None
+
+
+@contextmanager
+def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
+    """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
+    with exercises.using(getattr(answer, "plugs", {})):
+        entry = exercises.slot("passes.should_fuse")
+        before, entry.run = entry.run, heuristic
+        try:
+            yield
+        finally:
+            entry.run = before
+
+
+_ONE_KERNEL = trace(lambda x: neg(relu(x)), "f32[4]")

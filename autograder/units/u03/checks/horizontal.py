@@ -1,0 +1,179 @@
+"""Checks of unit 3 for `passes.horizontal`: products that share an operand become one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.properties import same_meaning
+from autograder.units.u02.checks.shared import live_ops
+from course_lib.ir.graph.build import add, const, inp, relu, reshape, transpose
+from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.text import value_names
+
+
+def product(x: Node, width: int, seed: int, bias: bool = False) -> Node:
+    rng = np.random.default_rng(seed)
+    y = x @ const(rng.integers(-4, 5, (x.type.dims[-1], width)).astype(np.float32))
+    if not bias:
+        return y
+    numbers = const(rng.integers(-4, 5, (width,)).astype(np.float32))
+    return add(numbers, y) if seed % 2 else y + numbers
+
+
+def moved(y: Node) -> Node:
+    return transpose(y, (*range(y.type.rank - 2), y.type.rank - 1, y.type.rank - 2))
+
+
+@st.composite
+def families(draw: st.DrawFn, most: int = 4) -> Graph:
+    """Two operands, each read by some products, with and without a bias, all of them moved."""
+    rank = draw(st.sampled_from((2, 3)))
+    shape = ",".join(map(str, (2, 3, 5)[-rank:]))
+    operands = [inp("x", f"f32[{shape}]"), inp("y", f"f32[{shape}]")]
+    ends: list[Node] = []
+    for index in range(draw(st.integers(2, most))):
+        x = operands[draw(st.integers(0, 1))]
+        ends.append(moved(product(x, draw(st.integers(1, 4)), index, draw(st.booleans()))))
+    return Graph.of(operands, ends, "families")
+
+
+@checks("passes.horizontal")
+def horizontal_merges_siblings(horizontal):
+    """Two, three, with a bias, of different widths: one product."""
+    x = inp("x", "f32[4,6]")
+    plain = [moved(product(x, n, n)) for n in (2, 3)]
+    three = [moved(product(x, n, n)) for n in (2, 1, 3)]
+    biased = [moved(product(x, n, n, bias=True)) for n in (2, 3)]
+    for ends in (plain, three, biased):
+        before = Graph.of([x], ends, "siblings")
+        _products(before, horizontal(before), 1, "y = matmul(x, concat(w_0 .. w_n-1))")
+    return "siblings of different widths"
+
+
+@checks("passes.horizontal", spec="Merged are those that read the same node")
+def horizontal_merges_what_reads_a_merged_one(horizontal):
+    """Two families, of which the second reads what the first makes."""
+    x = inp("x", "f32[4,6]")
+    first, other = (moved(product(x, 3, k)) for k in (1, 2))
+    h = relu(first)
+    before = Graph.of([x], [other, *(moved(product(h, n, n)) for n in (2, 5))], "stacked")
+    after = same_meaning(before, horizontal(before))
+    if _count(after) > 2:
+        raise Wrong(
+            f"Two families are two products; here are {_count(after)}. A merged product that reads "
+            "a node of the old graph keeps what that node needs alive: its x is the new one.",
+            program=before,
+            got=after,
+        )
+    return "families behind each other"
+
+
+@checks("passes.horizontal", given=families(), examples=40)
+def horizontal_makes_one_product_of_each_family(horizontal, graph):
+    """As many products are left as there are families, and the results are the same."""
+    keys = set()
+    for end in graph.outputs:
+        y = end.inputs[0]
+        matmul = y if y.op == "matmul" else next(i for i in y.inputs if i.op == "matmul")
+        keys.add((matmul.inputs[0], y is matmul))
+    _products(graph, horizontal(graph), len(keys), "all have a bias or all have none")
+
+
+@checks("passes.horizontal")
+def horizontal_leaves_the_rest(horizontal):
+    """Other operands, other weights, activations behind: nothing to merge."""
+    cases = _left_alone()
+    for before, problem, spec in cases:
+        after = same_meaning(before, horizontal(before), spec=spec)
+        if len(live_ops(after)) > len(live_ops(before)):
+            raise Wrong(
+                f"{problem} There is nothing to merge, and here are more operations than before.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
+        if _count(after) != _count(before):
+            raise Wrong(
+                f"{problem} Here {_count(after)} products are left of {_count(before)}.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
+    return f"{len(cases)} programs with nothing to merge"
+
+
+@checks("passes.horizontal", spec="moves each slice behind the reshape")
+def horizontal_moves_slices_behind_reshapes(horizontal):
+    """Three projections of two heads each: nothing has to copy a slice."""
+    x = inp("x", "f32[4,6]")
+    ends = [transpose(reshape(product(x, 4, k), (4, 2, 2)), (1, 0, 2)) for k in (1, 2, 3)]
+    before = Graph.of([x], ends, "heads")
+    after = same_meaning(before, horizontal(before))
+    for node in topological_order(after.outputs):
+        if node.op == "reshape" and node.inputs[0].op == "slice":
+            raise Wrong(
+                "A reshape reads a slice: that slice has to be copied. Split all columns into "
+                "heads first, and slice the heads.",
+                program=before,
+                got=after,
+                marked=(value_names(after)[node],),
+            )
+    return "heads"
+
+
+@checks("passes.horizontal", spec="The merged nodes carry the origins of all branches")
+def horizontal_remembers_where_it_came_from(horizontal):
+    """The merged product names all layers that it computes."""
+    from dataclasses import replace
+
+    x = inp("x", "f32[4,6]")
+    branches = [replace(product(x, 2, k), origin=(f"layer{k}",)) for k in (1, 2)]
+    before = Graph.of([x], [moved(b) for b in branches], "origins")
+    after = same_meaning(before, horizontal(before))
+    for node in topological_order(after.outputs):
+        if node.op == "matmul" and not {"layer1", "layer2"} <= set(node.origin):
+            raise Wrong(
+                f"The product computes layer1 and layer2; it says {', '.join(node.origin)}.",
+                program=before,
+                got=after,
+            )
+    return "origins"
+
+
+def _products(before: Graph, result: Any, wanted: int, spec: str) -> None:
+    after = same_meaning(before, result, spec=spec)
+    if _count(after) != wanted:
+        raise Wrong(
+            f"Of {_count(before)} products {wanted} are left; here are {_count(after)}.",
+            program=before,
+            got=after,
+            spec=spec,
+        )
+
+
+def _count(graph: Graph) -> int:
+    return sum(n.op == "matmul" for n in topological_order(graph.outputs))
+
+
+def _left_alone() -> Sequence[tuple[Graph, str, str]]:
+    """(program, why nothing may be merged, words of the specification)"""
+    x, y, w = inp("x", "f32[4,6]"), inp("y", "f32[4,6]"), inp("w", "f32[6,3]")
+    one, two = product(x, 2, 1), product(x, 3, 2)
+    same = "Merged are those that read the same node"
+    lone = "all have a bias or all have none"
+    chained = product(relu(product(x, 6, 3)), 2, 4)
+    return [
+        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "Two operands.", same),
+        (Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]), "One has a bias.", lone),
+        (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.",
+         "products by a constant matrix"),
+        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.",
+         "A branch that ends in an activation would lose its epilogue"),
+        (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
+        (Graph.of([x], [moved(one)]), "A single one.", "n >= 2"),
+    ]  # fmt: skip

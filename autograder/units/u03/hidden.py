@@ -1,0 +1,57 @@
+"""Hidden checks of unit 3: other seeds, larger programs, and the answers that have one value."""
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.programs import UNARY, graphs
+from autograder.check.properties import number
+from autograder.units.u03.answers.evidence import GROUPS
+from autograder.units.u03.checks.fold import blocks
+from autograder.units.u03.checks.horizontal import families
+from autograder.units.u03.checks.onnx import FOLD
+from autograder.units.u03.checks.onnx_models import models
+from course_lib.exercises import slot
+
+SEED = 30_912
+
+harder(
+    "passes.bn_fold",
+    "bn_fold_leaves_a_convolution_and_a_bias",
+    seed=SEED,
+    given=blocks(most=4),
+    examples=60,
+)
+harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=40)
+harder("passes.fuse", "fuse_keeps_the_meaning", seed=SEED + 2, given=graphs(size=20), examples=60)
+harder(
+    "passes.fuse",
+    "fuse_misses_nothing",
+    seed=SEED + 3,
+    given=graphs(size=20, ops=(*UNARY, "add", "mul"), inputs=1, constants=False),
+    examples=60,
+)
+harder(
+    "passes.horizontal",
+    "horizontal_makes_one_product_of_each_family",
+    seed=SEED + 4,
+    given=families(most=8),
+    examples=60,
+)
+harder("passes.should_fuse", "should_fuse_repeats_little_work", seed=SEED)
+harder("u03.cycle", "the_two_would_wait_for_themselves", seed=SEED)
+
+
+@hidden("u03.saved", seed=SEED)
+def is_the_right_number_of_megabytes(saved):
+    """What need not be read and written any more."""
+    number(saved(), slot("u03.saved").reference(), unit="MB", rtol=0.015)
+
+
+@hidden("u03.illegal", seed=SEED)
+def are_the_illegal_groups(illegal):
+    """The illegal groups and their reasons."""
+    wanted = slot("u03.illegal").reference()
+    answer = {
+        str(k).strip().upper(): " ".join(str(v).lower().split()) for k, v in illegal().items()
+    }
+    wrong = [group for group in GROUPS if answer.get(group) != wanted.get(group)]
+    if wrong:
+        raise Wrong(f"Group {wrong[0]} is not judged rightly.", got=repr(answer))

@@ -1,0 +1,1 @@
+"""Unit 4, memory and layout."""

@@ -1,0 +1,106 @@
+"""Visible checks of unit 4 for the order of steps: order.
+
+An order must be one: each task once, and after those whose values it reads. Its points depend on
+how near its peak is to the smallest, which an exhaustive search found. Next room: layout.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, Wrong, checks
+from autograder.units.u04.answers.lives import random_tasks
+from autograder.units.u04.checks.shared import told_run, whole
+from course_lib.memory.order import peak
+from course_lib.memory.plan import Task
+
+# Seeds of random tasks, and the smallest peak of any order of them, in units of 64 bytes. An
+# exhaustive search found it; tests/units/test_u04.py repeats the search.
+SMALLEST = {
+    0: 53, 1: 29, 2: 34, 3: 44, 6: 21, 10: 43, 11: 55, 12: 32, 17: 21, 18: 24, 21: 37, 22: 16,
+    25: 18, 26: 51, 29: 31,
+}  # fmt: skip
+
+
+ENOUGH = 1.05  # mean of peak / smallest peak from which an answer earns all points
+ALWAYS = "It must never be higher than for the given order"
+
+
+@checks("schedule.order.order")
+def every_task_once_and_after_what_it_reads(order):
+    """The order has every task once, none before one that it depends on, and no higher peak."""
+    for count in (1, 2, 6, 12):
+        for seed in range(12):
+            tasks = random_tasks(seed, count)
+            no_higher(tasks, legal(tasks, order(tasks)))
+    return "48 random sets of tasks"
+
+
+@checks("schedule.order.order")
+def the_peak_is_low(order):
+    """The peak is near the smallest that any order has."""
+    given, found = [], []
+    for seed, smallest in SMALLEST.items():
+        tasks = random_tasks(seed)
+        before, after = no_higher(tasks, legal(tasks, order(tasks)))
+        given.append(before / (64 * smallest))
+        found.append(after / (64 * smallest))
+    start, mean = sum(given) / len(given), sum(found) / len(found)
+    if mean >= start:
+        raise Wrong(
+            f"For {len(given)} sets of tasks there are better orders than the given one: its peak "
+            f"is {start:.2f} times the smallest on average, and so is yours.",
+            spec="in which few bytes are alive together",
+        )
+    fraction = min(1.0, 1.0 - (mean - ENOUGH))
+    return Score(
+        fraction,
+        f"peak / smallest peak: {mean:.2f} on average over {len(found)} sets; {start:.2f} as "
+        f"given, all points from {ENOUGH:.2f}, the bound is 1.00",
+    )
+
+
+def no_higher(tasks: Sequence[Task], positions: Sequence[int]) -> tuple[int, int]:
+    """The peaks of the given order and of this one, which is not higher."""
+    before, after = peak(tasks, range(len(tasks))), peak(tasks, positions)
+    if after > before:
+        raise Wrong(
+            f"The peak is {after} bytes; in the order as given it is {before}.",
+            program=told_run(tasks, {}, ()),
+            got=repr(list(positions)),
+            spec=ALWAYS,
+        )
+    return before, after
+
+
+def legal(tasks: Sequence[Task], answer: Any) -> list[int]:
+    """`answer` is an order of these tasks in which each comes after those whose values it reads."""
+    text = told_run(tasks, {}, ())
+    if not isinstance(answer, (list, tuple, np.ndarray)) or not all(whole(n) for n in answer):
+        got = "nothing (is a `return` missing?)" if answer is None else repr(answer)[:300]
+        raise Wrong("The function returns a list of positions.", program=text, got=got)
+    positions = [int(n) for n in answer]
+    if sorted(positions) != list(range(len(tasks))):
+        raise Wrong(
+            f"Each of the positions 0 to {len(tasks) - 1} occurs once.",
+            program=text,
+            got=repr(positions),
+            spec="the positions of the tasks in the new order: each once",
+        )
+    written = {task.writes for task in tasks}
+    done: set[str] = set()
+    for number in positions:
+        task = tasks[number]
+        early = next((v for v in task.reads if v in written and v not in done), None)
+        if early is not None:
+            raise Wrong(
+                f"Task {number} reads {early}, which is not written yet.",
+                program=text,
+                got=repr(positions),
+                spec="none before a task whose value it reads",
+            )
+        done.add(task.writes)
+    return positions

@@ -1,0 +1,97 @@
+"""What the checks of unit 4 share: random runs of tasks, and lives and plans as text.
+
+    runs(6)                      # a Hypothesis strategy: (tasks, views, outside)
+    print(told_run(*example))    # task 0: a = (x)   64 bytes
+    print(told_plan(lives))      # a   128 bytes   steps 0 to 3   offset 64
+
+Next room: memory.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong
+from course_lib.memory.plan import Interval, Task, owner
+
+Run = tuple[list[Task], dict[str, str], set[str]]
+LETTERS = "abcdefghijklmnopqrstuvw"
+
+
+@st.composite
+def runs(draw: DrawFn, most: int = 6) -> Run:
+    """Tasks in order, with views among their values, and results that are written in place."""
+    tasks: list[Task] = []
+    views: dict[str, str] = {}
+    size: dict[str, int] = {}  # of the values that a task wrote
+    readable = ["x"]
+    for letter in LETTERS[: draw(st.integers(1, most))]:
+        reads = draw(st.lists(st.sampled_from(readable), min_size=1, max_size=2))
+        mine = [v for v in reads if owner(v, views) in size]
+        if mine and draw(st.integers(0, 3)) == 3:  # in place: nobody reads the old value again
+            below = owner(mine[0], views)
+            readable = [v for v in readable if owner(v, views) != below]
+            views[letter] = mine[0]
+        size[letter] = 64 * draw(st.integers(1, 5))
+        tasks.append(Task(letter, tuple(reads), size[owner(letter, views)]))
+        readable.append(letter)
+        if draw(st.integers(0, 2)) == 2:
+            view = f"{letter}_view"
+            views[view] = letter
+            readable.append(view)
+    results = draw(st.lists(st.sampled_from(readable[1:]), min_size=1, max_size=2))
+    return tasks, views, {"x", *results}
+
+
+@st.composite
+def lives(draw: DrawFn, most: int = 6) -> list[Interval]:
+    """1 to `most` intervals in the order of their first steps."""
+    one = st.tuples(st.integers(0, 8), st.integers(0, 4), st.integers(1, 6))
+    rows = sorted(draw(st.lists(one, min_size=1, max_size=most)), key=lambda row: row[0])
+    return [Interval(LETTERS[k], 64 * n, a, a + more) for k, (a, more, n) in enumerate(rows)]
+
+
+def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]) -> str:
+    """A run as text: tasks, in-place results with what they are stored over, views, outside."""
+    lines = []
+    for step, task in enumerate(tasks):
+        over = f", stored over {views[task.writes]}" if task.writes in views else ""
+        lines.append(
+            f"task {step}: {task.writes} = ({', '.join(task.reads)}){over}   {task.size} bytes"
+        )
+    written = {task.writes for task in tasks}
+    lines += [f"view {view} of {seen}" for view, seen in views.items() if view not in written]
+    if outside:
+        lines.append(f"outside: {', '.join(sorted(outside))}")
+    return "\n".join(lines)
+
+
+def told_plan(intervals: Iterable[Any], offsets: Mapping[str, Any] | None = None) -> str:
+    """Lives, and where they lie, as text."""
+    lines = []
+    for i in intervals:
+        where = "" if offsets is None else f"   offset {offsets.get(i.name, 'missing')}"
+        lines.append(f"{i.name}   {i.size} bytes   steps {i.first} to {i.last}{where}")
+    return "\n".join(lines) or "no value"
+
+
+def arena(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
+    """Bytes up to the end of the highest value."""
+    return max((int(offsets[i.name]) + i.size for i in intervals), default=0)
+
+
+def sequence_of(kind: type, value: Any, what: str, **shown: Any) -> list[Any]:
+    """A list or tuple of records of one kind."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(v, kind) for v in value):
+        got = "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
+        raise Wrong(f"The function returns {what}.", got=got, **shown)
+    return list(value)
+
+
+def whole(value: Any) -> bool:
+    """A whole number of Python or numpy, and no bool."""
+    return hasattr(value, "__index__") and not isinstance(value, bool)

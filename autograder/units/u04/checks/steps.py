@@ -1,0 +1,303 @@
+"""Visible checks of unit 4 for one step: may_overwrite.
+
+An answer of may_overwrite is tried out: the kernel runs once with memory of its own for the result,
+and once with result and operand in the same bytes. Next room: order.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.programs import BINARY, UNARY, graphs
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.loops.text import print_kernel
+from course_lib.lower.lower import lower
+from course_lib.passes.prepare.decompose import decompose
+
+# (words of the specification, kernel, operands that the result may overwrite)
+LEGAL: list[tuple[str, str, tuple[str, ...]]] = [
+    (
+        "elementwise",
+        """kernel @add_relu(x0: f32[4,4], x1: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = relu(x0[i, j] + x1[i, j])
+    }
+  }
+}""",
+        ("x0", "x1"),
+    ),
+    (
+        "elementwise",
+        """kernel @add_bias(x0: f32[4,4], x1: f32[4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[i, j] + x1[j]
+    }
+  }
+}""",
+        ("x0",),
+    ),
+    (
+        "the residual of an epilogue, read where the result is stored",
+        """kernel @matmul_add(x0: f32[4,4], x1: f32[4,4], x2: f32[4,4], out: f32[4,4]) {
+  for m in 0..4 {
+    for n in 0..4 {
+      local acc: f32[]
+      acc[] = 0.0
+      for k in 0..4 {
+        acc[] = acc[] + x0[m, k] * x1[k, n]
+      }
+      out[m, n] = acc[] + x2[m, n]
+    }
+  }
+}""",
+        ("x2",),
+    ),
+    (
+        "rows, such as a softmax",
+        """kernel @divide_by_sum(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    local acc: f32[]
+    acc[] = 0.0
+    for j in 0..4 {
+      acc[] = acc[] + x0[i, j]
+    }
+    for j in 0..4 {
+      out[i, j] = x0[i, j] / acc[]
+    }
+  }
+}""",
+        ("x0",),
+    ),
+]
+
+# Kernels of which no operand may be overwritten: (why, words of the specification, kernel).
+ILLEGAL: list[tuple[str, str, str]] = [
+    (
+        "Element [3, 0] is read last, after it was written.",
+        "a transpose",
+        """kernel @transpose(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[j, i]
+    }
+  }
+}""",
+    ),
+    (
+        "It is read at two places, and one of them is not where the result is stored.",
+        "a transpose",
+        """kernel @add_transposed(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[i, j] + x0[j, i]
+    }
+  }
+}""",
+    ),
+    (
+        "The first column is read by the whole row.",
+        "a broadcast",
+        """kernel @minus_first(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[i, j] - x0[i, 0]
+    }
+  }
+}""",
+    ),
+    (
+        "The neighbour on the left was just written.",
+        "a window",
+        """kernel @running(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 1..4 {
+      out[i, j] = max(x0[i, j], x0[i, j - 1])
+    }
+  }
+}""",
+    ),
+    (
+        "A whole row is read for each element of it.",
+        "a matrix product",
+        """kernel @row_sums(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      local acc: f32[]
+      acc[] = 0.0
+      for k in 0..4 {
+        acc[] = acc[] + x0[i, k]
+      }
+      out[i, j] = acc[]
+    }
+  }
+}""",
+    ),
+    (
+        "Which row is read depends on data.",
+        "an index that is data",
+        """kernel @gather(x0: f32[4,4], x1: i64[4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[x1[i], j]
+    }
+  }
+}""",
+    ),
+    (
+        "The second loop reads what the first has overwritten.",
+        "True only if no element is read after it was written",
+        """kernel @twice(x0: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = x0[i, j] * 2.0
+    }
+    for j in 0..4 {
+      out[i, j] = x0[i, j] + 1.0
+    }
+  }
+}""",
+    ),
+    (
+        "Its last elements are read after the first iterations have written them. (`conflict` of "
+        "this loop is acc: it names one buffer, and out is another.)",
+        "True only if no element is read after it was written",
+        """kernel @cum(x0: f32[4], out: f32[4]) {
+  local acc: f32[]
+  acc[] = 0.0
+  for j in 0..4 {
+    acc[] = acc[] + x0[j]
+    out[3 - j] = acc[]
+  }
+}""",
+    ),
+    (
+        "An i32 is not the bytes of an f32.",
+        "where the operand has the type of the result",
+        """kernel @cast(x0: f32[4,4], out: i32[4,4]) {
+  for i in 0..4 {
+    for j in 0..4 {
+      out[i, j] = cast(x0[i, j], i32)
+    }
+  }
+}""",
+    ),
+]
+
+
+@checks("schedule.in_place.may_overwrite")
+def overwriting_is_found(may_overwrite):
+    """Elementwise, residuals and rows: the result may have the operand's bytes."""
+    for spec, text, operands in LEGAL:
+        kernel = parse_kernel(text)
+        for operand in operands:
+            if not _answer(may_overwrite, kernel, operand, spec):
+                raise Wrong(
+                    f"The result may overwrite {operand}: each element of it is read before the "
+                    "same element of the result is written, and never after.",
+                    program=text,
+                    got="False",
+                    expected="True",
+                    spec=spec,
+                )
+    return f"{sum(len(operands) for *_, operands in LEGAL)} that may be overwritten"
+
+
+@checks("schedule.in_place.may_overwrite")
+def overwriting_is_refused(may_overwrite):
+    """What is read too late is refused."""
+    cases = [(why, spec, text, "x0") for why, spec, text in ILLEGAL]
+    cases += [
+        ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x0"),
+        ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x1"),
+        ("It is smaller than the result.", "a broadcast", LEGAL[1][1], "x1"),
+    ]
+    for why, spec, text, operand in cases:
+        kernel = parse_kernel(text)
+        if _answer(may_overwrite, kernel, operand, spec):
+            raise Wrong(
+                f"The result may not overwrite {operand}. {why}",
+                program=text,
+                got="True",
+                expected="False",
+                spec=spec,
+            )
+    return f"{len(cases)} that may not"
+
+
+@checks("schedule.in_place.may_overwrite", given=graphs(size=5), examples=50)
+def overwriting_changes_no_number(may_overwrite, graph):
+    """Where the answer is True, the kernel computes the same in the operand's bytes."""
+    for kernel in kernels_of(graph):
+        for operand in kernel.params[:-1]:
+            if operand.type.nbytes != kernel.out.type.nbytes:
+                continue
+            if _answer(may_overwrite, kernel, operand.name):
+                _same_in_place(kernel, operand.name)
+
+
+@checks(
+    "schedule.in_place.may_overwrite",
+    given=graphs(size=5, ops=(*UNARY, *BINARY), constants=False),
+    examples=30,
+    spec="elementwise",
+)
+def every_elementwise_kernel_may_overwrite(may_overwrite, graph):
+    """An elementwise kernel may overwrite each operand that has the result's type."""
+    for kernel in kernels_of(graph):
+        for operand in kernel.params[:-1]:
+            fits = operand.type == kernel.out.type
+            if fits and not _answer(may_overwrite, kernel, operand.name):
+                raise Wrong(
+                    f"The result may overwrite {operand.name}.",
+                    program=print_kernel(kernel),
+                    got="False",
+                    expected="True",
+                )
+
+
+def kernels_of(graph: Graph) -> list[Kernel]:
+    return [step.kernel for step in lower(decompose(graph)).steps if step.kernel is not None]
+
+
+def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") -> bool:
+    got = may_overwrite(kernel, operand)
+    if not isinstance(got, (bool, np.bool_)):
+        shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        text = print_kernel(kernel)
+        raise Wrong("The answer is True or False.", program=text, got=shown, spec=spec)
+    return bool(got)
+
+
+def _same_in_place(kernel: Kernel, operand: str) -> None:
+    """Run a kernel with its result in memory of its own, and in the operand's."""
+    rng = np.random.default_rng(1)
+    values = {p.name: _numbers(rng, p.type) for p in kernel.params}
+    apart = {name: array.copy() for name, array in values.items()}
+    run_kernel(kernel, apart)
+    shared = {name: array.copy() for name, array in values.items()}
+    shared[kernel.out.name] = shared[operand]
+    if kernel.buffers[operand].type == kernel.out.type:
+        run_kernel(kernel, shared)
+        if np.array_equal(shared[kernel.out.name], apart[kernel.out.name], equal_nan=True):
+            return
+    raise Wrong(
+        f"Over {operand}, this kernel computes something else than in memory of its own.",
+        program=print_kernel(kernel),
+        got="True",
+        expected="False",
+        spec="True only if no element is read after it was written",
+    )
+
+
+def _numbers(rng: np.random.Generator, type: Any) -> np.ndarray:
+    values = rng.integers(-8, 9, type.dims) / 4
+    numbers = values if type.dtype.is_float else np.abs(np.round(values))
+    return np.array(numbers, type.dtype.numpy)

@@ -1,0 +1,1 @@
+"""Plain data between two processes. Both ends have this room."""

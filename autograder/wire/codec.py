@@ -1,0 +1,350 @@
+"""Plain data as bytes, and back: all that crosses between the student's process and the grader's.
+
+    encode({"x": np.float32([1, 2]), "graph": g})  ->  b"..."  ->  decode(...)
+
+| value                                   | on the wire                                         |
+|-----------------------------------------|-----------------------------------------------------|
+| None, bool, int, float, str             | JSON (nan and inf by name)                          |
+| list, tuple, set, dict                  | JSON, tagged                                        |
+| numpy array, numpy scalar               | bytes, with dtype and shape; of text: as lists      |
+| Node, Graph                             | one row per node; what the other end has, by number |
+| TensorType, DType, Sym                  | their text                                          |
+| a frozen dataclass of course_lib        | its fields                                          |
+| an onnx.ModelProto                      | its own bytes, with all weights inside; by number   |
+| a function (grader to student only)     | a number; calling it there calls it here            |
+
+Never pickle. What comes from a student's process is hostile: decoding makes values of these types
+and nothing else, nodes by the op table; graphs are verified, sizes checked before any allocation.
+
+Both ends number the nodes, graphs and models of a call in the order in which they cross. So a node
+that comes back is the very node that went out, and `is` means what it means inside one process.
+
+Next room: onnx.py, then grading/worker.py and grading/sandbox.py, the two ends of the pipe.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import json
+import math
+import struct
+import sys
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes, read_onnx_model
+from course_lib.ir import types
+from course_lib.ir.graph.build import apply, const, inp
+from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.verify import verify
+from course_lib.ir.registry import flops
+
+MAX_TEXT = 1 << 25  # bytes of JSON in a message: Python needs thirty times as much
+MAX_ELEMENTS = 1 << 27  # of all new tensors and arrays of a message together
+MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest model of the course
+MAX_ROWS = 50_000  # new nodes and graphs of a message
+MAX_DEPTH = 60
+DTYPES = {np.dtype(d).str for d in (*"?bBhHiIqQ", "f2", "f4", "f8", "c8", "c16")}
+
+
+class Codec:
+    """One end of a conversation. `call(number, args, kwargs)` runs a function of the other end."""
+
+    def __init__(self, call: Callable[[int, tuple, dict], Any] | None = None):
+        self.call = call
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget what crossed: the next call begins."""
+        self.functions: list[Callable[..., Any]] = []
+        self._seen: list[Any] = []
+        self._number: dict[int, int] = {}
+
+    def encode(self, value: Any) -> bytes:
+        mark = len(self._seen)
+        try:
+            return _Writer(self).message(value)
+        except Exception as error:  # a student can put anything anywhere
+            self._forget(mark)
+            text = str(error) if isinstance(error, Unsendable) else f"It is not plain data: {error}"
+            raise Unsendable(text) from None
+
+    def decode(self, data: bytes) -> Any:
+        mark = len(self._seen)
+        try:
+            return _Reader(self, memoryview(data)).message()
+        except Unsendable:
+            self._forget(mark)
+            raise
+        except Exception as error:  # hostile bytes can fail anywhere
+            self._forget(mark)
+            raise Unsendable(f"{error}") from None
+
+    def remember(self, value: Any) -> int:
+        self._number[id(value)] = len(self._seen)
+        self._seen.append(value)
+        return len(self._seen) - 1
+
+    def number_of(self, value: Any) -> int | None:
+        return self._number.get(id(value))
+
+    def known(self, number: int) -> Any:
+        if type(number) is not int or not 0 <= number < len(self._seen):
+            raise Unsendable(f"nothing has the number {number!r}")
+        return self._seen[number]
+
+    def _forget(self, mark: int) -> None:
+        for value in self._seen[mark:]:
+            del self._number[id(value)]
+        del self._seen[mark:]
+
+
+class _Writer:
+    def __init__(self, codec: Codec):
+        self.codec = codec
+        self.blobs: list[bytes] = []
+        self.rows: list[Any] = []
+
+    def message(self, value: Any) -> bytes:
+        body = self.pack(value, 0)
+        text = json.dumps({"rows": self.rows, "body": body}, allow_nan=False).encode()
+        sizes = struct.pack(f"<{len(self.blobs)}Q", *map(len, self.blobs))
+        head = struct.pack("<QI", len(text), len(self.blobs))
+        return head + sizes + text + b"".join(self.blobs)
+
+    def pack(self, value: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise Unsendable(f"It is nested more than {MAX_DEPTH} deep.")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return str(value)
+        if isinstance(value, np.generic):
+            return {"scalar": self.array(np.asarray(value))}
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+            return self.pack(value.tolist(), depth + 1)
+        if isinstance(value, np.ndarray):
+            return {"array": self.array(value)}
+        if isinstance(value, Mapping):
+            items = value.items()
+            return {"dict": [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in items]}
+        for kind, name in ((list, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
+            if isinstance(value, kind):
+                return {name: [self.pack(v, depth + 1) for v in value]}
+        return self.pack_ir(value, depth)
+
+    def pack_ir(self, value: Any, depth: int) -> Any:
+        if isinstance(value, Node):
+            if self.codec.number_of(value) is None:
+                for node in topological_order([value]):
+                    self.row(node, depth)
+            return {"known": self.codec.number_of(value)}
+        if isinstance(value, Graph):
+            return {"known": self.graph(value, depth)}
+        if is_onnx_model(value):
+            if self.codec.number_of(value) is None:
+                self.blobs.append(onnx_bytes(value))
+                self.rows.append({"onnx": len(self.blobs) - 1})
+                self.codec.remember(value)
+            return {"known": self.codec.number_of(value)}
+        if isinstance(value, types.TensorType):
+            return {"type": str(value)}
+        if isinstance(value, types.DType):
+            return {"dtype": value.name}
+        if isinstance(value, types.Sym):
+            return {"sym": [list(value.factors), value.scale]}
+        if _is_record(type(value)):
+            kind = type(value)
+            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+            return {"record": [kind.__module__, kind.__name__, self.pack(fields, depth + 1)]}
+        if callable(value) and self.codec.call is None:
+            self.codec.functions.append(value)
+            return {"function": len(self.codec.functions) - 1}
+        raise Unsendable(f"A {type(value).__name__} is not plain data.")
+
+    def row(self, node: Node, depth: int) -> None:
+        """A row for a node whose inputs have rows already."""
+        if self.codec.number_of(node) is not None:
+            return
+        attrs = {} if node.op == "constant" else dict(node.attrs)
+        row: dict[str, Any] = {
+            "op": node.op,
+            "inputs": [self.codec.number_of(i) for i in node.inputs],
+            "attrs": self.pack(attrs, depth + 1),
+            "type": str(node.type),
+            "name": node.name,
+            "origin": list(node.origin),
+        }
+        if node.op == "constant":
+            row["value"] = self.array(node.value)
+        self.rows.append(row)
+        self.codec.remember(node)
+
+    def graph(self, graph: Graph, depth: int) -> int:
+        number = self.codec.number_of(graph)
+        if number is not None:
+            return number
+        for node in topological_order([*graph.inputs, *graph.nodes, *graph.outputs]):
+            self.row(node, depth)
+        parts = (graph.inputs, graph.nodes, graph.outputs)
+        numbers = [[self.codec.number_of(n) for n in part] for part in parts]
+        attrs = self.pack(dict(graph.attrs), depth + 1)
+        self.rows.append({"graph": graph.name, "parts": numbers, "attrs": attrs})
+        return self.codec.remember(graph)
+
+    def array(self, array: np.ndarray) -> dict[str, Any]:
+        dtype = array.dtype.newbyteorder("<").str
+        if dtype not in DTYPES:
+            raise Unsendable(f"An array of dtype {array.dtype} is not plain data.")
+        self.blobs.append(array.astype(dtype, copy=False).tobytes())
+        return {"dtype": dtype, "shape": list(array.shape), "blob": len(self.blobs) - 1}
+
+
+class _Reader:
+    def __init__(self, codec: Codec, data: memoryview):
+        self.codec = codec
+        length, count = struct.unpack_from("<QI", data)
+        sizes = struct.unpack_from(f"<{count}Q", data, 12)
+        start = 12 + 8 * count
+        if length > MAX_TEXT:
+            raise Unsendable(f"more than {MAX_TEXT >> 20} MB of lists, text and numbers")
+        self.content = json.loads(bytes(data[start : start + length]))
+        start += length
+        if start + sum(sizes) != len(data):
+            raise Unsendable("the message is cut short")
+        self.blobs = []
+        for size in sizes:
+            self.blobs.append(data[start : start + size])
+            start += size
+        self.elements = self.flops = 0
+
+    def message(self) -> Any:
+        rows = self.content["rows"]
+        if len(rows) > MAX_ROWS:
+            raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
+        for row in rows:
+            self.codec.remember(self.made(row))
+        return self.unpack(self.content["body"])
+
+    def made(self, row: dict[str, Any]) -> Any:
+        if "onnx" in row:
+            return self.onnx_model(int(row["onnx"]))
+        return self.graph(row) if "graph" in row else self.node(row)
+
+    def unpack(self, packed: Any) -> Any:
+        if not isinstance(packed, dict):
+            if isinstance(packed, list):
+                raise Unsendable("an untagged list")
+            return packed
+        ((kind, body),) = packed.items()
+        if kind in ("list", "tuple", "set"):
+            parts = [self.unpack(part) for part in body]
+            return {"list": list, "tuple": tuple, "set": set}[kind](parts)
+        if kind == "dict":
+            return {self.unpack(k): self.unpack(v) for k, v in body}
+        if kind == "float":
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
+        if kind == "array":
+            return self.array(body)
+        if kind == "scalar":
+            return self.array(body)[()]
+        if kind == "known":
+            return self.codec.known(body)
+        if kind == "type":
+            return types.parse_type(str(body))
+        if kind == "dtype":
+            return types.dtype(str(body))
+        if kind == "sym":
+            return types.Sym(tuple(map(str, body[0])), int(body[1]))
+        if kind == "record":
+            return self.record(*body)
+        if kind == "function" and self.codec.call is not None:
+            return self.proxy(int(body))
+        raise Unsendable(f"unknown tag {kind!r}")
+
+    def node(self, row: dict[str, Any]) -> Node:
+        """Built by the op table, so that its type is what its operands give."""
+        op, name, declared = str(row["op"]), str(row["name"]), types.parse_type(str(row["type"]))
+        origin = tuple(map(str, row["origin"]))
+        inputs = [self.codec.known(number) for number in row["inputs"]]
+        if not all(isinstance(i, Node) for i in inputs):
+            raise Unsendable(f"{op}: an operand is not a node")
+        if op == "input":
+            made = inp(name, declared)
+        elif op == "constant":
+            made = const(self.array(row["value"]), name=name)
+        else:
+            made = apply(op, *inputs, **self.unpack(row["attrs"]))
+        if (made.type.dtype, made.type.shape) != (declared.dtype, declared.shape):
+            raise Unsendable(f"%{name} = {op}: declared {declared}, its operands give {made.type}")
+        if made.type.is_static and op != "constant":  # a constant's array is counted already
+            self.count(made.type.numel)
+            self.flops += flops(made)
+            if self.flops > MAX_FLOPS:
+                raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
+        return dataclasses.replace(made, name=name, origin=origin, type=declared)
+
+    def graph(self, row: dict[str, Any]) -> Graph:
+        parts = [tuple(self.codec.known(n) for n in part) for part in row["parts"]]
+        inputs, nodes, outputs = parts
+        if not all(isinstance(n, Node) for part in parts for n in part):
+            raise Unsendable("a graph is made of nodes")
+        attrs = MappingProxyType(self.unpack(row["attrs"]))
+        return verify(Graph(str(row["graph"]), inputs, nodes, outputs, attrs))
+
+    def array(self, body: dict[str, Any]) -> np.ndarray:
+        dtype, shape = body["dtype"], tuple(body["shape"])
+        if dtype not in DTYPES:
+            raise Unsendable(f"dtype {dtype!r}")
+        if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 32:
+            raise Unsendable(f"shape {shape!r}")
+        blob = self.blobs[body["blob"]]
+        if math.prod(shape) * np.dtype(dtype).itemsize != len(blob):
+            raise Unsendable("an array's bytes do not fill its shape")
+        self.count(math.prod(shape))
+        return np.frombuffer(blob, dtype).reshape(shape).copy()
+
+    def count(self, elements: int) -> None:
+        self.elements += elements
+        if self.elements > MAX_ELEMENTS:
+            raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
+
+    def record(self, module: str, name: str, fields: Any) -> Any:
+        """Only frozen dataclasses of course_lib; the grader's end imports nothing for them."""
+        if not str(module).startswith("course_lib."):
+            raise Unsendable(f"a record of {module!r}")
+        if self.codec.call is not None:
+            importlib.import_module(module)
+        kind = getattr(sys.modules.get(module), name, None)
+        if not isinstance(kind, type) or not _is_record(kind):
+            raise Unsendable(f"no record {module}.{name}")
+        return kind(**self.unpack(fields))
+
+    def onnx_model(self, number: int) -> Any:
+        self.count(len(self.blobs[number]) // 4)
+        return read_onnx_model(bytes(self.blobs[number]))
+
+    def proxy(self, number: int) -> Callable[..., Any]:
+        call = self.codec.call
+        assert call is not None
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return call(number, args, kwargs)
+
+        return function
+
+
+def _is_record(kind: type) -> bool:
+    if not dataclasses.is_dataclass(kind) or not kind.__module__.startswith("course_lib."):
+        return False
+    if issubclass(kind, (Node, Graph)):  # those have rows, which are verified
+        return False
+    return kind.__dataclass_params__.frozen  # type: ignore[attr-defined]

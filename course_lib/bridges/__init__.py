@@ -1,0 +1,1 @@
+"""Other engines and compilers on the same models. Only here are they imported."""

@@ -1,0 +1,27 @@
+"""What a schedule must know about the processor: a few numbers, printed with every result.
+
+    Machine(name="znver4", vector_bytes=64, registers=32, threads=2)
+
+`llvm/host.py` fills it in for the machine at hand; a test or a lesson may make up another one. Next
+room: `schedule/choose.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from course_lib.ir.types import DType
+
+
+@dataclass(frozen=True)
+class Machine:
+    """vector_bytes: width of a vector register; registers: how many; threads: how many at once."""
+
+    name: str = "generic"
+    vector_bytes: int = 32
+    registers: int = 16
+    threads: int = 1
+
+    def lanes(self, dtype: DType) -> int:
+        """Elements in a vector register: 1 if not even one fits, or there are no vectors."""
+        return max(self.vector_bytes // dtype.size, 1)

@@ -1,0 +1,1 @@
+"""What every picture is made of: colours, SVG, frames, signs, and text beside text."""

@@ -1,0 +1,116 @@
+"""Which nodes a pass removed and which it added.
+
+    changes(before, after)  ->  ({div, 2.0}, {mul, 0.5})
+
+Passes share the nodes that they leave alone, so identity answers most of it. A node that was only
+rebuilt (because something before it changed) is not a change: it computes the same, or it is the
+same operation in the same place. Next room: `graph.py`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable
+from difflib import SequenceMatcher
+
+from course_lib.draw.graphs.flatten import Value, flatten
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.text import print_graph
+
+
+def changes(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
+    """Nodes of `before` without a partner in `after`, and the reverse; inside fused nodes too."""
+    old, new = flatten(before)[0], flatten(after)[0]
+    number = _numbering({v.node for v in old} & {v.node for v in new})
+    old, new = _without_pairs(old, new, lambda v: v.node)
+    old, new = _without_pairs(old, new, number)
+    old, new = _without_aligned(old, new)
+    return {v.node for v in old}, {v.node for v in new}
+
+
+def changed_groups(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
+    """Fused nodes of one graph whose body the other does not have."""
+    old, new = _bodies(before), _bodies(after)
+    return (
+        {node for node, body in old.items() if body not in new.values()},
+        {node for node, body in new.items() if body not in old.values()},
+    )
+
+
+def _bodies(graph: Graph) -> dict[Node, str]:
+    fused = dict.fromkeys(f for value in flatten(graph)[0] for f in value.regions)
+    return {node: print_graph(node.attrs["body"]) for node in fused}
+
+
+def _without_pairs(
+    old: list[Value], new: list[Value], key: Callable[[Value], Hashable]
+) -> tuple[list[Value], list[Value]]:
+    """What is left when each old value has been paired with a new one of the same key."""
+    waiting: dict[Hashable, list[Value]] = {}
+    for v in old:
+        waiting.setdefault(key(v), []).append(v)
+    left = []
+    for v in new:
+        partners = waiting.get(key(v))
+        if partners:
+            partners.pop(0)
+        else:
+            left.append(v)
+    return [v for v in old if v in {w for ws in waiting.values() for w in ws}], left
+
+
+def _without_aligned(old: list[Value], new: list[Value]) -> tuple[list[Value], list[Value]]:
+    """The same operation at the same place in the order, though its operands differ."""
+    matcher = SequenceMatcher(None, [_local(v) for v in old], [_local(v) for v in new], False)
+    blocks = matcher.get_matching_blocks()
+    paired_old = {k for b in blocks for k in range(b.a, b.a + b.size)}
+    paired_new = {k for b in blocks for k in range(b.b, b.b + b.size)}
+    return (
+        [v for k, v in enumerate(old) if k not in paired_old],
+        [v for k, v in enumerate(new) if k not in paired_new],
+    )
+
+
+def _local(value: Value) -> Hashable:
+    node = value.node
+    if node.op == "constant":
+        return (node.op, _digest(node))
+    return (node.op, _attrs(node), str(node.type), node.origin)
+
+
+def _numbering(shared: set[Node]) -> Callable[[Value], Hashable]:
+    """Value numbering: the same number for the same operation on the same numbers."""
+    numbers: dict[Hashable, int] = {}
+    known: dict[Value, int] = {}
+
+    def number(value: Value) -> int:
+        stack = [value]  # our own: models are deeper than Python's recursion limit
+        while stack:
+            v = stack[-1]
+            missing = [o for o in v.operands if o not in known]
+            if missing and v not in known:
+                stack += missing
+                continue
+            stack.pop()
+            if v not in known:
+                known[v] = numbers.setdefault(_key(v, shared, known), len(numbers))
+        return known[value]
+
+    return number
+
+
+def _key(value: Value, shared: set[Node], known: dict[Value, int]) -> Hashable:
+    node = value.node
+    if node.op == "constant":  # the bytes of a weight are read only where they must be
+        return node if node in shared else (str(node.type), _digest(node))
+    if node.op == "input":
+        return (node.name, str(node.type))
+    return (node.op, _attrs(node), str(node.type), tuple(known[o] for o in value.operands))
+
+
+def _attrs(node: Node) -> str:
+    return repr(sorted(node.attrs.items()))
+
+
+def _digest(node: Node) -> bytes:
+    return hashlib.sha256(node.value.tobytes()).digest()

@@ -1,0 +1,144 @@
+"""Pictures of graphs: one alone, or before and after a pass.
+
+    graph(g)                                 # shapes say what each node is
+    graph(g, marked=["%3"])                  # a node to look at
+    graph(g, heat="flops")                   # colours say where the work is
+    graph(resnet, collapse=1)                # one box for each module
+    before_after(g, cse(g), title="cse")     # colours say what changed
+
+Next room: `scene.py`, which decides what is drawn; then `layout.py`, which decides where, and
+`boxes.py`, which draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from course_lib.draw.base.legend import legend_row, legend_width
+from course_lib.draw.base.picture import Picture, framed
+from course_lib.draw.base.svg import SANS_WIDTH, drawing, label, points, tag
+from course_lib.draw.graphs.boxes import draw_scene, lay_out
+from course_lib.draw.graphs.compare import changed_groups, changes
+from course_lib.draw.graphs.flatten import flatten
+from course_lib.draw.graphs.heat import MEASURES
+from course_lib.draw.graphs.scene import Scene, scene
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.text import print_graph, value_names
+
+MARGIN, GAP = 14.0, 36.0
+
+
+def graph(
+    graph: Graph,
+    marked: Iterable[Node | str] = (),
+    groups: Mapping[str, Iterable[Node]] | None = None,
+    title: str = "",
+    heat: str = "",
+    collapse: int | None = None,
+) -> Picture:
+    """Draw a graph from top to bottom.
+
+    marked    nodes, or their printed names, to point at
+    groups    name -> nodes, drawn as regions (fused nodes are regions without being asked)
+    heat      "flops" or "traffic": colour the nodes by how near they come to the hottest one
+    collapse  draw the ops of one module as one box; modules are named by that many parts of
+              their path (1: `layer1`, 2: `layer1.0`)
+    """
+    if heat and heat not in MEASURES:
+        raise ValueError(f"heat is one of {', '.join(MEASURES)}; got {heat!r}")
+    states = dict.fromkeys(_find(graph, marked), "marked")
+    seen = scene(graph, states, groups or {}, heat, collapse)
+    title = title or f"graph @{graph.name}"
+    summary = f"{_count(len(graph.ops), 'op')}, {_count(len(graph.constants), 'constant')}"
+    text = f"{title}: {summary}\n{_mark_lines(graph, states)}"
+    return _picture(title, summary, [("", seen)], heat, text)
+
+
+def before_after(
+    before: Graph, after: Graph, title: str = "", collapse: int | None = None
+) -> Picture:
+    """Two graphs side by side; what only the first has is removed, what only the second, added."""
+    gone, new = changes(before, after)
+    split, formed = changed_groups(before, after)
+    left = scene(before, dict.fromkeys(gone | split, "removed"), {}, collapse=collapse)
+    right = scene(after, dict.fromkeys(new | formed, "added"), {}, collapse=collapse)
+    parts = [f"{len(gone)} removed"] * bool(gone) + [f"{len(new)} added"] * bool(new)
+    parts += [f"{_count(len(split), 'group')} dissolved"] * bool(split)
+    parts += [f"{_count(len(formed), 'group')} formed"] * bool(formed)
+    sizes = f"{_count(len(before.nodes), 'node')} → {_count(len(after.nodes), 'node')}"
+    summary = f"{sizes}: {', '.join(parts) or 'nothing changed'}"
+    title = title or "before and after"
+    text = (
+        f"{title}: {summary}\n\nbefore\n{_mark_lines(before, dict.fromkeys(gone, 'removed'))}"
+        f"\nafter\n{_mark_lines(after, dict.fromkeys(new, 'added'))}"
+    )
+    return _picture(title, summary, [("before", left), ("after", right)], "", text)
+
+
+def _find(graph: Graph, marked: Iterable[Node | str]) -> list[Node]:
+    """Nodes by themselves or by the name that the printed text gives them."""
+    names: dict[str, Node] = {}
+    for value in flatten(graph)[0]:
+        names.setdefault(value.name, value.node)
+    names.update({name: node for node, name in value_names(graph).items()})
+    found = []
+    for one in marked:
+        if isinstance(one, str) and one.removeprefix("%") not in names:
+            raise ValueError(f"there is no {one!r} to mark in graph @{graph.name}")
+        found.append(names[one.removeprefix("%")] if isinstance(one, str) else one)
+    return found
+
+
+def _mark_lines(graph: Graph, states: Mapping[Node, str]) -> str:
+    """The printed graph, with a sign in front of each line that the picture colours."""
+    signs = {"removed": "−", "added": "+", "marked": "◆"}
+    names = value_names(graph)
+    starts = {f"  %{names[n]} = ": signs[state] for n, state in states.items() if n in names}
+    lines = []
+    for line in print_graph(graph).splitlines():
+        start = line[: line.find(" = ") + 3]
+        lines.append(f"{starts.get(start, ' ')} {line}")
+    return "\n".join(lines) + "\n"
+
+
+def _count(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _picture(
+    title: str, summary: str, panels: list[tuple[str, Scene]], heat: str, text: str
+) -> Picture:
+    """Title, summary and legend on top; below them, the scenes side by side."""
+    scenes = [s for _, s in panels]
+    shapes, states = _signs(scenes)
+    laid = [lay_out(s) for s in scenes]
+    width = max(
+        sum(la.width for la in laid) + GAP * (len(laid) - 1),
+        len(title) * 14 * SANS_WIDTH,
+        len(summary) * 12 * SANS_WIDTH,
+        min(legend_width(shapes, states, heat), 560.0),
+    )
+    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
+    legend, legend_height = legend_row(MARGIN, 56, width, shapes, states, heat)
+    content += legend
+    left, top, low = MARGIN, 56 + legend_height + 14, 0.0
+    for (name, seen), layout in zip(panels, laid, strict=True):
+        if name:
+            content.append(label(left, top + 4, name, "cl-h"))
+        start = top + (18 if name else 2)
+        place = f"translate({points(left, start)})"
+        content.append(tag("g", *draw_scene(seen, layout), transform=place))
+        left += layout.width + GAP
+        low = max(low, start + layout.height)
+    return framed(title, drawing(title, summary, width + 2 * MARGIN, low + MARGIN, content), text)
+
+
+def _signs(scenes: list[Scene]) -> tuple[set[str], set[str]]:
+    """The shapes and the states that a legend must explain."""
+    items = [i for s in scenes for i in s.items]
+    tabs = [t for i in items for t in i.tabs]
+    regions = [r for s in scenes for r in s.regions]
+    shapes = {i.shape for i in items} - {"output"}
+    shapes |= {"constant"} if tabs else set()
+    shapes |= {"region"} if regions else set()
+    return shapes, {part.state for part in (*items, *tabs, *regions)} - {""}

@@ -1,0 +1,81 @@
+"""Stages: every form that a program had on its way, as text and as a picture.
+
+run.stage("fold").text         the graph after constant folding
+run.stage("loops").text        loop nests in textbook order
+run.stage("import").picture()  drawn
+slider(run.stages, "mlp")      a page that walks through all of them with the arrow keys
+
+Next room: `runtime/report.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.draw.base.listing import listing
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.base.stepper import stepper
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.text import print_graph
+from course_lib.ir.loops.program import Program, print_program
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """`form` is a Graph, a Program, or text (LLVM IR; assembly as a function that makes it)."""
+
+    name: str
+    form: Any
+
+    @property
+    def level(self) -> str:
+        """Which of the four forms it is."""
+        if isinstance(self.form, Graph):
+            return "graph"
+        return "loops" if isinstance(self.form, Program) else "code"
+
+    @property
+    def what(self) -> str:
+        """The form in words."""
+        words = {"graph": "graph of tensor ops", "loops": "loop nests over buffers"}
+        return words.get(self.level, "machine code" if callable(self.form) else "LLVM IR")
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.form, Graph):
+            return print_graph(self.form)
+        if isinstance(self.form, Program):
+            return print_program(self.form)
+        return str(self.form() if callable(self.form) else self.form)
+
+    def picture(self) -> Picture:
+        """Graphs are drawn, the other forms are shown as text."""
+        from course_lib.draw.graphs.graph import graph
+
+        if isinstance(self.form, Graph):
+            return graph(self.form, title=self.name)
+        return listing(self.name, self.text)
+
+    def __repr__(self) -> str:
+        return f"Stage({self.name!r}, {self.level})"
+
+
+def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
+    """All stages in one picture; in a graph, the lines that its pass changed are marked.
+
+    longest   lines of a stage that are shown; the rest is only counted
+    """
+    states: list[tuple[str, str | Picture]] = []
+    for stage in stages:
+        text = _first_lines(stage.text, longest)
+        # Marks compare with the stage before, and a graph has no line in common with loops.
+        states.append((stage.name, text if stage.level == "graph" else listing(stage.what, text)))
+    return stepper(states, f"{title}: from the model to machine code")
+
+
+def _first_lines(text: str, longest: int) -> str:
+    lines = text.splitlines()
+    more = len(lines) - longest
+    return "\n".join([*lines[:longest], f"... and {more:,} more lines"] if more > 0 else lines)

@@ -1,0 +1,1 @@
+"""Pictures of numbers: time lines, rooflines, tables, grids of cells."""

@@ -1,0 +1,180 @@
+"""Tables of numbers, and bars.
+
+    table([["ours", 25, 46.2], ["onnxruntime", 25, 31.0]],
+          ["compiler", "kernels", "traffic (MB)"], best={"traffic (MB)": "least"})
+    bars([("relu", 6.4, 0.0), ("add", 9.6, 3.2)], unit="MB", title="Memory traffic")
+
+Numbers stand on the right with at most three significant digits, units in the header, the best
+value marked. Next room: `draw/base/callout.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from course_lib.draw.base.picture import Picture, fragment
+from course_lib.draw.base.svg import escape, tag
+from course_lib.draw.base.units import digits
+
+CSS = (
+    ".cl-fig table.cl-table{border-collapse:collapse;margin:0}"
+    ".cl-fig table.cl-table th,.cl-fig table.cl-table td{padding:.25em .9em .25em 0;"
+    "border:0;text-align:left;background:none;color:inherit;vertical-align:middle}"
+    ".cl-fig table.cl-table thead th{border-bottom:1px solid var(--cl-line);font-weight:600}"
+    ".cl-fig table.cl-table tbody tr+tr>*{border-top:1px solid var(--cl-faint)}"
+    ".cl-table tr{background:none!important}"
+    ".cl-fig table.cl-table .cl-num{text-align:right;font-variant-numeric:tabular-nums}"
+    ".cl-fig table.cl-table tbody th{font-weight:400}.cl-table .cl-best{font-weight:700}"
+    ".cl-table caption{caption-side:top;text-align:left;color:inherit;padding:0 0 .4em;"
+    "font-weight:600;font-size:14px}"
+    ".cl-table .cl-meter{width:16em}.cl-meter i{display:block;height:.75em;"
+    "margin:.18em 0;min-width:1px;box-sizing:border-box;background:var(--cl-focus)}"
+    ".cl-meter i.cl-was{background:none;border:1.5px solid var(--cl-line)}"
+)
+
+Cell = str | int | float | None
+
+
+def table(
+    rows: Sequence[Sequence[Cell]],
+    headers: Sequence[str],
+    title: str = "",
+    best: Mapping[str, str] | None = None,
+) -> Picture:
+    """A table. `headers` name the unit; `best` says of a column whether "least" or "most" wins."""
+    for row in rows:
+        if len(row) != len(headers):
+            raise ValueError(f"a row has {len(row)} cells, the table {len(headers)} columns: {row}")
+    winners = _winners(rows, headers, best or {})
+    numeric = [
+        any(_is_number(r[k]) for r in rows) and all(_is_number(r[k]) or r[k] is None for r in rows)
+        for k in range(len(headers))
+    ]
+    measured = [any(isinstance(r[k], float) for r in rows) for k in range(len(headers))]
+    cells_of = [[_words(v, m) for v, m in zip(row, measured, strict=True)] for row in rows]
+    head = [
+        tag("th", escape(h), scope="col", klass="cl-num" if num else "")
+        for h, num in zip(headers, numeric, strict=True)
+    ]
+    body = []
+    for r in range(len(rows)):
+        cells = []
+        for k, words in enumerate(cells_of[r]):
+            mark = "▸ " if (r, k) in winners else ""
+            klass = " ".join(["cl-num"] * numeric[k] + ["cl-best"] * ((r, k) in winners))
+            name, scope = ("th", "row") if k == 0 and not numeric[0] else ("td", None)
+            cells.append(tag(name, mark + escape(words), klass=klass, scope=scope))
+        body.append(tag("tr", *cells))
+    caption = [tag("caption", escape(title))] if title else []
+    markup = tag(
+        "table",
+        *caption,
+        tag("thead", tag("tr", *head)),
+        tag("tbody", *body),
+        klass="cl-table",
+    )
+    key = [tag("div", "▸ best of its column", klass="cl-muted")] if winners else []
+    scroll = tag("div", markup, klass="cl-scroll")
+    html = fragment(scroll, *key, css=CSS)
+    return Picture(title or "table", html, _plain(cells_of, headers, title, numeric, winners))
+
+
+def bars(
+    rows: Sequence[tuple[str, float] | tuple[str, float, float]],
+    unit: str,
+    title: str,
+    ends: tuple[str, str] = ("before", "after"),
+) -> Picture:
+    """A horizontal bar for each row: (name, value), or (name, before, after) in one unit."""
+    values = [v for row in rows for v in row[1:]]
+    if not values or min(values) < 0:
+        raise ValueError(f"{title}: bars need values that are not negative, got {values}")
+    longest = max(values) or 1
+    measured = any(isinstance(v, float) for v in values)
+    pairs = any(len(row) == 3 for row in rows)
+    if pairs and not all(len(row) == 3 for row in rows):
+        raise ValueError(f"{title}: give every row two values, or every row one")
+    names = [f"{end} ({unit})" for end in ends] if pairs else [unit]
+    headers = [*names, "change", ""] if pairs else [*names, ""]
+    head = [tag("th", "", scope="col")]
+    head += [tag("th", escape(h), scope="col", klass="cl-num" if h else "") for h in headers]
+    body, plain = [], []
+    for name, *numbers in rows:
+        words = [digits(v, measured) for v in numbers] + ([_change(*numbers)] if pairs else [])
+        cells = [tag("td", escape(w), klass="cl-num") for w in words]
+        looks = ["cl-was", ""] if pairs else [""]
+        strips = [
+            tag("i", "", style=f"width:{100 * v / longest:.1f}%", klass=look)
+            for v, look in zip(numbers, looks, strict=True)
+        ]
+        meter = tag("td", *strips, klass="cl-meter", aria_hidden="true")
+        body.append(tag("tr", tag("th", escape(name), scope="row"), *cells, meter))
+        plain.append([name, *words, "█" * round(20 * numbers[-1] / longest)])
+    markup = tag(
+        "table",
+        tag("caption", escape(title)),
+        tag("thead", tag("tr", *head)),
+        tag("tbody", *body),
+        klass="cl-table",
+    )
+    numeric = [False, *[True] * (len(headers) - 1), False]
+    text = _plain(plain, ["", *headers], title, numeric, set())
+    html = fragment(tag("div", markup, klass="cl-scroll"), css=CSS)
+    return Picture(title, html, text)
+
+
+def _change(before: float, after: float) -> str:
+    if before == after:
+        return "="
+    if before == 0:
+        return "new"
+    change = 100 * (after / before - 1)
+    return f"{'+' if change > 0 else '−'}{digits(abs(change))} %"
+
+
+def _is_number(value: Cell) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _words(value: Cell, exactly: bool) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return digits(value, exactly)
+    return str(value)
+
+
+def _winners(
+    rows: Sequence[Sequence[Cell]], headers: Sequence[str], best: Mapping[str, str]
+) -> set[tuple[int, int]]:
+    winners = set()
+    for header, way in best.items():
+        if header not in headers or way not in ("least", "most"):
+            raise ValueError(f'best maps a header to "least" or "most", got {header!r}: {way!r}')
+        k = list(headers).index(header)
+        numbers = [row[k] for row in rows if _is_number(row[k])]
+        if len(numbers) > 1:
+            wanted = min(numbers) if way == "least" else max(numbers)  # type: ignore[type-var]
+            winners |= {(r, k) for r, row in enumerate(rows) if row[k] == wanted}
+    return winners
+
+
+def _plain(
+    rows: Sequence[Sequence[str]],
+    headers: Sequence[str],
+    title: str,
+    numeric: Sequence[bool],
+    winners: set[tuple[int, int]],
+) -> str:
+    cells = [list(headers)]
+    for r, row in enumerate(rows):
+        cells.append([("▸ " if (r, k) in winners else "") + v for k, v in enumerate(row)])
+    widths = [max(len(row[k]) for row in cells) for k in range(len(headers))]
+    lines = [title] if title else []
+    for row in cells:
+        parts = [
+            c.rjust(w) if num else c.ljust(w)
+            for c, w, num in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(parts).rstrip())
+    return "\n".join(lines)

@@ -1,0 +1,1 @@
+"""ONNX files in and out, and surgery on them. `rules/` translate each op type."""

@@ -1,0 +1,9 @@
+"""One small function for each ONNX op type, in one file for each kind.
+
+Each file puts its rules into the table when it is imported; `RULES` is the whole table.
+"""
+
+from course_lib.frontend.onnx.rules import elementwise, movement, nn, recurrent
+from course_lib.frontend.onnx.table import RULES
+
+__all__ = ["RULES", "elementwise", "movement", "nn", "recurrent"]

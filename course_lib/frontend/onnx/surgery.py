@@ -1,0 +1,244 @@
+"""Surgery on an ONNX file: batch norms into convolutions, ReLUs into the convolutions' kernels.
+
+    %c = Conv(%x, %w)                                   %y = Conv(%x, %w2, %b2)
+    %y = BatchNormalization(%c, ...)   fold_batch_norms ==>   %z = Relu(%y)
+    %z = Relu(%y)                      fuse_relu        ==>   %z = FusedConv(%x, %w2, %b2)
+
+The same two steps as `passes/clean/bn_fold.py` and `passes/fusion/fuse.py`, on the file format
+instead of our graph: values are names, nodes are a list, and whoever renames a value has to think
+of everybody who reads it. Both functions return a new model. Next room:
+`bridges/peers.py`, which runs it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from course_lib.exercises import exercise
+
+FUSED_DOMAIN = "com.microsoft"  # where onnxruntime keeps the ops that its own optimizer makes
+FOLDABLE = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
+
+
+@exercise(
+    "frontend.onnx_surgery.fold_batch_norms",
+    unit=3,
+    points=4,
+    hints=(
+        "In an ONNX file a value is a name. Which names has the pair Conv, BatchNormalization, who "
+        "reads each of them, and which names are there afterwards?",
+        "Let the Conv write the batch norm's output name, give it new initializers for weight and "
+        "bias under names that nobody has, remove the batch norm. Then everybody behind it still "
+        "finds its operand. count_uses(graph) and constants_of(graph) answer the conditions.",
+        "model = copy of the model; writer = {output name: node}. For each BatchNormalization: "
+        "conv = writer.get(bn.input[0]); check op, uses[...] == 1, constants, training_mode; "
+        "factor = scale / sqrt(var + epsilon) in float64; append from_array(w * factor, name) and "
+        "the bias; conv.input[:] = [x, new_w, new_b]; conv.output[0] = bn.output[0]; "
+        "graph.node.remove(bn). At the end sweep(graph).",
+    ),
+)
+def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Fold each BatchNormalization of an ONNX model into the Conv before it. Returns a new model.
+
+        c = Conv(x, w, b)                             y = Conv(x, w2, b2)
+        y = BatchNormalization(c, scale, B, mean, var)    ==>
+            w2[oc] = w[oc] * factor[oc]               factor = scale / sqrt(var + epsilon)
+            b2[oc] = (b[oc] - mean[oc]) * factor[oc] + B[oc]
+
+    The Conv may have no bias (then b is 0), may be grouped or depthwise (axis 0 of w is the output
+    channel in any case), and may work on 1-D, 2-D or 3-D images. Its attributes stay. `epsilon` is
+    an attribute of the batch norm; without it, it is 1e-5.
+
+    A batch norm stays, and its Conv with it,
+    - if somebody else reads c, or if c is an output of the graph;
+    - if it is in training mode: attribute `training_mode` 1, or a second output with a name;
+    - if w, b or one of the four vectors is no constant. `constants_of(graph)` says what is one:
+      an initializer that is not also an input of the graph (a caller may replace those), what a
+      node Constant holds, and an Identity of either.
+    A ConvTranspose keeps its batch norm, too: axis 0 of its weight is the *input* channel.
+
+    The input model is not changed. Initializers that others read keep their values: the new weight
+    and bias are new initializers, of the weight's element type, with names that nothing else has.
+    Initializers that nobody reads any more are removed. The inputs and outputs of the graph keep
+    their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
+    a node (the branches of an If) stays as it is.
+    """
+    model = _copy(model)
+    graph = model.graph
+    constants, uses = constants_of(graph), count_uses(graph)
+    writer = {name: node for node in graph.node for name in node.output}
+    taken = _names(graph)
+    for norm in [n for n in graph.node if n.op_type == "BatchNormalization"]:
+        conv = writer.get(norm.input[0])
+        if conv is None or not _foldable(norm, conv, constants, uses):
+            continue
+        weight, bias = _folded(norm, conv, constants)
+        for tensor, what in ((weight, "weight"), (bias, "bias")):
+            tensor.name = _fresh(f"{norm.output[0]}_{what}", taken)
+            graph.initializer.append(tensor)
+            constants[tensor.name] = tensor
+        conv.input[:] = [conv.input[0], weight.name, bias.name]
+        conv.output[0] = norm.output[0]
+        writer[norm.output[0]] = conv  # for a second batch norm in a row
+        graph.node.remove(norm)
+    sweep(graph)
+    return model
+
+
+def _foldable(norm, conv, constants: dict[str, onnx.TensorProto], uses: Counter[str]) -> bool:
+    """Is this batch norm in inference mode, all in constants, and the convolution's only reader?"""
+    if conv.op_type != "Conv" or conv.domain or norm.domain:
+        return False
+    if attribute(norm, "training_mode", 0) or any(norm.output[1:]):
+        return False
+    parameters = [name for name in (*conv.input[1:], *norm.input[1:]) if name]
+    if not all(name in constants for name in parameters):
+        return False
+    if any(constants[name].data_type not in FOLDABLE for name in parameters):
+        return False
+    return uses[conv.output[0]] == 1
+
+
+def _folded(norm, conv, constants) -> tuple[onnx.TensorProto, onnx.TensorProto]:
+    """The new weight and bias, computed in float64 and rounded once."""
+    kind = numpy_helper.to_array(constants[conv.input[1]]).dtype
+
+    def wide(name: str) -> np.ndarray:
+        return numpy_helper.to_array(constants[name]).astype(np.float64)
+
+    weight = wide(conv.input[1])
+    scale, shift, mean, variance = (wide(name) for name in norm.input[1:5])
+    bias = wide(conv.input[2]) if len(conv.input) > 2 and conv.input[2] else 0.0
+    factor = scale / np.sqrt(variance + attribute(norm, "epsilon", 1e-5))
+    weight = weight * factor.reshape(-1, *[1] * (weight.ndim - 1))
+    bias = (bias - mean) * factor + shift
+    return numpy_helper.from_array(weight.astype(kind)), numpy_helper.from_array(bias.astype(kind))
+
+
+def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
+    """Make one node of each Conv and the Relu behind it. Returns a new model.
+
+        c = Conv(x, w, b); y = Relu(c)   ==>   y = FusedConv(x, w, b) {activation = "Relu"}
+
+    `FusedConv` is no standard op: onnxruntime's own optimizer makes it, and only onnxruntime runs
+    it (on the CPU for float32). Legal if nobody else reads c and c is no output. Then no bit of
+    the result changes.
+    """
+    model = _copy(model)
+    graph = model.graph
+    uses, kinds = count_uses(graph), _element_types(model)
+    writer = {name: node for node in graph.node for name in node.output}
+    for relu in [n for n in graph.node if n.op_type == "Relu" and not n.domain]:
+        conv = writer.get(relu.input[0])
+        if conv is None or conv.op_type != "Conv" or conv.domain or uses[conv.output[0]] != 1:
+            continue
+        if kinds.get(conv.input[1]) != onnx.TensorProto.FLOAT:
+            continue
+        conv.op_type, conv.domain = "FusedConv", FUSED_DOMAIN
+        conv.attribute.append(helper.make_attribute("activation", "Relu"))
+        conv.output[0] = relu.output[0]
+        graph.node.remove(relu)
+        if FUSED_DOMAIN not in [o.domain for o in model.opset_import]:
+            model.opset_import.append(helper.make_opsetid(FUSED_DOMAIN, 1))
+    sweep(graph)
+    return model
+
+
+# ── what a surgeon has to know about a graph ──
+
+
+def count_uses(graph: onnx.GraphProto) -> Counter[str]:
+    """How often each value is read: by nodes, by graphs inside nodes, and as an output."""
+    uses = Counter(info.name for info in graph.output)
+    for node in graph.node:
+        uses.update(name for name in node.input if name)
+        for inner in _graphs_in(node):
+            uses.update(count_uses(inner))
+    return uses
+
+
+def constants_of(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
+    """The values that are known before the model runs, by name.
+
+    Initializers that no caller can replace, what a Constant holds, and an Identity of either: of
+    two equal initializers an exporter may write one, and an Identity for the other.
+    """
+    inputs = {info.name for info in graph.input}
+    constants = {t.name: t for t in graph.initializer if t.name not in inputs}
+    for node in graph.node:
+        held = attribute(node, "value", None) if node.op_type == "Constant" else None
+        if held is not None:
+            constants[node.output[0]] = held
+        elif node.op_type == "Identity" and node.input[0] in constants:
+            constants[node.output[0]] = constants[node.input[0]]
+    return constants
+
+
+def attribute(node: onnx.NodeProto, name: str, default):
+    """The value of an attribute; `default` if the node does not have it."""
+    for found in node.attribute:
+        if found.name == name:
+            return helper.get_attribute_value(found)
+    return default
+
+
+def sweep(graph: onnx.GraphProto) -> None:
+    """Remove, in place, what nobody reads: initializers, and Constant and Identity nodes; then the
+    types of values that are gone."""
+    uses = count_uses(graph)
+    for node in reversed(list(graph.node)):
+        if node.op_type in ("Constant", "Identity") and not uses[node.output[0]]:
+            uses.subtract(node.input)
+            graph.node.remove(node)
+    inputs = {info.name for info in graph.input}
+    for tensor in list(graph.initializer):
+        if not uses[tensor.name] and tensor.name not in inputs:
+            graph.initializer.remove(tensor)
+    written = {name for node in graph.node for name in node.output} | {
+        t.name for t in graph.initializer
+    }
+    for info in list(graph.value_info):
+        if info.name not in written:
+            graph.value_info.remove(info)
+
+
+def _copy(model: onnx.ModelProto) -> onnx.ModelProto:
+    new = onnx.ModelProto()
+    new.CopyFrom(model)
+    return new
+
+
+def _graphs_in(node: onnx.NodeProto) -> Iterable[onnx.GraphProto]:
+    """The bodies of an If, a Loop or a Scan; they see the values around them."""
+    for found in node.attribute:
+        if found.type == onnx.AttributeProto.GRAPH:
+            yield found.g
+        yield from found.graphs
+
+
+def _element_types(model: onnx.ModelProto) -> dict[str, int]:
+    """The element type of each value that has a declared one."""
+    graph = model.graph
+    types = {i.name: i.type.tensor_type.elem_type for i in (*graph.input, *graph.value_info)}
+    return types | {t.name: t.data_type for t in graph.initializer}
+
+
+def _names(graph: onnx.GraphProto) -> set[str]:
+    values = {name for node in graph.node for name in (*node.input, *node.output)}
+    for node in graph.node:
+        for inner in _graphs_in(node):
+            values |= _names(inner)
+    declared = {i.name for i in (*graph.input, *graph.output, *graph.value_info)}
+    return values | declared | {t.name for t in graph.initializer}
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name

@@ -1,0 +1,323 @@
+"""The rules of the ONNX export: our ops in ONNX's words.
+
+    mod(%x, %y) : f32   ->   Mod(fmod = 1), then mended where the signs differ
+
+A rule returns the name of its result; None means "write my definition instead", for example because
+the opset is too old. Next: `write.py`, the public function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+
+from course_lib.frontend.onnx.rules.elementwise import BINARY, UNARY
+from course_lib.frontend.onnx.table import type_code
+from course_lib.frontend.onnx.writer import Writer, exports
+from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.ops.layout import IMAGE
+from course_lib.ir.types import Sym, dtype
+
+# Elementwise ops are the importer's table read backwards.
+for _onnx, _ours in {**UNARY, **BINARY, "Max": "max", "Min": "min", "IsInf": "isinf"}.items():
+    if _ours not in ("relu", "hard_swish"):  # these two have conditions, below
+        exports(_ours)(lambda w, node, *xs, name=_onnx: w.emit(name, *xs))
+
+
+@exports("relu")
+def _relu(w: Writer, node: Node, x: str) -> str:
+    if node.type.dtype.is_float:
+        return w.emit("Relu", x)
+    return w.emit("Max", x, w.constant(np.zeros((), node.type.dtype.numpy)))
+
+
+@exports("rsqrt")
+def _rsqrt(w: Writer, node: Node, x: str) -> str:
+    return w.emit("Reciprocal", w.emit("Sqrt", x))
+
+
+@exports("ne")
+def _ne(w: Writer, node: Node, x: str, y: str) -> str:
+    return w.emit("Not", w.emit("Equal", x, y))
+
+
+@exports("pow")
+def _pow(w: Writer, node: Node, x: str, y: str) -> str:
+    return w.emit("Pow", x, y)
+
+
+@exports("mod")
+def _mod(w: Writer, node: Node, x: str, y: str) -> str:
+    """ONNX has Python's remainder for integers only: mend C's where the signs differ."""
+    if not node.type.dtype.is_float:
+        return w.emit("Mod", x, y)
+    zero = w.constant(np.zeros((), node.type.dtype.numpy))
+    rest = w.emit("Mod", x, y, fmod=1)
+    differ = w.emit("Xor", w.emit("Less", rest, zero), w.emit("Less", y, zero))
+    wrong = w.emit("And", differ, w.emit("Not", w.emit("Equal", rest, zero)))
+    return w.emit("Where", wrong, w.emit("Add", rest, y), rest)
+
+
+@exports("fmod")
+def _fmod(w: Writer, node: Node, x: str, y: str) -> str:
+    return w.emit("Mod", x, y, fmod=1)
+
+
+@exports("select")
+def _select(w: Writer, node: Node, condition: str, x: str, y: str) -> str:
+    return w.emit("Where", condition, x, y)
+
+
+@exports("cast")
+def _cast(w: Writer, node: Node, x: str) -> str:
+    return w.emit("Cast", x, to=type_code(dtype(node.attrs["dtype"])))
+
+
+@exports("clamp")
+def _clamp(w: Writer, node: Node, x: str) -> str:
+    kind = node.type.dtype.numpy
+    low, high = node.attrs["min"], node.attrs["max"]
+    limits = ["" if v is None else w.constant(np.array(v, kind)) for v in (low, high)]
+    return w.emit("Clip", x, *limits)
+
+
+@exports("elu", "leaky_relu", "hard_sigmoid", "softmax", "log_softmax")
+def _same_attributes(w: Writer, node: Node, x: str) -> str:
+    name = {"leaky_relu": "LeakyRelu", "hard_sigmoid": "HardSigmoid", "log_softmax": "LogSoftmax"}
+    attrs = {"alpha" if k == "slope" else k: v for k, v in node.attrs.items()}
+    return w.emit(name.get(node.op, node.op.capitalize()), x, **attrs)
+
+
+@exports("hard_swish")
+def _hard_swish(w: Writer, node: Node, x: str) -> str | None:
+    return w.emit("HardSwish", x) if w.opset >= 14 else None
+
+
+@exports("gelu")
+def _gelu(w: Writer, node: Node, x: str) -> str | None:
+    if w.opset < 20:
+        return None
+    return w.emit("Gelu", x, approximate=node.attrs["approximate"])
+
+
+# ── reductions ──
+
+REDUCTIONS = {
+    "reduce_sum": "ReduceSum", "reduce_prod": "ReduceProd", "reduce_max": "ReduceMax",
+    "reduce_min": "ReduceMin", "mean": "ReduceMean",
+}  # fmt: skip
+
+
+@exports(*REDUCTIONS)
+def _reduce(w: Writer, node: Node, x: str) -> str:
+    """The axes are an input since opset 18 (of ReduceSum since 13), before that an attribute."""
+    axes, keep = node.attrs["axes"], int(node.attrs["keepdims"])
+    name = REDUCTIONS[node.op]
+    if axes is None:
+        return w.emit(name, x, keepdims=keep)
+    if not axes:
+        return w.emit("Identity", x)
+    if w.opset >= 18 or name == "ReduceSum":
+        return w.emit(name, x, w.constant(np.array(axes, np.int64)), keepdims=keep)
+    return w.emit(name, x, axes=axes, keepdims=keep)
+
+
+@exports("argmax", "argmin")
+def _arg(w: Writer, node: Node, x: str) -> str:
+    name = {"argmax": "ArgMax", "argmin": "ArgMin"}[node.op]
+    return w.emit(name, x, axis=node.attrs["axis"], keepdims=int(node.attrs["keepdims"]),
+                  select_last_index=int(node.attrs["last"]))  # fmt: skip
+
+
+@exports("cumsum")
+def _cumsum(w: Writer, node: Node, x: str) -> str:
+    axis = w.constant(np.array(node.attrs["axis"], np.int64))
+    return w.emit("CumSum", x, axis, exclusive=int(node.attrs["exclusive"]),
+                  reverse=int(node.attrs["reverse"]))  # fmt: skip
+
+
+@exports("argsort")
+def _argsort(w: Writer, node: Node, x: str) -> str:
+    """TopK with all elements. (That equal ones keep their order holds in onnxruntime.)"""
+    axis = node.attrs["axis"]
+    count = w.constant(np.array([node.type.dims[axis]], np.int64))
+    return w.emit("TopK", x, count, count=2, at=1, axis=axis,
+                  largest=int(node.attrs["descending"]))  # fmt: skip
+
+
+# ── layers ──
+
+
+@exports("matmul")
+def _matmul(w: Writer, node: Node, x: str, y: str) -> str:
+    return w.emit("MatMul", x, y)
+
+
+def _window(attrs: Any) -> dict[str, Any]:
+    return {k: attrs[k] for k in ("strides", "pads", "dilations") if attrs[k] is not None}
+
+
+@exports("conv")
+def _conv(w: Writer, node: Node, x: str, weights: str) -> str | None:
+    """ONNX knows one layout; a convolution in another one is its definition, with transposes."""
+    if node.attrs["layouts"]:
+        return None
+    return w.emit("Conv", x, weights, group=node.attrs["groups"], **_window(node.attrs))
+
+
+@exports("conv_transpose")
+def _conv_transpose(w: Writer, node: Node, x: str, weights: str) -> str:
+    extra = node.attrs["output_padding"]
+    more = {"output_padding": extra} if extra else {}
+    return w.emit("ConvTranspose", x, weights, group=node.attrs["groups"], **more,
+                  **_window(node.attrs))  # fmt: skip
+
+
+@exports("max_pool")
+def _max_pool(w: Writer, node: Node, x: str) -> str | None:
+    if node.attrs["layout"] != IMAGE:
+        return None
+    return w.emit("MaxPool", x, kernel_shape=node.attrs["kernel"], **_window(node.attrs))
+
+
+@exports("avg_pool")
+def _avg_pool(w: Writer, node: Node, x: str) -> str | None:
+    """AveragePool knows dilations since opset 19."""
+    window = _window(node.attrs)
+    if max(window.get("dilations", (1,))) == 1:
+        window.pop("dilations", None)
+    elif w.opset < 19:
+        return None
+    return w.emit("AveragePool", x, kernel_shape=node.attrs["kernel"],
+                  count_include_pad=int(node.attrs["count_include_pad"]), **window)  # fmt: skip
+
+
+@exports("sum_pool")
+def _sum_pool(w: Writer, node: Node, x: str) -> str | None:
+    """ONNX has no such op: a convolution of each channel with ones."""
+    if node.attrs["layout"] != IMAGE:
+        return None
+    channels, kernel = node.type.dims[1], node.attrs["kernel"]
+    ones = w.constant(np.ones((channels, 1, *kernel), node.type.dtype.numpy))
+    return w.emit("Conv", x, ones, group=channels, **_window(node.attrs))
+
+
+@exports("batch_norm")
+def _batch_norm(w: Writer, node: Node, *operands: str) -> str:
+    return w.emit("BatchNormalization", *operands, epsilon=node.attrs["eps"])
+
+
+@exports("layer_norm")
+def _layer_norm(w: Writer, node: Node, x: str, *affine: str) -> str | None:
+    if w.opset < 17 or not affine:
+        return None
+    return w.emit("LayerNormalization", x, *affine, axis=node.attrs["axis"],
+                  epsilon=node.attrs["eps"])  # fmt: skip
+
+
+# ── movement ──
+
+
+def _shape(w: Writer, node: Node) -> str:
+    """The result's shape as a constant; one symbolic size may be left to ONNX as -1."""
+    symbols = [d for d in node.type.shape if isinstance(d, Sym)]
+    if len(symbols) > 1 or (symbols and node.op != "reshape"):
+        raise ValueError(f"{node!r}: cannot write a shape with symbols {symbols} into ONNX")
+    return w.constant(np.array([-1 if isinstance(d, Sym) else d for d in node.type.shape],
+                               np.int64))  # fmt: skip
+
+
+@exports("reshape")
+def _reshape(w: Writer, node: Node, x: str) -> str:
+    shape = _shape(w, node)
+    if 0 in node.type.shape and w.opset >= 14:
+        return w.emit("Reshape", x, shape, allowzero=1)
+    return w.emit("Reshape", x, shape)
+
+
+@exports("expand")
+def _expand(w: Writer, node: Node, x: str) -> str:
+    return w.emit("Expand", x, _shape(w, node))
+
+
+@exports("transpose")
+def _transpose(w: Writer, node: Node, x: str) -> str:
+    perm = node.attrs["perm"]
+    return w.emit("Transpose", x, perm=perm) if perm else w.emit("Identity", x)
+
+
+@exports("concat")
+def _concat(w: Writer, node: Node, *parts: str) -> str:
+    return w.emit("Concat", *parts, axis=node.attrs["axis"])
+
+
+@exports("slice")
+def _slice(w: Writer, node: Node, x: str) -> str:
+    """Axes that are kept whole are left out; a stop of -1 (walking backwards) is far outside."""
+    old = node.inputs[0].type.shape
+    steps = node.attrs["steps"] or (1,) * len(old)
+    parts = [
+        (a, start, -(2**31) if stop == -1 else stop, step)
+        for a, (start, stop, step) in enumerate(
+            zip(node.attrs["starts"], node.attrs["stops"], steps, strict=True)
+        )
+        if (start, stop, step) != (0, old[a], 1)
+    ]
+    if not parts:
+        return w.emit("Identity", x)
+    axes, starts, stops, steps = (np.array(v, np.int64) for v in zip(*parts, strict=True))
+    return w.emit("Slice", x, *(w.constant(v) for v in (starts, stops, axes, steps)))
+
+
+@exports("pad")
+def _pad(w: Writer, node: Node, x: str) -> str:
+    """Padding between neighbours: give each element an axis of its own, pad that, cut the end."""
+    operand, fill = node.inputs[0].type, np.array(node.attrs["value"], node.type.dtype.numpy)
+    gaps = node.attrs["interior"] or (0,) * operand.rank
+    if any(gaps):
+        dims = operand.dims
+        apart = [size for n in dims for size in (n, 1)]
+        x = w.emit("Reshape", x, w.constant(np.array(apart, np.int64)))
+        high = [size for g in gaps for size in (0, g)]
+        x = _padded(w, x, [0] * len(high), high, fill)
+        wide = [n * (g + 1) for n, g in zip(dims, gaps, strict=True)]
+        x = w.emit("Reshape", x, w.constant(np.array(wide, np.int64)))
+        ends = [n - g if n else 0 for n, g in zip(wide, gaps, strict=True)]
+        zeros, axes = [0] * len(ends), list(range(len(ends)))
+        x = w.emit("Slice", x, *(w.constant(np.array(v, np.int64)) for v in (zeros, ends, axes)))
+    return _padded(w, x, node.attrs["low"], node.attrs["high"], fill)
+
+
+def _padded(w: Writer, x: str, low: Sequence[int], high: Sequence[int], fill: np.ndarray) -> str:
+    return w.emit("Pad", x, w.constant(np.array([*low, *high], np.int64)), w.constant(fill))
+
+
+@exports("gather", "gather_elements")
+def _gather(w: Writer, node: Node, x: str, indices: str) -> str:
+    name = {"gather": "Gather", "gather_elements": "GatherElements"}[node.op]
+    return w.emit(name, x, _index(w, node.inputs[1], indices), axis=node.attrs["axis"])
+
+
+@exports("scatter_elements", "scatter_nd")
+def _scatter(w: Writer, node: Node, x: str, indices: str, updates: str) -> str:
+    name = {"scatter_elements": "ScatterElements", "scatter_nd": "ScatterND"}[node.op]
+    attrs = {} if node.op == "scatter_nd" else {"axis": node.attrs["axis"]}
+    if node.attrs["reduction"] != "none":
+        attrs["reduction"] = node.attrs["reduction"]
+    return w.emit(name, x, _index(w, node.inputs[1], indices), updates, **attrs)
+
+
+def _index(w: Writer, node: Node, name: str) -> str:
+    """ONNX indexes with i32 and i64 only."""
+    if node.type.dtype.name in ("i32", "i64"):
+        return name
+    return w.emit("Cast", name, to=onnx.TensorProto.INT64)
+
+
+@exports("iota")
+def _iota(w: Writer, node: Node) -> str:
+    return w.emit("Identity", w.constant(evaluate(node, [])))

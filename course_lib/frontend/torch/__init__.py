@@ -1,0 +1,1 @@
+"""torch.export programs in. `export.py` walks the program, `rules/` translate each ATen op."""

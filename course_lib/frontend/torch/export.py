@@ -1,0 +1,263 @@
+"""From a torch module to a graph, through `torch.export`.
+
+    class Net(nn.Module):                         graph @net(%x: f32[1,4]) -> (f32[1,2]) {
+        fc = nn.Linear(4, 2)                        %fc.weight = constant dense<...> : f32[2,4]
+        def forward(self, x):              ==>      %fc.bias = constant dense<...> : f32[2]
+            return self.fc(x).relu()                %0 = transpose(%fc.weight) ... loc("fc")
+                                                    ...
+
+`torch.export` runs the module once on symbolic tensors and records the ATen ops that it calls.
+Each is translated by one rule of `table.py`. Two choices are made here:
+
+- We read the program as exported, where `batch_norm`, `linear` and `layer_norm` are still whole.
+  Only what has no rule is decomposed by PyTorch itself into its core ops (`run_decompositions`).
+- Weights become constants: the compiler may fold, pack and transpose them. A module that is still
+  training changes its weights while it runs, so it is refused.
+
+Next: `table.py`.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import fx
+from torch.export import ExportedProgram, default_decompositions
+from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
+
+from course_lib.frontend.provenance import UnsupportedOps, stamp
+from course_lib.frontend.torch import table as aten
+from course_lib.frontend.torch.rules import find_rule
+from course_lib.ir.graph.build import const, inp
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.verify import verify
+from course_lib.ir.types import TensorType
+
+
+def from_torch(module: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
+    """The graph of a module in eval mode (or of an `ExportedProgram`) for inputs of these sizes.
+
+    `example_inputs` are arrays or tensors. Raises `UnsupportedOps` with everything that is missing.
+    """
+    if isinstance(module, ExportedProgram):
+        program, name = module, "main"
+    else:
+        program, name = _export(module, example_inputs), type(module).__name__.lower()
+    _refuse_data_dependent(program, name)
+    program = _decompose_unknown(program)
+    _refuse_unknown(program, name)
+    return verify(_Importer(program).graph(name))
+
+
+def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> ExportedProgram:
+    if example_inputs is None:
+        raise ValueError("a torch module is traced: give example inputs, one for each argument")
+    training = [name or "the module itself" for name, m in module.named_modules() if m.training]
+    if training:
+        raise ValueError(
+            f"this compiler runs inference, but {', '.join(training[:5])} is in training mode "
+            "(batch norm would update its statistics, dropout would drop); call model.eval() first"
+        )
+    inputs = tuple(_tensor(x) for x in example_inputs)
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
+            warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
+            return torch.export.export(module, inputs)
+    except Exception as error:
+        first = str(error).strip().splitlines()
+        message = first[0] if first else repr(error)
+        if "data-dependent" in message:
+            message = (
+                "what it runs depends on the value of a tensor, as in `if x.sum() > 0`; "
+                f"torch.where chooses between two results. PyTorch says: {message}"
+            )
+        raise ValueError(f"torch.export cannot trace {type(module).__name__}: {message}") from error
+
+
+def _tensor(x: Any) -> torch.Tensor:
+    if isinstance(x, torch.Tensor):
+        return x
+    inside = x if isinstance(x, (list, tuple)) else ()
+    if isinstance(x, dict) or any(isinstance(v, (torch.Tensor, np.ndarray)) for v in inside):
+        raise ValueError(
+            f"an example input is a {type(x).__name__} of tensors; this compiler takes each tensor "
+            "as an input of its own: wrap the module in one whose forward puts them together"
+        )
+    array = np.array(x)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"an example input must be an array, a tensor or a number, got {x!r}")
+    return torch.from_numpy(array)
+
+
+# ── which ops have a rule ──
+
+
+def _calls(program: ExportedProgram) -> list[fx.Node]:
+    return [n for n in program.graph.nodes if n.op == "call_function"]
+
+
+def _unknown(program: ExportedProgram) -> list[fx.Node]:
+    return [n for n in _calls(program) if find_rule(n.target) is None]
+
+
+def _decompose_unknown(program: ExportedProgram) -> ExportedProgram:
+    """Let PyTorch spell out what has no rule. In-place ops become pure ones on the way."""
+    table: dict[Any, Any] = dict(default_decompositions())
+    before: set[Any] = set()
+    while (unknown := {n.target for n in _unknown(program)}) - before:
+        before |= unknown
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            wanted: dict[Any, Any] = {op: table[op] for op in unknown if op in table}
+            program = program.run_decompositions(wanted)
+    return program
+
+
+def _refuse_data_dependent(program: ExportedProgram, name: str) -> None:
+    """A size that only the data decide (as in `x[x > 0]`) shows as a symbol in some shape."""
+    for node in _calls(program):
+        value = node.meta.get("val")
+        sizes = value.shape if isinstance(value, torch.Tensor) else ()
+        if not all(isinstance(size, int) for size in sizes):
+            where = ", ".join(_origin(node))
+            raise ValueError(
+                f"the torch model {name!r}: {node.target} (from {where}) gives a tensor of shape "
+                f"{tuple(sizes)}, which is not known at compile time: export with fixed sizes, and "
+                "without shapes that depend on data"
+            )
+
+
+def _refuse_unknown(program: ExportedProgram, name: str) -> None:
+    missing = [(str(n.target), ", ".join(_origin(n))) for n in _unknown(program)]
+    if missing:
+        raise UnsupportedOps(f"the torch model {name!r}", missing)
+
+
+def _origin(node: fx.Node) -> tuple[str, ...]:
+    """The path of the module whose forward called this op, such as `layer1.0.conv1`.
+
+    The outermost module has no path; its class name stands for it.
+    """
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    if not stack:
+        return ()
+    path, kind = stack[-1]
+    return (path or str(kind).rsplit(".", 1)[-1],)
+
+
+# ── the translation ──
+
+
+class _Importer:
+    """Walks the exported program once; `values` maps each torch value to ours."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self.program = program
+        self.values: dict[fx.Node, Any] = {}
+        self.inputs: list[Node] = []
+
+    def graph(self, name: str) -> Graph:
+        specs = {spec.arg.name: spec for spec in self.program.graph_signature.input_specs}
+        outputs: list[Node] = []
+        for node in self.program.graph.nodes:
+            if node.op == "placeholder":
+                self.values[node] = self._placeholder(node, specs[node.name])
+            elif node.op == "call_function":
+                self.values[node] = self._call(node)
+            elif node.op == "output":
+                outputs = self._outputs(node)
+            else:
+                raise ValueError(
+                    f"torch.export gave a node of kind {node.op}: {node.format_node()}"
+                )
+        return Graph.of(self.inputs, outputs, re.sub(r"\W", "_", name))
+
+    def _placeholder(self, node: fx.Node, spec: Any) -> Any:
+        if spec.kind == InputKind.USER_INPUT:
+            if not isinstance(node.meta.get("val"), torch.Tensor):
+                return getattr(spec.arg, "value", None)  # a Python number, fixed by the export
+            self.inputs.append(inp(node.name, _type(node)))
+            return self.inputs[-1]
+        if spec.kind in (InputKind.PARAMETER, InputKind.BUFFER):
+            tensors: dict[str, Any] = {**self.program.state_dict, **self.program.constants}
+        elif spec.kind == InputKind.CONSTANT_TENSOR:
+            tensors = self.program.constants
+        else:
+            raise ValueError(f"input {node.name}: cannot compile an input of kind {spec.kind.name}")
+        return const(aten.array(tensors[spec.target]), name=spec.target)
+
+    def _call(self, node: fx.Node) -> Any:
+        """One ATen op, by its rule; every node that the rule makes gets the module's path."""
+        operands: list[Node] = []
+        origin = _origin(node)
+
+        def lookup(argument: fx.Node) -> Any:
+            value = self.values[argument]
+            if value is None and argument.op == "call_function":
+                raise ValueError(
+                    f"{node.target} (from {', '.join(origin)}) reads {argument.name}, a result of "
+                    "an op that this compiler computes only in part"
+                )
+            operands.extend(v for v in (value if isinstance(value, list) else [value])
+                            if isinstance(v, Node))  # fmt: skip
+            return value
+
+        args = fx.map_arg(node.args, lookup)
+        kwargs = fx.map_arg(node.kwargs, lookup)
+        rule = find_rule(node.target)
+        assert rule is not None, "unknown ops have been refused before"
+        try:
+            result = rule(*args, **kwargs)
+        except (ValueError, TypeError) as error:
+            where = f" (from {', '.join(origin)})" if origin else ""
+            raise ValueError(f"{node.target}{where}: {error}") from error
+        _check_types(node, result)
+        if isinstance(result, (list, tuple)):
+            return stamp(result, operands, origin)
+        return stamp([result], operands, origin, [node.name])[0]
+
+    def _outputs(self, node: fx.Node) -> list[Node]:
+        by_name = {n.name: n for n in self.program.graph.nodes}
+        results = []
+        for spec in self.program.graph_signature.output_specs:
+            if spec.kind != OutputKind.USER_OUTPUT:
+                raise ValueError(
+                    f"the model changes its own state ({spec.target}); this compiler runs pure "
+                    "functions: return the new state as an output instead"
+                )
+            if isinstance(spec.arg, ConstantArgument):
+                if spec.arg.value is None:
+                    continue  # as nn.MultiheadAttention does without weights: no result at all
+                raise ValueError(f"the model returns {spec.arg.value!r}, which is not a tensor")
+            value = self.values[by_name[spec.arg.name]]
+            if not isinstance(value, Node):
+                raise ValueError(f"output {spec.arg.name} is {value!r}, not a tensor")
+            results.append(value)
+        return results
+
+
+def _check_types(node: fx.Node, result: Any) -> None:
+    """PyTorch has recorded the type of every result: a rule that gives another one is wrong."""
+    wanted = node.meta.get("val")
+    many = isinstance(wanted, (list, tuple))
+    pairs = zip(result, wanted, strict=False) if many else [(result, wanted)]
+    for have, want in pairs:
+        if isinstance(have, Node) and isinstance(want, torch.Tensor):
+            type = TensorType(aten.element_type(want.dtype), tuple(want.shape))
+            assert have.type == type, f"{node.format_node()}: gives {have.type}, should be {type}"
+
+
+def _type(node: fx.Node) -> TensorType:
+    """The type of an input."""
+    value = node.meta["val"]
+    if not all(isinstance(size, int) for size in value.shape):
+        raise ValueError(
+            f"input {node.name} has a dynamic shape {tuple(value.shape)}: export with fixed sizes"
+        )
+    return TensorType(aten.element_type(value.dtype), tuple(value.shape))

@@ -1,0 +1,9 @@
+"""One small function for each ATen op, in one file for each kind.
+
+Each file puts its rules into the table when it is imported; `RULES` is the whole table.
+"""
+
+from course_lib.frontend.torch.rules import elementwise, indexing, movement, nn, reductions
+from course_lib.frontend.torch.table import RULES, find_rule
+
+__all__ = ["RULES", "elementwise", "find_rule", "indexing", "movement", "nn", "reductions"]

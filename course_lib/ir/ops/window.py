@@ -1,0 +1,117 @@
+"""What convolution and pooling share: a window that slides over the spatial axes of an image.
+
+    Window.of((3, 3), {strides: (2, 2), pads: (1, 1, 1, 1), ...})    out 0 reads rows -1, 0, 1
+                                                                    out 1 reads rows  1, 2, 3
+
+`pads` lists all low sides, then all high ones. Next room: `contraction.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from course_lib.ir.expr import Affine
+from course_lib.ir.ops.layout import IMAGE, Layout
+from course_lib.ir.registry import Attrs
+from course_lib.ir.types import Dim
+from course_lib.ir.windows import positions
+
+V = Affine.var
+
+
+@dataclass(frozen=True)
+class Window:
+    """How a window slides over the spatial axes. One entry per spatial axis everywhere."""
+
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    low: tuple[int, ...]
+    high: tuple[int, ...]
+    dilations: tuple[int, ...]
+
+    @staticmethod
+    def of(kernel: Sequence[Dim], attrs: Attrs, what: str) -> Window:
+        rank = len(kernel)
+        strides = tuple(attrs["strides"] or [1] * rank)
+        pads = tuple(attrs["pads"] or [0] * (2 * rank))
+        dilations = tuple(attrs["dilations"] or [1] * rank)
+        for name, given, wanted in (
+            ("strides", strides, rank),
+            ("pads", pads, 2 * rank),
+            ("dilations", dilations, rank),
+        ):
+            if len(given) != wanted:
+                raise ValueError(f"{what}: {name} needs {wanted} numbers, got {list(given)}")
+        if min((*strides, *dilations), default=1) < 1 or min(pads, default=0) < 0:
+            raise ValueError(f"{what}: strides and dilations start at 1, pads at 0")
+        sizes = tuple(int(k) for k in kernel)  # type: ignore[arg-type]
+        return Window(sizes, strides, pads[:rank], pads[rank:], dilations)
+
+    @property
+    def padded(self) -> bool:
+        return any(self.low) or any(self.high)
+
+    def out(self, spatial: Sequence[Dim], what: str) -> tuple[Dim, ...]:
+        """Result sizes: how many positions the window has along each axis."""
+        sizes: list[Dim] = []
+        for axis, size in enumerate(spatial):
+            if not isinstance(size, int):
+                raise ValueError(f"{what}: the spatial size {size} must be a number, not a symbol")
+            low, high, dilation = self.low[axis], self.high[axis], self.dilations[axis]
+            count = positions(size, self.kernel[axis], self.strides[axis], dilation, low, high)
+            if count < 1:
+                reach = dilation * (self.kernel[axis] - 1) + 1
+                raise ValueError(
+                    f"{what}: a window of {reach} does not fit into {size} "
+                    f"(padding {low} + {high}) along spatial axis {axis}"
+                )
+            sizes.append(count)
+        return tuple(sizes)
+
+    def read(self, axis: int) -> Affine:
+        """The input coordinate along a spatial axis, for output `o<axis>` and window `k<axis>`."""
+        return V(f"o{axis}") * self.strides[axis] + V(f"k{axis}") * self.dilations[axis]
+
+    def view(self, x: np.ndarray, fill: float | int | bool) -> np.ndarray:
+        """All windows: [n, c, *out, *kernel], padded with `fill`; a view, no copy of windows."""
+        widths = [(0, 0), (0, 0), *zip(self.low, self.high, strict=True)]
+        x = np.pad(x, widths, constant_values=fill) if self.padded else x
+        axes = tuple(range(2, x.ndim))
+        reach = tuple(d * (k - 1) + 1 for d, k in zip(self.dilations, self.kernel, strict=True))
+        windows = sliding_window_view(x, reach, axes)  # type: ignore[call-overload]
+        steps = [slice(None), slice(None)]
+        steps += [slice(None, None, s) for s in self.strides]
+        steps += [slice(None, None, d) for d in self.dilations]
+        return windows[tuple(steps)]
+
+    @property
+    def loops(self) -> tuple[tuple[str, int], ...]:
+        return tuple((f"k{axis}", size) for axis, size in enumerate(self.kernel))
+
+
+WINDOW_ATTRS = {"strides": None, "pads": None, "dilations": None}
+
+
+def without_padding(attrs: Attrs) -> dict:
+    return {**attrs, "pads": None}
+
+
+def padded(x, window: Window, value: float, layout: str = IMAGE):
+    """`x`, which lies in `layout`, with the window's padding made explicit (a node)."""
+    from course_lib.ir.graph.build import apply
+
+    if not window.padded:
+        return x
+    low, high = (0, 0, *window.low), (0, 0, *window.high)
+    if layout != IMAGE:
+        at = {place: k for k, place in enumerate("nchw")}
+        places = Layout.of(layout).places
+        low, high = (
+            tuple(0 if inside else side[at[axis]] for axis, inside in places)
+            for side in (low, high)
+        )
+    return apply("pad", x, low=low, high=high, value=value)

@@ -1,0 +1,98 @@
+"""Common-subexpression elimination: compute each value once.
+
+    %0 = add(%x, %y) : f32[4]
+    %1 = add(%y, %x) : f32[4]       ==>     %0 = add(%x, %y) : f32[4]
+    %2 = mul(%0, %1) : f32[4]               %1 = mul(%0, %0) : f32[4]
+
+Next room: `fold.py`, which computes values before the program runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.match import COMMUTATIVE
+
+
+@exercise(
+    "passes.cse",
+    unit=2,
+    points=3,
+    baseline=keep,
+    hints=(
+        "When you reach a node, its operands were already merged. What must two nodes have in "
+        "common then, so that they compute the same value?",
+        "Keep a dictionary from a key to the first node that had it. The key holds the op, the "
+        "operands (which are new nodes already), the attributes and the type. Order the operands "
+        "of a commutative op first; id(node) makes a good sort key.",
+        "graph.rebuild(visit) with visit(node, inputs): made = node.with_inputs(inputs); "
+        "return first.setdefault(key(made), made). A key for an array: its dtype, shape and bytes.",
+    ),
+)
+def cse(graph: Graph) -> Graph:
+    """Merge nodes that compute the same value: of several equal ones, the first is kept.
+
+    Two nodes are equal if they have the same op, equal operands (after merging), equal attributes
+    and the same type. So two equal chains merge all along, in one walk from the inputs.
+
+    - The operands of a commutative op (`match.COMMUTATIVE`: add, mul, eq, ne, and, or, xor and
+      the bitwise ones) may stand in either order. `sub`, `div`, `matmul` are not commutative;
+      `max` and `min` are not in the set, because max(0.0, -0.0) may be either zero.
+    - Constants are equal if they have the same element type, shape and *bytes*. Comparing with ==
+      is wrong twice: -0.0 == 0.0 (but 1/x tells them apart), and NaN != NaN (but it may merge).
+      The numbers 1 : i32 and 1.0 : f32 are different constants.
+    - Attributes count: softmax along axis 0 is not softmax along axis 1. Names and origins do not.
+    - Inputs are never merged with each other. Outputs may be: both then return the same node.
+    - The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise.
+
+    Near-linear time: do not compare all pairs.
+
+    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> graph = parse_graph('''
+    ... graph @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {
+    ...   %0 = add(%x, %y) : f32[4]
+    ...   %1 = exp(%0) : f32[4]
+    ...   %2 = add(%y, %x) : f32[4]
+    ...   %3 = exp(%2) : f32[4]
+    ...   %4 = sub(%1, %3) : f32[4]
+    ...   return %4
+    ... }''')
+    >>> print(print_graph(cse(graph)))
+    graph @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {
+      %0 = add(%x, %y) : f32[4]
+      %1 = exp(%0) : f32[4]
+      %2 = sub(%1, %1) : f32[4]
+      return %2
+    }
+    <BLANKLINE>
+    """
+    number: dict[Node, int] = {node: k for k, node in enumerate(graph.inputs)}
+    first: dict[Hashable, Node] = {}
+
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = node.with_inputs(inputs)
+        operands = [number[i] for i in inputs]
+        if node.op in COMMUTATIVE:
+            operands.sort()
+        attrs = tuple((name, exactly(value)) for name, value in node.attrs.items())
+        kept = first.setdefault((node.op, tuple(operands), attrs, node.type), made)
+        number.setdefault(kept, len(number))
+        return kept
+
+    return graph.rebuild(visit)
+
+
+def exactly(value: Any) -> Hashable:
+    """A key that is equal only for values that no program can tell apart."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, hashlib.sha256(value.tobytes()).digest()
+    if isinstance(value, Graph):
+        return id(value)
+    return repr(value)  # unlike ==, it separates 0.0 from -0.0 and 1 from True

@@ -1,0 +1,70 @@
+"""Dead-code elimination: remove what no output needs.
+
+    %0 = exp(%x) : f32[4]
+    %1 = relu(%x) : f32[4]      ==>     %0 = relu(%x) : f32[4]
+    return %1                           return %0
+
+Next room: `cse.py`, which makes dead code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph.graph import Graph
+
+
+def keep(graph: Graph) -> Graph:
+    """The compiler without this pass: the graph as it is."""
+    return graph
+
+
+@exercise(
+    "passes.dce",
+    unit=2,
+    points=2,
+    baseline=keep,
+    hints=(
+        "Which node of a graph is needed for certain? And if a node is needed, which others are?",
+        "Begin with the outputs and walk the nodes from the last to the first: when you reach a "
+        "node, all of its users were already visited, so you know whether it is needed.",
+        "live = set(graph.outputs); for each node of reversed(graph.nodes) that is in live, "
+        "live.update(node.inputs). Then keep the live nodes and the inputs, in their old order.",
+    ),
+)
+def dce(graph: Graph) -> Graph:
+    """Remove every node that no output depends on.
+
+    A node is live if it is an output, or if a live node reads it. The result holds the live nodes
+    of `graph` and all of its inputs, and nothing else, as the same objects. Their order may be any
+    in which they can be computed; the simplest is the old one.
+
+    - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
+    - Having a user is not enough: in a chain of dead nodes each one but the last has a user.
+    - Constants are nodes like any other: a dead constant goes.
+    - No op of this IR has side effects. In a language with stores, prints or random numbers those
+      would be live from the start, like outputs.
+
+    Linear time: each node and each edge is looked at once, without recursion.
+
+    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> graph = parse_graph('''
+    ... graph @f(%x: f32[4]) -> (f32[4]) {
+    ...   %0 = exp(%x) : f32[4]
+    ...   %1 = neg(%0) : f32[4]
+    ...   %2 = relu(%x) : f32[4]
+    ...   return %2
+    ... }''')
+    >>> print(print_graph(dce(graph)))
+    graph @f(%x: f32[4]) -> (f32[4]) {
+      %0 = relu(%x) : f32[4]
+      return %0
+    }
+    <BLANKLINE>
+    """
+    live = set(graph.outputs) | set(graph.inputs)
+    for node in reversed(graph.nodes):
+        if node in live:
+            live.update(node.inputs)
+    return replace(graph, nodes=tuple(node for node in graph.nodes if node in live))

@@ -1,0 +1,92 @@
+"""Constant folding: compute at compile time what does not depend on an input.
+
+    %0 = constant dense<2.0> : f32[]
+    %1 = sqrt(%0) : f32[]               ==>     %0 = constant dense<1.4142135> : f32[]
+    %2 = mul(%x, %1) : f32[4]                   %1 = mul(%x, %0) : f32[4]
+
+Next room: `passes/infra/match.py`, the first half of the pattern rewriter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph.build import const
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.provenance import origins
+from course_lib.passes.clean.dce import keep
+
+SMALL = 4096  # bytes that a folded constant may take, whatever its operands take
+
+
+@exercise(
+    "passes.fold",
+    unit=2,
+    points=3,
+    baseline=keep,
+    hints=(
+        "Which nodes can you compute without knowing the inputs? Who can compute them for you?",
+        "Walk the graph with graph.rebuild. If all of the (new) operands are constants, "
+        "ir.interp.evaluate(node, arrays) gives the value; ir.build.const makes a node of it.",
+        "visit(node, inputs): made = node.with_inputs(inputs); return made if any operand is not a "
+        "constant, or the result is too big, or evaluate raises; else const(value) with the "
+        "name and the origins. Do not forget what happens to a constant itself.",
+    ),
+)
+def fold(graph: Graph) -> Graph:
+    """Replace every node whose operands are all constants by a constant.
+
+    The value is the interpreter's: `ir.interp.evaluate(node, operand values)`. Folding cascades: a
+    node whose operands were just folded is folded too, in the same walk. Operands that nobody
+    needs any more are left for `dce`.
+
+    A node stays as it is
+    - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
+      `expand` of one number to f32[1024,1024] would put 4 MB into the program to save nothing.
+    - if computing it raises: element 7 of an i32[2] has no value. Whether that node ever runs
+      is not ours to decide, so folding neither reports the error nor hides it.
+    - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
+      `node.type.is_static` is false for such a shape, and `node.type.nbytes` raises.
+
+    An op without operands, such as a small `iota`, has only constant operands: it is folded. The
+    new constant keeps the node's name, and the origins of the node and of its operands.
+
+    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> from course_lib.passes.clean.dce import dce
+    >>> graph = parse_graph('''
+    ... graph @f(%x: f32[4]) -> (f32[4]) {
+    ...   %0 = constant dense<3.0> : f32[]
+    ...   %1 = constant dense<4.0> : f32[]
+    ...   %2 = mul(%0, %1) : f32[]
+    ...   %3 = add(%2, %1) : f32[]
+    ...   %4 = add(%x, %3) : f32[4]
+    ...   return %4
+    ... }''')
+    >>> print(print_graph(dce(fold(graph))))
+    graph @f(%x: f32[4]) -> (f32[4]) {
+      %0 = constant dense<16.0> : f32[]
+      %1 = add(%x, %0) : f32[4]
+      return %1
+    }
+    <BLANKLINE>
+    """
+
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = node.with_inputs(inputs)
+        if node.op == "constant" or any(i.op != "constant" for i in inputs):
+            return made
+        if not node.type.is_static or node.type.nbytes > max(SMALL, _bytes(inputs)):
+            return made
+        try:
+            value = evaluate(made, [i.value for i in inputs])
+        except (ValueError, TypeError, IndexError, ArithmeticError):
+            return made
+        return replace(const(value), name=node.name, origin=origins(made, *inputs))
+
+    return graph.rebuild(visit)
+
+
+def _bytes(nodes: tuple[Node, ...]) -> int:
+    return sum(node.type.nbytes for node in set(nodes))

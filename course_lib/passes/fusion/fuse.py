@@ -1,0 +1,85 @@
+"""Fusion: compute several ops in one kernel, so that what is between them never goes to memory.
+
+    %0 = conv(%x, %w) : f32[1,64,56,56]
+    %1 = add(%0, %b) : f32[1,64,56,56]      ==>      %0 = fused(%x, %w, %b) {kind = "epilogue", ...}
+    %2 = relu(%1) : f32[1,64,56,56]
+
+Three questions, three places: may these nodes be one node of the graph? (here) Can one kernel hold
+them? (`groups.py`) Does it pay? (`should_fuse.py`) Next room: `passes/infra/manager.py`.
+"""
+
+from __future__ import annotations
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.passes.clean.dce import keep
+from course_lib.passes.fusion import should_fuse as heuristic
+from course_lib.passes.fusion.groups import as_kernels, fits
+
+
+@exercise(
+    "passes.fuse",
+    unit=3,
+    points=4,
+    baseline=keep,
+    hints=(
+        "A kernel writes one result. Which nodes can vanish inside the kernel of `relu` without "
+        "anybody else missing them?",
+        "Walk from the last node to the first: then the groups of all users of a node are known. "
+        "It can join if they are one and the same group; if it joins, nobody outside reads it.",
+        "group_of[node] is the (one) list of its users if node is no output, fits(node, group) "
+        "and heuristic.should_fuse(node, user) for each user, else a new list; append the node to "
+        "it. "
+        "Then return as_kernels(graph, group_of).",
+    ),
+)
+def fuse(graph: Graph) -> Graph:
+    """Put connected nodes into groups; each group of two or more becomes one `fused` node.
+
+    A node joins the group of its users if
+    - it has users, *all* of them are in the same group, and it is not an output of the graph:
+      otherwise somebody outside needs its value, and a kernel writes only one;
+    - one kernel can hold the group with it: `groups.fits(node, group)`;
+    - it pays for each of its users: `heuristic.should_fuse(node, user)`.
+    Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
+
+    Why no cycle can appear: two members may be connected by a path through nodes outside, such as
+    exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to
+    run before pad and after it. The first condition excludes that: exp has a user, conv, that is
+    not in the group. "The producer has a single user" excludes it too, but misses x * sigmoid(x),
+    where both users of x are in the group.
+
+    The result is the same bit for bit, as far as the target computes each op alike.
+
+    >>> from course_lib.ir.graph.build import relu, sigmoid, trace
+    >>> def swish(x, w):
+    ...     y = x @ w
+    ...     return relu(y * sigmoid(y))
+    >>> fuse(trace(swish, "f32[8,4]", "f32[4,4]"))
+    graph @main(%x0: f32[8,4], %x1: f32[4,4]) -> (f32[8,4]) {
+      %0 = fused(%x0, %x1) {body = graph @matmul_sigmoid_mul_relu(%x0: f32[8,4], %x1: f32[4,4]) -> (f32[8,4]) {
+        %0 = matmul(%x0, %x1) : f32[8,4]
+        %1 = sigmoid(%0) : f32[8,4]
+        %2 = mul(%0, %1) : f32[8,4]
+        %3 = relu(%2) : f32[8,4]
+        return %3
+      }, kind = "epilogue"} : f32[8,4]
+      return %0
+    }
+    <BLANKLINE>
+    """  # noqa: E501 (the printed form of a node is one line)
+    users, outputs = graph.users(), set(graph.outputs)
+    group_of: dict[Node, list[Node]] = {}
+    for node in reversed(graph.nodes):
+        readers = users[node]
+        group = group_of[readers[0]] if readers else []
+        joins = (
+            bool(readers)
+            and node not in outputs
+            and all(group_of[reader] is group for reader in readers)
+            and fits(node, group)
+            and all(heuristic.should_fuse(node, reader) for reader in readers)
+        )
+        group_of[node] = group if joins else []
+        group_of[node].append(node)
+    return as_kernels(graph, group_of)

@@ -1,0 +1,181 @@
+"""The pass manager: one pass after another, the graph verified in between.
+
+    run_passes(graph, [fold, cse, dce], watch=lambda name, graph: print(name, len(graph.nodes)))
+    fold 12
+    cse 9
+    dce 7
+
+When a pass breaks the graph, the error names that pass and shows what it changed; when it crashes,
+the error shows the line of the pass's author. Next room: `course_lib/schedule/`, where the ops
+become loops.
+"""
+
+from __future__ import annotations
+
+import difflib
+import linecache
+import time
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.verify import verify
+from course_lib.passes.clean.bn_fold import bn_fold
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.fusion.absorb_pads import absorb_pads
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.horizontal import horizontal
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.prepare.decompose import decompose
+
+Pass = Callable[[Graph], Graph]
+
+# What the compiler runs, in this order.
+DEFAULT: list[Pass] = [
+    fold,  # constants first: the rules below look for them
+    simplify,
+    bn_fold,  # while a batch norm is still one node
+    decompose,
+    strength,
+    layout,  # once padding is an op of its own
+    sink_relayouts,
+    fold,  # what decompose made of weights, and the filters in their new layouts
+    simplify,
+    cse,
+    horizontal,  # after cse: siblings read one node
+    dce,
+    fuse,  # no rule looks into a group
+    absorb_pads,
+    dce,  # what was padded
+]
+
+LIBRARY = str(Path(__file__).resolve().parents[2])  # course_lib
+SHOWN = 30  # lines of a diff
+
+
+class PassError(ValueError):
+    """A pass crashed, or what it returned is not a well-formed graph."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Notebooks show the words alone: they name the pass, and its author's line."""
+        return [str(self)]
+
+
+@dataclass(frozen=True)
+class PassRun:
+    """One pass that ran: its name, nodes before and after, and how long it took."""
+
+    name: str
+    before: int
+    after: int
+    seconds: float
+
+    def __str__(self) -> str:
+        change = f"{self.before:>6} -> {self.after:<6} nodes"
+        return f"{self.name:<12} {change} {1e3 * self.seconds:8.1f} ms"
+
+
+def run_passes(
+    graph: Graph,
+    passes: Sequence[Pass] = DEFAULT,
+    watch: Callable[[str, Graph], object] | None = None,
+    log: list[PassRun] | None = None,
+) -> Graph:
+    """Run the passes in order and return the last one's graph.
+
+    `watch(name, graph)` sees the graph after each pass; `log` collects a `PassRun` for each. A
+    pass that runs more than once is called fold, fold_2, fold_3. Raises PassError naming the pass
+    if it crashes, returns something else than a graph, changes the inputs or the types of the
+    outputs, or returns a graph that `verify` refuses.
+    """
+    times: dict[str, int] = {}
+    for one in passes:
+        name = pass_name(one)
+        times[name] = times.get(name, 0) + 1
+        name = name if times[name] == 1 else f"{name}_{times[name]}"
+        start = time.perf_counter()
+        result = _run(one, name, graph)
+        seconds = time.perf_counter() - start
+        _check(name, graph, result)
+        if log is not None:
+            log.append(PassRun(name, len(graph.nodes), len(result.nodes), seconds))
+        graph = result
+        if watch is not None:
+            watch(name, graph)
+    return graph
+
+
+def pass_name(one: Pass) -> str:
+    return getattr(one, "__name__", None) or type(one).__name__
+
+
+def _run(one: Pass, name: str, graph: Graph) -> Graph:
+    try:
+        return one(graph)
+    except PassError:
+        raise  # from a pass inside this one: it says more
+    except NotImplementedError:
+        raise  # an exercise without an answer has words of its own
+    except Exception as error:
+        raise PassError(
+            f"the pass {name!r} crashed on @{graph.name}: {_words(error)}{_where(error)}"
+        ) from error
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, KeyError):  # its text is only the key
+        return f"KeyError: nothing is stored under {error.args[0] if error.args else None!r}"
+    return f"{type(error).__name__}: {error}"
+
+
+def _where(error: Exception) -> str:
+    """The innermost line that is the author's: outside this library, if there is one."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [f for f in frames if f.filename[0] == "<" or not _ours(f.filename)]
+    frame = (theirs or frames)[-1]
+    source = linecache.getline(frame.filename, frame.lineno or 0).strip()
+    return f"\n  in {frame.name}, line {frame.lineno}: {source}"
+
+
+def _ours(filename: str) -> bool:
+    return filename.startswith(LIBRARY) or "site-packages" in filename or "lib/python" in filename
+
+
+def _check(name: str, before: Graph, after: Graph) -> None:
+    if not isinstance(after, Graph):
+        hint = "; is a `return` missing?" if after is None else ""
+        raise PassError(f"the pass {name!r} must return a Graph, it returned {after!r:.60}{hint}")
+    try:
+        verify(after)
+        if after.inputs != before.inputs:
+            raise ValueError("the inputs must stay as they are: callers rely on them")
+        old, new = ([o.type for o in graph.outputs] for graph in (before, after))
+        if old != new:
+            raise ValueError(f"the outputs were {old}, now they are {new}")
+    except ValueError as error:
+        raise PassError(
+            f"the pass {name!r} broke the graph: {error}\n{diff(before, after)}"
+        ) from None
+
+
+def diff(before: Graph, after: Graph) -> str:
+    """What changed between two graphs, as the first lines of a unified diff of their text."""
+    old, new = _text(before).splitlines(), _text(after).splitlines()
+    lines = list(difflib.unified_diff(old, new, "before", "after", lineterm=""))
+    more = [f"... and {len(lines) - SHOWN} more lines"] if len(lines) > SHOWN else []
+    return "\n".join(lines[:SHOWN] + more)
+
+
+def _text(graph: Graph) -> str:
+    try:
+        return print_graph(graph)
+    except KeyError:  # a node uses what the graph does not list: show it where it would stand
+        return print_graph(Graph.of(graph.inputs, graph.outputs, graph.name, also=graph.nodes))

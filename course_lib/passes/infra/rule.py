@@ -1,0 +1,157 @@
+"""A rewrite rule is two ordinary functions: before and after.
+
+    rule(lambda x: -(-x), lambda x: x)          neg(neg(%x)) -> %x
+
+Both are run on input nodes; what they return is the pattern and the replacement. The rule's text is
+printed from these, so it cannot disagree with what the rule does. Next room: `rewrite.py`, which
+applies rules wherever they match.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from course_lib.ir.graph.build import apply, const, inp
+from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.provenance import origins
+from course_lib.ir.types import DTYPES, DType, TensorType
+from course_lib.passes.infra.match import match
+
+SAMPLES = tuple(DTYPES[name] for name in ("f32", "i32", "bool"))  # to print a rule and to check it
+
+
+def rule(
+    before: Callable[..., Node],
+    after: Callable[..., Node | bool | int | float],
+    guard: Callable[..., bool] | None = None,
+    types: Mapping[str, str] | None = None,
+) -> Rule:
+    """The rule that replaces what looks like `before(...)` by `after(...)`.
+
+    The parameters of `before` are the variables of the pattern; each stands for any node. `after`
+    gets the nodes that they matched, and so does `guard`, which can refuse: it sees types, values
+    of constants, ops. Numbers in `before` match constants of any shape filled with that number;
+    a number as the result of `after` stands for a constant of the replaced node's type.
+
+    A pattern is made for each element type. `x * 1` type-checks for all numbers, so it matches
+    f16 to u64; `x / 2.0` does not for i32, so it matches floats alone; `not x` is for bool.
+    Variables of another type than that of the last operand say so in `types`, with an example:
+    `types={"c": "bool[]"}`. Only its element type is compared.
+
+    Raises ValueError if `before` fits no element type, or if `after` has another type.
+
+    >>> from course_lib.ir.graph.build import inp
+    >>> double_negation = rule(lambda x: -(-x), lambda x: x)
+    >>> print(double_negation)
+    neg(neg(%x)) -> %x
+    >>> x = inp("x", "f32[4]")
+    >>> double_negation(-(-x)) is x
+    True
+    >>> def whole(x): return not x.type.dtype.is_float
+    >>> print(rule(lambda x: x * 0, lambda x: 0, guard=whole))
+    mul(%x, 0) -> 0 if whole
+    """
+    parameters = tuple(inspect.signature(before).parameters)
+    made = Rule(parameters, before, after, guard, dict(types or {}))
+    for sample in SAMPLES:
+        pattern = made.pattern(sample)
+        if pattern is not None:
+            return replace(made, op=pattern.root.op, text=_text(made, pattern))
+    reasons = "; ".join(f"{dtype}: {made.reasons[dtype]}" for dtype in SAMPLES)
+    raise ValueError(f"the pattern fits no element type ({reasons})")
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`before` for one element type: its variables, and the node that it makes of them."""
+
+    variables: tuple[Node, ...]
+    root: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """Call it with a node: the answer is the replacement, or None where the rule does not apply."""
+
+    parameters: tuple[str, ...]
+    before: Callable[..., Node]
+    after: Callable[..., Any]
+    guard: Callable[..., bool] | None
+    types: dict[str, str]
+    op: str = ""
+    text: str = ""
+    patterns: dict[DType, Pattern | None] = field(default_factory=dict)
+    reasons: dict[DType, str] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __call__(self, node: Node) -> Node | None:
+        if node.op != self.op or not node.inputs:
+            return None
+        pattern = self.pattern(node.inputs[-1].type.dtype)
+        matched = match(pattern.root, node) if pattern else None
+        if pattern is None or matched is None:
+            return None
+        nodes = [matched[variable] for variable in pattern.variables]
+        if self.guard is not None and not self.guard(*nodes):
+            return None
+        new = _as_node(self.after(*nodes), node.type)
+        if new in nodes:
+            return new
+        replaced = [n for p, n in matched.items() if p.op != "input"]
+        return replace(new, origin=origins(*replaced))
+
+    def pattern(self, dtype: DType) -> Pattern | None:
+        """`before` for operands of this element type; None if it does not type-check."""
+        if dtype not in self.patterns:
+            try:
+                self.patterns[dtype] = self._trace(dtype)
+            except (ValueError, OverflowError) as error:
+                self.patterns[dtype], self.reasons[dtype] = None, str(error)
+        return self.patterns[dtype]
+
+    def _trace(self, dtype: DType) -> Pattern:
+        variables = tuple(inp(p, self.types.get(p, f"{dtype}[]")) for p in self.parameters)
+        root = self.before(*variables)
+        if not isinstance(root, Node) or root in variables:
+            raise ValueError(f"`before` must compute something, it returns {root!r}")
+        return Pattern(variables, root)
+
+
+def _as_node(value: Any, type: TensorType) -> Node:
+    if isinstance(value, Node):
+        return value
+    number = const(np.asarray(value, type.dtype.numpy))
+    return apply("expand", number, shape=type.shape) if type.shape else number
+
+
+def _text(rule: Rule, pattern: Pattern) -> str:
+    """`before -> after if guard`, as nested expressions."""
+    guard = f" if {rule.guard.__name__}" if rule.guard else ""
+    return f"{_expression(pattern.root)} -> {_after(rule, pattern)}{guard}"
+
+
+def _after(rule: Rule, pattern: Pattern) -> str:
+    try:
+        new = _as_node(rule.after(*pattern.variables), pattern.root.type)
+    except AssertionError:  # it reads the value of a constant, which only a match has
+        return f"{rule.after.__name__}({', '.join('%' + p for p in rule.parameters)})"
+    if new.type.dtype != pattern.root.type.dtype:
+        raise ValueError(f"`before` gives {pattern.root.type}, but `after` gives {new.type}")
+    return _expression(new)
+
+
+def _expression(node: Node) -> str:
+    if node.op == "input":
+        return f"%{node.name}"
+    if node.op == "constant":
+        value = node.value.item() if node.value.size == 1 else "dense<...>"
+        return f"{value:g}" if isinstance(value, float) else f"{value}".lower()
+    attrs = [f"{name} = {value}" for name, value in node.attrs.items()]
+    return f"{node.op}({', '.join([*map(_expression, node.inputs), *attrs])})"

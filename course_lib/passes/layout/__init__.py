@@ -1,0 +1,1 @@
+"""Passes that choose how images lie in memory, and remove the copies that this costs."""

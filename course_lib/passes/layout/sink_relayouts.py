@@ -1,0 +1,208 @@
+"""Sinking relayouts: move each one down, past what does not care, until two of them cancel.
+
+    %0 = relayout(%x) {src = "nhwc", dst = "nchw"}        %0 = relu(%x) : f32[1,56,56,64]
+    %1 = relu(%0) : f32[1,64,56,56]                 ==>
+    %2 = relayout(%1) {src = "nchw", dst = "nhwc"}
+
+A chain of twenty convolutions keeps one relayout at its beginning and one at its end. Next room:
+`passes/fusion/horizontal.py`, the first kind of fusion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from course_lib.exercises import exercise
+from course_lib.ir.graph.build import apply, relayout, reshape
+from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.ops.layout import IMAGE, Layout
+from course_lib.ir.registry import normal_axes, normal_axis
+from course_lib.ir.registry import op as op_row
+from course_lib.passes.clean.dce import keep
+from course_lib.passes.fusion.groups import REDUCTIONS
+
+
+@exercise(
+    "passes.sink_relayouts",
+    unit=4,
+    points=4,
+    baseline=keep,
+    hints=(
+        "relu(relayout(x)) and relayout(relu(x)) are the same numbers. For which other ops can the "
+        "relayout change places, and what becomes of their other operands?",
+        "Walk the graph once from the inputs with graph.rebuild. When you come to a node, the "
+        "relayouts above it have sunk already: they stand directly in front of it, or not at all.",
+        "visit(node, inputs): made = node.with_inputs(inputs). A relayout of a relayout is "
+        "joined(made). Otherwise, if some operand is a relayout src -> nchw: elementwise -> "
+        "apply(op, *operands in src, **attrs), the others -> in_layout(made, src); then relayout("
+        "..., src, 'nchw'), with the name and the origin of node.",
+    ),
+)
+def sink_relayouts(graph: Graph) -> Graph:
+    """Move each relayout `src -> nchw` down as far as it goes; cancel it where it meets another.
+
+    One walk from the inputs to the outputs, with these rewrites at each node:
+
+        relayout(relayout(x, a, b), b, c)   ->  relayout(x, a, c), or x if a is c
+        f(relayout(x, a, nchw), ...)        ->  relayout(f'(x, ...), a, nchw)
+
+    where f is
+    - elementwise. Every operand comes into layout a by `operand_in`: a relayout is undone, a
+      constant or an operand smaller than the result (it broadcasts: a bias) gets a relayout of its
+      own, a single number stays. If it returns None for one of them, a whole image in nchw, f
+      stays where it is: moving that image instead would gain nothing.
+    - padding, pooling, a concatenation, or a reduction over h and w: `in_layout` makes f' of it, or
+      returns None if it cannot. A reduction that drops h and w leaves [n, c] in every layout, or
+      [n, c, block]: no relayout goes behind that, but a reshape to the shape of the result.
+
+    A reshape ends a relayout: it reads the elements in their order. Only if h and w are 1, as
+    behind a global pooling, that order is the same, and the relayout vanishes. Everything else
+    stops it: a matmul, for example, has its axes at fixed places.
+
+    A value with several users is no obstacle: each user that can takes the relayout past itself,
+    and the old one stays only for those that cannot.
+
+    Bit-exact: every element is computed from the same numbers by the same operations. A
+    rewritten node keeps its name and origin; relayouts without users are left for `dce`.
+
+    >>> from course_lib.ir.graph.build import relu, trace
+    >>> from course_lib.passes.clean.dce import dce
+    >>> def two_layers(x):
+    ...     y = relu(relayout(x, "nhwc", "nchw"))
+    ...     return relu(relayout(y, "nchw", "nhwc"))
+    >>> dce(sink_relayouts(trace(two_layers, "f32[1,8,8,3]")))
+    graph @main(%x0: f32[1,8,8,3]) -> (f32[1,8,8,3]) {
+      %0 = relu(%x0) : f32[1,8,8,3]
+      %1 = relu(%0) : f32[1,8,8,3]
+      return %1
+    }
+    <BLANKLINE>
+    """
+
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+        made = node.with_inputs(inputs)
+        if node.op == "relayout":
+            return joined(made)
+        above = [i.attrs["src"] for i in inputs if is_relayout_to_nchw(i)]
+        below = _moved(made, above[0]) if above else None
+        return made if below is None else replace(below, name=node.name, origin=node.origin)
+
+    return graph.rebuild(visit)
+
+
+def _moved(node: Node, src: str) -> Node | None:
+    """What computes the value of `node` with the relayout behind it; None if that cannot be."""
+    if op_row(node.op).kind == "elementwise":
+        operands = [operand_in(i, src, node) for i in node.inputs]
+        known = [i for i in operands if i is not None]
+        made = apply(node.op, *known, **node.attrs) if len(known) == len(operands) else None
+    elif node.op == "reshape":
+        x = node.inputs[0].inputs[0]
+        return reshape(x, node.type.shape) if _is_one_pixel(x, src) else None
+    else:
+        made = in_layout(node, src)
+    if made is None:
+        return None
+    if made.type.rank != len(Layout.of(src).places):  # a reduction that drops h and w
+        return reshape(made, node.type.shape)
+    return relayout(replace(made, name=node.name, origin=node.origin), src, IMAGE)
+
+
+def _is_one_pixel(x: Node, layout: str) -> bool:
+    sizes = Layout.of(layout).sizes(x.type, "reshape")
+    return sizes["h"] == sizes["w"] == 1
+
+
+def is_relayout_to_nchw(node: Node) -> bool:
+    return node.op == "relayout" and node.attrs["dst"] == IMAGE
+
+
+def joined(node: Node) -> Node:
+    """A relayout of a relayout as one relayout, or none; any other relayout as it is.
+
+    They join only where the layout between them is the same for both, and if the blocks at both
+    ends divide each other.
+    """
+    (x,) = node.inputs
+    if node.attrs["src"] == node.attrs["dst"]:
+        return x
+    if x.op != "relayout" or x.attrs["dst"] != node.attrs["src"]:
+        return node
+    src, dst = x.attrs["src"], node.attrs["dst"]
+    if src == dst:
+        return x.inputs[0]
+    old, new = Layout.of(src), Layout.of(dst)
+    if any(max(p) % min(p) for p in ((old.block(a), new.block(a)) for a in old.axes)):
+        return node
+    return replace(relayout(x.inputs[0], src, dst), name=node.name, origin=node.origin)
+
+
+def operand_in(operand: Node, layout: str, result: Node) -> Node | None:
+    """The operand of an elementwise op in another layout than nchw; None if that does not pay.
+
+    `result` is the op. Of a relayout from `layout`, what it reads; of one from another layout, a
+    relayout from there; a single number as it is; a constant or what broadcasts, rearranged.
+    """
+    if result.type.rank != len(IMAGE):
+        return None
+    if is_relayout_to_nchw(operand):
+        return joined(relayout(operand, IMAGE, layout))
+    if not operand.type.is_static or not result.type.is_static:
+        return None
+    if operand.type.numel == 1:
+        return operand
+    if operand.op == "constant" or operand.type.numel < result.type.numel:
+        return _rearranged(operand, layout)
+    return None
+
+
+def _rearranged(x: Node, layout: str) -> Node:
+    """`x`, which may have fewer axes and sizes of 1, so that it broadcasts in the layout."""
+    wanted = Layout.of(layout)
+    shape = (1,) * (len(IMAGE) - x.type.rank) + x.type.dims
+    size = dict(zip(IMAGE, shape, strict=True))
+    blocks = tuple((axis, block) for axis, block in wanted.blocks if size[axis] > 1)
+    reached = Layout(wanted.axes, blocks)  # an axis of size 1 has no blocks
+    whole = x if x.type.dims == shape else reshape(x, shape)
+    moved = joined(relayout(whole, IMAGE, str(reached)))
+    if reached == wanted:
+        return moved
+    outer = [size[axis] // reached.block(axis) for axis in wanted.axes]
+    return reshape(moved, (*outer, *(reached.block(axis) for axis, _ in wanted.blocks)))
+
+
+def in_layout(node: Node, layout: str) -> Node | None:
+    """A pad, pool, concat or reduction over h and w, made for operands in `layout`; else None.
+
+    Any other op may be asked about, too: the answer is None. The operands are relayouts
+    `layout -> nchw`; the new node reads what those read. Its result lies in `layout`, without h and
+    w if the reduction drops them.
+    """
+    inner = [i.inputs[0] for i in node.inputs if is_relayout_to_nchw(i)]
+    sources = {i.attrs["src"] for i in node.inputs if is_relayout_to_nchw(i)}
+    if len(inner) != len(node.inputs) or sources != {layout}:
+        return None
+    wanted, attrs = Layout.of(layout), dict(node.attrs)
+    blocked = {IMAGE.index(axis) for axis, _ in wanted.blocks}
+    if node.op == "pad":
+        sides = {key: attrs[key] for key in ("low", "high", "interior") if attrs[key] is not None}
+        if any(side[axis] for side in sides.values() for axis in blocked):
+            return None
+        return apply(
+            "pad", *inner, **{**attrs, **{k: _places(v, wanted) for k, v in sides.items()}}
+        )
+    if node.op in ("max_pool", "sum_pool"):
+        return apply(node.op, *inner, **{**attrs, "layout": layout})
+    if node.op == "concat":
+        axis = normal_axis(attrs["axis"], len(IMAGE), "concat")
+        return apply("concat", *inner, axis=wanted.axes.index(IMAGE[axis]))
+    if node.op in REDUCTIONS and normal_axes(attrs["axes"], len(IMAGE), node.op) == (2, 3):
+        axes = [wanted.axes.index(axis) for axis in "hw"]
+        return apply(node.op, *inner, **{**attrs, "axes": axes})
+    return None
+
+
+def _places(numbers: Sequence[int], layout: Layout) -> tuple[int, ...]:
+    """Numbers for n, c, h and w, in the order of the layout; 0 inside blocks."""
+    return tuple(0 if inside else numbers[IMAGE.index(a)] for a, inside in layout.places)

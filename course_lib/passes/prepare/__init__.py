@@ -1,0 +1,1 @@
+"""What other passes need first: numbers for symbolic sizes, composites spelled out."""

@@ -1,0 +1,57 @@
+"""Program -> scheduled program: choose loops for every kernel, pack weights, share equal kernels.
+
+ResNet-18 has 20 convolutions of only 11 different shapes: kernels that are equal but for their
+name are generated once. Weights that a schedule wants in blocks are rearranged here, at compile
+time. Next room: `memory/plan.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from course_lib.cost.machine import Machine
+from course_lib.ir.loops.nest import Kernel, Packing
+from course_lib.ir.loops.program import Program, Step
+from course_lib.ir.loops.text import print_kernel
+from course_lib.ir.types import type_of
+from course_lib.schedule.choose import choose
+
+Chooser = Callable[[Kernel, Machine, frozenset[str]], Kernel]
+
+
+def schedule(program: Program, machine: Machine, chooser: Chooser = choose) -> Program:
+    """The same program with every kernel scheduled by `chooser`."""
+    constants, types = dict(program.constants), dict(program.types)
+    distinct: dict[str, Kernel] = {}  # by text: as data, the numbers 0.0 and -0.0 are equal
+    steps = []
+    for step in program.steps:
+        if step.kernel is None:
+            steps.append(step)
+            continue
+        fixed = {f"x{k}" for k, value in enumerate(step.reads) if value in program.constants}
+        kernel = chooser(step.kernel, machine, frozenset(fixed))
+        reads = list(step.reads)
+        for packing in kernel.packed:
+            position = [b.name for b in kernel.params].index(packing.param)
+            name = f"{reads[position]}.packed{packing.axis}x{packing.factor}"
+            if name not in constants:
+                constants[name] = packed(constants[reads[position]], packing)
+                types[name] = type_of(constants[name])
+            reads[position] = name
+        anonymous = print_kernel(replace(kernel, name="", origin=()))
+        kernel = distinct.setdefault(anonymous, kernel)
+        steps.append(Step(step.node, kernel, tuple(reads), step.writes))
+    used = {program.owner(v) for v in program.outputs} | set(program.outputs)
+    used |= {v for s in steps for r in s.reads for v in (r, program.owner(r))}
+    kept = {name: array for name, array in constants.items() if name in used}
+    return replace(program, steps=tuple(steps), constants=kept, types=types)
+
+
+def packed(array: np.ndarray, packing: Packing) -> np.ndarray:
+    """The array with one axis in blocks, outer part first, inner part last (`primitives.pack`)."""
+    shape, axis = list(array.shape), packing.axis
+    shape[axis : axis + 1] = [shape[axis] // packing.factor, packing.factor]
+    return np.ascontiguousarray(np.moveaxis(array.reshape(shape), (axis, axis + 1), (0, -1)))

@@ -1,0 +1,57 @@
+"""The core runs where torch, onnx and llvmlite do not exist: in a browser, or on a small laptop.
+
+    exercises, ir, cost, passes, lower, schedule, memory, draw, accelerator: numpy and the standard
+    library only
+
+The import rules (test_layers.py) say it of the text; here it is tried.
+"""
+
+import subprocess
+import sys
+
+CORE = ("exercises", "ir", "cost", "passes", "lower", "schedule", "memory", "draw", "accelerator")
+BLOCKED = (
+    "torch",
+    "onnx",
+    "onnxruntime",
+    "onnxscript",
+    "llvmlite",
+    "matplotlib",
+    "IPython",
+    "tqdm",
+)
+
+IMPORT_ALL = """
+import importlib, pkgutil, sys
+blocked, core = {blocked!r}, {core!r}
+sys.modules.update(dict.fromkeys(blocked))      # `import torch` now raises ImportError
+import course_lib
+for room in core:
+    module = importlib.import_module("course_lib." + room)
+    print(module.__name__)
+    for found in pkgutil.walk_packages(getattr(module, "__path__", []), module.__name__ + "."):
+        importlib.import_module(found.name)
+        print(found.name)
+"""
+
+
+def run_python(code: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+
+def test_every_module_of_the_core_imports_without_the_heavy_packages():
+    result = run_python(IMPORT_ALL.format(blocked=BLOCKED, core=CORE))
+    assert result.returncode == 0, result.stderr
+    imported = result.stdout.split()
+    for module in ("ir.ops", "ir.graph.interp", "passes.clean.cse", "schedule", "exercises"):
+        assert f"course_lib.{module}" in imported
+
+
+def test_the_block_does_block():
+    result = run_python(IMPORT_ALL.format(blocked=BLOCKED, core=["models.weights"]))
+    assert "ModuleNotFoundError: import of torch halted" in result.stderr
+
+
+def test_importing_course_lib_loads_nothing_heavy():
+    result = run_python("import sys, course_lib; print(*sys.modules)")
+    assert not set(BLOCKED) & set(result.stdout.split())

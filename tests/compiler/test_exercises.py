@@ -1,0 +1,193 @@
+"""Slots: what is plugged in is what runs; a student's function cannot answer with the library's."""
+
+from __future__ import annotations
+
+import timeit
+from collections.abc import Iterator
+
+import pytest
+
+from course_lib import exercises
+from course_lib.exercises import (
+    NotAnswered,
+    baselines,
+    exercise,
+    hint,
+    implements,
+    is_stub,
+    plugged,
+    slot,
+    slots,
+    unplug,
+    using,
+)
+
+
+def same(n: int) -> int:
+    return n
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    exercises.unplug()
+    yield
+    exercises.unplug()
+    for name in [name for name in exercises._slots if name.startswith("t.")]:
+        del exercises._slots[name]
+
+
+@pytest.fixture
+def double():
+    @exercise("t.double", unit=7, points=3, baseline=same, hints=("why?", "idea", "2 * n"))
+    def double(n: int) -> int:
+        """Twice the number."""
+        return 2 * n
+
+    return double
+
+
+def test_library_runs_what_is_plugged_in(double):
+    assert double(4) == 8
+
+    @implements("t.double")
+    def mine(n):
+        return n + n + 1
+
+    assert double(4) == 9 and mine(4) == 9
+    unplug("t.double")
+    assert double(4) == 8
+
+
+def test_stub_leaves_the_slot_and_names_the_library(double):
+    @implements("t.double")
+    def mine(n: int) -> int:
+        """Twice the number."""
+        raise NotImplementedError("write your answer here")
+
+    assert not slot("t.double").answered
+    assert mine(4) == 8
+
+
+def test_function_that_can_return_is_no_stub():
+    def halfway(n):
+        if n:
+            raise NotImplementedError
+        return n
+
+    def other(n):
+        raise ValueError(NotImplementedError)
+
+    assert not is_stub(halfway) and not is_stub(other) and not is_stub(len)
+
+
+def test_reference_is_masked_while_the_students_function_runs(double):
+    implements("t.double")(lambda n: double(n))
+    with pytest.raises(RecursionError, match="your own function again"):
+        double(1)
+    unplug()
+    assert double(1) == 2, "the mask is gone afterwards"
+
+
+def test_mask_covers_one_slot_only(double):
+    @exercise("t.triple", unit=7, points=1)
+    def triple(n):
+        return 3 * n
+
+    implements("t.double")(lambda n: triple(n) - n)
+    assert double(5) == 10
+
+
+def test_recursion_by_the_students_own_name(double):
+    @implements("t.double")
+    def mine(n):
+        return 0 if n == 0 else 2 + mine(n - 1)
+
+    assert double(6) == 12
+
+
+def test_error_in_the_students_function_lifts_the_mask(double):
+    implements("t.double")(lambda n: 1 / 0)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            double(1)
+
+
+def test_plugged_and_baselines_are_undone(double):
+    with plugged("t.double", lambda n: 0):
+        assert double(3) == 0
+        with baselines("t.double"):
+            assert double(3) == 3
+        assert double(3) == 0
+    assert double(3) == 6
+
+
+def test_using_plugs_exactly_these(double):
+    implements("t.double")(lambda n: 1)
+    with using({}):
+        assert double(3) == 6
+    assert double(3) == 1
+
+
+def test_no_baseline_is_said(double):
+    @exercise("t.plain", unit=7, points=1)
+    def plain():
+        return 1
+
+    with pytest.raises(ValueError, match="has no baseline"), baselines("t.plain"):
+        pass
+
+
+def test_hints_come_one_by_one_and_then_all_again(double, capsys):
+    for _ in range(4):
+        hint("t.double")
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "t.double, hint 1 of 3: why?"
+    assert said[2] == "t.double, hint 3 of 3: 2 * n"
+    assert said[3:] == said[:3]  # asked once more: all of them
+    assert slot("t.double").hints_used == 3
+
+
+def test_slot_knows_its_specification(double):
+    entry = slot("t.double")
+    assert (entry.doc, entry.points, str(entry.signature)) == (
+        "Twice the number.",
+        3,
+        "(n: 'int') -> 'int'",
+    )
+    assert entry in slots(unit=7) and entry not in slots(unit=8)
+
+
+def test_slots_of_the_library_are_found_by_name():
+    assert slot("passes.dce").reference.__module__ == "course_lib.passes.clean.dce"
+    with pytest.raises(ValueError, match=r"no exercise is named 'passes\.nothing'"):
+        slot("passes.nothing")
+
+
+@pytest.mark.parametrize("wrong", [{"kind": "riddle"}, {"hints": ("one",)}])
+def test_slot_is_checked_when_it_is_made(wrong):
+    with pytest.raises(ValueError, match=r"t\.bad"):
+        exercise("t.bad", unit=1, points=1, **wrong)(same)
+
+
+def test_unanswered_exercise_shows_one_line_in_a_notebook():
+    error = NotAnswered("t.double")
+    assert isinstance(error, NotImplementedError)
+    assert error._render_traceback_() == [str(error)] and "t.double" in str(error)
+
+
+def test_a_call_costs_little(double):
+    def bare(n):
+        return 2 * n
+
+    times = {f: min(timeit.repeat(lambda f=f: f(1), number=2000, repeat=5)) for f in (bare, double)}
+    assert times[double] < times[bare] + 2000 * 20e-6, "under 20 microseconds a call"
+
+
+def test_what_stays_plugged_in_while_one_exercise_is_checked(double):
+    exercise("t.plain", unit=7, points=1)(lambda: 1)
+    exercise("t.half", unit=7, points=1, baseline=same)(lambda n: n // 2)
+    exercise("t.zero", unit=7, points=1, baseline=same, uses=("t.half",))(lambda n: n - n)
+    for name in ("t.double", "t.plain", "t.half", "t.zero"):
+        implements(name)(lambda *n: 0)
+    assert set(exercises.plugs_for("t.double")) == {"t.double", "t.plain"}
+    assert set(exercises.plugs_for("t.zero")) == {"t.zero", "t.plain", "t.half"}

@@ -1,0 +1,55 @@
+"""The import rules of docs/architecture.md hold, and the tool that checks them notices a breach.
+
+    `import torch` in ir/types.py   ->   The core needs numpy and the standard library only BROKEN
+
+The rules themselves stand in pyproject.toml.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+
+def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
+    program = Path(sys.executable).with_name("lint-imports")
+    command = [program, "--no-cache"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True)
+
+
+@pytest.fixture
+def copy(root, tmp_path):
+    """The packages and the rules, to be broken."""
+    for package in ("course_lib", "autograder"):
+        shutil.copytree(root / package, tmp_path / package)
+    shutil.copy(root / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def test_the_layers_hold(root):
+    result = lint_imports(root)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "rule"),
+    [
+        ("ir/types.py", "import torch", "The core needs numpy"),
+        ("ir/types.py", "from course_lib.passes.infra import manager", "Imports run downwards"),
+        ("schedule/__init__.py", "import llvmlite", "The core needs numpy"),
+        ("compiler.py", "import llvmlite", "llvmlite is seen by llvm only"),
+        ("compiler.py", "import onnx", "torch and onnx are seen by frontend"),
+        ("exercises.py", "import autograder", "course_lib never imports autograder"),
+        ("attic.py", "", "Imports run downwards"),
+    ],
+)
+def test_a_breach_is_noticed(copy, file, line, rule):
+    path = copy / "course_lib" / file
+    path.write_text((path.read_text() if path.exists() else "") + f"\n{line}\n")
+    result = lint_imports(copy)
+    assert result.returncode != 0
+    broken = [line for line in result.stdout.splitlines() if line.endswith("BROKEN")]
+    text = result.stdout + result.stderr
+    assert any(line.startswith(rule) for line in broken) or "attic" in text, text

@@ -1,0 +1,168 @@
+"""JupyterLab in a real browser: a student opens unit 2, answers wrongly, reads why, answers right.
+
+The course is built as `make lab` builds it; the server is JupyterLab's own, the browser Debian's
+chromium. The student types into the notebook's cells; what is asserted is what the page shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+IMPORTS = "from course_lib.ir.graph.graph import Graph\n\n\n"
+
+WRONG = """@implements("passes.dce")
+def dce(graph):
+    live = [n for n in graph.nodes if n.op == "input" or n in graph.outputs or graph.users()[n]]
+    return Graph(graph.name, graph.inputs, tuple(live), graph.outputs)
+"""  # one round only: what fed a dead node becomes dead itself
+
+RIGHT = """@implements("passes.dce")
+def dce(graph):
+    needed = set(graph.outputs)
+    for node in reversed(graph.nodes):
+        if node in needed:
+            needed.update(node.inputs)
+    kept = tuple(n for n in graph.nodes if n in needed or n.op == "input")
+    return Graph(graph.name, graph.inputs, kept, graph.outputs)
+"""
+
+# Every cell is in the page from the start, and nothing asks about news or builds.
+SETTINGS = {
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+    "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+}
+
+
+@pytest.fixture
+def lab(tmp_path: Path, root: Path) -> Iterator[str]:
+    """The address of a running JupyterLab on a fresh course."""
+    course, home = tmp_path / "course", tmp_path / "home"
+    build = [sys.executable, "-m", "autograder", "build", "--edition", "open", "--into"]
+    subprocess.run([*build, str(course)], cwd=root, check=True, capture_output=True)
+    for name, values in SETTINGS.items():
+        path = home / "lab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    environment = {
+        **os.environ,
+        "JUPYTERLAB_SETTINGS_DIR": str(home / "lab"),
+        "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+               "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ip=127.0.0.1",
+               "--LabApp.expose_app_in_browser=True", f"--notebook-dir={course}"]  # fmt: skip
+    log = (tmp_path / "lab.log").open("w")
+    server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_for(address, server, tmp_path / "lab.log")
+        yield address
+    finally:
+        server.terminate()
+        server.wait(20)
+        log.close()
+
+
+def _wait_for(address: str, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(240):
+        try:
+            urllib.request.urlopen(f"{address}/api/status", timeout=2).close()
+            return
+        except OSError:
+            assert server.poll() is None, log.read_text()[-2000:]
+            time.sleep(0.5)
+    raise AssertionError(f"JupyterLab did not start: {log.read_text()[-2000:]}")
+
+
+# The notebook is open, and its kernel answers: what is run before that is lost.
+READY = """async () => {
+    const panel = window.jupyterapp?.shell.currentWidget;
+    if (panel?.sessionContext?.session?.kernel?.connectionStatus !== "connected") return false;
+    await panel.context.ready;
+    await panel.sessionContext.ready;
+    await panel.sessionContext.session.kernel.info;
+    return true;
+}"""
+
+
+class Notebook:
+    """The notebook that is open in the page, driven as a person would: click, type, run."""
+
+    def __init__(self, page) -> None:
+        self.page = page
+
+    def run_all(self) -> None:
+        """Braces: the call starts the run and does not wait for its end."""
+        self.page.evaluate("() => { window.jupyterapp.commands.execute('notebook:run-all-cells') }")
+
+    def wait_for_kernel(self) -> None:
+        for _ in range(240):
+            if self.page.evaluate(READY):
+                return
+            self.page.wait_for_timeout(500)
+        raise AssertionError("the notebook's kernel does not answer")
+
+    def settle(self, seconds: int = 120) -> None:
+        idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
+        self.page.wait_for_timeout(500)
+        self.page.wait_for_selector(idle, state="attached", timeout=1000 * seconds)
+
+    def cell(self, text: str):
+        return self.page.locator(".jp-Notebook .jp-CodeCell", has_text=text).first
+
+    def answer(self, cell, source: str) -> None:
+        editor = cell.locator(".cm-content")
+        editor.click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(source)
+        self.run(cell)
+
+    def run(self, cell) -> None:
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        self.settle()
+
+
+def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
+    from playwright.sync_api import expect
+
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.goto(f"{lab}/lab/tree/u02_rewrites.ipynb")
+    page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=120_000)
+    notebook = Notebook(page)
+    notebook.wait_for_kernel()
+    stub = notebook.cell('@implements("passes.dce")')
+    verdict = notebook.cell('check("passes.dce")')
+    output = verdict.locator(".jp-OutputArea")
+
+    expect.set_options(timeout=180_000)
+    notebook.run_all()
+    expect(output).to_contain_text("not attempted yet")
+    notebook.settle()
+    assert page.locator(".jp-RenderedText[data-mime-type*=stderr]").all_inner_texts() == []
+
+    notebook.answer(stub, IMPORTS + WRONG)
+    notebook.run(verdict)
+    expect(output.locator(".verdict.failed")).to_contain_text("not yet right")
+    expect(output.locator(".verdict.failed")).to_contain_text("graph @")  # the smallest program,
+    expect(output.locator(".verdict.failed svg").first).to_be_visible()  # as text and drawn
+
+    notebook.answer(stub, IMPORTS + RIGHT)
+    notebook.run(verdict)
+    expect(output.locator(".verdict.passed")).to_contain_text("passed")
+    assert output.locator(".verdict svg").count() == 0  # passing is quiet

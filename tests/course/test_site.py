@@ -1,0 +1,112 @@
+"""The website: built from the notebooks as readers get it, looked at in a real browser.
+
+It is built once for all tests here, with Sphinx's warnings as errors and every notebook executed.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from autograder.edition.solutions import solution_body
+from autograder.edition.sources import sources
+from course_lib.exercises import slot
+
+FETCHED = re.compile(
+    r"""<(?:script|img|iframe)[^>]+src="(?:https?:)?//
+    |<link[^>]+rel="(?:stylesheet|preload)"[^>]+href="(?:https?:)?//""",
+    re.VERBOSE,
+)
+
+
+@pytest.fixture(scope="session")
+def website(root: Path, tmp_path_factory) -> Path:
+    into = tmp_path_factory.mktemp("site") / "html"
+    command = [sys.executable, str(root / "site" / "build.py"), "--into", str(into)]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    return into
+
+
+def exercises_of(root: Path) -> list[str]:
+    return [name for source in sources(root / "notebooks") for name in source.exercises()]
+
+
+def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> None:
+    wanted = {source.name for source in sources(root / "notebooks")}
+    wanted |= {"index", "ops", "teaching", "authoring"}
+    assert wanted <= {page.stem for page in website.glob("*.html")}
+    index = (website / "index.html").read_text()
+    assert all(f'href="{name}.html"' in index for name in wanted - {"index"})
+
+
+def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path, root: Path):
+    for source in sources(root / "notebooks"):
+        text = _visible((website / f"{source.name}.html").read_text())
+        for name in source.exercises():
+            entry = slot(name)
+            assert entry.name in text
+            if entry.kind == "explain":
+                continue
+            assert "write your answer here" in text
+            for hint in entry.hints:
+                assert _squeezed(hint) in _squeezed(text), f"{name}: a hint is missing"
+            body = _squeezed(" ".join(solution_body(entry.reference)))
+            assert body not in _squeezed(text), f"{name}: the page shows the solution"
+        assert "HIDDEN TESTS" not in text and "BEGIN SOLUTION" not in text
+        assert "Traceback" not in text and "needs your answer" not in text
+
+
+def test_nothing_is_fetched_from_elsewhere(website: Path) -> None:
+    """Links may lead out; scripts, styles, images and fonts may not."""
+    for page in website.glob("*.html"):
+        assert not FETCHED.search(page.read_text()), page.name
+
+
+def test_formulas_are_drawn_by_the_browser_itself(website: Path, root: Path) -> None:
+    for source in sources(root / "notebooks"):
+        page = (website / f"{source.name}.html").read_text()
+        markdown = re.sub(r"```.*?```|`[^`\n]*`", "", source.path.read_text(), flags=re.DOTALL)
+        if re.search(r"\$[^$\n]+\$", markdown):
+            assert "<math" in page, source.name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_unit_looks_right_in_light_and_dark(
+    website: Path, root: Path, browser, scheme
+) -> None:
+    """Screenshots: the page is bright or dark as asked, has ink on it, and does not spill over."""
+    from PIL import Image
+
+    for name in (source.name for source in sources(root / "notebooks")):
+        page = browser.new_page(viewport={"width": 1300, "height": 900}, color_scheme=scheme)
+        complaints: list[str] = []
+        page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))
+        page.goto((website / f"{name}.html").as_uri())
+        pixels = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("L"), float)
+        background = float(np.median(pixels))
+        assert background > 200 if scheme == "light" else background < 60, (name, background)
+        assert np.mean(np.abs(pixels - background) > 60) > 0.01, f"{name} is almost empty"
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
+        assert page.locator("figure.cl svg").count() > 0, f"{name} has no drawing"
+        assert not complaints, complaints
+        page.close()
+
+
+def _visible(page: str) -> str:
+    """The text of a page without its markup."""
+    import html
+
+    page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
+    return html.unescape(re.sub(r"<[^>]+>", "", page))
+
+
+def _squeezed(text: str) -> str:
+    """Without white space and without the marks of Markdown, which a page does not show."""
+    return re.sub(r"[\s`*_]+", "", text)

@@ -1,0 +1,67 @@
+"""The start page: links to the units that exist, and an honest word about the others."""
+
+import re
+
+import nbformat
+
+from autograder.edition.contents import contents
+from autograder.edition.sources import Source, sources
+from autograder.edition.start import UNIT, start_page, units_that_exist
+
+TEXT = """\
+# Course
+
+### Part I. One
+
+- u01 · First · What?
+
+### Part II. Two
+
+- u02 · Second · How?
+- u03 · Third · Why?
+"""
+
+
+def test_units_with_a_notebook_are_links_and_the_others_are_named_last(tmp_path):
+    found = [Source(tmp_path / "u02_second.md")]
+    assert units_that_exist(TEXT, found) == (
+        "# Course\n\n### Part II. Two\n- [u02 · Second](u02_second.ipynb). How?\n\n"
+        "Planned, in this order, and not there yet: u01 First; u03 Third.\n"
+    )
+
+
+def test_a_complete_course_plans_nothing(tmp_path):
+    found = [Source(tmp_path / f"u0{k}_x.md") for k in (1, 2, 3)]
+    assert "Planned" not in units_that_exist(TEXT, found)
+
+
+def test_the_page_is_a_valid_notebook_that_is_the_same_each_time():
+    first, second = (contents("open")["start.ipynb"] for _ in range(2))
+    assert first == second
+    page = nbformat.reads(first.decode(), as_version=4)
+    nbformat.validate(page)
+    assert [cell.cell_type for cell in page.cells].count("code") == 1
+
+
+def test_every_link_of_the_page_is_in_the_edition():
+    files = contents("open")
+    text = "\n".join(c.source for c in nbformat.reads(files["start.ipynb"].decode(), 4).cells)
+    links = re.findall(r"\]\((\w+\.ipynb)\)", text)
+    assert links and set(links) <= set(files)
+
+
+def test_every_notebook_has_its_line_on_the_page(root):
+    text = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
+    listed = [int(m[1]) for line in text.splitlines() if (m := UNIT.fullmatch(line))]
+    assert listed == sorted(listed)
+    assert {source.unit for source in sources(root / "notebooks")} <= set(listed)
+
+
+def test_an_edition_of_one_unit_does_not_speak_of_the_others():
+    assert b"Planned" not in contents("open", unit=0)["start.ipynb"]
+
+
+def test_the_page_keeps_its_text(root):
+    text = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
+    page = start_page(text, sources(root / "notebooks")).decode()
+    assert "Does it work here?" in page and "kernelspec:" not in page

@@ -1,0 +1,279 @@
+"""Drawn graphs: every node is there, changes are found, boxes never overlap."""
+
+import itertools
+import subprocess
+import time
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from course_lib.draw.base.units import binary
+from course_lib.draw.graphs.boxes import BAND, lay_out
+from course_lib.draw.graphs.compare import changes
+from course_lib.draw.graphs.dot import dot_source
+from course_lib.draw.graphs.graph import before_after, graph
+from course_lib.draw.graphs.layout import Size, layered
+from course_lib.draw.graphs.scene import scene
+from course_lib.ir.graph.build import (
+    apply,
+    const,
+    exp,
+    inp,
+    matmul,
+    mean,
+    relu,
+    reshape,
+    softmax,
+    trace,
+)
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.registry import traffic
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def residual_block(blocks: int = 1) -> Graph:
+    """A residual network with the names of modules, like a traced ResNet."""
+
+    def net(x):
+        for k in range(blocks):
+            y = x
+            for part in ("conv1", "conv2"):
+                origin = (f"layer1.{k}.{part}",)
+                weight = np.ones((4, 4, 3, 3), np.float32)
+                y = apply("conv", y, weight, pads=(1, 1, 1, 1), origin=origin)
+                y = apply("batch_norm", y, *[np.ones(4, np.float32)] * 4, origin=origin)
+                y = apply("relu", y, origin=origin) if part == "conv1" else y
+            x = apply("relu", apply("add", x, y, origin=(f"layer1.{k}",)), origin=(f"layer1.{k}",))
+        x = reshape(mean(x, axes=(2, 3)), (1, 4))
+        return softmax(matmul(x, np.ones((4, 3), np.float32)))
+
+    return trace(net, "f32[1,4,8,8]", name="net")
+
+
+def fused_graph() -> Graph:
+    x, p = inp("x", "f32[4]"), inp("p", "f32[4]")
+    body = Graph.of([p], [p * 2.0 + 1.0], "body")
+    return Graph.of([x], [softmax(apply("fused", exp(x), body=body))], "f")
+
+
+def parse(markup: str) -> ET.Element:
+    return ET.fromstring(markup.removeprefix("<!DOCTYPE html>\n"))
+
+
+def words_of(element: ET.Element) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+# ── graphs ──
+
+
+def test_every_node_is_in_the_picture():
+    g = residual_block()
+    words = words_of(parse(graph(g).svg))
+    for node in g.ops:
+        assert node.op in words
+    tips = [words_of(e) for e in parse(graph(g).svg).iter(f"{NAMESPACE}title")]
+    assert sum("FLOP; " in tip for tip in tips) == len(g.ops), "the cost is in the tooltips"
+    assert any("from layer1.0.conv1" in tip for tip in tips)
+    boxes = [i for i in scene(g, {}, {}).items if i.shape != "output"]
+    assert len(boxes) == len(g.ops) + len(g.inputs)
+    drawn_constants = sum(len(i.tabs) for i in boxes)
+    assert drawn_constants >= 4 and any(
+        t.text.startswith("+ 2 more") for i in boxes for t in i.tabs
+    )
+
+
+def test_fused_bodies_are_regions():
+    drawn = scene(fused_graph(), {}, {})
+    (region,) = drawn.regions
+    assert [drawn.items[k].title for k in region.members] == ["mul", "add"]
+    assert "fused: elementwise" in graph(fused_graph()).svg
+
+
+def test_modules_collapse_to_one_box_each():
+    g = residual_block(3)
+    titles = [i.title for i in scene(g, {}, {}, collapse=2).items]
+    assert titles[:4] == ["%x0", "layer1.0", "layer1.1", "layer1.2"]
+    assert "layer1" in [i.title for i in scene(g, {}, {}, collapse=1).items]
+
+
+def test_a_module_that_is_used_twice_stays_open():
+    def net(x):
+        y = apply("relu", x, origin=("act",))
+        z = apply("exp", y, origin=("other",))
+        return apply("relu", z, origin=("act",))
+
+    titles = [i.title for i in scene(trace(net, "f32[4]"), {}, {}, collapse=1).items]
+    assert titles == ["%x0", "relu", "exp", "relu", "output"]
+
+
+def test_marks_by_node_or_by_printed_name():
+    g = trace(lambda x: exp(relu(x)), "f32[4]")
+    assert graph(g, marked=["%1"]).svg == graph(g, marked=[g.outputs[0]]).svg
+    assert "◆   %1 = exp" in graph(g, marked=["%1"]).text
+    with pytest.raises(ValueError, match="no '%7' to mark"):
+        graph(g, marked=["%7"])
+
+
+def test_heat_needs_a_known_measure_and_shows_numbers():
+    with pytest.raises(ValueError, match="flops, traffic"):
+        graph(fused_graph(), heat="beauty")
+    assert "cl-heat4" in graph(residual_block(), heat="flops").svg.split("</style>")[1]
+
+
+def test_a_symbolic_size_is_drawn_without_a_cost():
+    g = trace(lambda x: relu(x), "f32[n,4]")
+    assert "f32[n,4]" in graph(g, heat="flops").svg
+
+
+def test_traffic_inside_a_fused_kernel_is_free():
+    drawn = scene(fused_graph(), {}, {}, heat="traffic")
+    moved = {item.title: item.details[-1] for item in drawn.items if item.heat is not None}
+    assert moved == {"exp": "32 B", "mul": "20 B", "add": "20 B", "softmax": "32 B"}
+    x = inp("x", "f32[4]")
+    apart = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    for item, node in zip(scene(apart, {}, {}, heat="traffic").items[1:], apart.ops, strict=False):
+        assert item.details[-1] == binary(traffic(node))
+
+
+def test_what_no_output_needs_looks_unused():
+    x = inp("x", "f32[4]")
+    y, dead = relu(x), exp(x)
+    g = Graph.of([x], [y], "g", also=[dead])
+    states = {i.title: i.state for i in scene(g, {}, {}).items}
+    assert states == {"%x": "", "exp": "unused", "relu": "", "output": ""}
+    assert "no output needs it" in graph(g).svg
+    assert "no output needs it" not in graph(Graph.of([x], [y])).svg
+
+
+def test_graphs_without_ops_are_drawn():
+    x = inp("x", "f32[4]")
+    for g in (
+        Graph.of([x], [x], "same"),
+        Graph.of([], [], "empty"),
+        Graph.of([x], [const(1.0)], "c"),
+    ):
+        parse(graph(g).svg)
+
+
+def test_a_long_chain_is_not_a_deep_recursion():
+    def net(x):
+        for _ in range(2000):
+            x = relu(x)
+        return x
+
+    g = trace(net, "f32[4]")
+    assert graph(g).svg.count(">relu<") == 2000
+    assert changes(g, trace(net, "f32[4]")) == (set(), set())
+
+
+def test_a_model_of_a_few_hundred_nodes_is_small_and_quick():
+    g = residual_block(20)
+    assert len(g.nodes) > 300
+    start = time.perf_counter()
+    svg = graph(g).svg
+    assert len(svg) < 300_000
+    # Not a benchmark: it takes 0.05 s, and a layout that is quadratic would take minutes.
+    assert time.perf_counter() - start < 20
+
+
+# ── what changed ──
+
+
+def test_rebuilt_nodes_are_not_changes():
+    def net(x):
+        return softmax(relu(x / 2.0) + 1.0)
+
+    before = trace(net, "f32[4]")
+    after = before.rebuild(lambda node, new: new[0] * 0.5 if node.op == "div" else None)
+    after = Graph.of(after.inputs, after.outputs, after.name)
+    gone, new = changes(before, after)
+    assert sorted(n.op for n in gone) == ["constant", "div"]
+    assert sorted(n.op for n in new) == ["constant", "mul"]
+    assert "2 removed, 2 added" in before_after(before, after).text
+
+
+def test_merged_nodes_are_removed_once():
+    x = inp("x", "f32[4]")
+    a, b = relu(x), relu(x)
+    gone, new = changes(Graph.of([x], [a + b]), Graph.of([x], [a + a]))
+    assert gone == {b} and not new
+
+
+def test_the_same_computation_made_anew_is_no_change():
+    assert changes(residual_block(), residual_block()) == (set(), set())
+    assert "nothing changed" in before_after(residual_block(), residual_block()).text
+
+
+def test_constants_differ_by_their_bytes():
+    x = inp("x", "f32[2]")
+    old, new = const([1.0, 2.0]), const([1.0, 3.0])
+    assert changes(Graph.of([x], [x + old]), Graph.of([x], [x + new])) == ({old}, {new})
+
+
+def test_fusion_removes_nothing_and_forms_a_group():
+    x = inp("x", "f32[4]")
+    before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    summary = before_after(before, fused_graph()).text.splitlines()[0]
+    assert summary.endswith("7 nodes → 4 nodes: 1 group formed")
+
+
+# ── layout ──
+
+
+@st.composite
+def acyclic(draw):
+    count = draw(st.integers(1, 14))
+    pairs = list(itertools.combinations(range(count), 2))
+    edges = draw(st.lists(st.sampled_from(pairs), max_size=24, unique=True)) if pairs else []
+    size = st.floats(4, 90)
+    return [Size(draw(size), draw(size), draw(size)) for _ in range(count)], sorted(edges)
+
+
+@given(acyclic())
+@settings(max_examples=150, deadline=None)
+def test_boxes_never_overlap_and_lines_run_down(case):
+    sizes, edges = case
+    layout = layered(sizes, edges)
+    corners = []
+    for size, (x, y) in zip(sizes, layout.at, strict=True):
+        left, right = x - size.left, x + size.right
+        top, low = y - size.height / 2, y + size.height / 2
+        assert left >= -0.01 and right <= layout.width + 0.01
+        assert top >= -0.01 and low <= layout.height + 0.01
+        corners.append((left, top, right, low))
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(corners, 2):
+        assert c <= e + 0.01 or g <= a + 0.01 or d <= f + 0.01 or h <= b + 0.01
+    for line in layout.lines:
+        assert all(y0 <= y1 + 0.01 for (_, y0), (_, y1) in itertools.pairwise(line))
+
+
+def test_the_longest_way_is_straight():
+    drawn = scene(residual_block(3), {}, {})
+    layout = lay_out(drawn)
+    conv = [x for item, (x, _) in zip(drawn.items, layout.at, strict=True) if item.title == "conv"]
+    assert max(conv) - min(conv) < 1.0
+
+
+def test_graphviz_reads_our_source(require_tool):
+    for g in (fused_graph(), residual_block()):
+        result = subprocess.run(
+            [require_tool("dot"), "-Tplain"], input=dot_source(g), capture_output=True, text=True
+        )
+        assert result.returncode == 0, result.stderr
+        nodes = [line for line in result.stdout.splitlines() if line.startswith("node ")]
+        drawn = len(scene(g, {}, {}).items)
+        assert len(nodes) >= drawn
+
+
+def test_the_band_of_a_region_around_others_stays_inside_the_picture():
+    x, w = inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
+    a = relu(x)
+    b = a + exp(matmul(a, w))
+    seen = scene(Graph.of([x, w], [b]), {}, {"one kernel?": [a, b]})
+    points = [point for line in lay_out(seen).lines for point in line]
+    assert min(x for x, _ in points) >= BAND / 2

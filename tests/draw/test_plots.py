@@ -1,0 +1,156 @@
+"""Timelines, rooflines, diffs, tables and callouts say the right numbers in words."""
+
+import itertools
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.draw.base.callout import KINDS, callout
+from course_lib.draw.base.diff import ir_diff
+from course_lib.draw.base.ticks import log_ticks, ticks
+from course_lib.draw.base.units import binary, digits, scaled
+from course_lib.draw.plots.roofline import Dot, roofline
+from course_lib.draw.plots.table import bars, table
+from course_lib.draw.plots.timeline import Span, timeline
+
+NAMESPACE = "{http://www.w3.org/2000/svg}"
+
+
+def spans() -> list[Span]:
+    return [
+        Span("x", 0, 2, 0, 4096),
+        Span("conv", 1, 4, 4096, 20480, heat=1.0),
+        Span("y", 2, 6, 0, 4096, state="marked"),
+    ]
+
+
+def lanes() -> list[Span]:
+    return [
+        Span("load", 0, 4, lane="DMA"),
+        Span("tile", 4, 9, lane="PE array"),
+        Span("wait", 9, 10, lane="PE array", state="stall"),
+    ]
+
+
+def parse(markup: str) -> ET.Element:
+    return ET.fromstring(markup.removeprefix("<!DOCTYPE html>\n"))
+
+
+def words_of(element: ET.Element) -> str:
+    return " ".join(" ".join(element.itertext()).split())
+
+
+# ── the other pictures ──
+
+
+def test_a_memory_plan_names_its_peak_and_bound():
+    picture = timeline(spans(), "plan", bound=16384)
+    assert "peak 20 KiB, lower bound 16 KiB, the plan is 25 % above it" in picture.text
+    assert "address (KiB)" in picture.svg and "schedule step" in picture.svg
+
+
+def test_lanes_say_how_busy_they_are():
+    assert "busy: DMA 40 %, PE array 50 %" in timeline(lanes(), "pipeline", "clock cycle").text
+
+
+def test_a_span_that_ends_before_it_starts_is_refused():
+    with pytest.raises(ValueError, match="x ends before it starts"):
+        timeline([Span("x", 3, 1)], "plan")
+    with pytest.raises(ValueError, match="nothing to draw"):
+        timeline([], "plan")
+
+
+def test_roofline_labels_do_not_collide():
+    dots = [Dot(f"kernel {k}", 8 * 1.02**k, 4e10 * 1.03**k) for k in range(8)]
+    root = parse(roofline(dots, 1e11, 1e10).svg)
+    boxes = []
+    for text in root.iter(f"{NAMESPACE}text"):
+        if (text.text or "").startswith("kernel"):
+            x, y = float(text.get("x", 0)), float(text.get("y", 0))
+            boxes.append((x, y - 10, x + 6.0 * len(text.text or ""), y))
+    assert len(boxes) == 8
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+        assert c <= e or g <= a or d <= f or h <= b
+
+
+def test_roofline_says_what_limits_each_kernel():
+    text = roofline([Dot("relu", 0.125, 1e9), Dot("matmul", 60, 8e10)], 1e11, 1e10).text
+    assert "ridge at 10 FLOP/byte" in text
+    assert "relu: 0.125 FLOP/byte, 1 GFLOP/s, 80 % of the roof; limit: memory" in text
+    assert "matmul: 60 FLOP/byte, 80 GFLOP/s, 80 % of the roof; limit: arithmetic" in text
+    with pytest.raises(ValueError, match="above zero"):
+        roofline([Dot("relu", 0, 1e9)], 1e11, 1e10)
+
+
+def test_diff_keeps_every_line_or_says_how_many_it_left_out():
+    got, expected = "a\nb\nc", "a\nx\nc"
+    assert ir_diff(got, expected).text.splitlines()[2:] == ["  a", "− x", "+ b", "  c"]
+    long = "\n".join(f"line {k}" for k in range(30))
+    text = ir_diff(f"{long}\nnew", long).text
+    assert "… 27 equal lines" in text and "+ new" in text
+    assert "line 3" in ir_diff(f"{long}\nnew", long, context=None).text
+    with pytest.raises(ValueError, match="1 or 2 columns"):
+        ir_diff(got, expected, columns=3)
+
+
+def test_tables_mark_the_best_and_round_to_three_digits():
+    rows = [["ours", 25, 46.23], ["other", 19, 31.04], ["none", None, None]]
+    text = table(rows, ["compiler", "kernels", "MB"], best={"MB": "least", "kernels": "most"}).text
+    assert text.splitlines() == [
+        "compiler  kernels      MB",
+        "ours         ▸ 25    46.2",
+        "other          19  ▸ 31.0",
+        "none            –       –",
+    ]
+    with pytest.raises(ValueError, match="2 cells, the table 3 columns"):
+        table([["a", 1]], ["a", "b", "c"])
+    with pytest.raises(ValueError, match="least"):
+        table(rows, ["compiler", "kernels", "MB"], best={"MB": "smallest"})
+
+
+def test_bars_give_the_change():
+    text = bars([("relu", 8.0, 2.0), ("add", 0.0, 1.0), ("mul", 2.0, 2.0)], "MB", "Traffic").text
+    assert "before (MB)" in text
+    assert re.search(r"relu +8.00 +2.00 +−75 %", text)
+    assert re.search(r"add +0.00 +1.00 +new", text) and re.search(r"mul +2.00 +2.00 +=", text)
+    with pytest.raises(ValueError, match="not negative"):
+        bars([("a", -1.0)], "MB", "t")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_callouts_say_their_kind_in_words(kind):
+    sign, word, _ = KINDS[kind]
+    picture = callout(kind, "passes.cse", "One `relu`.\n\nTwo.")
+    assert f"{sign} {word}" in words_of(parse(picture.html)) and f"{sign} {word}" in picture.text
+    assert "<code>relu</code>" in picture.html and picture.html.count("<p>") == 3
+
+
+def test_unknown_callout_is_refused():
+    with pytest.raises(ValueError, match="passed, wrong"):
+        callout("great", "passes.cse")
+
+
+def test_numbers_have_at_most_three_digits():
+    assert [digits(v) for v in (0, 7, 46.23, 1234.5, 0.01234, 2.0, 1e12, float("inf"))] == [
+        "0",
+        "7",
+        "46.2",
+        "1,230",
+        "0.0123",
+        "2",
+        "1e+12",
+        "∞",
+    ]
+    assert (digits(2.0, exactly=True), digits(999.6)) == ("2.00", "1,000")
+    assert (scaled(3.6e9, "FLOP"), binary(2_408_448), binary(5)) == ("3.6 GFLOP", "2.3 MiB", "5 B")
+
+
+@given(st.floats(0, 1e9), st.floats(1e-3, 1e9))
+def test_ticks_are_round_inside_and_few(low, span):
+    found = ticks(low, low + span)
+    assert len(found) <= 10
+    assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
+    assert log_ticks(1 + low, (1 + low) * 10)

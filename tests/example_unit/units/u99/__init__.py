@@ -1,0 +1,1 @@
+"""Unit 99, an example."""

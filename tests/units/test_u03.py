@@ -1,0 +1,281 @@
+"""Unit 3: its figures are true, its evidence is what it says, its words help."""
+
+import numpy as np
+import onnx
+import pytest
+
+from autograder.check.feedback import as_html, as_text
+from autograder.check.framework import mutants_of
+from autograder.notebook import check
+from autograder.units.u03.answers import REFERENCE_BILL
+from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS
+from autograder.units.u03.answers.programs import PROGRAMS
+from autograder.units.u03.checks.fuse import BEST, MOST_WORK, REFERENCE, STAND_IN, bytes_moved
+from autograder.units.u03.checks.onnx import FOLD
+from autograder.units.u03.checks.onnx_models import block
+from autograder.units.u03.mutants.fuse import by_weighing, never_movement, only_the_same_shape
+from autograder.validate import verdict_of
+from autograder.wire.codec import Codec, Unsendable
+from course_lib.cost.work import operations
+from course_lib.exercises import baselines, plugged, slot
+from course_lib.frontend import load
+from course_lib.ir.graph.build import apply, exp, relu, trace
+from course_lib.ir.graph.graph import topological_order
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.text import parse_graph, value_names
+from course_lib.ir.graph.verify import verify
+from course_lib.ir.registry import flops
+from course_lib.lower.executed import executed
+from course_lib.lower.lower import lower
+from course_lib.models import MODELS, example_inputs
+from course_lib.passes.clean.bn_fold import bn_fold
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.fusion.absorb_pads import absorb_pads
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.groups import MOVES, as_kernels, check_group, kind_of
+from course_lib.passes.fusion.horizontal import horizontal
+from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.prepare.decompose import decompose
+
+PASSES = [fold, simplify, bn_fold, decompose, strength, fold, simplify, cse, horizontal, dce, fuse]
+WITH_MUTANTS = [
+    *("u03.saved", "passes.bn_fold", FOLD, "u03.cycle", "passes.fuse", "u03.illegal"),
+    *("passes.should_fuse", "passes.horizontal"),
+]
+
+
+def kernels(graph):
+    return [node for node in graph.ops if node.op != "reshape"]
+
+
+def together(graph):
+    group = []
+    return as_kernels(graph, dict.fromkeys(graph.ops, group))
+
+
+# ── figures ──
+
+
+@pytest.fixture(scope="module")
+def imported():
+    pytest.importorskip("torch")
+    return {name: load(MODELS[name].build(), example_inputs(name)) for name in MODELS}
+
+
+@pytest.mark.parametrize("name", REFERENCE_BILL)
+def test_the_bill(name, imported):
+    after = run_passes(imported[name], PASSES)
+    count, megabytes = REFERENCE_BILL[name]
+    assert len(kernels(after)) == count
+    assert bytes_moved(after) / 1e6 == pytest.approx(megabytes, rel=5e-3)
+
+
+def test_absorbed_pads_leave_fewer_kernels(imported):
+    absorbed = run_passes(imported["resnet18"], [*PASSES, absorb_pads, dce])
+    assert len(kernels(absorbed)) == 32
+    assert bytes_moved(absorbed) / 1e6 == pytest.approx(83.4, rel=1e-3)
+
+
+def test_a_right_fuse_is_not_blamed_for_a_heuristic():
+    with plugged("passes.should_fuse", lambda producer, consumer: False):
+        verdict = check("passes.should_fuse")
+    assert verdict.kind == "wrong" and "Answer passes.fuse first" not in verdict.problem
+
+
+def test_on_the_four_models_no_work_is_repeated_however_much_is_fused(imported):
+    for graph in imported.values():
+        ready = run_passes(graph, PASSES[:-1])
+        with plugged("passes.should_fuse", lambda producer, consumer: True):
+            always = fuse(ready)
+        assert executed(always) == executed(ready) == sum(map(flops, ready.ops))
+        assert len(kernels(always)) == len(kernels(fuse(ready)))
+
+
+def shape_or_movement(producer, consumer):
+    """The third heuristic of section 5."""
+    return producer.type.shape == consumer.type.shape or producer.op in MOVES
+
+
+@pytest.mark.parametrize("heuristic", [None, shape_or_movement])
+def test_merging_siblings_saves_two_kernels_and_adds_bytes_on_paper(imported, heuristic):
+    with plugged("passes.should_fuse", heuristic):
+        with baselines("passes.horizontal"):
+            vertical = run_passes(imported["block"], PASSES)
+        both = run_passes(imported["block"], PASSES)
+    assert len(kernels(vertical)) - len(kernels(both)) == 2
+    unread = 3 * 2 / 3 * 128 * 768 * 4
+    saved = bytes_moved(vertical) - (bytes_moved(both) - unread)
+    assert saved == 2 * 128 * 256 * 4, "x is read once instead of three times"
+
+
+def test_the_score_of_the_heuristic():
+    assert sum(bytes_moved(fuse(g)) for g in PROGRAMS.values()) == REFERENCE
+    for heuristic, total in ((only_the_same_shape, STAND_IN), (by_weighing, BEST)):
+        with plugged("passes.should_fuse", heuristic):
+            fused = {name: fuse(graph) for name, graph in PROGRAMS.items()}
+        assert sum(map(bytes_moved, fused.values())) == total
+        for name, graph in PROGRAMS.items():
+            assert executed(fused[name]) <= MOST_WORK * executed(graph)
+            lower(fused[name])
+    stand_in = verdict_of(slot("passes.should_fuse"), only_the_same_shape)
+    assert stand_in.earned == pytest.approx(0.3 * stand_in.points, abs=0.01)
+    no_slices = verdict_of(slot("passes.should_fuse"), never_movement)
+    assert stand_in.earned is not None and no_slices.earned is not None
+    assert stand_in.earned < no_slices.earned < stand_in.points, "movement counts"
+    said = slot("passes.should_fuse").doc
+    for megabytes in (STAND_IN, REFERENCE, BEST):
+        assert f"{megabytes / 1e6:.1f} MB" in said
+
+
+def test_the_numbers_in_the_text():
+    stretched = trace(lambda v, m: m * exp(v), "f32[1024]", "f32[512,1024]")
+    assert executed(together(stretched)) - executed(stretched) == 523_264
+    assert bytes_moved(stretched) - bytes_moved(together(stretched)) == 2 * 4096
+    mask = 128 * 128
+    masked = PROGRAMS["masked"]
+    with plugged("passes.should_fuse", lambda producer, consumer: True):
+        always = fuse(masked)
+    assert executed(always) - executed(masked) == 3 * 2 * mask == 98_304
+    assert bytes_moved(fuse(masked)) - bytes_moved(always) == 2 * 4 * mask == 131_072
+    assert len(kernels(fuse(masked))) - len(kernels(always)) == 1
+
+
+@pytest.mark.parametrize("op, count", [("softmax", 5), ("layer_norm", 11)])
+def test_rows_are_one_kernel(op, count):
+    vectors = [np.ones(64, np.float32)] * (2 if op == "layer_norm" else 0)
+    plain = decompose(trace(lambda x: apply(op, x, *vectors, axis=-1), "f32[8,64]"))
+    assert len(plain.ops) == count
+    one = together(plain)
+    (node,) = one.ops
+    assert node.attrs["kind"] == "rows"
+    x = np.random.default_rng(0).standard_normal((8, 64), np.float32)
+    assert np.allclose(run(one, [x])[0], run(plain, [x])[0])
+
+
+# ── operations in loops ──
+
+
+def test_every_iteration_counts():
+    kernel = (
+        lower(together(trace(lambda x, w: relu(x @ w), "f32[2,3]", "f32[3,5]"))).steps[0].kernel
+    )
+    assert kernel is not None
+    assert operations(kernel) == 2 * 2 * 3 * 5 + 2 * 5
+    assert executed(trace(lambda x: apply("cast", x, dtype="i32"), "f32[4]")) == 0
+
+
+# ── evidence ──
+
+
+def test_the_groups_are_what_the_answer_says():
+    graph = verify(parse_graph(EVIDENCE))
+    node_of = {name: node for node, name in value_names(graph).items()}
+    assert sorted(n for names in GROUPS.values() for n in names) == sorted(
+        node_of[name] and name for name in node_of if node_of[name] in graph.ops
+    )
+    users, answer = graph.users(), slot("u03.illegal").reference()
+    for letter, names in GROUPS.items():
+        members = [node_of[name] for name in names]
+        assert reason(members, users, graph) == answer.get(letter)
+        if letter not in answer:
+            check_group(members, users, graph.outputs)
+        else:
+            with pytest.raises(ValueError):
+                check_group(members, users, graph.outputs)
+    assert set(answer.values()) == set(REASONS)
+
+
+def reason(members, users, graph):
+    """By the definitions of the exercise."""
+    if kind_of(members[::-1]) is None:
+        return "no such kernel"
+    if any(m in graph.outputs for m in members[:-1]):
+        return "is an output"
+    outside = [u for m in members for u in users[m] if u not in members]
+    needed = set(topological_order(members)) - set(members)
+    if any(o in needed for o in outside):
+        return "waits for itself"
+    early = [u for m in members[:-1] for u in users[m] if u not in members]
+    return "is read outside" if early else None
+
+
+# ── ONNX models cross the pipe ──
+
+
+def test_an_onnx_model_crosses_and_a_pointer_to_a_file_does_not():
+    here, there = Codec(), Codec()
+    model = block()
+    assert there.decode(here.encode([model, 1])) == [model, 1]
+    weight = model.graph.initializer[0]
+    weight.data_location = onnx.TensorProto.EXTERNAL
+    with pytest.raises(Unsendable, match="another file"):
+        Codec().decode(Codec().encode(model))
+    inside = block()
+    value = inside.graph.node[0].attribute.add(name="value", type=onnx.AttributeProto.TENSOR)
+    value.t.external_data.add(key="location", value="secret")
+    with pytest.raises(Unsendable, match="another file"):
+        Codec().decode(Codec().encode(inside))
+
+
+def test_a_model_that_comes_back_is_the_very_one_that_went_out():
+    here, there = Codec(), Codec()
+    model = block()
+    copy = there.decode(here.encode([model]))[0]
+    copy.graph.node.pop()
+    assert here.decode(there.encode(copy)) is model
+    other = block(bias=True)
+    assert here.decode(there.encode(other)) == other
+
+
+# ── feedback ──
+
+
+@pytest.mark.parametrize("name", WITH_MUTANTS)
+def test_what_a_wrong_answer_is_told(name):
+    said = " ".join(slot(name).doc.split())
+    for label, answer in mutants_of(name).items():
+        with plugged(name, answer):
+            verdict = check(name)
+        if verdict.kind == "passed" and slot(name).kind == "budget":
+            assert verdict.earned is not None and verdict.earned < slot(name).points
+            continue
+        assert verdict.kind in ("wrong", "crashed"), f"{label}: the visible checks see it"
+        assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
+        text, page = as_text(verdict), as_html(verdict)
+        assert f'hint("{name}")' in text
+        assert "Traceback" not in text and "site-packages" not in text
+        drawable = "graph @" in text and "dense<...>" not in text
+        assert "<svg" in page or not drawable, f"{label}: programs are drawn"
+
+
+def test_doing_nothing_earns_nothing():
+    for name in ("passes.bn_fold", "passes.fuse", "passes.horizontal", FOLD):
+        assert verdict_of(slot(name), lambda given: given).earned == 0
+
+
+def test_the_heuristic_needs_a_fuse_that_fuses():
+    with plugged("passes.fuse", lambda graph: graph), plugged("passes.should_fuse", by_weighing):
+        verdict = check("passes.should_fuse")
+    assert verdict.kind == "wrong" and "Answer passes.fuse first" in verdict.problem
+
+
+# ── the notebook, solved ──
+
+
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    guesses = {"u03.latency": 10, "u03.traffic": 10}
+    text = run_notebook("instructor", unit=3, folder=tmp_path, guesses=guesses)
+    for name in WITH_MUTANTS:
+        points = slot(name).points
+        assert f"{name}: passed ({points} of {points} point" in text
+    assert "needs your answer" not in text
+    assert text.count("You said 10 percent; it is") == 2
+    bill = text[text.index("kernels before") :].splitlines()
+    for name, (count, _) in REFERENCE_BILL.items():
+        row = next(line.split() for line in bill if line.startswith(f"{name} "))
+        assert row[2:4] == [str(count)] * 2, "yours is ours"
+        assert int(row[1]) > count

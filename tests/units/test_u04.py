@@ -1,0 +1,301 @@
+"""Unit 4: its lives and figures are those of the models, its evidence is true, its words help."""
+
+import functools
+import platform
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+
+from autograder.check.feedback import as_html, as_text
+from autograder.check.framework import alternatives_of, mutants_of
+from autograder.notebook import check
+from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
+from autograder.units.u04.answers.lives import LIVES, random_tasks
+from autograder.units.u04.checks.layout import CASES as RELAYOUTS
+from autograder.units.u04.checks.memory import CASES, RANDOM, the_arena_is_small
+from autograder.units.u04.checks.order import SMALLEST, the_peak_is_low
+from autograder.units.u04.checks.steps import ILLEGAL, LEGAL
+from autograder.units.u04.mutants import largest_first
+from autograder.units.u04.mutants.steps import least_growth_first
+from autograder.validate import verdict_of
+from course_lib.compiler import compile as compile_graph
+from course_lib.compiler import read
+from course_lib.exercises import baselines, plugged, slot
+from course_lib.frontend.onnx.write import to_onnx
+from course_lib.ir.graph.build import apply, const, inp
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.text import parse_graph
+from course_lib.ir.loops.nest import loops
+from course_lib.lower.lower import lower
+from course_lib.memory.in_place import in_place
+from course_lib.memory.order import reorder
+from course_lib.memory.plan import (
+    arena_size,
+    assign_offsets,
+    lifetimes,
+    lower_bound,
+    one_after_another,
+    plan_memory,
+)
+from course_lib.memory.planners import first_fit
+from course_lib.models import MODELS, example_inputs
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.infra.manager import DEFAULT, run_passes
+from course_lib.passes.layout.layout import in_layouts, layout, layouts_of
+from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.prepare.decompose import decompose
+
+WITH_MUTANTS = [
+    *("schedule.memory.liveness", "schedule.memory.assign_offsets"),
+    *("schedule.in_place.may_overwrite", "schedule.order.order", "passes.sink_relayouts"),
+    *("u04.clash", "u04.first_fit_wins", "u04.lines"),
+]
+PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
+
+
+@functools.cache
+def imported(name):
+    pytest.importorskip("torch")
+    return read(MODELS[name].build(), list(example_inputs(name)))
+
+
+# ── lives, tasks, figures ──
+
+
+UNFUSED = [fold, simplify, decompose, fold, simplify, cse, dce]
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_the_lives_are_those_of_the_models(name):
+    found = lifetimes(lower(run_passes(imported(name), UNFUSED)))
+    rows = [[(i.size, i.first, i.last) for i in lives] for lives in (found, LIVES[name])]
+    assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize("name", REFERENCE_ARENA)
+def test_the_bill(name):
+    model, _, unfused = name.partition(", ")
+    program = lower(decompose(run_passes(imported(model), UNFUSED if unfused else PLAIN)))
+    plain, best = plan_memory(program), plan_memory(in_place(reorder(program)))
+    assert plain.size == plain.lower_bound
+    by_size = arena_size(plain.intervals, largest_first(plain.intervals))
+    assert by_size == plain.lower_bound or (unfused and by_size > 1.4 * plain.lower_bound)
+    assert best.size == best.lower_bound == REFERENCE_ARENA[name]
+    if name == "resnet18":
+        assert (len(plain.intervals), round(plain.without_reuse / (1 << 20))) == (31, 15)
+    with baselines("schedule.memory.liveness", "schedule.memory.assign_offsets"):
+        assert plan_memory(program).size == plain.without_reuse
+
+
+@pytest.mark.parametrize("name", ["mlp", "resnet18", "mobilenet_v2"])
+def test_the_peak_of_three_models_is_one_step_alone(name):
+    """So no order lowers it."""
+    program = lower(decompose(run_passes(imported(name), PLAIN)))
+    size = {i.name: i.size for i in lifetimes(program)}
+    alone = [
+        sum(size.get(v, 0) for v in {step.writes, *map(program.owner, step.reads)})
+        for step in program.steps
+    ]
+    assert max(alone) == plan_memory(program).lower_bound
+    assert reorder(program) is program
+
+
+def test_six_values_for_which_largest_first_needs_three_places():
+    chain = [i for i in LIVES["mobilenet_v2"] if 15 <= i.first <= 20]
+    size = chain[0].size
+    assert list(largest_first(chain)[i.name] for i in chain) == [0, size, 0, size, 2 * size, 0]
+    bound = lower_bound(chain)
+    assert arena_size(chain, largest_first(chain)) > bound
+    assert arena_size(chain, first_fit(chain)) == arena_size(chain, assign_offsets(chain)) == bound
+
+
+def smallest_peak(tasks):
+    """Over all sets of tasks that can be done first."""
+    at = {task.writes: k for k, task in enumerate(tasks)}
+    needs = [{at[v] for v in task.reads if v in at} for task in tasks]
+    everything = frozenset(range(len(tasks)))
+    readers = [{k for k in everything if j in needs[k]} for j in range(len(tasks))]
+
+    @functools.cache
+    def rest(done):
+        alive = sum(tasks[j].size for j in done if readers[j] - done)
+        ways = [k for k in everything - done if needs[k] <= done]
+        return min((max(alive + tasks[k].size, rest(done | {k})) for k in ways), default=0)
+
+    return rest(frozenset())
+
+
+def test_no_order_has_a_smaller_peak():
+    assert {s: smallest_peak(random_tasks(s)) for s in SMALLEST} == {
+        seed: 64 * units for seed, units in SMALLEST.items()
+    }
+
+
+def assigned_at_the_bound(lives):
+    return arena_size(lives, assign_offsets(lives)) == lower_bound(lives)
+
+
+def test_the_figures_of_the_scored_exercises():
+    """As the notebook says them."""
+    assert "4.46 on average" in the_arena_is_small(one_after_another).seen
+    assert "1.13 on average" in the_arena_is_small(first_fit).seen
+    ours = the_arena_is_small(assign_offsets)
+    assert "1.00 on average" in ours.seen and "mobilenet_v2 1.00" in ours.seen
+    assert all(assigned_at_the_bound(lives) for lives in [*LIVES.values(), *RANDOM])
+    by_size = the_arena_is_small(largest_first)
+    assert "1.03 on average" in by_size.seen and "mobilenet_v2 1.47" in by_size.seen
+    greedy = the_peak_is_low(least_growth_first)
+    assert "1.28 on average" in greedy.seen and "1.39 as given" in greedy.seen
+    assert "1.00 on average" in the_peak_is_low(slot("schedule.order.order").reference).seen
+
+
+# ── the evidence ──
+
+
+def test_only_one_life_of_the_broken_plan_is_too_short():
+    program = lower(parse_graph(BROKEN))
+    lives = {i.name: i for i in lifetimes(program)}
+    shown = {i.name: i for i in BROKEN_LIVES}
+    assert [name for name in lives if lives[name] != shown[name]] == ["a"]
+    assert first_fit(BROKEN_LIVES) == BROKEN_OFFSETS
+
+
+def test_the_broken_plan_breaks_what_the_answer_says():
+    """Run the program on an arena, at the offsets of the plan."""
+    program = lower(parse_graph(BROKEN))
+    x = np.random.default_rng(0).random((16, 16), np.float32)
+    arena, right, wrong = np.zeros(1 << 13, np.uint8), {"x": x}, []
+
+    def at(name):
+        kind, start = program.types[name], BROKEN_OFFSETS[program.owner(name)]
+        return arena[start : start + kind.nbytes].view(np.float32).reshape(kind.dims)
+
+    for step in program.steps:
+        good = [right[program.owner(v)].reshape(program.types[v].dims) for v in step.reads]
+        right[step.writes] = evaluate(step.node, good)
+        got = evaluate(step.node, [x if v == "x" else at(v).copy() for v in step.reads])
+        if not np.array_equal(got, right[step.writes]):
+            wrong.append(step.writes)
+        if step.writes in BROKEN_OFFSETS:
+            at(step.writes)[...] = got
+    lost, taker, first_wrong = slot("u04.clash").reference()
+    assert wrong[0] == first_wrong
+    assert BROKEN_OFFSETS[lost] == BROKEN_OFFSETS[taker]
+
+
+def test_each_case_quotes_its_specification():
+    for name, words in [
+        ("schedule.memory.liveness", [spec for spec, *_ in CASES]),
+        ("schedule.in_place.may_overwrite", [spec for spec, *_ in LEGAL]),
+        ("schedule.in_place.may_overwrite", [spec for _, spec, _ in ILLEGAL]),
+        ("passes.sink_relayouts", [spec for _, spec, *_ in RELAYOUTS]),
+    ]:
+        said = " ".join(slot(name).doc.split())
+        assert not [spec for spec in words if " ".join(spec.split()) not in said]
+
+
+# ── what the notebook says in prose ──
+
+
+def relayouts(graph):
+    bodies = [n.attrs["body"] for n in graph.ops if n.op == "fused"]
+    return [n for g in (graph, *bodies) for n in g.ops if n.op == "relayout"]
+
+
+def test_the_story_of_the_relayouts():
+    def everywhere(graph):
+        return in_layouts(graph, {n: of for n in graph.ops if (of := layouts_of(n, "nhwc"))})
+
+    passes = [everywhere if one is layout else one for one in DEFAULT]
+    with baselines("passes.sink_relayouts"):
+        assert len(relayouts(run_passes(imported("resnet18"), passes))) == 39
+    for name in ("resnet18", "mobilenet_v2"):
+        assert relayouts(run_passes(imported(name), passes)) == []
+
+
+def test_the_lanes_of_a_convolution_in_blocks_are_the_channels_of_a_block():
+    """Also where there are 32 blocks, which would be wider."""
+    x, weights = inp("x", "f32[1,512,9,9]"), const(np.ones((512, 512, 3, 3), np.float32))
+    graph = Graph.of([x], [apply("conv", x, weights)])
+    able = {n: of for n in graph.ops if (of := layouts_of(n, "nchw16c"))}
+    made = compile_graph(graph, passes=[lambda g: in_layouts(g, able), fold], threads=1)
+    steps = made.stage("scheduled").form.steps
+    (kernel,) = [s.kernel for s in steps if s.kernel and s.kernel.name.startswith("conv")]
+    assert {s.extent for s in loops(kernel) if s.kind == "vector"} == {16}
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")
+def test_the_story_of_onnxruntime(tmp_path):
+    onnx.save(to_onnx(imported("resnet18")), tmp_path / "model.onnx")
+    options = ort.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.optimized_model_filepath = str(tmp_path / "all.onnx")
+    ort.InferenceSession(str(tmp_path / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    ops = [n.op_type for n in onnx.load(tmp_path / "all.onnx").graph.node]
+    assert (ops.count("Conv"), ops.count("ReorderInput"), ops.count("ReorderOutput")) == (20, 0, 1)
+    assert ops[ops.index("ReorderOutput") + 1] == "ReduceMean"
+
+
+# ── feedback ──
+
+
+@pytest.mark.parametrize("name", WITH_MUTANTS)
+def test_what_a_wrong_answer_is_told(name):
+    said = " ".join(slot(name).doc.split())
+    for label, answer in mutants_of(name).items():
+        with plugged(name, answer):
+            verdict = check(name)
+        if label == "its_own_bytes_for_each":  # right, and worth a quarter
+            assert (verdict.kind, verdict.earned) == ("passed", 1)
+            continue
+        assert verdict.kind in ("wrong", "crashed"), f"{label}: the visible checks see it"
+        assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
+        text, page = as_text(verdict), as_html(verdict)
+        assert f'hint("{name}")' in text
+        assert "Traceback" not in text and "site-packages" not in text
+        assert "<svg" in page or "graph @" not in text, f"{label}: programs are drawn"
+
+
+def test_simpler_planners_earn_a_part():
+    parts = {}
+    for name in ("schedule.memory.assign_offsets", "schedule.order.order"):
+        for label, answer in alternatives_of(name).items():
+            parts[label] = verdict_of(slot(name), answer).earned
+    assert parts == {
+        "the_best_of_several": 4,
+        "largest_first": 3.68,
+        "in_order_of_time": 1.61,
+        "by_area": 3.27,
+        "least_growth_first": 3.09,
+        "the_best_of_all": 4,
+    }
+
+
+def test_doing_nothing_earns_nothing():
+    for name in ("passes.sink_relayouts", "schedule.memory.liveness", "schedule.order.order"):
+        simple = slot(name).baseline
+        assert simple is not None
+        assert verdict_of(slot(name), lambda *args, run=simple: run(*args)).earned == 0
+    assert verdict_of(slot("schedule.in_place.may_overwrite"), lambda *_: False).earned == 0
+
+
+# ── the notebook, solved ──
+
+
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
+    text = run_notebook("instructor", unit=4, folder=tmp_path)
+    for name in WITH_MUTANTS:
+        points = slot(name).points
+        assert f"{name}: passed ({points} of {points} points)" in text
+    assert "needs your answer" not in text
+    assert "peak 384 B, lower bound 320 B, the plan is 20 % above it" in text, "the eight values"
+    size = REFERENCE_ARENA["resnet18"]
+    assert f"writes {size:,} bytes of the arena, the last one at {size - 1:,}" in text
+    assert "It is 0 relayouts." in text
