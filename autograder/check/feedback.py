@@ -153,7 +153,7 @@ def _drawing(text: str, marked: tuple[str, ...]) -> str:
     """Each graph drawn, when the drawing room can; the text below says the same."""
     try:
         from course_lib.draw.graphs.graph import graph
-        from course_lib.ir.graph.text import parse_graph
+        from course_lib.ir.graph.parse import parse_graph
 
         parts = [part for part in re.split(r"(?m)^(?=graph @)", text) if part.strip()]
         drawn = [graph(parse_graph(part), marked=marked).svg for part in parts]

@@ -249,8 +249,7 @@ def _text(value: Any) -> str:
 
 
 def _printed(value: Any) -> str:
-    from course_lib.ir.graph.graph import Graph
-    from course_lib.ir.graph.text import print_graph
+    from course_lib.ir.graph.graph import Graph, print_graph
 
     return print_graph(value) if isinstance(value, Graph) else repr(value)
 

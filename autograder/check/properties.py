@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph, print_graph, value_names
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import print_graph, value_names
+from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.verify import verify
 
 

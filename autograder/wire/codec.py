@@ -38,8 +38,9 @@ import numpy as np
 
 from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes, read_onnx_model
 from course_lib.ir import types
-from course_lib.ir.graph.build import apply, const, inp
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.contraction import plain_types
 from course_lib.ir.ops.layout import FILTER, IMAGE, Layout
 

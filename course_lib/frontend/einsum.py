@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from course_lib.frontend import blocks
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 
 
 def einsum(equation: str, xs: Sequence[Node]) -> Node:

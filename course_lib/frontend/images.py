@@ -15,8 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.build import apply
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import i64
 
 # ── pooling ──

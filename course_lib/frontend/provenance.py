@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from course_lib.ir.graph.graph import Node, topological_order
+from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.order import topological_order
 
 
 class UnsupportedOps(ValueError):

@@ -9,7 +9,7 @@ that parses back and an interpreter that defines its meaning.
       return %0                                 }
     }
 
-Start with `types.py` and `graph/graph.py`, then read `registry.py`: everything known about an op is
+Start with `types.py` and `graph/node.py`, then read `registry.py`: everything known about an op is
 one row.
 """
 

@@ -4,7 +4,7 @@
     f32[n,512]            the batch size is a symbol, known only when the model runs
     f32[1,56,56,64]{nhwc} the same bytes may be arranged differently: a layout
 
-Next room: `ir/graph/graph.py`, where every value carries one of these.
+Next room: `ir/graph/node.py`, where every value carries one of these.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ from course_lib.ir.expr import (
     literal,
     transform,
 )
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import (
     Buffer,
     Kernel,
@@ -102,7 +102,7 @@ def lower_node(node: Node, name: str) -> Kernel | None:
 
 def _group_of_one(node: Node) -> Graph:
     """A single node as a group: its operands become parameters, one for each operand."""
-    from course_lib.ir.graph.build import inp
+    from course_lib.ir.graph.node import inp
 
     operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
     return Graph.of(operands, [node.with_inputs(operands)], node.op)

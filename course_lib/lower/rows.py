@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.ir.expr import Affine, Expr, Load, call, cast, literal
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Stmt, Store
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import TensorType

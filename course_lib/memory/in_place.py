@@ -119,7 +119,8 @@ def may_overwrite(kernel: Kernel, operand: str) -> bool:
     It must refuse an element that is read too late: a broadcast, a transpose, a window, a matrix
     product, an index that is data. If it cannot tell, the answer is False.
 
-    >>> from course_lib.ir.graph.build import inp, relu, transpose
+    >>> from course_lib.ir.graph.build import relu, transpose
+    >>> from course_lib.ir.graph.node import inp
     >>> from course_lib.lower.lower import lower_node
     >>> x = inp("x", "f32[4,4]")
     >>> [may_overwrite(lower_node(y, "k"), "x0") for y in (relu(x), transpose(x, (1, 0)))]

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import bind, evaluate, run
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.registry import flops, traffic
@@ -208,7 +208,7 @@ def _info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
 
 
 def _alone(node: Node) -> Graph:
-    from course_lib.ir.graph.build import inp
+    from course_lib.ir.graph.node import inp
 
     operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
     return Graph.of(operands, [node.with_inputs(operands)], node.op)

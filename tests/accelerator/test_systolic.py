@@ -12,7 +12,8 @@ from course_lib.accelerator.look import wavefront_steps
 from course_lib.accelerator.systolic import SystolicArray, clocks, cycles, wavefront
 from course_lib.accelerator.workload import products, total_cycles, utilization
 from course_lib.draw.plots.cells import Cell, cells
-from course_lib.ir.graph.build import apply, trace
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.node import apply
 from course_lib.passes.fusion.fuse import fuse
 
 SIZES = st.integers(1, 11)

@@ -8,8 +8,9 @@ import pytest
 import course_lib
 from course_lib import exercises
 from course_lib.compiler import TARGETS, compile
-from course_lib.ir.graph.build import apply, const, relu, trace
+from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, const
 from course_lib.ir.loops.program import Program
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.infra.manager import DEFAULT, pass_name

@@ -19,9 +19,9 @@ from course_lib.draw.plots.cells import Cell, cells
 from course_lib.draw.plots.roofline import Dot, roofline
 from course_lib.draw.plots.table import bars, table
 from course_lib.draw.plots.timeline import Span, timeline
-from course_lib.ir.graph.build import apply, const, exp, inp, relu, softmax, trace
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.build import exp, relu, softmax, trace
+from course_lib.ir.graph.graph import Graph, print_graph
+from course_lib.ir.graph.node import apply, const, inp
 
 HOSTILE = [
     "<script>alert(1)</script>",

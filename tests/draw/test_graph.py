@@ -17,19 +17,9 @@ from course_lib.draw.graphs.dot import dot_source
 from course_lib.draw.graphs.graph import before_after, graph
 from course_lib.draw.graphs.layout import Size, layered
 from course_lib.draw.graphs.scene import scene
-from course_lib.ir.graph.build import (
-    apply,
-    const,
-    exp,
-    inp,
-    matmul,
-    mean,
-    relu,
-    reshape,
-    softmax,
-    trace,
-)
+from course_lib.ir.graph.build import exp, matmul, mean, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.registry import traffic
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"

@@ -14,9 +14,10 @@ import pytest
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.build import apply, const, inp, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.registry import OPS
 
 RNG = np.random.default_rng(0)

@@ -15,9 +15,9 @@ from torch.utils._pytree import tree_leaves
 
 from course_lib.frontend import UnsupportedOps, coverage, load
 from course_lib.frontend.torch.export import from_torch
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, print_graph
+from course_lib.ir.graph.parse import parse_graph
 
 
 class Fn(nn.Module):

@@ -19,8 +19,8 @@ from autograder.grading.grade import grade
 from autograder.grading.program import read
 from autograder.grading.sandbox import Limits, best_mode
 
-HEAD = """from course_lib.ir.graph.build import apply, const
-from course_lib.ir.graph.graph import Graph, Node
+HEAD = """from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
 """
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
 RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"

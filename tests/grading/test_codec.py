@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from autograder.check.programs import graphs
 from autograder.check.properties import canonical_text
 from autograder.wire.codec import Codec, Unsendable
-from course_lib.ir.graph.build import apply, const, inp, trace
+from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.types import parse_type
 from course_lib.memory.plan import Interval
 

@@ -19,7 +19,7 @@ from autograder.validate import leaks, problems_of, validate, verdict_of
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import parse_graph
+from course_lib.ir.graph.parse import parse_graph
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
 
@@ -162,7 +162,7 @@ def test_long_difference_is_shown_at_once():
 
 
 def test_what_cannot_be_drawn_is_shown_as_text(monkeypatch):
-    monkeypatch.setattr("course_lib.ir.graph.text.parse_graph", lambda text: {}[text])
+    monkeypatch.setattr("course_lib.ir.graph.parse.parse_graph", lambda text: {}[text])
     page = as_html(Verdict("u99.sweep", "wrong", 3, problem="No.", program="graph @odd"))
     assert "<pre>graph @odd</pre>" in page
 

@@ -15,8 +15,9 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.levels import MACHINES, levels_agree
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import apply, concat, const, inp, matmul
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import concat, matmul
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
 
 FEW = settings(
     max_examples=40,

@@ -6,9 +6,11 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
-from course_lib.ir.graph.build import apply, cast, concat, const, inp, matmul, relu, select, trace
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.build import cast, concat, matmul, relu, select, trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import OPS, flops, traffic
 from course_lib.ir.types import parse_type

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import apply, const, inp, relu, trace
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import parse_graph, print_graph, value_names
+from course_lib.ir.graph.build import relu, trace
+from course_lib.ir.graph.graph import Graph, print_graph, value_names
+from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.types import DTYPES
 from course_lib.passes.fusion.fuse import fuse
 

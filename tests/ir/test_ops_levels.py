@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from autograder.check.levels import MACHINES, levels_agree
-from course_lib.ir.graph.build import apply, inp
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.registry import OPS
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import DTYPES, DType, type_of

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from course_lib.compiler import compile
-from course_lib.ir.graph.build import apply, inp, relu, trace
+from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.types import dtype, type_of
 
 # Largest error in units in the last place that we promise (`llvm/approx.py`), for f32.

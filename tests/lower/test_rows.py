@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from course_lib.ir.graph.build import apply, exp, inp, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import exp, trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.text import print_kernel

@@ -12,8 +12,10 @@ from autograder.check.programs import graphs
 from autograder.wire.codec import Codec
 from course_lib.compiler import compile
 from course_lib.exercises import baselines, plugged
-from course_lib.ir.graph.build import apply, const, inp, matmul, relu, reshape, trace, transpose
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.build import matmul, relu, reshape, trace, transpose
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.program import Program, print_program, run_program

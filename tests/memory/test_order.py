@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from autograder.check.programs import graphs
 from course_lib.compiler import compile
 from course_lib.exercises import baselines, plugged
-from course_lib.ir.graph.build import apply, const, inp, matmul, relu
+from course_lib.ir.graph.build import matmul, relu
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.loops.program import run_program
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from course_lib.ir.graph.build import add, apply, const, exp, expand, inp, relu, trace
+from course_lib.ir.graph.build import add, exp, expand, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph
+from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import SMALL, fold

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 from course_lib.exercises import plugged
-from course_lib.ir.graph.build import apply, const, exp, expand, inp, matmul, relu, sigmoid, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import exp, expand, matmul, relu, sigmoid, trace
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, print_graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import OPS, op
 from course_lib.passes.clean.bn_fold import bn_fold

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import apply, const, inp
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, print_graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse

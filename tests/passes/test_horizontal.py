@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from course_lib.ir.graph.build import apply, const, inp, relu, reshape, softmax, trace, transpose
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import relu, reshape, softmax, trace, transpose
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.fusion.fuse import fuse

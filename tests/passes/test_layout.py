@@ -13,10 +13,11 @@ from course_lib.cost.layout import conv_cost, cost
 from course_lib.exercises import baselines
 from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
-from course_lib.ir.graph.build import apply, const, inp, relayout, relu, reshape, sigmoid, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import relayout, relu, reshape, sigmoid, trace
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, print_graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 from course_lib.ir.types import type_of

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from course_lib.exercises import baselines, plugged
-from course_lib.ir.graph.build import apply, const, exp, relu, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import exp, relu, trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import fixpoint, same_program
 from course_lib.passes.clean.fold import fold

@@ -4,23 +4,10 @@ import numpy as np
 import pytest
 
 from course_lib.exercises import baselines, plugged
-from course_lib.ir.graph.build import (
-    abs,
-    apply,
-    const,
-    exp,
-    inp,
-    maximum,
-    neg,
-    relu,
-    select,
-    sqrt,
-    trace,
-    transpose,
-)
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import abs, exp, maximum, neg, relu, select, sqrt, trace, transpose
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.simplify import lossless, simplify
 from course_lib.passes.clean.strength import never_negative, strength

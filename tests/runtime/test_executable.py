@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from course_lib.compiler import TARGETS, compile
-from course_lib.ir.graph.build import apply, concat, const, inp, matmul, relu, reshape, trace
+from course_lib.ir.graph.build import concat, matmul, relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.runtime import executable, pool
 
 RNG = np.random.default_rng(3)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, DrawFn
 
 from course_lib.cost.machine import Machine
-from course_lib.ir.graph.build import apply, inp
+from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.loops.interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel, Loop, loops
 from course_lib.ir.loops.parse import parse_kernel

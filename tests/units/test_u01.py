@@ -22,10 +22,11 @@ from autograder.units.u01.answers.dumps import CHANGED_HEAD, GATE, TORCH_MLIR
 from autograder.validate import verdict_of
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend import load
-from course_lib.ir.graph.build import apply, relu, trace
-from course_lib.ir.graph.graph import Graph, from_the_top, topological_order
+from course_lib.ir.graph.build import relu, trace
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.order import from_the_top, topological_order
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.windows import by_counting, positions
 from course_lib.models import MODELS, example_inputs

@@ -22,8 +22,9 @@ from autograder.units.u02.mutants.cleaning import ignores_attributes
 from autograder.validate import verdict_of
 from course_lib.exercises import plugged, slot
 from course_lib.frontend import load
+from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, print_graph
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.llvm.price import nanoseconds
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.clean.cse import cse

@@ -19,10 +19,12 @@ from autograder.wire.codec import Codec, Unsendable
 from course_lib.cost.work import operations
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend import load
-from course_lib.ir.graph.build import apply, exp, relu, trace
-from course_lib.ir.graph.graph import topological_order
+from course_lib.ir.graph.build import exp, relu, trace
+from course_lib.ir.graph.graph import value_names
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import parse_graph, value_names
+from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.order import topological_order
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 from course_lib.lower.executed import executed

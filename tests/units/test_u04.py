@@ -24,10 +24,10 @@ from course_lib.compiler import compile as compile_graph
 from course_lib.compiler import read
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend.onnx.write import to_onnx
-from course_lib.ir.graph.build import apply, const, inp
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import evaluate
-from course_lib.ir.graph.text import parse_graph
+from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.loops.nest import loops
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place

@@ -14,8 +14,8 @@ from collections.abc import Callable, Hashable
 from difflib import SequenceMatcher
 
 from course_lib.draw.graphs.flatten import Value, flatten
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.graph import Graph, print_graph
+from course_lib.ir.graph.node import Node
 
 
 def changes(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:

@@ -13,7 +13,8 @@ Our own pictures do not need it: they look the same where Graphviz is missing, a
 from __future__ import annotations
 
 from course_lib.draw.graphs.flatten import flatten
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 
 SHAPES = {

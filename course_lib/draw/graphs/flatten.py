@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from course_lib.draw.graphs.compare import changed_groups, changes
 from course_lib.draw.graphs.flatten import flatten
 from course_lib.draw.graphs.heat import MEASURES
 from course_lib.draw.graphs.scene import Scene, scene
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import print_graph, value_names
+from course_lib.ir.graph.graph import Graph, print_graph, value_names
+from course_lib.ir.graph.node import Node
 
 MARGIN, GAP = 14.0, 36.0
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from course_lib.draw.base.units import binary, scaled
 from course_lib.draw.graphs.flatten import Value
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import flops
 
 MEASURES: dict[str, Callable[[float], str]] = {

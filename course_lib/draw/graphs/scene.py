@@ -15,7 +15,8 @@ from course_lib.draw.base.svg import shorten
 from course_lib.draw.base.units import binary, digits, scaled
 from course_lib.draw.graphs.flatten import Value, flatten
 from course_lib.draw.graphs.heat import MEASURES, amounts
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import flops, traffic
 from course_lib.ir.registry import op as op_row
 

@@ -17,8 +17,7 @@ from typing import Any
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.loops.program import Program, print_program
 
 

@@ -26,8 +26,8 @@ from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_
 from course_lib.frontend.onnx.rules import RULES, control
 from course_lib.frontend.onnx.table import attributes, element_type
 from course_lib.frontend.provenance import UnsupportedOps, stamp
-from course_lib.ir.graph.build import const, inp
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import Dim, Sym, TensorType, type_of
 

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from course_lib.ir.graph.build import cast, const
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.build import cast
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, const
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.types import Dim, DType, dtype, i64
 
 RULES: dict[str, Callable[..., Any]] = {}

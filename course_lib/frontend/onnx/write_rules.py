@@ -17,8 +17,8 @@ import onnx
 from course_lib.frontend.onnx.rules.elementwise import BINARY, UNARY
 from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.writer import Writer, exports
-from course_lib.ir.graph.graph import Node
 from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.layout import IMAGE
 from course_lib.ir.types import Sym, dtype
 

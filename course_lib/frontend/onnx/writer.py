@@ -16,9 +16,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from course_lib.ir.graph.build import inp
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.registry import op as op_row
 
 # (writer, node, names of its operands) -> name of the result, or None: write its definition instead

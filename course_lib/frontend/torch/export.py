@@ -33,8 +33,8 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from course_lib.frontend.provenance import UnsupportedOps, stamp
 from course_lib.frontend.torch import table as aten
 from course_lib.frontend.torch.rules import find_rule
-from course_lib.ir.graph.build import const, inp
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import TensorType
 

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_lib.ir.graph.build import cast, const
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.build import cast
+from course_lib.ir.graph.node import Node, const
 from course_lib.ir.types import DTYPES, DType, bool_, f32, i64
 
 RULES: dict[str, Callable[..., Any]] = {"getitem": operator.getitem}

@@ -1,4 +1,4 @@
-"""Making nodes: by op name, or with one plain function for each common op.
+"""Making graphs: a function as a graph, and one plain function for each common op.
 
     trace(lambda x: relu(x) + 1.0, "f32[4]")
 
@@ -9,77 +9,17 @@
       return %2
     }
 
-`apply` infers the type from the op table, so that an ill-typed node cannot be made. Python numbers
-become constants of the other operand's element type. Next room: `verify.py`.
+Python numbers become constants of the other operand's element type. Next room: `verify.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.registry import op as op_row
-from course_lib.ir.types import Dim, DType, TensorType, dtype, parse_type, type_of
-
-
-def inp(name: str, type: TensorType | str) -> Node:
-    """An input of a graph."""
-    type = parse_type(type) if isinstance(type, str) else type
-    return Node("input", (), MappingProxyType({}), type, name)
-
-
-def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
-    """A constant from an array, a list or a number (Python floats become f32)."""
-    type = dtype(type) if isinstance(type, str) else type
-    if type is None and not isinstance(value, (np.ndarray, np.generic)):
-        value = np.asarray(value)
-        value = value.astype(np.float32) if value.dtype == np.float64 else value
-    array = np.array(value, dtype=type.numpy if type else None, order="C")
-    array.setflags(write=False)
-    return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
-
-
-def apply(
-    op: str, *operands: Any, name: str = "", origin: tuple[str, ...] = (), **attrs: Any
-) -> Node:
-    """A node of the named op. Operands are nodes, arrays or numbers."""
-    row = op_row(op)
-    row.check_arity(len(operands))
-    inputs = _as_nodes(operands, op)
-    full = row.complete({key: _frozen(value) for key, value in attrs.items()})
-    result = row.infer([i.type for i in inputs], full)
-    return Node(op, inputs, MappingProxyType(full), result, name, origin)
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return tuple(_frozen(v) for v in value)
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
-def _as_nodes(operands: Sequence[Any], op: str) -> tuple[Node, ...]:
-    given = [o for o in operands if isinstance(o, Node)]
-    like = given[-1].type.dtype if given else None  # the last: select's first one is a bool
-    nodes = []
-    for operand in operands:
-        if isinstance(operand, Node):
-            nodes.append(operand)
-        elif isinstance(operand, (bool, int, float, list, tuple, np.ndarray, np.generic)):
-            scalar = isinstance(operand, (bool, int, float))
-            if isinstance(operand, float) and like is not None and not like.is_float:
-                raise ValueError(f"{op}: the number {operand} does not fit a tensor of {like}")
-            nodes.append(const(operand, like if scalar else None))
-        else:
-            raise ValueError(
-                f"{op}: an operand must be a Node, an array or a number, got {operand!r}"
-            )
-    return tuple(nodes)
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.types import Dim, TensorType
 
 
 def trace(fn: Callable[..., Any], *types: TensorType | str, name: str = "main") -> Graph:

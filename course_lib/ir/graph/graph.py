@@ -1,106 +1,37 @@
-"""Level 1: a graph of tensor operations in SSA form. A node *is* its value.
+"""Level 1: a program as a graph of nodes in SSA form, and its text.
 
-    x = inp("x", "f32[4]")
-    y = apply("relu", x)                  # a Node; nothing is computed yet
-    g = Graph.of([x], [y], name="f")
+    graph @mlp(%x: f32[1,4]) -> (f32[1,2]) {
+      %w = constant dense<[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]> : f32[4,2]
+      %0 = matmul(%x, %w) : f32[1,2] loc("layers.0")
+      %1 = softmax(%0) {axis = -1} : f32[1,2]
+      return %1
+    }
 
-A node never changes. A pass that wants a different graph makes new nodes for what differs and
-shares the rest. Two nodes are equal only if they are the same object: whether two *computations*
-are equal is a question for `passes/clean/cse.py`.
-
-Next room: `ir/registry.py`, the table that says what each op means.
+Constants of up to 16 elements print as numbers, larger ones as `dense<0x...>` (little-endian
+bytes), or with `constants="summary"` as `dense<...>`, for people; a summary does not parse back.
+Attributes that have their default value are not printed. Next room: `build.py`, which makes
+graphs; `parse.py` reads the text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from course_lib.exercises import exercise
-from course_lib.ir.types import TensorType
+from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.order import topological_order
+from course_lib.ir.registry import op as op_row
+from course_lib.ir.types import Sym
 
+SMALL = 16  # elements of a constant that are printed as numbers
 NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """One operation and the one value that it defines.
-
-    op      name of a row in `ops.OPS`
-    inputs  the nodes whose values it reads, in order
-    attrs   compile-time parameters; every attribute of the op's row is present
-    type    of the value
-    name    a hint for printing; need not be unique
-    origin  where it came from in the user's model: torch module paths or ONNX node names
-    """
-
-    op: str
-    inputs: tuple[Node, ...]
-    attrs: Mapping[str, Any]
-    type: TensorType
-    name: str = ""
-    origin: tuple[str, ...] = ()
-
-    @property
-    def value(self) -> np.ndarray:
-        """The array of a constant."""
-        assert self.op == "constant", f"{self.op} has no compile-time value"
-        return self.attrs["value"]
-
-    def with_inputs(self, inputs: Sequence[Node]) -> Node:
-        """The same operation on other values; this very node if nothing differs."""
-        if all(a is b for a, b in zip(self.inputs, inputs, strict=True)):
-            return self
-        return replace(self, inputs=tuple(inputs))
-
-    def __repr__(self) -> str:
-        args = ", ".join(n.name or n.op for n in self.inputs)
-        where = f"  # from {', '.join(self.origin)}" if self.origin else ""
-        return f"{self.op}({args}) : {self.type}{where}"
-
-    # Arithmetic on nodes builds nodes, so that rewrites and examples read like formulas.
-    def __add__(self, other: Any) -> Node:
-        return _apply("add", self, other)
-
-    def __radd__(self, other: Any) -> Node:
-        return _apply("add", other, self)
-
-    def __sub__(self, other: Any) -> Node:
-        return _apply("sub", self, other)
-
-    def __rsub__(self, other: Any) -> Node:
-        return _apply("sub", other, self)
-
-    def __mul__(self, other: Any) -> Node:
-        return _apply("mul", self, other)
-
-    def __rmul__(self, other: Any) -> Node:
-        return _apply("mul", other, self)
-
-    def __truediv__(self, other: Any) -> Node:
-        return _apply("div", self, other)
-
-    def __rtruediv__(self, other: Any) -> Node:
-        return _apply("div", other, self)
-
-    def __pow__(self, other: Any) -> Node:
-        return _apply("pow", self, other)
-
-    def __neg__(self) -> Node:
-        return _apply("neg", self)
-
-    def __matmul__(self, other: Any) -> Node:
-        return _apply("matmul", self, other)
-
-
-def _apply(op: str, *operands: Any) -> Node:
-    from course_lib.ir.graph.build import apply  # build.py stands above this file
-
-    return apply(op, *operands)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,71 +98,102 @@ class Graph:
         return Graph(self.name, self.inputs, tuple(order), outputs, self.attrs)
 
     def __repr__(self) -> str:
-        from course_lib.ir.graph.text import print_graph
-
         return print_graph(self)
 
 
-def from_the_top(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[Node]:
-    """The slow way: walk down to a node whose operands are all there, then start again on top."""
-    order: dict[Node, None] = {}
-    for root in roots:
-        while root not in order and root not in done:
-            node = root
-            while waits := [i for i in node.inputs if i not in order and i not in done]:
-                node = waits[0]
-            order[node] = None
-    return list(order)
+def print_graph(graph: Graph, constants: str = "summary") -> str:
+    """The graph as text. `constants` is "summary" (for people) or "exact" (parses back)."""
+    if constants not in ("summary", "exact"):
+        raise ValueError(f'constants must be "summary" or "exact", got {constants!r}')
+    return "\n".join(_lines(graph, constants, "")) + "\n"
 
 
-@exercise(
-    "ir.graph.topological_order",
-    unit=1,
-    points=3,
-    baseline=from_the_top,
-    hints=(
-        "When you come to a node, what must have happened to its operands before you may put it "
-        "into the list? What do you do if you come to it a second time?",
-        "Depth first: a stack of nodes to visit. A node is visited twice: the first time it goes "
-        "back on the stack with its operands above it, the second time all of them are placed and "
-        "it goes into the list.",
-        "stack = [(root, False)]; node, ready = stack.pop(). Placed, or in done: go on. Ready: "
-        "append it. Else push (node, True), then (operand, False) for each operand.",
-    ),
-)
-def topological_order(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[Node]:
-    """Every node that `roots` need, each after its operands.
+def value_names(graph: Graph) -> dict[Node, str]:
+    """A distinct printable name for each value: its own if that is more than a number, else one."""
+    names: dict[Node, str] = {}
+    taken: set[str] = set()
+    counter = count()
+    suffixes: defaultdict[str, count] = defaultdict(lambda: count(1))
+    for node in graph.nodes:
+        name = _printable(node.name)
+        if not name or name.isdigit():
+            name = str(next(counter))
+        base = name
+        while name in taken:
+            name = f"{base}_{next(suffixes[base])}"
+        names[node] = name
+        taken.add(name)
+    return names
 
-    A root needs itself, its operands, their operands, and so on. The list holds each of these
-    nodes once, the same objects, and nothing else. Any order in which every node comes after all
-    of its operands is right.
 
-    - Roots may need each other, share nodes, or be given twice.
-    - Nodes in `done` are placed already: they are not listed, nor is what only they need. `done`
-      itself is not changed.
-    - A node may read the same operand twice, as in `x * x`.
-    - A model can be thousands of nodes deep, and Python's recursion ends at a thousand calls.
-    - A node with many users is not walked through again for each of them: the work grows with the
-      number of edges, not of paths.
+def _printable(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "_.$" else "_" for c in name)
 
-    >>> from course_lib.ir.graph.build import inp, relu
-    >>> x = inp("x", "f32[4]")
-    >>> y = relu(x)
-    >>> [node.op for node in topological_order([y * y])]
-    ['input', 'relu', 'mul']
-    >>> [node.op for node in topological_order([y * y], done={y})]
-    ['mul']
-    """
-    order: dict[Node, None] = {}
-    for root in roots:
-        stack = [(root, False)]
-        while stack:
-            node, operands_placed = stack.pop()
-            if node in order or node in done:
-                continue
-            if operands_placed:
-                order[node] = None
-                continue
-            stack.append((node, True))
-            stack.extend((i, False) for i in reversed(node.inputs))
-    return list(order)
+
+def _title(graph: Graph) -> str:
+    name = _printable(graph.name)
+    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
+
+
+def _lines(graph: Graph, constants: str, indent: str) -> list[str]:
+    names = value_names(graph)
+    parameters = ", ".join(f"%{names[n]}: {n.type}" for n in graph.inputs)
+    results = ", ".join(str(n.type) for n in graph.outputs)
+    lines = [f"graph @{_title(graph)}({parameters}) -> ({results}) {{"]
+    for node in graph.nodes:
+        if node.op != "input":
+            lines.append(f"{indent}  {_line(node, names, constants, indent + '  ')}")
+    lines.append(f"{indent}  return {', '.join('%' + names[n] for n in graph.outputs)}".rstrip())
+    lines.append(f"{indent}}}")
+    return lines
+
+
+def _line(node: Node, names: dict[Node, str], constants: str, indent: str) -> str:
+    where = f" loc({', '.join(json.dumps(o) for o in node.origin)})" if node.origin else ""
+    if node.op == "constant":
+        return f"%{names[node]} = constant {_dense(node.value, constants)} : {node.type}{where}"
+    args = ", ".join(f"%{names[i]}" for i in node.inputs)
+    attrs = _attrs(node, constants, indent)
+    return f"%{names[node]} = {node.op}({args}){attrs} : {node.type}{where}"
+
+
+def _attrs(node: Node, constants: str, indent: str) -> str:
+    defaults = op_row(node.op).attrs
+    shown = [
+        f"{name} = {_attr(value, constants, indent)}"
+        for name, value in node.attrs.items()
+        if not (name in defaults and _same(defaults[name], value))
+    ]
+    return f" {{{', '.join(shown)}}}" if shown else ""
+
+
+def _same(a: Any, b: Any) -> bool:
+    return type(a) is type(b) and a == b
+
+
+def _attr(value: Any, constants: str, indent: str) -> str:
+    if isinstance(value, Graph):
+        return "\n".join(_lines(value, constants, indent)).lstrip()
+    if isinstance(value, tuple):
+        return f"[{', '.join(_attr(v, constants, indent) for v in value)}]"
+    if isinstance(value, (Sym, float)):
+        return str(value)
+    return json.dumps(value)  # str, int, bool, None
+
+
+def _dense(array: np.ndarray, constants: str) -> str:
+    if array.size <= SMALL:
+        return f"dense<{_numbers(array.tolist(), array.dtype)}>"
+    if constants == "summary":
+        return "dense<...>"
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return f"dense<0x{little.tobytes().hex()}>"
+
+
+def _numbers(value: Any, dtype: np.dtype) -> str:
+    """Nested lists; floats in the shortest form that reads back as the same number."""
+    if isinstance(value, list):
+        return f"[{', '.join(_numbers(v, dtype) for v in value)}]"
+    if dtype.kind == "f":
+        return str(dtype.type(value))
+    return json.dumps(value)

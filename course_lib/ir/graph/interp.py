@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import fits, type_of
 

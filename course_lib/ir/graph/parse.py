@@ -1,4 +1,4 @@
-"""Reading the text form of level 1 (the grammar is what `text.py` prints).
+"""Reading the text form of level 1 (the grammar is what `graph.py` prints).
 
     graph     := "graph" "@" name "(" [%name ":" type ("," ...)*] ")" "->" "(" types ")"
                  "{" line* return "}"
@@ -22,7 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.reader import Reader
 from course_lib.ir.registry import op as op_row

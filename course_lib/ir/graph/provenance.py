@@ -10,7 +10,7 @@ to every line of the model that it pays for. Next room:
 
 from __future__ import annotations
 
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 
 
 def origins(*nodes: Node) -> tuple[str, ...]:

@@ -5,7 +5,7 @@
 
 What holds afterwards: every value is defined once and before it is used, every op is in the table
 with the right number of operands and attributes, every type is what the op's rule says.
-Next room: `text.py`, how a graph is printed and read.
+Next room: `parse.py`, which reads a graph's text.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import type_of
 
@@ -76,7 +77,8 @@ def misplaced(nodes: Sequence[Node]) -> int | None:
 
     One walk is enough. Whoever compares all pairs compares 50 million for 10,000 nodes.
 
-    >>> from course_lib.ir.graph.build import inp, relu
+    >>> from course_lib.ir.graph.build import relu
+    >>> from course_lib.ir.graph.node import inp
     >>> x = inp("x", "f32[4]")
     >>> y = relu(x)
     >>> print(misplaced([x, y, y + x]))

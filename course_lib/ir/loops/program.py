@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.ir.graph.graph import Node
 from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.text import print_kernel

@@ -31,8 +31,8 @@ def _composite(name: str, doc: str, decompose, arity: int | tuple[int, int | Non
     """A row whose meaning is its decomposition."""
 
     def definition(types: Sequence[TensorType], attrs: Attrs):
-        from course_lib.ir.graph.build import inp
         from course_lib.ir.graph.graph import Graph
+        from course_lib.ir.graph.node import inp
 
         operands = [inp(f"x{k}", t) for k, t in enumerate(types)]
         return Graph.of(operands, [decompose(operands, attrs)], name)

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.expr import Affine, LoopForm, call
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.elementwise import broadcast, broadcast_index, same_dtype
 from course_lib.ir.ops.layout import (
     FILTER,
@@ -223,7 +223,8 @@ def _conv_in_layouts(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -
 
 def _conv_decompose(operands, attrs: Attrs):
     """Padding made explicit; without padding, what it is in plain layouts."""
-    from course_lib.ir.graph.build import apply, relayout
+    from course_lib.ir.graph.build import relayout
+    from course_lib.ir.graph.node import apply
 
     x, w = operands
     layouts = attrs["layouts"] or (IMAGE, FILTER, IMAGE)

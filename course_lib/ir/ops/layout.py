@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.ir.expr import Affine, LoopForm
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, register
 from course_lib.ir.types import Dim, TensorType, divide, type_of
 

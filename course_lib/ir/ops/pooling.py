@@ -85,7 +85,8 @@ def _pool(name: str, function, combine: str, doc: str) -> Op:
 
     def decompose(operands, attrs: Attrs):
         """Padding made explicit; without padding, what it is in the plain layout."""
-        from course_lib.ir.graph.build import apply, relayout
+        from course_lib.ir.graph.build import relayout
+        from course_lib.ir.graph.node import apply
 
         (x,), layout = operands, attrs["layout"]
         window = Window.of(attrs["kernel"], attrs, name)

@@ -14,7 +14,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.expr import Affine, Iter, LoopForm, cast
-from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, normal_axis, register
+from course_lib.ir.graph.interp import run
+from course_lib.ir.registry import (
+    REQUIRED,
+    Attrs,
+    Op,
+    _no_flops,
+    flops,
+    normal_axis,
+    register,
+)
 from course_lib.ir.types import TensorType, dtype, type_of
 
 
@@ -94,14 +103,10 @@ def _fused_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
 
 
 def _fused(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
-    from course_lib.ir.graph.interp import run
-
     return run(attrs["body"], list(arrays))[0]
 
 
 def _fused_flops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
-    from course_lib.ir.registry import flops
-
     return sum(flops(node) for node in attrs["body"].ops)
 
 

@@ -102,7 +102,7 @@ def without_padding(attrs: Attrs) -> dict:
 
 def padded(x, window: Window, value: float, layout: str = IMAGE):
     """`x`, which lies in `layout`, with the window's padding made explicit (a node)."""
-    from course_lib.ir.graph.build import apply
+    from course_lib.ir.graph.node import apply
 
     if not window.padded:
         return x

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import apply, const
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.match import COMMUTATIVE
 
@@ -54,7 +55,8 @@ def cse(graph: Graph) -> Graph:
 
     Near-linear time: do not compare all pairs.
 
-    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> from course_lib.ir.graph.graph import print_graph
+    >>> from course_lib.ir.graph.parse import parse_graph
     >>> graph = parse_graph('''
     ... graph @f(%x: f32[4], %y: f32[4]) -> (f32[4]) {
     ...   %0 = add(%x, %y) : f32[4]

@@ -48,7 +48,8 @@ def dce(graph: Graph) -> Graph:
 
     Linear time: each node and each edge is looked at once, without recursion.
 
-    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> from course_lib.ir.graph.graph import print_graph
+    >>> from course_lib.ir.graph.parse import parse_graph
     >>> graph = parse_graph('''
     ... graph @f(%x: f32[4]) -> (f32[4]) {
     ...   %0 = exp(%x) : f32[4]

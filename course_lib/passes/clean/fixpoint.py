@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.passes.clean.cse import exactly
 from course_lib.passes.infra.manager import Pass, pass_name, run_passes
 

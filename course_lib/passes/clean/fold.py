@@ -12,9 +12,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import const
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.node import Node, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
 
@@ -53,7 +53,8 @@ def fold(graph: Graph) -> Graph:
     An op without operands, such as a small `iota`, has only constant operands: it is folded. The
     new constant keeps the node's name, and the origins of the node and of its operands.
 
-    >>> from course_lib.ir.graph.text import parse_graph, print_graph
+    >>> from course_lib.ir.graph.graph import print_graph
+    >>> from course_lib.ir.graph.parse import parse_graph
     >>> from course_lib.passes.clean.dce import dce
     >>> graph = parse_graph('''
     ... graph @f(%x: f32[4]) -> (f32[4]) {

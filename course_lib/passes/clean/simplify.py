@@ -11,8 +11,9 @@ Next room: `strength.py`, rules that replace an operation by a cheaper one.
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import abs, apply, const, maximum, neg, relu, select
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import abs, maximum, neg, relu, select
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DType
 from course_lib.passes.clean.dce import keep

@@ -13,8 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import apply, const, rsqrt, sqrt
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import rsqrt, sqrt
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule

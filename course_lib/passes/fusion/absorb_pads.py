@@ -9,8 +9,8 @@ The copy disappears; what is left of the pad is filling the border. Next room:
 
 from __future__ import annotations
 
-from course_lib.ir.graph.build import apply, inp
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.fusion.groups import kind_of
 

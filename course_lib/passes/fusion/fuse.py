@@ -11,7 +11,8 @@ them? (`groups.py`) Does it pay? (`should_fuse.py`) Next room: `passes/infra/man
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.passes.clean.dce import keep
 from course_lib.passes.fusion import should_fuse as heuristic
 from course_lib.passes.fusion.groups import as_kernels, fits

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from course_lib.ir.graph.build import apply, inp
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.registry import normal_axes
 from course_lib.ir.registry import op as op_row

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import apply, const
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.rewrite import rewrite
@@ -61,7 +61,8 @@ def horizontal(graph: Graph) -> Graph:
     The merged nodes carry the origins of all branches; what is replaced stays behind for `dce`. The
     results are the same numbers, as far as the target adds products in the same order.
 
-    >>> from course_lib.ir.graph.build import inp, transpose
+    >>> from course_lib.ir.graph.build import transpose
+    >>> from course_lib.ir.graph.node import inp
     >>> from course_lib.passes.clean.dce import dce
     >>> x = inp("x", "f32[4,8]")
     >>> ends = [transpose(x @ const(np.ones((8, n), np.float32)), (1, 0)) for n in (2, 3)]

@@ -9,7 +9,7 @@ Next room: `fuse.py`, which asks this question about every edge that it could fu
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 from course_lib.passes.fusion.groups import MOVES, REDUCTIONS, finishes_contraction, per_row
 
 
@@ -54,7 +54,8 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
     Ours never repeats arithmetic for each element. Real compilers weigh: XLA and Inductor recompute
     a cheap producer to save a large write.
 
-    >>> from course_lib.ir.graph.build import exp, inp
+    >>> from course_lib.ir.graph.build import exp
+    >>> from course_lib.ir.graph.node import inp
     >>> v, m = inp("v", "f32[10]"), inp("m", "f32[1000,10]")
     >>> should_fuse(exp(v), exp(v) + m), should_fuse(exp(m), exp(m) + v)
     (False, True)

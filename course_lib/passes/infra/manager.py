@@ -20,8 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 
 COMMUTATIVE = frozenset(
     ["add", "mul", "eq", "ne", "and", "or", "xor", "bit_and", "bit_or", "bit_xor"]
@@ -71,7 +71,8 @@ def match(pattern: Node, node: Node) -> dict[Node, Node] | None:
       the first idea, a = %x, leads nowhere.
     - A pattern node that is used twice must match one and the same node both times.
 
-    >>> from course_lib.ir.graph.build import inp, relu
+    >>> from course_lib.ir.graph.build import relu
+    >>> from course_lib.ir.graph.node import inp
     >>> a, b = inp("a", "f32[]"), inp("b", "f32[]")
     >>> pattern = (a + b) * a
     >>> x, y = inp("x", "f32[8,4]"), inp("y", "f32[4]")

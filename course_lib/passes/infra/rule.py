@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.build import apply, const, inp
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DTYPES, DType, TensorType
 from course_lib.passes.infra.match import match
@@ -45,7 +44,7 @@ def rule(
 
     Raises ValueError if `before` fits no element type, or if `after` has another type.
 
-    >>> from course_lib.ir.graph.build import inp
+    >>> from course_lib.ir.graph.node import inp
     >>> double_negation = rule(lambda x: -(-x), lambda x: x)
     >>> print(double_negation)
     neg(neg(%x)) -> %x

@@ -18,8 +18,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from course_lib.cost.layout import conv_cost, cost
-from course_lib.ir.graph.build import apply, relayout
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import relayout
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.layout import FILTER, IMAGE, Layout
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
 

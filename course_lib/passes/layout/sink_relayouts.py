@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import apply, relayout, reshape
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import relayout, reshape
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.layout import IMAGE, Layout
 from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.registry import op as op_row

@@ -14,7 +14,8 @@ kinds of ops. Next room: `passes/fusion/horizontal.py`, the first kind of fusion
 
 from __future__ import annotations
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.passes.infra.rewrite import rewrite
 
@@ -26,7 +27,8 @@ def decompose(graph: Graph) -> Graph:
     whether it is still inside its buffer. What is left has loop forms, except a few ops that only
     the interpreter's numpy computes. Every new node keeps the origin of the composite.
 
-    >>> from course_lib.ir.graph.build import apply, trace
+    >>> from course_lib.ir.graph.build import trace
+    >>> from course_lib.ir.graph.node import apply
     >>> window = dict(kernel=[3, 3], pads=[1, 1, 1, 1])
     >>> decompose(trace(lambda x: apply("max_pool", x, **window), "f32[1,8,6,6]"))
     graph @main(%x0: f32[1,8,6,6]) -> (f32[1,8,6,6]) {

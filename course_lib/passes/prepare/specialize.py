@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import Dim, Sym, TensorType, fits, product
 

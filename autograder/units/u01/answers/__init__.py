@@ -1,6 +1,6 @@
 """Unit 1, Graphs as IR: the exercises that are no function of the library.
 
-The other three are: course_lib/ir/graph/graph.py: topological_order, ir/graph/verify.py: misplaced,
+The other three are: course_lib/ir/graph/order.py: topological_order, ir/graph/verify.py: misplaced,
 ir/windows.py: positions. What the evidence is about stands in dumps.py. Next room:
 autograder/units/u01/checks/__init__.py.
 """
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import apply, inp, trace
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, inp
 
 
 @exercise(

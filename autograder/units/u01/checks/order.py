@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import inp, neg, relu
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import neg, relu
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, inp
 
 X, Y = inp("x", "f32[4]"), inp("y", "f32[4]")
 

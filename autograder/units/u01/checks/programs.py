@@ -5,7 +5,8 @@ A recording is written down as rows: "sub 1.0 x", "mul #0 #0" (the result of row
 
 from __future__ import annotations
 
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
 
 _NO_MORE = "no more and no fewer"
 _SIDE = "A number may stand on either side: `2.0 - x` is a sub, not a neg and an add"

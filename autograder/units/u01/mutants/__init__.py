@@ -7,8 +7,9 @@ import ast
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import apply, inp, trace
+from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, inp
 
 # ── ir.windows.positions ──
 

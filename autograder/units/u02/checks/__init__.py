@@ -20,9 +20,10 @@ from autograder.units.u02.answers import SCHOOL_RULES
 from autograder.units.u02.answers.evidence import DUMPS
 from autograder.units.u02.checks.shared import equal_bits, live_ops
 from course_lib import exercises
-from course_lib.ir.graph.build import const, exp, relu, trace
+from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import const
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import same_program

@@ -17,21 +17,10 @@ from autograder.units.u02.checks.shared import (
     same_bits,
     stays,
 )
-from course_lib.ir.graph.build import (
-    apply,
-    const,
-    exp,
-    expand,
-    inp,
-    neg,
-    relu,
-    sqrt,
-    tanh,
-    trace,
-    transpose,
-)
-from course_lib.ir.graph.graph import Graph, topological_order
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import exp, expand, neg, relu, sqrt, tanh, trace, transpose
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.types import Sym, TensorType, f32
 
 # ── passes.dce ──

@@ -17,17 +17,9 @@ from autograder.units.u02.checks.shared import (
     same_bits,
     stays,
 )
-from course_lib.ir.graph.build import (
-    apply,
-    cast,
-    const,
-    neg,
-    relu,
-    softmax,
-    trace,
-)
-from course_lib.ir.graph.graph import Graph, Node
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import cast, neg, relu, softmax, trace
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.infra.match import COMMUTATIVE
 
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import apply, const, inp, neg, reduce_sum, relu, softmax
-from course_lib.ir.graph.graph import Graph, Node, topological_order
-from course_lib.ir.graph.text import print_graph
+from course_lib.ir.graph.build import neg, reduce_sum, relu, softmax
+from course_lib.ir.graph.graph import Graph, print_graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.passes.infra.match import COMMUTATIVE, number_of
 
 

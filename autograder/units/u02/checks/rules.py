@@ -19,20 +19,10 @@ from autograder.units.u02.checks.shared import (
     special_inputs,
     stays,
 )
-from course_lib.ir.graph.build import (
-    abs,
-    apply,
-    const,
-    maximum,
-    minimum,
-    neg,
-    relu,
-    select,
-    sqrt,
-    trace,
-)
+from course_lib.ir.graph.build import abs, maximum, minimum, neg, relu, select, sqrt, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import apply, const
 
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
 NO_MATCH = "If you use `rule(...)`: it finds nothing until your `passes.match` is written."

@@ -16,9 +16,10 @@ import numpy as np
 from autograder.check.framework import Crashed, Wrong
 from autograder.check.properties import same_meaning, valid_graph
 from course_lib.ir.graph.build import relu, trace
-from course_lib.ir.graph.graph import Graph, Node, topological_order
+from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.order import topological_order
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 1e-30, -1e-30, 1e30, np.inf, -np.inf, np.nan)
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from autograder.check.framework import alternative, mutant
 from autograder.units.u02.answers import SCHOOL_RULES
-from course_lib.ir.graph.build import const, neg, relu, trace
+from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import const
 from course_lib.passes.clean.fixpoint import same_program
 from course_lib.passes.infra.manager import run_passes
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import const
-from course_lib.ir.graph.graph import Graph, topological_order
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.node import const
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.fold import SMALL
 from course_lib.passes.infra.match import COMMUTATIVE

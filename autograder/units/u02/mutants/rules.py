@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import abs, apply, const, maximum, neg, relu, rsqrt, select, sqrt
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.build import abs, maximum, neg, relu, rsqrt, select, sqrt
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.simplify import MOVEMENT, whole
 from course_lib.passes.clean.strength import never_negative, positive_powers_of_two, powers_of_two
 from course_lib.passes.infra.match import COMMUTATIVE, number_of

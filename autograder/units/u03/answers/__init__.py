@@ -7,8 +7,9 @@ the exercises are our answers and never ship. Next room: autograder/units/u03/ch
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import exp, inp, reduce_sum
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import exp, reduce_sum
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, inp
 
 # Kernels, and MB that they move, with the library's own passes (tests/units/test_u03.py).
 REFERENCE_BILL = {

@@ -8,18 +8,9 @@ what those lack, such as a producer that its consumer reads many times. Next roo
 
 from __future__ import annotations
 
-from course_lib.ir.graph.build import (
-    apply,
-    exp,
-    inp,
-    reduce_sum,
-    relu,
-    reshape,
-    sigmoid,
-    sqrt,
-    transpose,
-)
-from course_lib.ir.graph.graph import Graph, Node
+from course_lib.ir.graph.build import exp, reduce_sum, relu, reshape, sigmoid, sqrt, transpose
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.passes.prepare.decompose import decompose
 
 

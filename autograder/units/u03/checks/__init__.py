@@ -13,8 +13,9 @@ from typing import Any
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number, seal_of, valid_graph
 from autograder.units.u03.answers.evidence import GROUPS, REASONS
-from course_lib.ir.graph.graph import Graph, Node, topological_order
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.order import topological_order
 from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
 
 

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import same_meaning, valid_graph
 from autograder.units.u02.checks.shared import live_ops
-from course_lib.ir.graph.build import apply, const, inp, relu
-from course_lib.ir.graph.graph import Graph, Node, topological_order
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import relu
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 
 
 def convolution(x: Node, w: Node, **attrs: Any) -> Node:

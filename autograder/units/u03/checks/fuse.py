@@ -14,9 +14,9 @@ from autograder.check.properties import same_meaning, valid_graph
 from autograder.units.u02.checks.shared import deep, live_ops
 from autograder.units.u03.answers.programs import PROGRAMS
 from course_lib import exercises
-from course_lib.ir.graph.build import add, const, exp, inp, neg, reduce_max, relu, sigmoid, trace
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import const, inp
 from course_lib.ir.registry import traffic
 from course_lib.lower.executed import executed
 from course_lib.passes.fusion.fuse import fuse

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import same_meaning
 from autograder.units.u02.checks.shared import live_ops
-from course_lib.ir.graph.build import add, const, inp, relu, reshape, transpose
-from course_lib.ir.graph.graph import Graph, Node, topological_order
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.build import add, relu, reshape, transpose
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, const, inp
+from course_lib.ir.graph.order import topological_order
 
 
 def product(x: Node, width: int, seed: int, bias: bool = False) -> Node:

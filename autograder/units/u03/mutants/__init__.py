@@ -6,8 +6,9 @@ Here: the number, the program, the evidence. Folding and fusing have files of th
 from __future__ import annotations
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import exp, inp, reduce_max, reduce_sum, relu, transpose
+from course_lib.ir.graph.build import exp, reduce_max, reduce_sum, relu, transpose
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import inp
 
 # ── u03.saved ──
 

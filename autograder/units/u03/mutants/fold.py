@@ -11,7 +11,7 @@ from onnx import helper, numpy_helper
 from autograder.check.framework import alternative, mutant
 from autograder.units.u03.checks.onnx import FOLD
 from course_lib.frontend.onnx.surgery import attribute, constants_of, count_uses, sweep
-from course_lib.ir.graph.build import apply, const
+from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.bn_fold import convolution_before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import apply, const
+from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.fusion.groups import MOVES, as_kernels, finishes_contraction, fits, per_row
 from course_lib.passes.fusion.horizontal import branches, slice_after_reshape

@@ -12,7 +12,7 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.properties import seal_of
 from autograder.units.u04.answers import BROKEN
 from autograder.units.u04.checks.shared import arena, sequence_of, told_plan, whole
-from course_lib.ir.graph.text import parse_graph
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import ALIGNMENT, Interval, lower_bound
 from course_lib.memory.planners import best_fit, first_fit

@@ -17,10 +17,7 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.properties import same_meaning
 from course_lib.ir.graph.build import (
     add,
-    apply,
     concat,
-    const,
-    inp,
     neg,
     reduce_sum,
     relayout,
@@ -30,8 +27,9 @@ from course_lib.ir.graph.build import (
     tanh,
     trace,
 )
-from course_lib.ir.graph.graph import Graph, Node, topological_order
-from course_lib.ir.graph.text import value_names
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
 
 PIXELS, BLOCKS = "f32[1,4,4,16]", "f32[1,1,4,4,16]"  # 16 channels: nhwc, and nchw16c
 PLAIN = "f32[1,16,4,4]"

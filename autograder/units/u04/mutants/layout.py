@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import apply, relayout, reshape
+from course_lib.ir.graph.build import relayout, reshape
+from course_lib.ir.graph.node import apply
 from course_lib.ir.registry import op as op_row
 from course_lib.passes.layout.sink_relayouts import (
     in_layout,

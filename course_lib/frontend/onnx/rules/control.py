@@ -18,7 +18,7 @@ from typing import Any
 from course_lib.frontend import blocks
 from course_lib.frontend.onnx.table import NeedsConstant, attributes, numbers
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import i64
 

@@ -17,8 +17,7 @@ import numpy as np
 from course_lib.frontend import blocks
 from course_lib.frontend.onnx.table import as_type, element_type, numbers, optional_axes, translates
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.build import apply
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import bool_, f64, i32, i64
 

@@ -25,8 +25,7 @@ from course_lib.frontend.onnx.table import (
     translates,
 )
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.build import apply
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.types import Sym, f32, i64, product
 

@@ -17,8 +17,7 @@ from course_lib.frontend import blocks, images
 from course_lib.frontend.torch.rules.movement import reshape, squeeze, transpose, unsqueeze
 from course_lib.frontend.torch.table import translates
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.build import apply
-from course_lib.ir.graph.graph import Node
+from course_lib.ir.graph.node import Node, apply
 
 # ── products ──
 

@@ -4,7 +4,8 @@ from autograder.check.framework import Score, Wrong, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import a_number, at_most, same_meaning, valid_graph
 from course_lib.ir.graph.build import neg, trace
-from course_lib.ir.graph.graph import Graph, topological_order
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.order import topological_order
 
 
 @checks("u99.sweep", given=graphs(size=6), examples=40)

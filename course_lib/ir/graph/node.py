@@ -1,0 +1,149 @@
+"""Level 1, the values: a node *is* its value, and `apply` makes one by op name.
+
+    x = inp("x", "f32[4]")
+    y = apply("relu", x)                  # a Node : f32[4]; nothing is computed yet
+
+A node never changes. A pass that wants a different graph makes new nodes for what differs and
+shares the rest. Two nodes are equal only if they are the same object: whether two *computations*
+are equal is a question for `passes/clean/cse.py`. `apply` infers the type from the op table
+(`ir/registry.py`), so that an ill-typed node cannot be made. Next room: `order.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from course_lib.ir.registry import op as op_row
+from course_lib.ir.types import DType, TensorType, dtype, parse_type, type_of
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation and the one value that it defines.
+
+    op      name of a row in `ops.OPS`
+    inputs  the nodes whose values it reads, in order
+    attrs   compile-time parameters; every attribute of the op's row is present
+    type    of the value
+    name    a hint for printing; need not be unique
+    origin  where it came from in the user's model: torch module paths or ONNX node names
+    """
+
+    op: str
+    inputs: tuple[Node, ...]
+    attrs: Mapping[str, Any]
+    type: TensorType
+    name: str = ""
+    origin: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> np.ndarray:
+        """The array of a constant."""
+        assert self.op == "constant", f"{self.op} has no compile-time value"
+        return self.attrs["value"]
+
+    def with_inputs(self, inputs: Sequence[Node]) -> Node:
+        """The same operation on other values; this very node if nothing differs."""
+        if all(a is b for a, b in zip(self.inputs, inputs, strict=True)):
+            return self
+        return replace(self, inputs=tuple(inputs))
+
+    def __repr__(self) -> str:
+        args = ", ".join(n.name or n.op for n in self.inputs)
+        where = f"  # from {', '.join(self.origin)}" if self.origin else ""
+        return f"{self.op}({args}) : {self.type}{where}"
+
+    # Arithmetic on nodes builds nodes, so that rewrites and examples read like formulas.
+    def __add__(self, other: Any) -> Node:
+        return apply("add", self, other)
+
+    def __radd__(self, other: Any) -> Node:
+        return apply("add", other, self)
+
+    def __sub__(self, other: Any) -> Node:
+        return apply("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Node:
+        return apply("sub", other, self)
+
+    def __mul__(self, other: Any) -> Node:
+        return apply("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Node:
+        return apply("mul", other, self)
+
+    def __truediv__(self, other: Any) -> Node:
+        return apply("div", self, other)
+
+    def __rtruediv__(self, other: Any) -> Node:
+        return apply("div", other, self)
+
+    def __pow__(self, other: Any) -> Node:
+        return apply("pow", self, other)
+
+    def __neg__(self) -> Node:
+        return apply("neg", self)
+
+    def __matmul__(self, other: Any) -> Node:
+        return apply("matmul", self, other)
+
+
+def inp(name: str, type: TensorType | str) -> Node:
+    """An input of a graph."""
+    type = parse_type(type) if isinstance(type, str) else type
+    return Node("input", (), MappingProxyType({}), type, name)
+
+
+def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
+    """A constant from an array, a list or a number (Python floats become f32)."""
+    type = dtype(type) if isinstance(type, str) else type
+    if type is None and not isinstance(value, (np.ndarray, np.generic)):
+        value = np.asarray(value)
+        value = value.astype(np.float32) if value.dtype == np.float64 else value
+    array = np.array(value, dtype=type.numpy if type else None, order="C")
+    array.setflags(write=False)
+    return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
+
+
+def apply(
+    op: str, *operands: Any, name: str = "", origin: tuple[str, ...] = (), **attrs: Any
+) -> Node:
+    """A node of the named op. Operands are nodes, arrays or numbers."""
+    row = op_row(op)
+    row.check_arity(len(operands))
+    inputs = _as_nodes(operands, op)
+    full = row.complete({key: _frozen(value) for key, value in attrs.items()})
+    result = row.infer([i.type for i in inputs], full)
+    return Node(op, inputs, MappingProxyType(full), result, name, origin)
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return tuple(_frozen(v) for v in value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def _as_nodes(operands: Sequence[Any], op: str) -> tuple[Node, ...]:
+    given = [o for o in operands if isinstance(o, Node)]
+    like = given[-1].type.dtype if given else None  # the last: select's first one is a bool
+    nodes = []
+    for operand in operands:
+        if isinstance(operand, Node):
+            nodes.append(operand)
+        elif isinstance(operand, (bool, int, float, list, tuple, np.ndarray, np.generic)):
+            scalar = isinstance(operand, (bool, int, float))
+            if isinstance(operand, float) and like is not None and not like.is_float:
+                raise ValueError(f"{op}: the number {operand} does not fit a tensor of {like}")
+            nodes.append(const(operand, like if scalar else None))
+        else:
+            raise ValueError(
+                f"{op}: an operand must be a Node, an array or a number, got {operand!r}"
+            )
+    return tuple(nodes)
