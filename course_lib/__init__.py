@@ -9,13 +9,7 @@ Importing this package loads nothing heavy: torch, onnx and llvmlite are importe
 that needs each of them, when it is first used. Start reading at `compiler.py`, the front door.
 """
 
-from typing import Any
+from course_lib.compiler import compile
 
+__all__ = ["compile"]
 __version__ = "0.1.0"
-
-
-def compile(*args: Any, **kwargs: Any) -> Any:
-    """Compile a model. See `course_lib.compiler.compile` for the arguments."""
-    from course_lib.compiler import compile
-
-    return compile(*args, **kwargs)

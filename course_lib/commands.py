@@ -12,9 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.bridges.peers import onnxruntime_session
+from course_lib.compiler import compile
+from course_lib.draw.graphs.stages import slider
+from course_lib.frontend import load, signature
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.registry import KINDS, OPS, REQUIRED, Op
 from course_lib.ir.types import TensorType
+from course_lib.models import MODELS, example_inputs
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
 
@@ -33,9 +38,6 @@ class Result:
 
 def run(options: Namespace) -> Result:
     """Compile, run and time a model; compare with a peer if asked."""
-    from course_lib.compiler import compile
-    from course_lib.frontend import signature
-
     model, source = find_model(options.model)
     inputs = load_inputs(signature(model), options.inputs, options.seed)
     executable = compile(model, inputs, target=options.target, threads=options.threads)
@@ -63,11 +65,8 @@ def find_model(model: str) -> tuple[str | Graph, str | bytes]:
     A file is not translated yet: the inputs give numbers to its symbolic sizes, and some ops, such
     as Split, can be translated for numbers only.
     """
-    from course_lib.frontend import load
-    from course_lib.models import MODELS, example_inputs
-
     if model in MODELS and not Path(model).exists():
-        from course_lib.frontend.onnx.write import to_onnx
+        from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
         graph = load(MODELS[model].build(), example_inputs(model))
         return graph, to_onnx(graph).SerializeToString()
@@ -128,8 +127,6 @@ def compare(
     options: Namespace,
 ) -> dict[str, Any]:
     """Errors against the peer, over all outputs, and its time."""
-    from course_lib.bridges.peers import onnxruntime_session
-
     peer = onnxruntime_session(source, options.threads)
     theirs = peer(inputs)
     worst_absolute = worst_relative = 0.0
@@ -175,10 +172,6 @@ def _comparison(found: dict[str, Any], ours_ms: float) -> str:
 
 def show(options: Namespace) -> Result:
     """One stage of a compilation, printed or written as a picture; or a slider through all."""
-    from course_lib.compiler import compile
-    from course_lib.draw.graphs.stages import slider
-    from course_lib.frontend import signature
-
     model, _ = find_model(options.model)
     inputs = load_inputs(signature(model), options.inputs, options.seed)
     executable = compile(model, inputs)

@@ -24,7 +24,8 @@ from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place
 from course_lib.memory.order import reorder
 from course_lib.memory.plan import plan_memory
-from course_lib.passes.infra.manager import DEFAULT, Pass, run_passes
+from course_lib.passes.infra.manager import Pass, run_passes
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
@@ -48,7 +49,7 @@ def compile(
     example_inputs  arrays or tensors, or one of them. A torch module needs them to be traced; they
                     also give a number to every symbolic size (a batch of `n`)
     target          "cpu": machine code; "interpreter": numpy, node by node
-    passes          graph passes in order; None: `passes.manager.DEFAULT`
+    passes          graph passes in order; None: `passes.pipeline.DEFAULT`
     watch           `watch(name, form)` sees every intermediate form: a Graph after each pass, then
                     a Program of loop nests, then LLVM IR as text
     threads         how many may work on one kernel; None: as many as there are processors

@@ -11,8 +11,8 @@ manager verifies the graph between two passes.
 
     infra/    patterns, rules, rewriting, the manager      clean/    less work, the same structure
     prepare/  numbers for sizes, composites spelled out    fusion/   several operations, one kernel
-    layout/   how images lie in memory
+    layout/   how images lie in memory                     pipeline.py   the compiler's list
 
 Read `clean/dce.py` and `clean/cse.py` first, then `infra/rewrite.py` (with `infra/match.py` and
-`infra/rule.py`), then `infra/manager.py` for the order in which the compiler runs them.
+`infra/rule.py`), then `pipeline.py` for the order in which the compiler runs them.
 """

@@ -13,7 +13,8 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.loops.program import Program
 from course_lib.passes.clean.dce import dce
-from course_lib.passes.infra.manager import DEFAULT, pass_name
+from course_lib.passes.infra.manager import pass_name
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 RNG = np.random.default_rng(11)

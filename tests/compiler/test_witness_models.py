@@ -22,6 +22,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.pipeline import DEFAULT
 
 TOLERANCE = 1e-4
 TARGETS = ("interpreter", "cpu")
@@ -113,7 +114,7 @@ def test_our_onnx_export_runs_in_onnxruntime(name: str, opset: int) -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_what_our_passes_made_of_a_model_runs_in_onnxruntime(name: str) -> None:
-    optimized = run_passes(imported(name))
+    optimized = run_passes(imported(name), DEFAULT)
     assert any(node.op == "fused" for node in optimized.ops)
     assert error(on_onnxruntime(to_onnx(optimized), name), name) <= TOLERANCE
 

@@ -13,6 +13,7 @@ from course_lib.exercises import baselines, slot
 from course_lib.ir.graph.build import neg, trace
 from course_lib.ir.graph.interp import run
 from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.pipeline import DEFAULT
 
 FILES = sorted(
     found.name
@@ -53,8 +54,8 @@ def test_exercise_has_specification_example_hints_and_baseline(name: str) -> Non
 def test_the_pipeline_runs_on_all_baselines() -> None:
     graph = trace(lambda x, y: neg(neg(x * 1.0)) / 2.0 + (y - 0.0), "f32[4]", "f32[4]")
     with baselines(*EXERCISES):
-        plain = run_passes(graph)
+        plain = run_passes(graph, DEFAULT)
     assert len(plain.ops) == len(graph.ops), "nothing is optimized"
-    assert len(run_passes(graph).ops) == 1, "with the passes it is one kernel"
+    assert len(run_passes(graph, DEFAULT).ops) == 1, "with the passes it is one kernel"
     arrays = [np.asarray(v, np.float32) for v in ([1, 2, 3, -4], [0.5, 1, 2, 3])]
-    assert (run(plain, arrays)[0] == run(run_passes(graph), arrays)[0]).all()
+    assert (run(plain, arrays)[0] == run(run_passes(graph, DEFAULT), arrays)[0]).all()

@@ -19,6 +19,7 @@ from course_lib.passes.clean.fold import fold
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.groups import LARGEST, LONGEST_ROW, as_kernels
 from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 RNG = np.random.default_rng(0)
@@ -417,6 +418,6 @@ def test_softmax_and_a_residual_block_through_the_whole_pipeline() -> None:
         return relu(y + x)
 
     graph = trace(block, "f32[1,4,6,6]")
-    after = run_passes(graph)
+    after = run_passes(graph, DEFAULT)
     assert kernels(after) == ["pad", "conv_add_relu_pad", "conv_add_add_relu"]
     assert_close(graph, after)

@@ -25,7 +25,8 @@ from course_lib.passes.clean.simplify import simplify
 from course_lib.passes.clean.strength import strength
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.groups import CONTRACTIONS, REDUCTIONS
-from course_lib.passes.infra.manager import DEFAULT, run_passes
+from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 EXACT = [dce, cse, fold, simplify, decompose, fuse, bn_fold]

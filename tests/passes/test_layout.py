@@ -30,6 +30,7 @@ from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.layout.layout import LAYOUTS, in_layouts, layout, layouts_of
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 RNG = np.random.default_rng(11)
@@ -311,7 +312,7 @@ def test_convolutions_that_no_layout_fits() -> None:
 
 @pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2"])
 def test_both_models_run_in_one_layout_from_end_to_end(name: str) -> None:
-    after = run_passes(load(MODELS[name].build(), list(example_inputs(name))))
+    after = run_passes(load(MODELS[name].build(), list(example_inputs(name))), DEFAULT)
     assert moved(after) == []
     bodies = [n.attrs["body"].ops if n.op == "fused" else [n] for n in after.ops]
     convolutions = [n for ops in bodies for n in ops if n.op == "conv"]

@@ -14,7 +14,8 @@ from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import fixpoint, same_program
 from course_lib.passes.clean.fold import fold
 from course_lib.passes.clean.simplify import simplify
-from course_lib.passes.infra.manager import DEFAULT, PassError, PassRun, diff, run_passes
+from course_lib.passes.infra.manager import PassError, PassRun, diff, run_passes
+from course_lib.passes.pipeline import DEFAULT
 
 GRAPH = trace(lambda x: relu(x * (const(2.0) - 1.0)), "f32[4]", name="f")
 
@@ -183,7 +184,7 @@ def test_a_students_pass_compiles_the_model() -> None:
 
     seen: dict[str, int] = {}
     with plugged("passes.dce", backwards_only):
-        run_passes(GRAPH, watch=lambda name, graph: seen.update({name: len(graph.nodes)}))
+        run_passes(GRAPH, DEFAULT, watch=lambda name, graph: seen.update({name: len(graph.nodes)}))
     assert seen["dce"] == 2
 
 
@@ -196,7 +197,7 @@ def test_ten_thousand_nodes_go_through_without_recursion() -> None:
 
     graph = trace(wide, "f32[2]")
     assert len(graph.nodes) > 12000
-    after = run_passes(graph)
+    after = run_passes(graph, DEFAULT)
     assert len(after.ops) < 4000
     x = np.zeros(2, np.float32)
     np.testing.assert_array_equal(run(after, [x])[0], run(graph, [x])[0])

@@ -11,6 +11,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.pipeline import DEFAULT
 
 # Kernels after all passes: fused groups and single ops, without reshapes (they move nothing).
 KERNELS = {"mlp": 3, "block": 13, "resnet18": 32, "mobilenet_v2": 55}
@@ -28,7 +29,7 @@ def kernels(graph: Graph) -> int:
 
 def test_the_passes_leave_few_kernels_that_mean_the_same(model: tuple[str, Graph]) -> None:
     name, graph = model
-    after = run_passes(graph)
+    after = run_passes(graph, DEFAULT)
     assert kernels(after) <= KERNELS[name]
     assert not any(n.op == "batch_norm" for n in after.nodes)
     inputs = example_inputs(name)
@@ -40,7 +41,7 @@ def test_every_operation_of_the_model_is_accounted_for(model: tuple[str, Graph])
     """Provenance: each place in the model that had an op still has one, or one that names it."""
     _, graph = model
     before = {origin for node in graph.ops for origin in node.origin}
-    after = {origin for node in run_passes(graph).ops for origin in node.origin}
+    after = {origin for node in run_passes(graph, DEFAULT).ops for origin in node.origin}
     lost = Counter(before - after)
     assert not lost, f"no node is left that comes from {sorted(lost)}"
 
@@ -48,4 +49,4 @@ def test_every_operation_of_the_model_is_accounted_for(model: tuple[str, Graph])
 def test_without_fusion_every_op_is_a_kernel(model: tuple[str, Graph]) -> None:
     name, graph = model
     with baselines("passes.fuse", "passes.horizontal"):
-        assert kernels(run_passes(graph)) > 1.5 * KERNELS[name]
+        assert kernels(run_passes(graph, DEFAULT)) > 1.5 * KERNELS[name]

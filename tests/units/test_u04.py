@@ -46,9 +46,10 @@ from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import fold
 from course_lib.passes.clean.simplify import simplify
-from course_lib.passes.infra.manager import DEFAULT, run_passes
+from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.layout.layout import in_layouts, layout, layouts_of
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 WITH_MUTANTS = [

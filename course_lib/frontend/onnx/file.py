@@ -15,6 +15,7 @@ from typing import Any
 
 import onnx
 from google.protobuf.message import DecodeError
+from onnx.external_data_helper import load_external_data_for_model
 
 from course_lib.frontend.onnx.table import element_type
 from course_lib.ir.types import Dim, Sym, TensorType
@@ -74,8 +75,6 @@ def _names(graph: onnx.GraphProto) -> Iterable[str]:
 
 
 def _load_external_data(proto: onnx.ModelProto, path: Path) -> None:
-    from onnx.external_data_helper import load_external_data_for_model
-
     try:
         load_external_data_for_model(proto, str(path.parent))
     except Exception as error:

@@ -15,9 +15,9 @@ from __future__ import annotations
 import onnx
 from onnx import helper
 
-from course_lib.frontend.onnx import write_rules as onnx_export_rules  # noqa: F401  (registers the rules)
 from course_lib.frontend.onnx.read import OLDEST_OPSET
 from course_lib.frontend.onnx.table import type_code
+from course_lib.frontend.onnx.write_rules import RULES
 from course_lib.frontend.onnx.writer import Writer
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
@@ -30,7 +30,7 @@ def to_onnx(graph: Graph, opset: int = 20) -> onnx.ModelProto:
     """The graph as a valid ONNX model of this opset. Origins become node names."""
     if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
         raise ValueError(f"opset {opset} is not between {OLDEST_OPSET} and {NEWEST_OPSET}")
-    writer = Writer(verify(graph), opset)
+    writer = Writer(verify(graph), opset, RULES)
     inputs = [_info(writer.names[n], n.type) for n in graph.inputs]
     writer.body(graph)
     outputs = [_info(writer.output(n), n.type) for n in graph.outputs]

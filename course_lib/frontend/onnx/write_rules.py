@@ -8,7 +8,7 @@ the opset is too old. Next: `write.py`, the public function.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,26 @@ import onnx
 
 from course_lib.frontend.onnx.rules.elementwise import BINARY, UNARY
 from course_lib.frontend.onnx.table import type_code
-from course_lib.frontend.onnx.writer import Writer, exports
+from course_lib.frontend.onnx.writer import Rule, Writer
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.layout import IMAGE
 from course_lib.ir.types import Sym, dtype
+
+RULES: dict[str, Rule] = {}
+
+
+def exports(*names: str) -> Callable[[Rule], Rule]:
+    """Register a function as the rule for these ops of ours."""
+
+    def register(rule: Rule) -> Rule:
+        for name in names:
+            assert name not in RULES, f"{name} has two rules"
+            RULES[name] = rule
+        return rule
+
+    return register
+
 
 # Elementwise ops are the importer's table read backwards.
 for _onnx, _ours in {**UNARY, **BINARY, "Max": "max", "Min": "min", "IsInf": "isinf"}.items():

@@ -1,4 +1,4 @@
-"""What an export has written so far, and the table of rules that write it.
+"""What an export has written so far, and how it applies the rules that write it.
 
     w.emit("Softmax", "x", axis=1)   adds an ONNX node and returns the name of its result
     w.constant(array)                adds an initializer and returns its name
@@ -9,7 +9,7 @@ Next: `write_rules.py`, one rule for each of our ops.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,26 +22,13 @@ from course_lib.ir.registry import op as op_row
 
 # (writer, node, names of its operands) -> name of the result, or None: write its definition instead
 Rule = Callable[..., str | None]
-EXPORT: dict[str, Rule] = {}
-
-
-def exports(*names: str) -> Callable[[Rule], Rule]:
-    """Register a function as the rule for these ops of ours."""
-
-    def register(rule: Rule) -> Rule:
-        for name in names:
-            assert name not in EXPORT, f"{name} has two rules"
-            EXPORT[name] = rule
-        return rule
-
-    return register
 
 
 class Writer:
-    """Collects ONNX nodes. `names` maps our nodes to ONNX value names."""
+    """Collects ONNX nodes. `rules` has a rule for each op, `names` each node's ONNX name."""
 
-    def __init__(self, graph: Graph, opset: int) -> None:
-        self.opset = opset
+    def __init__(self, graph: Graph, opset: int, rules: Mapping[str, Rule]) -> None:
+        self.opset, self.rules = opset, rules
         self.names: dict[Node, str] = dict(value_names(graph))
         self.taken = set(self.names.values())
         self.nodes: list[onnx.NodeProto] = []
@@ -63,7 +50,7 @@ class Writer:
 
     def write(self, node: Node) -> None:
         """Emit one node; its value has the name `names[node]` afterwards."""
-        rule, before = EXPORT.get(node.op), len(self.nodes)
+        rule, before = self.rules.get(node.op), len(self.nodes)
         made = rule(self, node, *(self.names[i] for i in node.inputs)) if rule else None
         if made is None:
             made = self.by_definition(node)

@@ -3,7 +3,8 @@
     fixpoint(graph, [simplify, fold, dce])
 
 One pass makes work for another: folding makes the 1.0 that simplification looks for. The other
-answer to the question of the right order is a fixed list with repeats, as in the manager.
+answer to the question of the right order is a fixed list with repeats: the next room,
+`passes/pipeline.py`.
 """
 
 from __future__ import annotations

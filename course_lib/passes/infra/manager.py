@@ -6,8 +6,8 @@
     dce 7
 
 When a pass breaks the graph, the error names that pass and shows what it changed; when it crashes,
-the error shows the line of the pass's author. Next room: `course_lib/schedule/`, where the ops
-become loops.
+the error shows the line of the pass's author. It runs the passes that it is given; which ones the
+compiler gives it is said in `passes/pipeline.py`. Next room: `passes/clean/fixpoint.py`.
 """
 
 from __future__ import annotations
@@ -22,39 +22,8 @@ from pathlib import Path
 
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.verify import verify
-from course_lib.passes.clean.bn_fold import bn_fold
-from course_lib.passes.clean.cse import cse
-from course_lib.passes.clean.dce import dce
-from course_lib.passes.clean.fold import fold
-from course_lib.passes.clean.simplify import simplify
-from course_lib.passes.clean.strength import strength
-from course_lib.passes.fusion.absorb_pads import absorb_pads
-from course_lib.passes.fusion.fuse import fuse
-from course_lib.passes.fusion.horizontal import horizontal
-from course_lib.passes.layout.layout import layout
-from course_lib.passes.layout.sink_relayouts import sink_relayouts
-from course_lib.passes.prepare.decompose import decompose
 
 Pass = Callable[[Graph], Graph]
-
-# What the compiler runs, in this order.
-DEFAULT: list[Pass] = [
-    fold,  # constants first: the rules below look for them
-    simplify,
-    bn_fold,  # while a batch norm is still one node
-    decompose,
-    strength,
-    layout,  # once padding is an op of its own
-    sink_relayouts,
-    fold,  # what decompose made of weights, and the filters in their new layouts
-    simplify,
-    cse,
-    horizontal,  # after cse: siblings read one node
-    dce,
-    fuse,  # no rule looks into a group
-    absorb_pads,
-    dce,  # what was padded
-]
 
 LIBRARY = str(Path(__file__).resolve().parents[2])  # course_lib
 SHOWN = 30  # lines of a diff
@@ -84,7 +53,7 @@ class PassRun:
 
 def run_passes(
     graph: Graph,
-    passes: Sequence[Pass] = DEFAULT,
+    passes: Sequence[Pass],
     watch: Callable[[str, Graph], object] | None = None,
     log: list[PassRun] | None = None,
 ) -> Graph:

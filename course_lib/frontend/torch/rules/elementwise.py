@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import torch
+
 from course_lib.frontend import blocks
 from course_lib.frontend.torch.table import as_type, element_type, promote, together, translates
 from course_lib.ir.graph import build as b
@@ -155,8 +157,6 @@ def clamp_max(x: Node, max: Any) -> Node:
 @translates("to", "_to_copy", "type_as")
 def to(x: Node, *args: Any, dtype: Any = None, **_: Any) -> Node:
     """Devices, layouts and copies have no meaning here; an element type has."""
-    import torch
-
     for given in (*args, dtype):
         if isinstance(given, torch.dtype):
             return as_type(x, element_type(given))

@@ -13,6 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from course_lib.frontend import blocks, images
 from course_lib.frontend.torch.rules.movement import reshape, squeeze, transpose, unsqueeze
 from course_lib.frontend.torch.table import translates
@@ -179,8 +181,6 @@ def instance_norm(x: Node, weight: Node | None, bias: Node | None, running_mean:
 @translates("rms_norm")
 def rms_norm(x: Node, normalized_shape: Sequence[int], weight: Node | None = None,
              eps: float | None = None) -> Node:  # fmt: skip
-    import numpy as np
-
     eps = float(np.finfo(x.type.dtype.numpy).eps) if eps is None else eps
     return blocks.rms_norm(x, tuple(range(-len(normalized_shape), 0)), weight, eps)
 

@@ -1,0 +1,42 @@
+"""The pipeline: which passes the compiler runs, and in which order.
+
+    run_passes(graph, DEFAULT)
+
+A fixed list with repeats. The other answer to the question of the right order, round after round
+until nothing changes, is `clean/fixpoint.py`. Next room: `course_lib/lower/`, where the ops become
+loops.
+"""
+
+from __future__ import annotations
+
+from course_lib.passes.clean.bn_fold import bn_fold
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.fusion.absorb_pads import absorb_pads
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.horizontal import horizontal
+from course_lib.passes.infra.manager import Pass
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.prepare.decompose import decompose
+
+DEFAULT: list[Pass] = [
+    fold,  # constants first: the rules below look for them
+    simplify,
+    bn_fold,  # while a batch norm is still one node
+    decompose,
+    strength,
+    layout,  # once padding is an op of its own
+    sink_relayouts,
+    fold,  # what decompose made of weights, and the filters in their new layouts
+    simplify,
+    cse,
+    horizontal,  # after cse: siblings read one node
+    dce,
+    fuse,  # no rule looks into a group
+    absorb_pads,
+    dce,  # what was padded
+]
