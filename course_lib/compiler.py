@@ -37,7 +37,7 @@ Watch = Callable[[str, Any], object]
 
 def compile(
     model: Any,
-    example_inputs: Sequence[Any] | None = None,
+    example_inputs: Any = None,
     target: str = "cpu",
     passes: Sequence[Pass] | None = None,
     watch: Watch | None = None,
@@ -77,7 +77,7 @@ def compile(
     return generate(graph, see, stages, seconds, threads)
 
 
-def read(model: Any, example_inputs: Sequence[Any] | None) -> Graph:
+def read(model: Any, example_inputs: Any) -> Graph:
     """The model as a verified graph with numbers for sizes."""
     from course_lib.frontend import load
 
