@@ -53,8 +53,8 @@ MODULES = {
     "passes.sink_relayouts": "passes.layout.sink_relayouts",
     "passes.strength": "passes.clean.strength",
     "schedule.in_place.may_overwrite": "memory.in_place",
-    "schedule.memory.assign_offsets": "memory.plan",
-    "schedule.memory.liveness": "memory.plan",
+    "schedule.memory.assign_offsets": "memory.offsets",
+    "schedule.memory.liveness": "memory.liveness",
     "schedule.order.order": "memory.order",
 }
 

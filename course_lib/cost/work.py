@@ -5,7 +5,7 @@
                for i in 0..1000 { for j in 0..10 { out[i, j] = exp(x0[j]) } }    10,000 of them
 
 The op table says what a program has to compute. Fusion can make a kernel compute the same value
-again and again, and only its loops show that. Next room: `memory/plan.py`.
+again and again, and only its loops show that. Next room: `memory/liveness.py`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from course_lib.exercises import exercise
 from course_lib.ir.expr import Load
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt, accesses, on_loads, verify_kernel
 from course_lib.ir.loops.program import Program, Step
-from course_lib.memory.plan import owner
+from course_lib.memory.liveness import owner
 from course_lib.schedule.primitives import conflict
 
 

@@ -20,8 +20,9 @@ from heapq import nsmallest
 from course_lib.exercises import exercise
 from course_lib.ir.loops.program import Program
 from course_lib.memory.in_place import in_place
-from course_lib.memory.plan import Task, outside, plan_memory
-from course_lib.memory.plan import tasks as tasks_of
+from course_lib.memory.liveness import Task, outside
+from course_lib.memory.liveness import tasks as tasks_of
+from course_lib.memory.plan import plan_memory
 
 
 def reorder(program: Program) -> Program:

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib.memory.plan import Interval, arena_size, gaps, lower_bound
+from course_lib.memory.liveness import Interval
+from course_lib.memory.offsets import arena_size, gaps, lower_bound
 
 MOST_STATES = 20_000  # that `exact` looks at before it gives up
 

@@ -2,7 +2,7 @@
 
 ResNet-18 has 20 convolutions of only 11 different shapes: kernels that are equal but for their
 name are generated once. Weights that a schedule wants in blocks are rearranged here, at compile
-time. Next room: `memory/plan.py`.
+time. Next room: `memory/liveness.py`.
 """
 
 from __future__ import annotations

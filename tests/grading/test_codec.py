@@ -19,7 +19,7 @@ from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.types import parse_type
-from course_lib.memory.plan import Interval
+from course_lib.memory.liveness import Interval
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

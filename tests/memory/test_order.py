@@ -14,8 +14,10 @@ from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.loops.program import run_program
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place
+from course_lib.memory.liveness import Interval, Task, liveness
+from course_lib.memory.offsets import lower_bound
 from course_lib.memory.order import check_order, order, peak, reorder
-from course_lib.memory.plan import Interval, Task, liveness, lower_bound, plan_memory
+from course_lib.memory.plan import plan_memory
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.prepare.decompose import decompose

@@ -18,21 +18,18 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place
-from course_lib.memory.plan import (
+from course_lib.memory.liveness import (
     Interval,
     Task,
     aligned,
-    assign_offsets,
-    check_plan,
     lifetimes,
     liveness,
-    lower_bound,
-    one_after_another,
     outside,
-    plan_memory,
     tasks,
     to_the_end,
 )
+from course_lib.memory.offsets import assign_offsets, check_plan, lower_bound, one_after_another
+from course_lib.memory.plan import plan_memory
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime import executable

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from course_lib.memory.plan import (
-    Interval,
-    arena_size,
-    assign_offsets,
-    check_plan,
-    gaps,
-    lower_bound,
-)
+from course_lib.memory.liveness import Interval
+from course_lib.memory.offsets import arena_size, assign_offsets, check_plan, gaps, lower_bound
 from course_lib.memory.planners import best_fit, exact, first_fit
 
 

@@ -31,15 +31,10 @@ from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.loops.nest import loops
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place
+from course_lib.memory.liveness import lifetimes
+from course_lib.memory.offsets import arena_size, assign_offsets, lower_bound, one_after_another
 from course_lib.memory.order import reorder
-from course_lib.memory.plan import (
-    arena_size,
-    assign_offsets,
-    lifetimes,
-    lower_bound,
-    one_after_another,
-    plan_memory,
-)
+from course_lib.memory.plan import plan_memory
 from course_lib.memory.planners import first_fit
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.clean.cse import cse

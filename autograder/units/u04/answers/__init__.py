@@ -7,7 +7,7 @@ answers and never ship. Next room: autograder/units/u04/checks/__init__.py.
 from __future__ import annotations
 
 from course_lib.exercises import exercise
-from course_lib.memory.plan import Interval
+from course_lib.memory.liveness import Interval
 
 # Bytes of the arena with the library's own functions plugged in: reordered, in place, in plain
 # layouts. tests/units/test_u04.py computes them again.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import random
 
-from course_lib.memory.plan import Interval, Task
+from course_lib.memory.liveness import Interval, Task
 
 
 def random_lives(seed: int, most: int = 60) -> list[Interval]:

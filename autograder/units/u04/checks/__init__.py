@@ -14,7 +14,8 @@ from autograder.units.u04.answers import BROKEN
 from autograder.units.u04.checks.shared import arena, sequence_of, told_plan, whole
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.lower.lower import lower
-from course_lib.memory.plan import ALIGNMENT, Interval, lower_bound
+from course_lib.memory.liveness import ALIGNMENT, Interval
+from course_lib.memory.offsets import lower_bound
 from course_lib.memory.planners import best_fit, first_fit
 
 CLASH = ("8c987ae54e7d", "37facc95eb42", "b07c760f7371")  # a seal for each name

@@ -14,8 +14,8 @@ import numpy as np
 from autograder.check.framework import Score, Wrong, checks
 from autograder.units.u04.answers.lives import random_tasks
 from autograder.units.u04.checks.shared import told_run, whole
+from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
-from course_lib.memory.plan import Task
 
 # Seeds of random tasks, and the smallest peak of any order of them, in units of 64 bytes. An
 # exhaustive search found it; tests/units/test_u04.py repeats the search.
