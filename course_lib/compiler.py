@@ -5,8 +5,8 @@
 
 Four forms of one program, each printed, drawn and run by its own room:
 
-    graph of tensor ops  ->  loop nests over buffers  ->  LLVM IR  ->  machine code
-    frontend/, passes/       schedule/                    llvm/        runtime/
+    graph of tensor ops  ->  loop nests over buffers      ->  LLVM IR  ->  machine code
+    frontend/, passes/       lower/, memory/, schedule/       llvm/        runtime/
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
 from course_lib.lower.lower import lower
-from course_lib.memory.in_place import in_place
-from course_lib.memory.order import reorder
-from course_lib.memory.plan import plan_memory
+from course_lib.memory.plan import plan
 from course_lib.passes.infra.manager import Pass, run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
@@ -98,11 +96,12 @@ def generate(
 
     machine = host_machine(threads)
     with timed(seconds, "lower"):
-        program = in_place(reorder(lower(decompose(graph))))
+        program = lower(decompose(graph))
+    with timed(seconds, "memory"):
+        program, memory = plan(program)
     see("loops", program)
     with timed(seconds, "schedule"):
         program = schedule(program, machine)
-        memory = plan_memory(program)
     see("scheduled", program)
     with timed(seconds, "codegen"):
         kernels = {step.kernel.name: step.kernel for step in program.steps if step.kernel}

@@ -7,7 +7,7 @@
 
 The result becomes a view of the operand's owner, and its kernel reads `out` itself: two parameters
 that are read and written never share a byte, which is what LLVM is promised (`noalias`). Next room:
-`course_lib/llvm`.
+`plan.py`.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from dataclasses import replace
 from course_lib.exercises import exercise
 from course_lib.ir.expr import Load
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt, accesses, on_loads, verify_kernel
-from course_lib.ir.loops.program import Program, Step
-from course_lib.memory.liveness import owner
+from course_lib.ir.loops.program import Program, Step, owner
 from course_lib.schedule.primitives import conflict
 
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course_lib.exercises import exercise
-from course_lib.ir.loops.program import Program
+from course_lib.ir.loops.program import Program, owner
 
 ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
@@ -108,13 +108,6 @@ def liveness(
         for value in (task.writes, *task.reads):
             last[owner(value, views)] = step
     return [Interval(v, size[v], first[v], last[v]) for v in first if v not in own]
-
-
-def owner(value: str, views: Mapping[str, str]) -> str:
-    """The value whose bytes these are: the end of a chain of views."""
-    while value in views:
-        value = views[value]
-    return value
 
 
 def lifetimes(program: Program) -> list[Interval]:

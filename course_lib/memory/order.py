@@ -19,18 +19,15 @@ from heapq import nsmallest
 
 from course_lib.exercises import exercise
 from course_lib.ir.loops.program import Program
-from course_lib.memory.in_place import in_place
 from course_lib.memory.liveness import Task, outside
 from course_lib.memory.liveness import tasks as tasks_of
-from course_lib.memory.plan import plan_memory
 
 
 def reorder(program: Program) -> Program:
-    """The program in the order that `order` chooses, if that makes its arena smaller.
+    """The program in the order that `order` chooses; the program itself, if that is its order.
 
-    The arena is the one that results after `in_place`, which comes next: what an order saves,
-    writing in place may have saved already. Raises ValueError if the answer of `order` is no order
-    of the tasks, and if something is in place already: then the order is fixed.
+    Raises ValueError if the answer of `order` is no order of the tasks, and if something is in
+    place already: then the order is fixed.
     """
     if len(program.buffers) < len(program.steps):
         raise ValueError("reorder comes before in_place: results that share bytes fix the order")
@@ -39,9 +36,7 @@ def reorder(program: Program) -> Program:
     check_order(resolved, chosen)
     if chosen == list(range(len(chosen))):
         return program
-    other = replace(program, steps=tuple(program.steps[k] for k in chosen))
-    sizes = [plan_memory(in_place(p)).size for p in (other, program)]
-    return other if sizes[0] < sizes[1] else program
+    return replace(program, steps=tuple(program.steps[k] for k in chosen))
 
 
 def _resolved(program: Program) -> list[Task]:
@@ -120,7 +115,7 @@ def order(tasks: Sequence[Task]) -> list[int]:
     tasks    as they stand in the program, each after those whose values it reads. Every value is
              written by one task at most; there are no views among `reads`, but inputs and
              constants, which no task writes. A result of the program has size 0 here (`tasks` in
-             plan.py gives it its bytes): it is not in the arena
+             liveness.py gives it its bytes): it is not in the arena
     returns  the positions of the tasks in the new order: each once, and none before a task whose
              value it reads
 

@@ -1,6 +1,13 @@
-"""The memory plan: at which address each intermediate value lives, and which ones share it.
+"""The memory plan: when each step runs, what lies over what, and at which address.
 
-Next room: `order.py`.
+    step 0: a = big(x)                      step 0: a = big(x)             a    offset 0
+    step 1: b = big(x)                      step 1: c = small(a)           c    offset 4096
+    step 2: c = small(a)           ==>      step 2: b = big(x)             b    offset 0
+    step 3: d = small(b)                    step 3: d = small(b)           d    offset 4160
+    step 4: y = add(c, d)                   step 4: y = add(c, d)
+
+The runtime takes the plan as it is: it makes one arena of `size` bytes, and every value has its
+offset in it. Next room: `course_lib/llvm/emit.py`.
 """
 
 from __future__ import annotations
@@ -9,8 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from course_lib.ir.loops.program import Program
+from course_lib.memory.in_place import in_place
 from course_lib.memory.liveness import Interval, lifetimes
 from course_lib.memory.offsets import arena_size, assign_offsets, check_plan, lower_bound
+from course_lib.memory.order import reorder
 
 
 @dataclass(frozen=True)
@@ -40,11 +49,26 @@ class MemoryPlan:
         )
 
 
-def plan_memory(program: Program) -> MemoryPlan:
-    """Decide an address for every value between the inputs and the results."""
+def plan(program: Program) -> tuple[Program, MemoryPlan]:
+    """The program as it will run, and where its values live.
+
+    The steps come in the order that `reorder` chooses, if the arena is smaller that way; results
+    are written over operands wherever `in_place` finds that legal. Raises ValueError if the answer
+    of an exercise is no order, or if two values that are alive together would share a byte.
+    """
+    candidates = [program]
+    moved = reorder(program)
+    if moved is not program:
+        candidates.append(moved)
+    placed = [(each, place(each)) for each in map(in_place, candidates)]
+    return min(placed, key=lambda pair: pair[1].size)
+
+
+def place(program: Program) -> MemoryPlan:
+    """An address for every value between the inputs and the results, the steps as they stand."""
     intervals = lifetimes(program)
     offsets = assign_offsets(intervals)
     check_plan(intervals, offsets)
     size = arena_size(intervals, offsets)
-    in_place = len(program.steps) - len(program.buffers)
-    return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals), in_place)
+    over = len(program.steps) - len(program.buffers)
+    return MemoryPlan(tuple(intervals), offsets, size, lower_bound(intervals), over)

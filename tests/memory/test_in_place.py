@@ -22,7 +22,7 @@ from course_lib.ir.loops.program import Program, print_program, run_program
 from course_lib.llvm.jit import emit_module
 from course_lib.lower.lower import lower, lower_node
 from course_lib.memory.in_place import in_place, may_overwrite, reading_out
-from course_lib.memory.plan import plan_memory
+from course_lib.memory.plan import place
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime import executable
@@ -187,7 +187,7 @@ def test_random_programs_keep_every_bit(graph: Graph, seed: int) -> None:
                 run_program(schedule(after, machine), inputs),
                 run_program(schedule(before, machine), inputs),
             )
-            assert plan_memory(after).lower_bound <= plan_memory(before).lower_bound
+            assert place(after).lower_bound <= place(before).lower_bound
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -223,7 +223,7 @@ def test_a_chain_lives_in_one_buffer() -> None:
     c = apply("abs", b)
     program = in_place(lower(Graph.of([x], [apply("reduce_sum", c, axes=(0,))])))
     assert len(program.buffers) == 2 and {program.owner(v) for v in program.views} == {"0"}
-    plan = plan_memory(program)
+    plan = place(program)
     assert (plan.in_place, plan.size, len(plan.intervals)) == (2, 256, 1)
     assert "2 results in place" in str(plan)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autograder.check.programs import graphs
 from autograder.wire.codec import Codec
 from course_lib.compiler import compile
-from course_lib.exercises import plugged
+from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.build import relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
@@ -29,7 +29,7 @@ from course_lib.memory.liveness import (
     to_the_end,
 )
 from course_lib.memory.offsets import assign_offsets, check_plan, lower_bound, one_after_another
-from course_lib.memory.plan import plan_memory
+from course_lib.memory.plan import place, plan
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime import executable
@@ -142,16 +142,41 @@ def test_results_and_inputs_are_not_in_the_plan() -> None:
     x = inp("x", "f32[100]")
     y = relu(x)
     program = lower(Graph.of([x], [y, reshape(relu(relu(y)), (10, 10))]))
-    plan = plan_memory(program)
+    plan = place(program)
     assert len(plan.intervals) == 1 and plan.size == aligned(400) == 448
     assert "1 buffers in 448 bytes" in str(plan)
+
+
+@pytest.mark.parametrize(("positions", "plans"), [([0, 1, 2, 3, 4], 1), ([0, 2, 1, 3, 4], 2)])
+def test_lives_and_offsets_are_asked_for_once_for_each_order(positions, plans: int) -> None:
+    x, y = inp("x", "f32[64,8]"), inp("y", "f32[64,8]")
+    sums = [apply("reduce_sum", apply("exp", v), axes=(1,)) for v in (x, y)]
+    program = lower(Graph("two", (x, y), (x, y, *(s.inputs[0] for s in sums), *sums,
+                                          total := sums[0] + sums[1]), (total,)))  # fmt: skip
+    asked: list[str] = []
+
+    def counting(name: str):
+        ours = slot(name).reference
+
+        def counted(*args):
+            asked.append(name)
+            return ours(*args)
+
+        return plugged(name, counted)
+
+    names = ["schedule.memory.liveness", "schedule.memory.assign_offsets"]
+    chosen = plugged("schedule.order.order", lambda tasks: positions)
+    with chosen, counting(names[0]), counting(names[1]):
+        moved, memory = plan(program)
+    assert asked == names * plans
+    assert memory == place(moved)
 
 
 @settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=10))
 def test_plans_of_real_programs(graph: Graph) -> None:
     program = lower(decompose(graph))
-    plan = plan_memory(program)
+    plan = place(program)
     assert not clash(list(plan.intervals), dict(plan.offsets))
     assert plan.lower_bound <= plan.size <= plan.without_reuse
 
@@ -174,7 +199,7 @@ def test_words_for_a_wrong_answer(answer, words: str) -> None:
         plugged("schedule.memory.assign_offsets", answer),
         pytest.raises(ValueError, match=f"memory plan: .*{words}"),
     ):
-        plan_memory(program)
+        place(program)
 
 
 # ── liveness ──

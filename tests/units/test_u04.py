@@ -30,11 +30,9 @@ from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.loops.nest import loops
 from course_lib.lower.lower import lower
-from course_lib.memory.in_place import in_place
 from course_lib.memory.liveness import lifetimes
 from course_lib.memory.offsets import arena_size, assign_offsets, lower_bound, one_after_another
-from course_lib.memory.order import reorder
-from course_lib.memory.plan import plan_memory
+from course_lib.memory.plan import place, plan
 from course_lib.memory.planners import first_fit
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.clean.cse import cse
@@ -78,7 +76,7 @@ def test_the_lives_are_those_of_the_models(name):
 def test_the_bill(name):
     model, _, unfused = name.partition(", ")
     program = lower(decompose(run_passes(imported(model), UNFUSED if unfused else PLAIN)))
-    plain, best = plan_memory(program), plan_memory(in_place(reorder(program)))
+    plain, best = place(program), plan(program)[1]
     assert plain.size == plain.lower_bound
     by_size = arena_size(plain.intervals, largest_first(plain.intervals))
     assert by_size == plain.lower_bound or (unfused and by_size > 1.4 * plain.lower_bound)
@@ -86,7 +84,7 @@ def test_the_bill(name):
     if name == "resnet18":
         assert (len(plain.intervals), round(plain.without_reuse / (1 << 20))) == (31, 15)
     with baselines("schedule.memory.liveness", "schedule.memory.assign_offsets"):
-        assert plan_memory(program).size == plain.without_reuse
+        assert place(program).size == plain.without_reuse
 
 
 @pytest.mark.parametrize("name", ["mlp", "resnet18", "mobilenet_v2"])
@@ -98,8 +96,8 @@ def test_the_peak_of_three_models_is_one_step_alone(name):
         sum(size.get(v, 0) for v in {step.writes, *map(program.owner, step.reads)})
         for step in program.steps
     ]
-    assert max(alone) == plan_memory(program).lower_bound
-    assert reorder(program) is program
+    assert max(alone) == place(program).lower_bound
+    assert [s.node for s in plan(program)[0].steps] == [s.node for s in program.steps]
 
 
 def test_six_values_for_which_largest_first_needs_three_places():

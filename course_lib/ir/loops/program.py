@@ -59,9 +59,7 @@ class Program:
 
     def owner(self, value: str) -> str:
         """The value that owns the bytes of this one."""
-        while value in self.views:
-            value = self.views[value]
-        return value
+        return owner(value, self.views)
 
     @property
     def buffers(self) -> tuple[str, ...]:
@@ -70,6 +68,13 @@ class Program:
 
     def __repr__(self) -> str:
         return print_program(self)
+
+
+def owner(value: str, views: Mapping[str, str]) -> str:
+    """The value whose bytes these are: the end of a chain of views."""
+    while value in views:
+        value = views[value]
+    return value
 
 
 def run_program(program: Program, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -21,7 +21,8 @@ from autograder.units.u04.checks.shared import (
     told_run,
     whole,
 )
-from course_lib.memory.liveness import ALIGNMENT, Interval, Task, owner
+from course_lib.ir.loops.program import owner
+from course_lib.memory.liveness import ALIGNMENT, Interval, Task
 from course_lib.memory.offsets import lower_bound
 
 # ── schedule.memory.liveness ──

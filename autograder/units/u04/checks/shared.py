@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong
-from course_lib.memory.liveness import Interval, Task, owner
+from course_lib.ir.loops.program import owner
+from course_lib.memory.liveness import Interval, Task
 
 Run = tuple[list[Task], dict[str, str], set[str]]
 LETTERS = "abcdefghijklmnopqrstuvw"

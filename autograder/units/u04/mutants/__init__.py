@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.memory.liveness import Interval, owner
+from course_lib.ir.loops.program import owner
+from course_lib.memory.liveness import Interval
 from course_lib.memory.planners import best_fit, first_fit
 
 # ── schedule.memory.liveness ──
