@@ -13,14 +13,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.ir.expr import Call, walk
-from course_lib.ir.loops.nest import Kernel, Loop, Stmt, Store
+from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Write
 from course_lib.ir.scalar import SCALARS
 
 FREE = ("cast", "select")
 
 
 def operations(kernel: Kernel) -> int:
-    """Scalar operations in one run of a kernel: every function of every store, in every iteration.
+    """Scalar operations in one run of a kernel: every function of every statement, in every
+    iteration.
 
     Each counts what its row in `ir/scalar.py` says; a choice or a change of element type counts
     nothing, as in the op table. The bounds of the loops must be numbers, as `lower` makes them; a
@@ -36,7 +37,8 @@ def _operations(body: Sequence[Stmt]) -> int:
             if stmt.extent is None:
                 raise ValueError(f"the loop over {stmt.var} has no fixed number of iterations")
             total += stmt.extent * _operations(stmt.body)
-        elif isinstance(stmt, Store):
+        elif isinstance(stmt, Write):
             calls = [e.fn for e in walk(stmt.value) if isinstance(e, Call) and e.fn not in FREE]
+            calls += [stmt.op] if isinstance(stmt, Accumulate) else []
             total += sum(SCALARS[fn].flops for fn in calls)
     return total

@@ -21,7 +21,17 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
-from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store, substitute
+from course_lib.ir.loops.nest import (
+    Accumulate,
+    Buffer,
+    Kernel,
+    Local,
+    Loop,
+    Stmt,
+    Store,
+    Write,
+    substitute,
+)
 from course_lib.ir.types import DType, bool_
 from course_lib.llvm.scalars import constant, emit_scalar, memory_type
 
@@ -102,7 +112,9 @@ class _Emitter:
                 case Local(buffer):
                     self.local(buffer)
                 case Store():
-                    self.store(stmt)
+                    self.store(stmt, self.expr(stmt.value))
+                case Accumulate():
+                    self.store(stmt, self.combined(stmt))
                 case Loop(kind="unroll"):
                     self.unroll(stmt)
                 case Loop(kind="vector"):
@@ -158,11 +170,14 @@ class _Emitter:
         self.block(substitute(loop.body, {loop.var: Affine.var(loop.var) + loop.start}))
         self.lanes = None
 
-    def store(self, stmt: Store) -> None:
+    def combined(self, stmt: Accumulate) -> ir.Value:
+        """What is there, combined with the value. LLVM may turn the loop around it into lanes."""
         dtype = self.buffer[stmt.buffer].type.dtype
-        local = stmt.buffer != self.kernel.out.name  # `out` is read where it is written in place
-        accumulates = local and any(e.buffer == stmt.buffer for e in loads(stmt.value))
-        value = self.expr(stmt.value, reassociate=accumulates and self.lanes is None)
+        update = Call(stmt.op, (Load(stmt.buffer, stmt.indices, dtype), stmt.value), dtype)
+        return self.expr(update, reassociate=self.lanes is None)
+
+    def store(self, stmt: Write, value: ir.Value) -> None:
+        dtype = self.buffer[stmt.buffer].type.dtype
         base, step = self.address(stmt.buffer, stmt.indices)
         if self.lanes is None:
             self.b.store(self.to_memory(value, dtype), base, align=dtype.size)
@@ -302,7 +317,7 @@ def _vectorizable(loop: Loop) -> bool:
     if not loop.extent or loop.start.terms:
         return False
     for stmt in loop.body:
-        if not isinstance(stmt, Store) or not _all_affine(stmt):
+        if not isinstance(stmt, Write) or not _all_affine(stmt):
             return False
         moves = [i for i in stmt.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
         if not moves:
@@ -310,6 +325,6 @@ def _vectorizable(loop: Loop) -> bool:
     return True
 
 
-def _all_affine(stmt: Store) -> bool:
+def _all_affine(stmt: Write) -> bool:
     reads = [i for e in loads(stmt.value) for i in e.indices]
     return all(isinstance(i, Affine) for i in (*stmt.indices, *reads))

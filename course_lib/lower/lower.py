@@ -5,7 +5,7 @@
     for m in 0..8 { for n in 0..16 {
       local acc: f32[]
       acc[] = 0.0
-      for k in 0..4 { acc[] = acc[] + x0[m, k] * x1[k, n] }
+      for k in 0..4 { acc[] += x0[m, k] * x1[k, n] }
       out[m, n] = acc[] } }
 
 A fused group lowers to *one* kernel by inlining: where the body of an op asks for the value of an
@@ -25,7 +25,6 @@ from course_lib.ir.expr import (
     Expr,
     Load,
     LoopForm,
-    call,
     cast,
     literal,
     transform,
@@ -33,6 +32,7 @@ from course_lib.ir.expr import (
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import (
+    Accumulate,
     Buffer,
     Kernel,
     Local,
@@ -159,7 +159,7 @@ class Lowering:
         return nest(form.domain, [*self.block, Store("out", form.write, value)])
 
     def _combining(self, form: LoopForm) -> list[Stmt]:
-        """for domain { acc = identity; for reduce { acc = combine(acc, body) }; out = epilogue }"""
+        """for domain { acc = identity; for reduce { acc combine= body }; out = epilogue }"""
         assert self.anchor is not None
         form, units = without_units(form)
         narrow = self.anchor.type.dtype
@@ -167,7 +167,7 @@ class Lowering:
         current = Load("acc", (), wide)
         self.block, self.known = [], {}
         point = _widened(self._body(self.anchor, form, units), narrow, wide)
-        update = Store("acc", (), call(form.combine, current, point))
+        update = Accumulate("acc", (), form.combine, point)
         inner = nest(form.reduce, [*self.block, update])
         self.block, self.known = [], {(self.anchor, form.write): cast(current, narrow)}
         result = self.value(self.root, form.write)

@@ -4,8 +4,8 @@
     ==>
     for i in 0..8 {
       local row0: f32[10]                           // e is needed twice: it stays in fast memory
-      acc0 = -inf;  for r { acc0 = max(acc0, x[i, r]) }
-      acc1 = 0;     for r { row0[r] = exp(x[i, r] - acc0);  acc1 = acc1 + row0[r] }
+      acc0 = -inf;  for r { acc0 max= x[i, r] }
+      acc1 = 0;     for r { row0[r] = exp(x[i, r] - acc0);  acc1 += row0[r] }
                     for r { out[i, r] = row0[r] / acc1 } }
 
 The reductions form *phases*: one that needs the result of another runs after it. Everything else is
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib.ir.expr import Affine, Expr, Load, call, cast, literal
+from course_lib.ir.expr import Affine, Expr, Load, cast, literal
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
-from course_lib.ir.loops.nest import Buffer, Kernel, Local, Stmt, Store
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Stmt, Store
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import TensorType
 from course_lib.lower.lower import Lowering, Point, forms_of, nest, without_units
@@ -98,7 +98,7 @@ class Rows(Lowering):
         return computed and node.op != "constant" and node.type.shape == self.shape
 
     def _reduce(self, reductions: Sequence[Node]) -> list[Stmt]:
-        """acc = identity; for r { acc = combine(acc, value) }, for all of one phase together."""
+        """acc = identity; for r { acc combine= value }, for all of one phase together."""
         self.block, self.known = [], dict(self.rows)
         start: list[Stmt] = []
         updates: list[Stmt] = []
@@ -113,7 +113,7 @@ class Rows(Lowering):
                 Local(Buffer(acc, TensorType(wide, ()))),
                 Store(acc, (), literal(identity(form.combine, wide), wide)),
             ]
-            updates.append(Store(acc, (), call(form.combine, current, value)))
+            updates.append(Accumulate(acc, (), form.combine, value))
             self.rows[node, form.write] = cast(current, narrow)
         return [*start, *nest(self.form.reduce, [*self.block, *updates])]
 

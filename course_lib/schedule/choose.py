@@ -17,7 +17,17 @@ from dataclasses import dataclass, replace
 
 from course_lib.cost.machine import Machine
 from course_lib.ir.expr import Affine, Expr, Load, loads
-from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Store, loops, statements
+from course_lib.ir.loops.nest import (
+    Accumulate,
+    Kernel,
+    Local,
+    Loop,
+    Stmt,
+    Store,
+    Write,
+    accumulators,
+    statements,
+)
 from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
@@ -90,12 +100,16 @@ def _iterations(loop: Loop) -> int:
 
 
 def find_tile(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Tile | None:
-    """The tile for `acc = combine(acc, ...)`, or None if no axis suits vector lanes."""
-    around = _result_loops(kernel)
+    """The tile for the one reduction of a kernel, or None if no axis suits vector lanes."""
+    sums = accumulators(kernel)
+    if len(sums) != 1:
+        return None
+    (acc,) = sums
+    around = _result_loops(kernel, acc)
     reads = _accumulated(kernel)
     if not around or not reads:
         return None
-    lanes = machine.lanes(kernel.buffers["acc"].type.dtype)
+    lanes = machine.lanes(kernel.buffers[acc].type.dtype)
     best = None
     for loop in reversed(around):
         blocked = _suits_lanes(loop, reads, kernel, constants)
@@ -123,33 +137,24 @@ def _work(tile: Tile) -> int:
     return tile.lane[1] * (tile.row[1] if tile.row else 1)
 
 
-def _result_loops(kernel: Kernel) -> list[Loop]:
+def _result_loops(kernel: Kernel, acc: str) -> list[Loop]:
     """The loops around the accumulator, outermost first. Others may fill a border before."""
     found: list[Loop] = []
     body: tuple[Stmt, ...] = kernel.body[-1:]
     while len(body) == 1 and isinstance(body[0], Loop):
         found.append(body[0])
         body = body[0].body
-    return found if any(isinstance(s, Local) and s.buffer.name == "acc" for s in body) else []
+    return found if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
 
 
 def _accumulated(kernel: Kernel) -> list[Load]:
-    """The memory reads of the statement that combines values inside the innermost loop."""
-    for loop in loops(kernel):
-        for stmt in loop.body:
-            if isinstance(stmt, Store) and stmt.buffer == "acc":
-                updates = loads(stmt.value)
-                if any(e.buffer == "acc" for e in updates):
-                    return _through_temporaries(updates, kernel)
-    return []
-
-
-def _through_temporaries(reads: list[Load], kernel: Kernel) -> list[Load]:
+    """The memory reads of the statement that combines values; of all, if it reads temporaries."""
     params = {b.name for b in kernel.params}
-    if all(e.buffer in params or e.buffer == "acc" for e in reads):
-        return [e for e in reads if e.buffer != "acc"]
-    return [e for s in statements(kernel.body) if isinstance(s, Store)
-            for e in loads(s.value) if e.buffer in params]  # fmt: skip
+    writes = [s for s in statements(kernel.body) if isinstance(s, Write)]
+    reads = [e for s in writes if isinstance(s, Accumulate) for e in loads(s.value)]
+    if all(e.buffer in params for e in reads):
+        return reads
+    return [e for s in writes for e in loads(s.value) if e.buffer in params]
 
 
 def _suits_lanes(

@@ -23,6 +23,7 @@ from dataclasses import replace
 from course_lib.ir.expr import Affine, Expr, Load
 from course_lib.ir.loops.nest import (
     LOOP_KINDS,
+    Accumulate,
     Buffer,
     Kernel,
     Local,
@@ -30,7 +31,9 @@ from course_lib.ir.loops.nest import (
     Packing,
     Stmt,
     Store,
+    Write,
     accesses,
+    accumulators,
     loops,
     on_loads,
     rewrite,
@@ -199,20 +202,20 @@ def _inward(loop: Loop, body: tuple[Stmt, ...], private: dict[str, Affine]) -> t
             case Loop():
                 close_run()
                 done.append(replace(stmt, body=_inward(loop, stmt.body, private)))
-            case Store():
+            case Store() | Accumulate():
                 run += _in_slots(stmt, private)
     close_run()
     return tuple(done)
 
 
-def _in_slots(store: Store, private: dict[str, Affine]) -> tuple[Stmt, ...]:
-    """The store, with the iteration's slot appended to every access to a private local."""
+def _in_slots(store: Write, private: dict[str, Affine]) -> tuple[Stmt, ...]:
+    """The statement, with the iteration's slot appended to every access to a private local."""
 
     def load(e: Load) -> Load:
         return replace(e, indices=(*e.indices, private[e.buffer])) if e.buffer in private else e
 
     (moved,) = on_loads((store,), load)
-    assert isinstance(moved, Store)
+    assert isinstance(moved, Write)
     if store.buffer in private:
         moved = replace(moved, indices=(*moved.indices, private[store.buffer]))
     return (moved,)
@@ -231,25 +234,27 @@ def store_rows(kernel: Kernel, lane: str, row: str) -> Kernel:
     (nothing is reduced), the kernel stays as it is.
     """
 
+    sums = accumulators(kernel)
+
     def one(stmt: Stmt) -> tuple[Stmt, ...]:
         match stmt:
             case Loop(body=(Loop() as inner,)) if stmt.var == row and inner.var == lane:
-                written = {s.buffer for s in inner.body if isinstance(s, Store)}
-                if kernel.out.name in written and "acc" not in written:
-                    return _through_tile(kernel, stmt, inner)
+                written = {s.buffer for s in inner.body if isinstance(s, Write)}
+                if kernel.out.name in written and len(sums) == 1 and sums.isdisjoint(written):
+                    return _through_tile(kernel, stmt, inner, *sums)
         return (stmt,)
 
     return _with_body(kernel, rewrite(kernel.body, one))
 
 
-def _through_tile(kernel: Kernel, outer: Loop, inner: Loop) -> tuple[Stmt, ...]:
-    acc = kernel.buffers["acc"].type
+def _through_tile(kernel: Kernel, outer: Loop, inner: Loop, name: str) -> tuple[Stmt, ...]:
+    acc = kernel.buffers[name].type
     at = (V(outer.var), V(inner.var))
-    copy = Store("tile", at, Load("acc", at, acc.dtype))
+    copy = Store("tile", at, Load(name, at, acc.dtype))
     to_tile = replace(outer, body=(replace(inner, body=(copy,)),))
 
     def from_tile(load: Load) -> Load:
-        return replace(load, buffer="tile") if load.buffer == "acc" else load
+        return replace(load, buffer="tile") if load.buffer == name else load
 
     rows = replace(outer, kind="vector", body=on_loads(inner.body, from_tile))
     tile = Local(Buffer("tile", TensorType(acc.dtype, (outer.extent or 0, inner.extent or 0))))

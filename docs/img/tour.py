@@ -129,7 +129,7 @@ def _loops(run: Executable) -> Card:
     zeroing = next(k for k, line in enumerate(lines) if "unroll" in line)
     adding = next(k for k, line in enumerate(lines) if "for k" in line)
     shown = _narrow([*lines[:zeroing], "      …", *lines[adding:]])
-    return "Loops", f"{caption} loops", _text(shown, "acc[mi, ni] = acc", "* x1")
+    return "Loops", f"{caption} loops", _text(shown, "acc[mi", "* x1")
 
 
 def _narrow(lines: list[str]) -> list[str]:

@@ -6,9 +6,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from course_lib.cost.work import operations
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, call, cast, literal
 from course_lib.ir.loops.interp import run_kernel
-from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store, accesses
+from course_lib.ir.loops.nest import (
+    Accumulate,
+    Buffer,
+    Kernel,
+    Local,
+    Loop,
+    Stmt,
+    Store,
+    accesses,
+)
 from course_lib.ir.loops.nest import verify_kernel as verify
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.text import print_expr, print_kernel
@@ -20,7 +30,7 @@ SCALED = """kernel @scaled_sum(x: f32[8,4], out: f32[8]) pack(x, 0, 4) loc("a \\
     local acc: f32[]
     acc[] = 0.0
     for r in 0..4 {
-      acc[] = acc[] + x[i, r] * 0.5
+      acc[] += x[i, r] * 0.5
     }
     out[i] = acc[]
   }
@@ -152,6 +162,39 @@ def test_memory_that_was_never_written_shows() -> None:
     out = np.zeros((), np.float32)
     run_kernel(kernel, {"out": out})
     assert np.isnan(out)
+
+
+@pytest.mark.parametrize(
+    ("sign", "start", "result"),
+    [("+=", "0.0", 10.0), ("*=", "1.0", 24.0), ("max=", "-inf", 4.0), ("min=", "inf", 1.0)],
+)
+def test_accumulating_combines_what_is_there_with_the_value(
+    sign: str, start: str, result: float
+) -> None:
+    text = f"""kernel @k(x: f32[4], out: f32[]) {{
+  out[] = {start}
+  for i in 0..4 {{
+    out[] {sign} x[i]
+  }}
+}}
+"""
+    kernel = parse_kernel(text)
+    assert print_kernel(kernel) == text
+    out = np.zeros((), np.float32)
+    run_kernel(kernel, {"x": np.array([3, 1, 4, 2], np.float32), "out": out})
+    assert out == result
+    assert operations(kernel) == 4
+    assert [a[:2] for a in accesses(kernel.body)][1:] == [
+        ("read", "out"), ("read", "x"), ("write", "out"),
+    ]  # fmt: skip
+
+
+def test_accumulating_with_something_else_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 1: expected =, found '-'"):
+        parse_kernel("kernel @k(out: f32[]) { out[] -= 1.0 }")
+    out = Buffer("out", parse_type("f32[]"))
+    with pytest.raises(ValueError, match="out cannot accumulate with sub: add, mul, max, min"):
+        verify(Kernel("k", (out,), (Accumulate("out", (), "sub", literal(1.0, f32)),)))
 
 
 def test_triangular_loops() -> None:

@@ -49,18 +49,18 @@ BODIES: dict[str, tuple[str, str]] = {
                  "for i in 0..6 { out[i] = 0.0 for j in 0..i { out[i] = out[i] + x[i, j] } }"),
     "locals": ("x: f32[4,6], out: f32[6]",
                "parallel i in 0..6 { local acc: f32[3] unroll u in 0..3 { acc[u] = 0.0 } "
-               "for k in 0..4 { unroll u in 0..3 { acc[u] = acc[u] + x[k, i] } } "
+               "for k in 0..4 { unroll u in 0..3 { acc[u] += x[k, i] } } "
                "out[i] = acc[0] + acc[1] + acc[2] }"),
     "tile": ("x: f32[5,7], w: f32[7,16], out: f32[5,16]",
              "parallel m in 0..5 { local acc: f32[16] vector n in 0..16 { acc[n] = 0.0 } "
-             "for k in 0..7 { vector n in 0..16 { acc[n] = acc[n] + x[m, k] * w[k, n] } } "
+             "for k in 0..7 { vector n in 0..16 { acc[n] += x[m, k] * w[k, n] } } "
              "vector n in 0..16 { out[m, n] = max(acc[n], 0.0) } }"),
     "sum_without_parallel": ("x: f32[100], out: f32[]",
                              "local acc: f32[] acc[] = 0.0 "
-                             "for i in 0..100 { acc[] = acc[] + x[i] } out[] = acc[]"),
+                             "for i in 0..100 { acc[] += x[i] } out[] = acc[]"),
     "largest": ("x: f32[100], out: f32[]",
                 "local acc: f32[] acc[] = -inf "
-                "for i in 0..100 { acc[] = max(acc[], x[i]) } out[] = acc[]"),
+                "for i in 0..100 { acc[] max= x[i] } out[] = acc[]"),
 }  # fmt: skip
 WIDTHS = (1, 2, 3, 5, 8, 17, 33)
 

@@ -128,6 +128,15 @@ def test_choose_fills_the_registers_of_a_matmul() -> None:
     assert {"parallel", "vector", "unroll"} <= {loop.kind for loop in loops(scheduled)}
 
 
+@pytest.mark.parametrize("fixed", [frozenset(), frozenset(["x1"])])
+def test_the_name_of_an_accumulator_means_nothing(fixed: frozenset[str]) -> None:
+    kernel = kernel_of("conv", "f32[1,2,1,36]", "f32[16,2,1,1]")
+    renamed = parse_kernel(print_kernel(kernel).replace("acc", "total"))
+    machine = Machine(vector_bytes=64, registers=32)
+    expected = print_kernel(choose(kernel, machine, fixed)).replace("acc", "total")
+    assert print_kernel(choose(renamed, machine, fixed)) == expected
+
+
 # ── each primitive, as text ──
 
 SUMS = """kernel @sums(x: f32[10,3], out: f32[10]) {
@@ -135,7 +144,7 @@ SUMS = """kernel @sums(x: f32[10,3], out: f32[10]) {
     local acc: f32[]
     acc[] = 0.0
     for k in 0..3 {
-      acc[] = acc[] + x[i, k]
+      acc[] += x[i, k]
     }
     out[i] = acc[]
   }
@@ -160,7 +169,7 @@ def test_sink_gives_each_iteration_its_own_local() -> None:
   }
   for k in 0..3 {
     for i in 0..10 {
-      acc[i] = acc[i] + x[i, k]
+      acc[i] += x[i, k]
     }
   }
   for i in 0..10 {

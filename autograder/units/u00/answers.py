@@ -69,7 +69,7 @@ def claims() -> str:
               for k in 0..64 {
                 unroll mi in 0..6 {
                   vector ni in 0..16 {
-                    acc[mi, ni] = acc[mi, ni] + x0[mi + 6*mo, k] * x1[k, ni + 16*no]
+                    acc[mi, ni] += x0[mi + 6*mo, k] * x1[k, ni + 16*no]
                   }
                 }
               }

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
-from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Store
+from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.scalar import SCALARS, convert
 from course_lib.ir.types import TensorType
 
@@ -45,6 +45,10 @@ def _block(body: tuple[Stmt, ...], arrays: dict[str, np.ndarray], at: dict[str, 
                 arrays = {**arrays, buffer.name: unwritten(buffer.type)}
             case Store(name, indices, value):
                 arrays[name][_point(name, indices, arrays, at)] = _value(value, arrays, at)
+            case Accumulate(name, indices, op, value):
+                point = _point(name, indices, arrays, at)
+                new = _value(value, arrays, at)
+                arrays[name][point] = SCALARS[op].numpy(arrays[name][point], new)
             case Loop(var, start, stop, inner, _):
                 for i in range(start.evaluate(at), stop.evaluate(at)):
                     _block(inner, arrays, {**at, var: i})

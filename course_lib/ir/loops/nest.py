@@ -5,7 +5,7 @@
         local acc: f32[]
         acc[] = 0.0
         for r in 0..4 {
-          acc[] = acc[] + x[i, r] * 0.5
+          acc[] += x[i, r] * 0.5
         }
         out[i] = acc[]
       }
@@ -31,6 +31,7 @@ LOOP_KINDS = {
     "vector": "iterations become the lanes of vector instructions",
     "unroll": "the body is written out once for each iteration",
 }
+COMBINE = ("add", "mul", "max", "min")  # what an `Accumulate` may combine values with
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,20 @@ class Store:
 
     buffer: str
     indices: tuple[Union[Affine, Expr], ...]
+    value: Expr
+
+
+@dataclass(frozen=True)
+class Accumulate:
+    """buffer[indices] = op(buffer[indices], value): one step of a reduction.
+
+    `op` is one of `COMBINE`; as text `acc[] += x`, `acc[] *= x`, `acc[] max= x`, `acc[] min= x`.
+    Code generation may combine the values of a loop in another order.
+    """
+
+    buffer: str
+    indices: tuple[Union[Affine, Expr], ...]
+    op: str
     value: Expr
 
 
@@ -74,7 +89,8 @@ class Loop:
         return None if size.terms else size.const
 
 
-Stmt = Union[Store, Local, Loop]
+Write = Store | Accumulate
+Stmt = Union[Write, Local, Loop]
 
 
 @dataclass(frozen=True)
@@ -131,6 +147,11 @@ def loops(kernel: Kernel) -> list[Loop]:
     return [s for s in statements(kernel.body) if isinstance(s, Loop)]
 
 
+def accumulators(kernel: Kernel) -> set[str]:
+    """The buffers that a reduction combines its values in."""
+    return {s.buffer for s in statements(kernel.body) if isinstance(s, Accumulate)}
+
+
 def rewrite(body: tuple[Stmt, ...], fn: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
     """Rebuild bottom-up: `fn` gives the statements that take each statement's place."""
     result: list[Stmt] = []
@@ -149,11 +170,11 @@ def substitute(body: tuple[Stmt, ...], values: dict[str, Affine]) -> tuple[Stmt,
 
     def one(stmt: Stmt) -> tuple[Stmt, ...]:
         match stmt:
-            case Store(buffer, indices, value):
+            case Store(_, indices, value) | Accumulate(_, indices, _, value):
                 new = tuple(
                     index(i) if isinstance(i, Affine) else transform(i, index) for i in indices
                 )
-                return (Store(buffer, new, transform(value, index)),)
+                return (replace(stmt, indices=new, value=transform(value, index)),)
             case Loop():
                 return (replace(stmt, start=index(stmt.start), stop=index(stmt.stop)),)
         return (stmt,)
@@ -162,13 +183,13 @@ def substitute(body: tuple[Stmt, ...], values: dict[str, Affine]) -> tuple[Stmt,
 
 
 def on_loads(body: tuple[Stmt, ...], fn: Callable[[Load], Expr]) -> tuple[Stmt, ...]:
-    """Replace every load of a body."""
+    """Replace every load of a body. (What an `Accumulate` reads of its own buffer is no load.)"""
 
     def one(stmt: Stmt) -> tuple[Stmt, ...]:
-        if not isinstance(stmt, Store):
+        if not isinstance(stmt, Write):
             return (stmt,)
         indices = tuple(i if isinstance(i, Affine) else transform(i, load=fn) for i in stmt.indices)
-        return (Store(stmt.buffer, indices, transform(stmt.value, load=fn)),)
+        return (replace(stmt, indices=indices, value=transform(stmt.value, load=fn)),)
 
     return rewrite(body, one)
 
@@ -177,7 +198,9 @@ def accesses(body: tuple[Stmt, ...]) -> list[tuple[str, str, tuple[Union[Affine,
     """Every ("read" | "write", buffer, indices) of a body, in program order."""
     found = []
     for stmt in statements(body):
-        if isinstance(stmt, Store):
+        if isinstance(stmt, Write):
+            if isinstance(stmt, Accumulate):
+                found.append(("read", stmt.buffer, stmt.indices))
             read = [i for i in stmt.indices if not isinstance(i, Affine)] + [stmt.value]
             found += [("read", e.buffer, e.indices) for r in read for e in loads(r)]
             found.append(("write", stmt.buffer, stmt.indices))
@@ -221,7 +244,9 @@ def verify_kernel(kernel: Kernel) -> Kernel:
             match stmt:
                 case Local(buffer):
                     scope[buffer.name] = buffer
-                case Store(name, indices, value):
+                case Store(name, indices, value) | Accumulate(name, indices, _, value):
+                    if isinstance(stmt, Accumulate) and stmt.op not in COMBINE:
+                        raise fail(f"{name} cannot accumulate with {stmt.op}: {', '.join(COMBINE)}")
                     check_access(name, indices, live, scope)
                     check_expr(value, live, scope)
                 case Loop(var, start, stop, inner, kind):

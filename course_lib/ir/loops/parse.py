@@ -4,7 +4,7 @@ kernel := "kernel" "@" name "(" param ("," param)* ")" pack* [loc] "{" stmt* "}"
 param  := name ":" type                    pack := "pack" "(" name "," int "," int ")"
 stmt   := "local" name ":" type
         | kind var "in" affine ".." affine "{" stmt* "}"         kind: for, parallel, vector, unroll
-        | name "[" index ("," index)* "]" "=" expr
+        | name "[" index ("," index)* "]" ("=" | "+=" | "*=" | "max=" | "min=") expr
 expr   := term (("+" | "-") term)*         term := factor (("*" | "/") factor)*
 factor := literal | name "[" index* "]" | fn "(" expr* ")" | "cast" "(" expr "," dtype ")"
         | "index" "(" affine ")" | "(" expr ")"
@@ -19,7 +19,17 @@ import json
 import re
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, call, literal
-from course_lib.ir.loops.nest import LOOP_KINDS, Buffer, Kernel, Local, Loop, Packing, Stmt, Store
+from course_lib.ir.loops.nest import (
+    LOOP_KINDS,
+    Accumulate,
+    Buffer,
+    Kernel,
+    Local,
+    Loop,
+    Packing,
+    Stmt,
+    Store,
+)
 from course_lib.ir.loops.nest import verify_kernel as verify
 from course_lib.ir.reader import Reader
 from course_lib.ir.scalar import SCALARS
@@ -30,12 +40,14 @@ _TOKEN = re.compile(
     |(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<type>(?:f16|f32|f64|[iu]8|[iu]16|[iu]32|[iu]64|bool)\[[^\]]*\](?:\{\w+\})?)
     |(?P<range>\.\.)
+    |(?P<combine>[+*]=|(?:max|min)=)
     |(?P<number>(?:\d+\.(?!\.)\d*(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+|\d+|inf\b|nan\b))
     |(?P<name>[A-Za-z_$][\w$.]*?(?=\.\.|[^\w$.]|$))
     |(?P<mark>[@(){}\[\],:=+\-*/])""",
     re.VERBOSE,
 )
 _OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
+_COMBINE = {"+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
 
 def parse_kernel(text: str) -> Kernel:
@@ -109,6 +121,8 @@ class _Reader(Reader):
             return Loop(var, start, stop, self.block(), kind)
         name = self.take("name")
         indices = self.indices()
+        if self.peek() in _COMBINE:
+            return Accumulate(name, indices, _COMBINE[self.take()], self.expr())
         self.take("=")
         return Store(name, indices, self.expr())
 

@@ -17,7 +17,7 @@ import json
 from typing import Union
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
-from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Store
+from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Store
 
 INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
 LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2}  # how tightly an operator binds
@@ -40,6 +40,9 @@ def _stmt(stmt: Stmt, indent: str) -> list[str]:
             return [f"{indent}local {buffer.name}: {buffer.type}"]
         case Store(buffer, indices, value):
             return [f"{indent}{buffer}[{_indices(indices)}] = {print_expr(value)}"]
+        case Accumulate(buffer, indices, op, value):
+            sign = INFIX.get(op, op)
+            return [f"{indent}{buffer}[{_indices(indices)}] {sign}= {print_expr(value)}"]
         case Loop(var, start, stop, body, kind):
             inner = [line for s in body for line in _stmt(s, indent + "  ")]
             return [f"{indent}{kind} {var} in {start}..{stop} {{", *inner, f"{indent}}}"]

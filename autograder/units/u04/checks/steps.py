@@ -52,7 +52,7 @@ LEGAL: list[tuple[str, str, tuple[str, ...]]] = [
       local acc: f32[]
       acc[] = 0.0
       for k in 0..4 {
-        acc[] = acc[] + x0[m, k] * x1[k, n]
+        acc[] += x0[m, k] * x1[k, n]
       }
       out[m, n] = acc[] + x2[m, n]
     }
@@ -67,7 +67,7 @@ LEGAL: list[tuple[str, str, tuple[str, ...]]] = [
     local acc: f32[]
     acc[] = 0.0
     for j in 0..4 {
-      acc[] = acc[] + x0[i, j]
+      acc[] += x0[i, j]
     }
     for j in 0..4 {
       out[i, j] = x0[i, j] / acc[]
@@ -133,7 +133,7 @@ ILLEGAL: list[tuple[str, str, str]] = [
       local acc: f32[]
       acc[] = 0.0
       for k in 0..4 {
-        acc[] = acc[] + x0[i, k]
+        acc[] += x0[i, k]
       }
       out[i, j] = acc[]
     }
@@ -173,7 +173,7 @@ ILLEGAL: list[tuple[str, str, str]] = [
   local acc: f32[]
   acc[] = 0.0
   for j in 0..4 {
-    acc[] = acc[] + x0[j]
+    acc[] += x0[j]
     out[3 - j] = acc[]
   }
 }""",
