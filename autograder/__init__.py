@@ -22,7 +22,7 @@ __all__ = ["check", "compare", "hint", "implements", "plugged", "predict", "unpl
 
 
 def _in_notebook() -> None:
-    """Inside IPython: make `%%needs` known."""
+    """Inside IPython: make `%%needs` known, and how a verdict looks."""
     if "IPython" not in sys.modules:
         return
     from IPython.core.getipython import get_ipython

@@ -15,7 +15,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.edition.contents import EDITIONS
+from autograder.edition.contents import EDITIONS, contents
+from autograder.edition.deliver import deliver
+from autograder.edition.release import release
+from autograder.grading.classroom import grade_folder
+from autograder.validate import validate
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -31,9 +35,6 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _build(options: argparse.Namespace) -> int:
-    from autograder.edition.contents import contents
-    from autograder.edition.deliver import deliver
-
     files = contents(options.edition, options.unit)
     for note in deliver(files, options.into):
         print(note)
@@ -42,8 +43,6 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
-    from autograder.validate import validate
-
     failed = 0
     for name, problem in validate(options.unit):
         print(f"{name:<32} {problem or 'sound'}", flush=True)
@@ -52,16 +51,13 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    from autograder.edition.release import release
-
     for folder in release(options.into, options.unit):
         print(f"{folder}: ready to hand out")
     return 0
 
 
 def _nbgrader(options: argparse.Namespace) -> int:
-    from autograder.edition.deliver import deliver
-    from autograder.grading.nbgrader import course_files
+    from autograder.grading.nbgrader import course_files  # nbgrader takes seconds to import
 
     for note in deliver(course_files(options.unit), options.into):
         print(note)
@@ -70,8 +66,6 @@ def _nbgrader(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from autograder.grading.classroom import grade_folder
-
     return grade_folder(options.submissions, options.out, options.unit, options.seed, options.jobs)
 
 

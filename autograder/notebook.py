@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.check.alarm import alarm
+from autograder.check.feedback import as_html
 from autograder.check.framework import Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, Verdict
@@ -139,7 +140,7 @@ class CellFailed(Exception):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register the magics. Importing autograder inside IPython does this."""
+    """Register `%%needs` and how a verdict looks. Importing autograder in IPython does this."""
 
     def run(cell: str) -> None:
         if not shell.run_cell(cell).success:
@@ -148,6 +149,7 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
+    shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
 
 
 def answered(entry: Slot) -> bool:

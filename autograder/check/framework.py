@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.check.verdict import CRASHED, GRADER, NOT_ATTEMPTED, TIMED_OUT
 from course_lib import exercises
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a student's process needs no hypothesis, and it is slow to import
     from hypothesis.strategies import SearchStrategy
 
 Implementation = Callable[..., Any]

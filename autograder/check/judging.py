@@ -3,7 +3,8 @@
     judge("passes.dce", call)      # every check in turn, until one objects -> Verdict
 
 The examples of a check are made once and used for every answer. Only when an answer fails on one
-does Hypothesis go to work, to find the smallest program on which it fails.
+does Hypothesis go to work, to find the smallest program on which it fails. It is imported where it
+is used: the process that runs a student's code has no need of it.
 
 Next room: verdict.py, what comes out; autograder/notebook.py and grading/grade.py, who asks.
 """
@@ -34,6 +35,7 @@ from autograder.check.framework import (
 )
 from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, WRONG, Verdict
 from course_lib import exercises
+from course_lib.ir.graph.graph import Graph, print_graph
 
 SHRINK_CALLS = 500  # after the first failure; a count, so that a verdict does not depend on speed
 CALL_LIMIT = 300  # characters of each argument of a call that is shown
@@ -249,8 +251,6 @@ def _text(value: Any) -> str:
 
 
 def _printed(value: Any) -> str:
-    from course_lib.ir.graph.graph import Graph, print_graph
-
     return print_graph(value) if isinstance(value, Graph) else repr(value)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -172,8 +173,6 @@ def random_inputs(graph: Graph, seed: int = 0) -> list[np.ndarray]:
 
 def canonical_text(graph: Graph) -> str:
     """The exact text with values numbered, names and origins dropped: equal for equal programs."""
-    from dataclasses import replace
-
     new: dict[Node, Node] = {}
     for node in graph.nodes:
         bare = node.with_inputs([new[i] for i in node.inputs])

@@ -1,4 +1,4 @@
-"""What a check has to say: one verdict per exercise, plain data that prints itself.
+"""What a check has to say: one verdict per exercise, plain data, and the words that tell it.
 
     passed          quiet: what was tried, the number achieved
     wrong           the property that failed, the smallest program that shows it, got, expected
@@ -8,19 +8,34 @@
     by hand         an explanation: a person grades it
     grader          our fault; it never costs points
 
-A verdict is the same in a notebook, in the grader's JSON report and in the feedback page.
+A verdict is the same in a notebook, in the grader's JSON report and in the feedback page. Order of
+a failure, the same everywhere: what failed, the smallest program that shows it, got against
+expected, the words of the specification, how to get a hint.
 
-Next room: judging.py, which makes verdicts; feedback.py, which shows them.
+Next room: judging.py, which makes verdicts; feedback.py, a verdict as HTML.
 """
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
-KINDS = (PASSED, WRONG, CRASHED, TIMED_OUT, NOT_ATTEMPTED, BY_HAND, GRADER)
+HEADLINE = {
+    PASSED: "passed",
+    WRONG: "not yet right",
+    CRASHED: "your code raised an error",
+    TIMED_OUT: "timed out",
+    NOT_ATTEMPTED: "not attempted yet",
+    BY_HAND: "read and graded by a person",
+    GRADER: "the checker failed, not you",
+}
+ADVICE = {
+    NOT_ATTEMPTED: "Write the function in the exercise cell, run that cell, then run this one.",
+    GRADER: "This costs no points. Please show it to your teacher.",
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +61,7 @@ class Verdict:
     printed: str = ""  # what the student's code printed, shortened
 
     def __post_init__(self) -> None:
-        assert self.kind in KINDS, self.kind
+        assert self.kind in HEADLINE, self.kind
 
     def to_json(self) -> dict[str, Any]:
         """Only what says something: fields at their default are left out."""
@@ -66,11 +81,59 @@ class Verdict:
         return Verdict(**known)
 
     def __repr__(self) -> str:
-        from autograder.check.feedback import as_text
-
         return as_text(self)
 
-    def _repr_html_(self) -> str:
-        from autograder.check.feedback import as_html
 
-        return as_html(self)
+def as_text(verdict: Verdict) -> str:
+    """A few lines for a terminal."""
+    title = f"{verdict.exercise}: {HEADLINE[verdict.kind]} ({score(verdict)})"
+    if verdict.kind == PASSED:
+        return f"{title}\n  {'; '.join(verdict.tried)}"
+    parts = [title]
+    for heading, text in sections(verdict):
+        shown = text.rstrip("\n").replace("\n", "\n    ")
+        parts.append(f"  {heading}\n    {shown}" if heading else f"  {shown}")
+    return "\n".join(parts)
+
+
+def sections(verdict: Verdict) -> list[tuple[str, str]]:
+    """(heading, text) in the order in which a learner needs them; a heading may be empty."""
+    found = [("", _lead(verdict))]
+    if verdict.error:
+        where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
+        found.append(("The error", f"{where}{verdict.error}"))
+    if verdict.program:
+        stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
+        heading = "The call" if stopped else "The smallest program that shows it"
+        found.append((heading, verdict.program))
+    if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
+        found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
+    else:
+        found += [("Got", verdict.got)] if verdict.got else []
+        found += [("Expected", verdict.expected)] if verdict.expected else []
+    if verdict.spec:
+        found.append(("The specification says", f"“{verdict.spec}”"))
+    if verdict.printed:
+        found.append(("Your code printed", verdict.printed))
+    if verdict.kind in (WRONG, CRASHED, TIMED_OUT, NOT_ATTEMPTED):
+        found.append(("Stuck?", f'hint("{verdict.exercise}") gives the next hint.'))
+    return found
+
+
+def score(verdict: Verdict) -> str:
+    earned = "–" if verdict.earned is None else f"{verdict.earned:g}"
+    return f"{earned} of {verdict.points:g} points"
+
+
+def _lead(verdict: Verdict) -> str:
+    text = " ".join(filter(None, [verdict.problem, ADVICE.get(verdict.kind, "")]))
+    if verdict.kind == BY_HAND:
+        text = "Your text is kept. A person reads it and gives the points."
+    hidden = " (a check that only the grader has)" if verdict.hidden else ""
+    return f"{text}\ncheck: {verdict.check}{hidden}" if verdict.check else text
+
+
+def _diff(got: str, expected: str) -> str:
+    mine, ours = got.splitlines(), expected.splitlines()
+    lines = list(difflib.unified_diff(mine, ours, n=len(mine), lineterm=""))[3:]
+    return "\n".join(f"{line[0]} {line[1:]}" for line in lines) or got

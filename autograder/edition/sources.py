@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import jupytext
 import nbformat
 
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
@@ -60,8 +61,6 @@ class Source:
         return [name for cell in self._read().cells if (name := pointer(cell))]
 
     def _read(self) -> Any:
-        import jupytext
-
         return jupytext.reads(self.path.read_text(encoding="utf-8"), fmt="md:myst")
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 
+import jupytext
 import nbformat
 
 from autograder.edition.sources import KERNEL, Source
@@ -20,8 +21,6 @@ UNIT = re.compile(r"- u(\d\d) · ([^·]+) · (.+)")
 
 def start_page(text: str, found: list[Source]) -> bytes:
     """The page as a notebook file. `text` is the source, `found` are the notebooks that exist."""
-    import jupytext
-
     raw = jupytext.reads(units_that_exist(text, found), fmt="md:myst")
     for number, cell in enumerate(raw.cells):
         cell.id, cell.metadata = f"start-{number}", {}

@@ -30,6 +30,8 @@ from dataclasses import dataclass, replace
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from tqdm import tqdm
+
 from autograder.check.judging import prepare
 from autograder.edition.contents import COURSE
 from autograder.edition.deliver import write
@@ -42,6 +44,7 @@ from autograder.grading.grade import (
     load_report,
     unreadable,
 )
+from autograder.grading.page import feedback_page
 from autograder.grading.program import Program, Unreadable, read
 from autograder.grading.sandbox import best_mode
 from autograder.grading.submissions import Handed, collect
@@ -69,8 +72,6 @@ def grade_folder(
     submissions: Path, out: Path, unit: int | None = None, seed: int = 0, jobs: int | None = None
 ) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
-    from tqdm import tqdm
-
     with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
         os.chmod(editions, 0o755)
         found = [Assignment.of(s, Path(editions)) for s in sources(COURSE / "notebooks", unit)]
@@ -153,8 +154,6 @@ def write_grades(results: list[tuple[Task, Report]], out: Path) -> Path:
 
 def write_report(task: Task, report: Report, out: Path) -> None:
     """The JSON report and the feedback page of one task."""
-    from autograder.grading.page import feedback_page
-
     place = Path(report.assignment) / file_name(task.student)
     text = json.dumps(report.to_json(), indent=1, ensure_ascii=False)
     write(out / "reports" / f"{place}.json", text.encode(*UTF8))

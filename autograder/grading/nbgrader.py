@@ -26,8 +26,8 @@ from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
-from autograder.check.feedback import as_html, as_text
-from autograder.check.verdict import Verdict
+from autograder.check.feedback import as_html
+from autograder.check.verdict import Verdict, as_text
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source, expand, sources
@@ -42,6 +42,7 @@ from autograder.grading.program import (
     cells_of,
     read,
 )
+from course_lib.exercises import slot
 
 NOTEBOOKS = COURSE / "notebooks"
 FETCHED = re.compile(r"""<(script|link)\b[^>]*(src|href)=["']https?:[^>]*>(\s*</script>)?""")
@@ -196,8 +197,6 @@ def _program(source: Source, data: bytes) -> tuple[Program, str]:
 
 
 def _is_explanation(name: str) -> bool:
-    from course_lib.exercises import slot
-
     return slot(name).kind == "explain"
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import html
 
-from autograder.check.feedback import HEADLINE, STYLE, as_html, score
-from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED
+from autograder.check.feedback import STYLE, as_html
+from autograder.check.verdict import BY_HAND, GRADER, HEADLINE, NOT_ATTEMPTED, score
 from autograder.grading.grade import Report
 
 PAGE_STYLE = """

@@ -10,7 +10,8 @@
 
 It runs inside the sandbox as `python -I -S worker.py serve MODE EDITION SITE_PACKAGES`, with only
 the student edition importable: checks, solutions and hidden programs are in another process. It
-checks nothing about itself, because the grader believes nothing that it says.
+checks nothing about itself, because the grader believes nothing that it says. `main` says first
+where the student edition lies; until then there is no library, so only a Worker imports it.
 
 Next room: sandbox.py, the other end.
 """
@@ -87,10 +88,13 @@ class Pipe:
 class Worker:
     def __init__(self, pipe: Pipe) -> None:
         import autograder
-        from autograder.wire.codec import Codec
+        from autograder.wire.codec import Codec, Unsendable
+        from course_lib import exercises
 
         self.pipe = pipe
         self.codec = Codec(call=self.callback)
+        self.unsendable = Unsendable
+        self.exercises = exercises
         self.names: dict[str, Any] = {"__name__": "__main__", "implements": autograder.implements}
         for name in ("check", "compare", "hint", "predict"):  # nothing to see here
             self.names[name] = _nothing
@@ -122,18 +126,13 @@ class Worker:
         return None
 
     def answered(self) -> list[str]:
-        from course_lib import exercises
-
-        return sorted(exercises.plugs_now())
+        return sorted(self.exercises.plugs_now())
 
     def call(self, name: str, args: tuple, kwargs: dict) -> None:
-        from autograder.wire.codec import Unsendable
-        from course_lib import exercises
-
         sys.stdout = sys.stderr = printed = Limited()
-        run = exercises.slot(name).run
+        run = self.exercises.slot(name).run
         try:
-            with exercises.using(exercises.plugs_for(name)):
+            with self.exercises.using(self.exercises.plugs_for(name)):
                 value = run(*args, **kwargs)
         except Aborted:
             return self.send(("aborted",))
@@ -143,7 +142,7 @@ class Worker:
             return self.send(("raised", *_described(error), printed.text))
         try:
             self.send(("return", value, printed.text))
-        except Unsendable as error:
+        except self.unsendable as error:
             self.send(("unsendable", str(error), printed.text))
 
     def callback(self, number: int, args: tuple, kwargs: dict) -> Any:
@@ -157,7 +156,7 @@ class Worker:
         raise Aborted
 
     def send(self, message: tuple) -> None:
-        with _library():
+        with self.library():
             data = self.codec.encode(message)
         self.pipe.write(data)
 
@@ -165,16 +164,13 @@ class Worker:
         is_new, data = self.pipe.read()
         if is_new:
             self.codec.reset()
-        with _library():
+        with self.library():
             return self.codec.decode(data)
 
-
-def _library() -> Any:
-    """What crosses the pipe is written and read by the library's functions, not by the student's:
-    a wrong `topological_order` costs its own points and no others."""
-    from course_lib import exercises
-
-    return exercises.using({})
+    def library(self) -> Any:
+        """What crosses the pipe is written and read by the library's functions, not the student's:
+        a wrong `topological_order` costs its own points and no others."""
+        return self.exercises.using({})
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:

@@ -33,9 +33,9 @@ WRONG = {
     return Yes()""",
     "calls_the_library": """from autograder.units.u99.answers import sweep as ours
     return ours.__wrapped__(graph)""",
-    "patches_the_checker": """import autograder.check.judging, autograder.check.properties
-    autograder.check.judging.judge = lambda *a, **k: "passed"
-    autograder.check.properties.same_meaning = lambda *a, **k: None
+    "patches_the_checker": """from autograder.check import judging, properties
+    judging.judge = lambda *a, **k: "passed"
+    properties.same_meaning = lambda *a, **k: None
     return graph""",
     "patches_numpy": """import numpy
     numpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True

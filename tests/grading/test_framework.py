@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from autograder import check, implements
-from autograder.check.feedback import as_html, as_text
+from autograder.check import feedback
+from autograder.check.feedback import as_html
 from autograder.check.framework import TimedOut, checks_of, mutants_of
 from autograder.check.judging import judge, perform
 from autograder.check.properties import seal_of, sealed
-from autograder.check.verdict import Verdict
+from autograder.check.verdict import Verdict, as_text
 from autograder.notebook import here
 from autograder.validate import leaks, problems_of, validate, verdict_of
 from course_lib.exercises import plugged, slot
@@ -162,7 +163,7 @@ def test_long_difference_is_shown_at_once():
 
 
 def test_what_cannot_be_drawn_is_shown_as_text(monkeypatch):
-    monkeypatch.setattr("course_lib.ir.graph.parse.parse_graph", lambda text: {}[text])
+    monkeypatch.setattr(feedback, "parse_graph", lambda text: {}[text])
     page = as_html(Verdict("u99.sweep", "wrong", 3, problem="No.", program="graph @odd"))
     assert "<pre>graph @odd</pre>" in page
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from autograder import check, compare, notebook, predict
+from autograder.check.verdict import Verdict
 from autograder.notebook import PREDICTIONS, needs
 from course_lib.exercises import implements
 
@@ -43,6 +46,16 @@ def test_dots_are_no_guess(capsys):
     assert "Type your own guess" in said(capsys) and not PREDICTIONS.exists()
     compare("u99.nodes", 57, unit="nodes")
     assert said(capsys) == "It is 57 nodes. You made no prediction for u99.nodes."
+
+
+def test_verdict_shows_itself_as_text_and_in_a_notebook_as_html():
+    shell = SimpleNamespace(display_formatter=DisplayFormatter())
+    shell.register_magic_function = lambda *_, **__: None
+    notebook.load_ipython_extension(shell)
+    verdict = Verdict("u99.sweep", "passed", 3, 3.0, tried=("50 random programs",))
+    shown, _ = shell.display_formatter.format(verdict)
+    assert shown["text/plain"] == "u99.sweep: passed (3 of 3 points)\n  50 random programs"
+    assert '<section class="verdict passed"' in shown["text/html"]
 
 
 @pytest.mark.parametrize("content", ["", "[1]", "{broken"])

@@ -11,8 +11,9 @@ import nbformat
 import numpy as np
 import pytest
 
-from autograder.check.feedback import as_html, as_text
+from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
+from autograder.check.verdict import as_text
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import sources
 from autograder.grading.grade import Assignment, grade

@@ -12,8 +12,9 @@ import onnx
 import onnxruntime as ort
 import pytest
 
-from autograder.check.feedback import as_html, as_text
+from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
+from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u02.answers import REFERENCE_OPS, SCHOOL_RULES
 from autograder.units.u02.answers.evidence import DUMPS

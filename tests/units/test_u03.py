@@ -4,8 +4,9 @@ import numpy as np
 import onnx
 import pytest
 
-from autograder.check.feedback import as_html, as_text
+from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
+from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u03.answers import REFERENCE_BILL
 from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS

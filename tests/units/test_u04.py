@@ -8,8 +8,9 @@ import onnx
 import onnxruntime as ort
 import pytest
 
-from autograder.check.feedback import as_html, as_text
+from autograder.check.feedback import as_html
 from autograder.check.framework import alternatives_of, mutants_of
+from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
 from autograder.units.u04.answers.lives import LIVES, random_tasks

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,6 @@ def _flip(graph: Graph) -> Graph:
 
 def _anew(graph: Graph) -> Graph:
     """A pass that changes nothing and builds every node anew."""
-    from dataclasses import replace
-
     return graph.rebuild(lambda node, inputs: replace(node, inputs=inputs))
 
 

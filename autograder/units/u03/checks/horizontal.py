@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -130,8 +131,6 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
 @checks("passes.horizontal", spec="The merged nodes carry the origins of all branches")
 def horizontal_remembers_where_it_came_from(horizontal):
     """The merged product names all layers that it computes."""
-    from dataclasses import replace
-
     x = inp("x", "f32[4,6]")
     branches = [replace(product(x, 2, k), origin=(f"layer{k}",)) for k in (1, 2)]
     before = Graph.of([x], [moved(b) for b in branches], "origins")

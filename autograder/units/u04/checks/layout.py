@@ -7,6 +7,7 @@ rearranged at compile time. Whatever else the pass does, the program computes th
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -261,8 +262,6 @@ def sinking_keeps_the_meaning(sink_relayouts, graph):
 @checks("passes.sink_relayouts", spec="A rewritten node keeps its name and origin")
 def rewritten_nodes_keep_their_origin(sink_relayouts):
     """An operation that is made anew still says which layer it came from."""
-    from dataclasses import replace
-
     x = inp("x", PIXELS)
     before = Graph.of([x], [down(replace(relu(up(x)), origin=("layer1.relu",)))])
     after = same_meaning(before, sink_relayouts(before))

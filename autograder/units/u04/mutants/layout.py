@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from autograder.check.framework import alternative, mutant
 from course_lib.ir.graph.build import relayout, reshape
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
 from course_lib.ir.registry import op as op_row
+from course_lib.passes.clean.fixpoint import same_program
 from course_lib.passes.layout.sink_relayouts import (
     in_layout,
     is_relayout_to_nchw,
@@ -144,8 +146,6 @@ def constants_stay_as_they_are(graph):
 @alternative("passes.sink_relayouts")
 def one_relayout_at_a_time(graph):
     """Sink past one operation, start again, until nothing changes."""
-    from course_lib.passes.clean.fixpoint import same_program
-
     for _ in range(50):
         before, graph = graph, _sink(graph)
         if same_program(before, graph):
@@ -156,7 +156,5 @@ def one_relayout_at_a_time(graph):
 @alternative("passes.sink_relayouts")
 def swept_clean(graph):
     """With what nobody uses any more taken out."""
-    from course_lib.ir.graph.graph import Graph
-
     after = _sink(graph)
     return Graph.of(after.inputs, after.outputs, after.name)
