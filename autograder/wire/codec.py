@@ -31,7 +31,6 @@ import math
 import struct
 import sys
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ import numpy as np
 from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes, read_onnx_model
 from course_lib.ir import types
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.node import Node, checked, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
@@ -197,8 +196,7 @@ class _Writer:
             self.row(node, depth)
         parts = (graph.inputs, graph.nodes, graph.outputs)
         numbers = [[self.codec.number_of(n) for n in part] for part in parts]
-        attrs = self.pack(dict(graph.attrs), depth + 1)
-        self.rows.append({"graph": graph.name, "parts": numbers, "attrs": attrs})
+        self.rows.append({"graph": graph.name, "parts": numbers})
         return self.codec.remember(graph)
 
     def array(self, array: np.ndarray) -> dict[str, Any]:
@@ -279,27 +277,25 @@ class _Reader:
         if not all(isinstance(i, Node) for i in inputs):
             raise Unsendable(f"{op}: an operand is not a node")
         if op == "input":
-            made = inp(name, declared)
+            made = dataclasses.replace(inp(name, declared), origin=origin)
         elif op == "constant":
-            made = const(self.array(row["value"]), name=name)
+            value = const(self.array(row["value"])).value
+            made = checked(op, inputs, {"value": value}, declared, name, origin)
         else:
-            made = apply(op, *inputs, **self.unpack(row["attrs"]))
-        if (made.type.dtype, made.type.shape) != (declared.dtype, declared.shape):
-            raise Unsendable(f"%{name} = {op}: declared {declared}, its operands give {made.type}")
+            made = checked(op, inputs, self.unpack(row["attrs"]), declared, name, origin)
         if made.type.is_static and op != "constant":  # a constant's array is counted already
             self.count(made.type.numel)
             self.flops += flops(made)
             if self.flops > MAX_FLOPS:
                 raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
-        return dataclasses.replace(made, name=name, origin=origin, type=declared)
+        return made
 
     def graph(self, row: dict[str, Any]) -> Graph:
         parts = [tuple(self.codec.known(n) for n in part) for part in row["parts"]]
         inputs, nodes, outputs = parts
         if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
-        attrs = MappingProxyType(self.unpack(row["attrs"]))
-        return verify(Graph(str(row["graph"]), inputs, nodes, outputs, attrs))
+        return verify(Graph(str(row["graph"]), inputs, nodes, outputs))
 
     def array(self, body: dict[str, Any]) -> np.ndarray:
         dtype, shape = body["dtype"], tuple(body["shape"])

@@ -2,7 +2,6 @@
 
     f32[1,3,224,224]      a float tensor with four known sizes
     f32[n,512]            the batch size is a symbol, known only when the model runs
-    f32[1,56,56,64]{nhwc} the same bytes may be arranged differently: a layout
 
 Next room: `ir/graph/node.py`, where every value carries one of these.
 """
@@ -142,11 +141,10 @@ def divide(total: Dim, part: Dim) -> Dim | None:
 
 @dataclass(frozen=True)
 class TensorType:
-    """Element type, shape and (where it is not the plain row-major order) layout."""
+    """Element type and shape; the elements lie in row-major order."""
 
     dtype: DType
     shape: tuple[Dim, ...]
-    layout: str = ""
 
     def __post_init__(self) -> None:
         shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
@@ -184,13 +182,12 @@ class TensorType:
         return TensorType(self.dtype, shape)
 
     def __str__(self) -> str:
-        layout = f"{{{self.layout}}}" if self.layout else ""
-        return f"{self.dtype}[{','.join(map(str, self.shape))}]{layout}"
+        return f"{self.dtype}[{','.join(map(str, self.shape))}]"
 
     __repr__ = __str__
 
 
-_TYPE = re.compile(r"(\w+)\[([^\]]*)\](?:\{(\w+)\})?")
+_TYPE = re.compile(r"(\w+)\[([^\]]*)\]")
 
 
 def parse_type(text: str) -> TensorType:
@@ -199,10 +196,11 @@ def parse_type(text: str) -> TensorType:
     if not match:
         raise ValueError(f"not a tensor type: {text!r}; expected something like f32[1,3,224,224]")
     sizes = [s.strip() for s in match[2].split(",") if s.strip()]
-    return TensorType(dtype(match[1]), tuple(_parse_dim(s) for s in sizes), match[3] or "")
+    return TensorType(dtype(match[1]), tuple(parse_dim(s) for s in sizes))
 
 
-def _parse_dim(text: str) -> Dim:
+def parse_dim(text: str) -> Dim:
+    """The inverse of `str(size)`: a number, a name, or a product of them as in `2*n`."""
     factors = [int(f) if f.isdigit() else Sym.named(f) for f in text.split("*")]
     return product(factors)
 

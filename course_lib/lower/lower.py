@@ -29,6 +29,7 @@ from course_lib.ir.expr import (
     literal,
     transform,
 )
+from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import (
@@ -89,7 +90,7 @@ def _unique(name: str, used: dict[str, int]) -> str:
 
 def lower_node(node: Node, name: str) -> Kernel | None:
     """The kernel of one node; None if its op has no loop form (then its numpy meaning runs)."""
-    group = node.attrs["body"] if node.op == "fused" else _group_of_one(node)
+    group = node.attrs["body"] if node.op == "fused" else alone(node)
     if any(op_row(n.op).loops is None for n in group.ops):
         return None
     lowering = Lowering
@@ -98,14 +99,6 @@ def lower_node(node: Node, name: str) -> Kernel | None:
 
         lowering = Rows
     return verify_kernel(lowering(group, name, node.origin).kernel())
-
-
-def _group_of_one(node: Node) -> Graph:
-    """A single node as a group: its operands become parameters, one for each operand."""
-    from course_lib.ir.graph.node import inp
-
-    operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
-    return Graph.of(operands, [node.with_inputs(operands)], node.op)
 
 
 class Lowering:

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import bind, evaluate, run
 from course_lib.ir.graph.node import Node
@@ -203,15 +204,8 @@ def _as_rows(array: np.ndarray) -> np.ndarray:
 
 def _info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
     ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
-    source = repr(kernel) if kernel else print_graph(_alone(node))
+    source = repr(kernel) if kernel else print_graph(alone(node))
     return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
-
-
-def _alone(node: Node) -> Graph:
-    from course_lib.ir.graph.node import inp
-
-    operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
-    return Graph.of(operands, [node.with_inputs(operands)], node.op)
 
 
 def _aligned_bytes(size: int) -> np.ndarray:

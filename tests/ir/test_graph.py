@@ -127,7 +127,7 @@ def broken(node: Node, **changes) -> Graph:
         (lambda: Graph("g", (), (X,), (X,)), "not among the graph's inputs"),
         (lambda: Graph("g", (X,), (X,), (Y,)), "the output %y = input is not in the graph"),
         (lambda: Graph("g", (X, X), (X,), (X,)), "distinct nodes"),
-        (lambda: broken(const(1.0), type=parse_type("f32[1]")), "shape \\(\\), declared"),
+        (lambda: broken(const(1.0), type=parse_type("f32[1]")), r"f32\[1\], but it is f32\[\]"),
     ],
 )  # fmt: skip
 def test_verifier_names_what_is_wrong(graph, words: str) -> None:

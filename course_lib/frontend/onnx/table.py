@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-from course_lib.ir.graph.build import cast
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, const
@@ -157,10 +156,6 @@ def shape_value(shape: np.ndarray) -> Any:
     if all(isinstance(n, (int, np.integer)) for n in shape.ravel()):
         return const(shape.astype(np.int64), i64)
     return shape
-
-
-def as_type(x: Node, kind: DType) -> Node:
-    return x if x.type.dtype == kind else cast(x, kind.name)
 
 
 def attributes(node: Any) -> dict[str, Any]:

@@ -16,8 +16,9 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, inp
+from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 
 # (writer, node, names of its operands) -> name of the result, or None: write its definition instead
@@ -68,11 +69,11 @@ class Writer:
         if "body" in node.attrs:
             inner = node.attrs["body"]
         else:
-            row = op_row(node.op)
-            if row.decompose is None:
+            decompose = op_row(node.op).decompose
+            if decompose is None:
                 raise ValueError(f"{node!r}: ONNX opset {self.opset} has no op for this")
-            operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
-            inner = Graph.of(operands, [row.decompose(operands, node.attrs)])
+            types = [i.type for i in node.inputs]
+            inner = trace(lambda *operands: decompose(operands, node.attrs), *types)
         outer, origin = self.names, self.origin
         self.names = {x: outer[i] for x, i in zip(inner.inputs, node.inputs, strict=True)}
         self.body(inner, origin)

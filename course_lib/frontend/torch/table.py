@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from course_lib.ir.graph.build import cast
-from course_lib.ir.graph.node import Node, const
+from course_lib.ir.graph.build import as_type
+from course_lib.ir.graph.node import Node
 from course_lib.ir.types import DTYPES, DType, bool_, f32, i64
 
 RULES: dict[str, Callable[..., Any]] = {"getitem": operator.getitem}
@@ -101,13 +101,6 @@ def _join(types: Sequence[DType]) -> DType | None:
     top = max((_RANKS[t.kind] for t in types), default=-1)
     same = [t.numpy for t in types if _RANKS[t.kind] == top]
     return DType.of(np.result_type(*same)) if same else None
-
-
-def as_type(x: Any, dtype: DType) -> Node:
-    """`x` (a node or a number) with this element type."""
-    if not isinstance(x, Node):
-        return const(x, dtype)
-    return x if x.type.dtype == dtype else cast(x, dtype.name)
 
 
 def together(*operands: Any) -> list[Node]:

@@ -19,7 +19,7 @@ from typing import Any
 
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.types import Dim, TensorType
+from course_lib.ir.types import Dim, DType, TensorType
 
 
 def trace(fn: Callable[..., Any], *types: TensorType | str, name: str = "main") -> Graph:
@@ -28,6 +28,19 @@ def trace(fn: Callable[..., Any], *types: TensorType | str, name: str = "main") 
     result = fn(*parameters)
     outputs = result if isinstance(result, (list, tuple)) else [result]
     return Graph.of(parameters, outputs, name)
+
+
+def alone(node: Node) -> Graph:
+    """A graph of this one node: its operands become inputs, one for each of them."""
+    types = [i.type for i in node.inputs]
+    return trace(lambda *operands: node.with_inputs(operands), *types, name=node.op)
+
+
+def as_type(x: Any, type: DType) -> Node:
+    """`x` (a node or a number) with this element type; `x` itself if it has it."""
+    if not isinstance(x, Node):
+        return const(x, type)
+    return x if x.type.dtype == type else cast(x, type.name)
 
 
 # ── one function for each common op ──

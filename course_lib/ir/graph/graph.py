@@ -17,10 +17,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import count
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import Sym
 
 SMALL = 16  # elements of a constant that are printed as numbers
-NO_ATTRS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +44,6 @@ class Graph:
     inputs: tuple[Node, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[Node, ...]
-    attrs: Mapping[str, Any] = field(default_factory=lambda: NO_ATTRS)
 
     @staticmethod
     def of(
@@ -95,7 +92,7 @@ class Graph:
             order.extend(made_now)
             placed.update(made_now)
         outputs = tuple(new[n] for n in self.outputs)
-        return Graph(self.name, self.inputs, tuple(order), outputs, self.attrs)
+        return Graph(self.name, self.inputs, tuple(order), outputs)
 
     def __repr__(self) -> str:
         return print_graph(self)

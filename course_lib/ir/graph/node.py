@@ -113,13 +113,36 @@ def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
 def apply(
     op: str, *operands: Any, name: str = "", origin: tuple[str, ...] = (), **attrs: Any
 ) -> Node:
-    """A node of the named op. Operands are nodes, arrays or numbers."""
+    """A node of the named op. Operands are nodes, arrays or numbers.
+
+    ValueError if the op is unknown, or does not take these operands or attributes.
+    """
+    op_row(op).check_arity(len(operands))
+    frozen = {key: _frozen(value) for key, value in attrs.items()}
+    return checked(op, _as_nodes(operands, op), frozen, None, name, origin)
+
+
+def checked(
+    op: str,
+    inputs: Sequence[Node],
+    attrs: Mapping[str, Any],
+    declared: TensorType | None,
+    name: str = "",
+    origin: tuple[str, ...] = (),
+) -> Node:
+    """The one gate to every node that computes: by the op table, it is well formed.
+
+    Attributes that are not given have their default. ValueError if the type is declared and is not
+    what the operands give.
+    """
     row = op_row(op)
-    row.check_arity(len(operands))
-    inputs = _as_nodes(operands, op)
-    full = row.complete({key: _frozen(value) for key, value in attrs.items()})
+    row.check_arity(len(inputs))
+    full = row.complete(attrs)
     result = row.infer([i.type for i in inputs], full)
-    return Node(op, inputs, MappingProxyType(full), result, name, origin)
+    if declared not in (None, result):
+        source = "its operands give" if inputs else "it is"
+        raise ValueError(f"declared {declared}, but {source} {result}")
+    return Node(op, tuple(inputs), MappingProxyType(full), result, name, origin)
 
 
 def _frozen(value: Any) -> Any:

@@ -17,23 +17,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, checked, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.reader import Reader
-from course_lib.ir.registry import op as op_row
-from course_lib.ir.types import TensorType, _parse_dim, parse_type
+from course_lib.ir.types import TensorType, parse_dim, parse_type
 
 _TOKEN = re.compile(
     r"""\s+|//[^\n]*
     |(?P<string>"(?:[^"\\]|\\.)*")
     |(?P<value>%[\w.$]+)
-    |(?P<type>\w+\[[^\[\]"]*?\](?:\{\w+\})?(?=\s*(?:[,)]|loc\b|\n|$|[%}]|return\b|//)))
+    |(?P<type>\w+\[[^\[\]"]*?\](?=\s*(?:[,)]|loc\b|\n|$|[%}]|return\b|//)))
     |(?P<hex>0x[0-9a-fA-F]*)
     |(?P<number>-?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|inf|nan)(?![\w*]))
     |(?P<word>[\w.$*]+)
@@ -86,7 +84,7 @@ class _Reader(Reader):
     def parameter(self, values: dict[str, Node]) -> Node:
         name = self.new_name(values)
         self.take(":")
-        values[name] = Node("input", (), MappingProxyType({}), self.type(), name)
+        values[name] = inp(name, self.type())
         return values[name]
 
     def new_name(self, values: dict[str, Node]) -> str:
@@ -129,17 +127,11 @@ class _Reader(Reader):
         try:
             if op == "constant":
                 attrs = {"value": _array(payload, type)}
-            row = op_row(op)
-            row.check_arity(len(inputs))
-            full = row.complete(attrs)
-            inferred = row.infer([i.type for i in inputs], full)
-            if (inferred.dtype, inferred.shape) != (type.dtype, type.shape):
-                raise ValueError(f"{op}: declared {type}, but its operands give {inferred}")
+            hint = "" if name.isdigit() else name
+            values[name] = checked(op, inputs, attrs, type, hint, origin)
         except ValueError as error:
             self.at = start
             raise self.error(str(error)) from None
-        hint = "" if name.isdigit() else name
-        values[name] = Node(op, tuple(inputs), MappingProxyType(full), type, hint, origin)
         return values[name]
 
     def dense(self) -> Any:
@@ -178,7 +170,7 @@ class _Reader(Reader):
         if text in ("true", "false", "null"):
             return json.loads(text)
         if kind == "word":
-            return _parse_dim(text)
+            return parse_dim(text)
         self.at -= 1
         raise self.error(f"expected a value, found {text!r}")
 

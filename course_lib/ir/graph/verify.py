@@ -12,13 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node
-from course_lib.ir.registry import op as op_row
-from course_lib.ir.types import type_of
+from course_lib.ir.graph.node import Node, checked
 
 
 def verify(graph: Graph) -> Graph:
@@ -110,29 +106,13 @@ def _verify_node(node: Node, graph: str) -> None:
     if node.op == "input":
         return
     try:
-        row = op_row(node.op)
-        row.check_arity(len(node.inputs))
-        if row.complete(node.attrs) != dict(node.attrs) and node.op != "constant":
-            raise ValueError(f"needs all of its attributes: {', '.join(row.attrs)}")
-        if node.op == "constant":
-            _verify_constant(node)
-        inferred = row.infer([i.type for i in node.inputs], node.attrs)
+        full = checked(node.op, node.inputs, node.attrs, node.type).attrs
+        if len(full) != len(node.attrs):
+            raise ValueError(f"needs all of its attributes: {', '.join(full)}")
         if "body" in node.attrs:
             verify(node.attrs["body"])
     except ValueError as error:
         raise ValueError(f"@{graph}: {_label(node)}: {error}") from None
-    if (inferred.dtype, inferred.shape) != (node.type.dtype, node.type.shape):
-        raise ValueError(
-            f"@{graph}: {_label(node)}: declared {node.type}, but its operands give {inferred}"
-        )
-
-
-def _verify_constant(node: Node) -> None:
-    value = node.attrs.get("value")
-    if not isinstance(value, np.ndarray):
-        raise ValueError(f"a constant needs a numpy array, got {type(value).__name__}")
-    if type_of(value).shape != node.type.shape:
-        raise ValueError(f"holds an array of shape {value.shape}, declared {node.type}")
 
 
 def _label(node: Node) -> str:

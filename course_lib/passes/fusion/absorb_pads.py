@@ -9,8 +9,9 @@ The copy disappears; what is left of the pad is filling the border. Next room:
 
 from __future__ import annotations
 
+from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, apply, inp
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.fusion.groups import kind_of
 
@@ -41,7 +42,7 @@ def absorb_pads(graph: Graph) -> Graph:
 
 def _together(kernel: Node, pad: Node) -> Node | None:
     """The kernel with the pad at its end; None if it is of a kind that cannot have one."""
-    body = kernel.attrs["body"] if kernel.op == "fused" else _alone(kernel)
+    body = kernel.attrs["body"] if kernel.op == "fused" else alone(kernel)
     kind = kernel.attrs["kind"] if kernel.op == "fused" else kind_of([kernel])
     if kind not in ("elementwise", "epilogue") or body.outputs[0].op == "pad":
         return None
@@ -49,8 +50,3 @@ def _together(kernel: Node, pad: Node) -> Node | None:
     whole = Graph.of(body.inputs, [inside], f"{body.name}_pad")
     operands, where = kernel.inputs, origins(kernel, pad)
     return apply("fused", *operands, kind=kind, body=whole, name=pad.name, origin=where)
-
-
-def _alone(node: Node) -> Graph:
-    operands = [inp(f"x{k}", i.type) for k, i in enumerate(node.inputs)]
-    return Graph.of(operands, [node.with_inputs(operands)], node.op)

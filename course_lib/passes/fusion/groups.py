@@ -159,7 +159,7 @@ def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
             placed.update(made)
     outputs = tuple(new[node] for node in graph.outputs)
     order.extend(topological_order(outputs, placed))
-    return Graph(graph.name, graph.inputs, tuple(order), outputs, graph.attrs)
+    return Graph(graph.name, graph.inputs, tuple(order), outputs)
 
 
 def check_group(

@@ -47,7 +47,7 @@ def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
 def _specialized(node: Node, inputs: tuple[Node, ...], sizes: dict[str, int]) -> Node:
     if node.op == "input":
         shape = tuple(_number(d, sizes) for d in node.type.shape)
-        return replace(node, type=TensorType(node.type.dtype, shape, node.type.layout))
+        return replace(node, type=node.type.with_shape(shape))
     attrs = {name: _in_attr(value, sizes) for name, value in node.attrs.items()}
     inferred = op_row(node.op).infer([i.type for i in inputs], attrs)
     return replace(node, inputs=inputs, attrs=MappingProxyType(attrs), type=inferred)

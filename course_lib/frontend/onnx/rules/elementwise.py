@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.table import as_type, element_type, numbers, optional_axes, translates
+from course_lib.frontend.onnx.table import element_type, numbers, optional_axes, translates
 from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import bool_, f64, i32, i64

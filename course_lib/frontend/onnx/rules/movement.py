@@ -16,7 +16,6 @@ import numpy as np
 from course_lib.frontend import blocks
 from course_lib.frontend.onnx.table import (
     array,
-    as_type,
     element_type,
     numbers,
     optional_axes,
@@ -25,6 +24,7 @@ from course_lib.frontend.onnx.table import (
     translates,
 )
 from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.types import Sym, f32, i64, product

@@ -13,8 +13,9 @@ from functools import partial
 from typing import Any
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.table import as_type, translates
+from course_lib.frontend.onnx.table import translates
 from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import i64
 

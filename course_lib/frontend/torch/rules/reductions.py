@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_lib.frontend import blocks
-from course_lib.frontend.torch.table import as_type, element_type, translates
+from course_lib.frontend.torch.table import element_type, translates
 from course_lib.ir.graph import build as b
+from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import bool_, f32, i64, u8
 
