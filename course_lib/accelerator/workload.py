@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from course_lib.accelerator.systolic import SystolicArray, cycles
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
-from course_lib.ir.ops.contraction import plain_types
+from course_lib.ir.ops.in_layout import plain_types
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def products(graph: Graph) -> list[Product]:
             found += products(node.attrs["body"])
         elif node.op == "matmul":
             found.append(_of_matmul(node))
-        elif node.op == "conv":
+        elif node.op in ("conv", "conv_in_layout"):
             found.append(_of_conv(node))
     return found
 
@@ -71,7 +71,7 @@ def _of_matmul(node: Node) -> Product:
 
 
 def _of_conv(node: Node) -> Product:
-    result, filters = plain_types(node)
+    *_, filters, result = plain_types(node)
     images, channels, *positions = result.dims
     groups = node.attrs["groups"]
     _, *window = filters.dims  # numbers that each filter reads

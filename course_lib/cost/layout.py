@@ -4,41 +4,46 @@
     conv_cost(conv, ("nhwc", "ohwi", "nhwc"))       what it would cost in these layouts
     cost(graph)                                     all convolutions, and all relayouts of images
 
-The unit is one multiply-add of a vector of 16 f32 lanes; a processor with two such units does about
-8 in a nanosecond. `passes/layout/layout.py` compares sums of these numbers; read it next.
+The unit is one multiply-add of a vector; a core with two units for it does about 8 in a nanosecond.
+All three take the `Machine` whose vectors these are; without one, it is `AVX512`, never the
+processor at hand. `passes/layout/layout.py` compares sums of these numbers; read it next.
 """
 
 from __future__ import annotations
 
 import math
 
+from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
-from course_lib.ir.ops.contraction import plain_types
+from course_lib.ir.ops.in_layout import plain_types
 from course_lib.ir.ops.layout import FILTER, IMAGE, Layout
+from course_lib.ir.scalar import accumulator
 
 CALL = 8000.0  # for each relayout that runs: a kernel more, about a microsecond
-LANES = 16  # f32 numbers in a vector register
-REGISTERS = 32  # vector registers; all but four hold sums
 MOVE = 3.0  # for each element that a relayout of an image moves (measured: 2.4 to 4.6)
 TRANSPOSE = 20.0  # for each vector of results that has to be turned to be stored in nchw
 SPILLED = 1.45  # a window that moves by one in nchw, if the registers run out: see `conv_cost`
+OTHERS = 4  # vector registers that hold no sums
+
+CONVOLUTIONS = ("conv", "conv_in_layout")
 
 Layouts = tuple[str, str, str]
 
 
-def cost(graph: Graph) -> float:
+def cost(graph: Graph, machine: Machine = AVX512) -> float:
     """The live convolutions and relayouts of a graph, in vector instructions."""
-    live = Graph.of(graph.inputs, graph.outputs).nodes
-    convolutions = sum(conv_cost(n) for n in live if n.op == "conv" and n.type.is_static)
+    live = [n for n in Graph.of(graph.inputs, graph.outputs).nodes if n.type.is_static]
+    convolutions = sum(conv_cost(n, machine=machine) for n in live if n.op in CONVOLUTIONS)
     return convolutions + sum(relayout_cost(n) for n in live if n.op == "relayout")
 
 
 def relayout_cost(node: Node) -> float:
-    """`CALL`, and `MOVE` for each element; nothing for a constant: that happens at compile time."""
-    if _is_known(node) or not node.type.is_static:
-        return 0.0
-    return CALL + MOVE * node.type.numel
+    """`CALL`, and `MOVE` for each element; nothing for a constant: that happens at compile time.
+
+    The sizes have to be numbers, here and in `conv_cost`.
+    """
+    return 0.0 if _is_known(node) else CALL + MOVE * node.type.numel
 
 
 def _is_known(node: Node) -> bool:
@@ -46,12 +51,12 @@ def _is_known(node: Node) -> bool:
     return node.op == "constant" or (node.inputs != () and all(map(_is_known, node.inputs)))
 
 
-def conv_cost(node: Node, layouts: Layouts | None = None) -> float:
+def conv_cost(node: Node, layouts: Layouts | None = None, machine: Machine = AVX512) -> float:
     """A convolution in these layouts of x, w and the result; None: in those that it has.
 
         multiply-adds / lanes                        one instruction for a vector of products
         * max(1, 1/rows + 1/vectors)                 or as many loads, if those take longer
-        + TRANSPOSE * results / LANES                dense, result in nchw: lanes are channels,
+        + TRANSPOSE * results / lanes                dense, result in nchw: lanes are channels,
                                                      but neighbours in memory are pixels
         * SPILLED (the first two lines)              dense, nchw, kernel wider than 1, stride 1:
                                                      neighbouring windows share pixels, and the
@@ -62,7 +67,8 @@ def conv_cost(node: Node, layouts: Layouts | None = None) -> float:
 
     `vectors` times `rows` accumulators are in registers: a vector of weights is loaded for `rows`
     pixels, a pixel for `vectors` vectors. Lanes are the channels of a block, or all channels (for a
-    depthwise convolution in nchw: the pixels of a row): full vectors if 16 or 8 divide them.
+    depthwise convolution in nchw: the pixels of a row): full vectors if a vector's length or its
+    half divides them. How many lanes and registers there are, the machine says.
 
     The constants were measured on one core (Zen 5, AVX-512, 7.7 multiply-adds of a vector in a
     nanosecond) and say nothing about another machine; the rest is arithmetic. There, in
@@ -75,33 +81,34 @@ def conv_cost(node: Node, layouts: Layouts | None = None) -> float:
         16, 112x112, 1x1, 96                     0.35 (0.34)    0.16 (0.17)    0.16 (0.19)
         96, 114x114, 3x3, stride 2, depthwise    0.09 (0.33)    0.02 (0.15)    0.02 (0.12)
 
-    A depthwise convolution waits for memory, which this model does not know: it is three to seven
+    Not modelled: caches and memory. A depthwise convolution waits for memory; it is three to seven
     times slower than predicted in every layout.
     """
-    if node.type.rank != len(IMAGE) and not node.attrs["layouts"]:
+    *_, filters, result = plain_types(node)
+    if result.rank != len(IMAGE):
         return 0.0  # one or three dimensions: no layout applies, so it never matters
-    _, _, out = layouts or node.attrs["layouts"] or (IMAGE, FILTER, IMAGE)
-    result, filters = (t.dims for t in plain_types(node))
-    channels, width = result[1], result[3]
-    depthwise = node.attrs["groups"] == channels
-    in_rows = depthwise and out == IMAGE
+    out = (layouts or node.attrs.get("layouts") or (IMAGE, FILTER, IMAGE))[-1]
+    full = machine.lanes(accumulator(result.dtype))
+    channels, width = result.dims[1], result.dims[3]
+    in_rows = node.attrs["groups"] == channels and out == IMAGE
     block = Layout.of(out).block("c")
-    lanes, vectors = _lanes(width if in_rows else block if block > 1 else channels)
-    rows = min(width, (REGISTERS - 4) // vectors)
-    steps = math.prod(result) * math.prod(filters[1:]) / lanes * max(1, 1 / rows + 1 / vectors)
+    lanes, vectors = _lanes(width if in_rows else block if block > 1 else channels, full)
+    rows = max(min(width, (machine.registers - OTHERS) // vectors), 1)
+    products = math.prod(result.dims) * math.prod(filters.dims[1:])
+    steps = products / lanes * max(1, 1 / rows + 1 / vectors)
     stride = (node.attrs["strides"] or (1, 1))[1]
     if in_rows:
         return steps * stride
     if out != IMAGE:
         return steps
-    wanted = rows * vectors + vectors + rows + filters[3] - 1  # sums, weights, pixels
-    spills = filters[3] > 1 and stride == 1 and wanted > REGISTERS
-    return steps * (SPILLED if spills else 1) + TRANSPOSE * math.prod(result) / LANES
+    wanted = rows * vectors + vectors + rows + filters.dims[3] - 1  # sums, weights, pixels
+    spills = filters.dims[3] > 1 and stride == 1 and wanted > machine.registers
+    return steps * (SPILLED if spills else 1) + TRANSPOSE * math.prod(result.dims) / full
 
 
-def _lanes(extent: int) -> tuple[float, int]:
-    """How many lanes of a vector do work, and how many vectors lie side by side."""
-    for lanes, vectors in ((LANES, 2), (LANES, 1), (LANES // 2, 1)):
-        if extent % (lanes * vectors) == 0:
+def _lanes(extent: int, full: int) -> tuple[float, int]:
+    """How many of a vector's `full` lanes do work, and how many vectors lie side by side."""
+    for lanes, vectors in ((full, 2), (full, 1), (full // 2, 1)):
+        if lanes and extent % (lanes * vectors) == 0:
             return lanes, vectors
-    return extent / math.ceil(extent / LANES), 1
+    return extent / math.ceil(extent / full), 1

@@ -3,7 +3,7 @@
     Machine(name="znver4", vector_bytes=64, registers=32, threads=2)
 
 `llvm/host.py` fills it in for the machine at hand; a test or a lesson may make up another one. Next
-room: `schedule/choose.py`.
+room: `layout.py`, which prices convolutions for a machine.
 """
 
 from __future__ import annotations
@@ -25,3 +25,8 @@ class Machine:
     def lanes(self, dtype: DType) -> int:
         """Elements in a vector register: 1 if not even one fits, or there are no vectors."""
         return max(self.vector_bytes // dtype.size, 1)
+
+
+# What the layout pass compiles for, wherever it runs: so a model becomes the same kernels on every
+# processor, and counts in the course are the same for everybody.
+AVX512 = Machine("AVX-512", vector_bytes=64, registers=32)

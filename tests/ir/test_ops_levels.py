@@ -134,15 +134,21 @@ def conv_cases() -> Iterator[Case]:
         ((1, 2, 1, 1), (2, 2, 1, 1), {}),
     ]:
         yield [some(x, f32), some(w, f32)], attrs
+
+
+def conv_in_layout_cases() -> Iterator[Case]:
     for x, w, layouts, attrs in [
         ((1, 7, 6, 3), (5, 2, 3, 3), ("nhwc", "ohwi", "nhwc"), {"strides": (2, 1)}),
         ((1, 2, 6, 5, 8), (3, 2, 3, 3, 8, 16), ("nchw8c", "oihw8i16o", "nchw16c"), {}),
+        ((1, 3, 7, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {}),
         ((1, 3, 7, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {"pads": (1, 1, 1, 0)}),
         ((1, 1, 4, 4, 16), (5, 1, 1, 1, 16), ("nchw16c", "oihw16i", "nchw"), {}),
-        ((1, 6, 6, 4), (3, 3, 1, 4), ("nhwc", "hwio", "nhwc"), {"groups": 4, "pads": (1,) * 4}),
+        ((1, 6, 6, 4), (3, 3, 1, 4), ("nhwc", "hwio", "nhwc"), {"groups": 4, "dilations": (2, 1)}),
         ((1, 2, 6, 6, 8), (2, 1, 3, 3, 8), ("nchw8c", "oihw8o", "nchw8c"), {"groups": 16}),
+        ((1, 2, 6, 6, 8), (16, 1, 3, 3), ("nchw8c", "oihw", "nhwc"), {"groups": 16}),
     ]:
-        yield [some(x, f32), some(w, f32)], {"layouts": layouts, **attrs}
+        operands = [some(x, DTYPES["f32"]), some(w, DTYPES["f32"])]
+        yield operands, {"layouts": layouts, **attrs}
 
 
 def relayout_cases() -> Iterator[Case]:
@@ -171,11 +177,15 @@ def pool_cases(dtypes: list[DType]) -> Iterator[Case]:
     yield [some((0, 2, 4), dtypes[0])], {"kernel": (2,)}
 
 
-def image_pool_cases(dtypes: list[DType]) -> Iterator[Case]:
-    yield from pool_cases(dtypes)
-    pads = {"kernel": (3, 2), "pads": (1, 0, 1, 1)}
-    yield [some((1, 5, 4, 3), dtypes[0])], {"layout": "nhwc", **pads}
-    yield [some((1, 2, 5, 4, 8), dtypes[0])], {"layout": "nchw8c", "strides": (2, 1), **pads}
+def pool_in_layout_cases() -> Iterator[Case]:
+    f32, pads = DTYPES["f32"], {"pads": (1, 0, 1, 1)}
+    for x, layouts, attrs in [
+        ((1, 5, 4, 3), ("nhwc", "nhwc"), pads),
+        ((1, 5, 4, 3), ("nhwc", "nhwc"), {"dilations": (2, 1)}),
+        ((1, 2, 5, 4, 8), ("nchw8c", "nchw8c"), {"strides": (2, 1)}),
+        ((1, 2, 5, 4, 8), ("nchw8c", "nhwc"), {}),
+    ]:
+        yield [some(x, f32)], {"kernel": (3, 2), "layouts": layouts, **attrs}
 
 
 def avg_pool_cases() -> Iterator[Case]:
@@ -353,8 +363,11 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "cumsum": cumsum_cases,
     "matmul": matmul_cases,
     "conv": conv_cases,
-    "max_pool": lambda: image_pool_cases(ALL),
-    "sum_pool": lambda: image_pool_cases(ALL),
+    "conv_in_layout": conv_in_layout_cases,
+    "max_pool": lambda: pool_cases(ALL),
+    "sum_pool": lambda: pool_cases(ALL),
+    "max_pool_in_layout": pool_in_layout_cases,
+    "sum_pool_in_layout": pool_in_layout_cases,
     "avg_pool": avg_pool_cases,
     "conv_transpose": conv_transpose_cases,
     "reshape": reshape_cases,

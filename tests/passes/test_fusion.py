@@ -145,6 +145,11 @@ EXAMPLES = {
     "relayout": ("f32[1,4,5,5]", {"src": "nchw", "dst": "nhwc"}),
     "max_pool": ("f32[1,2,5,5]", {"kernel": (3, 3), "pads": (1, 1, 1, 1)}),
     "sum_pool": ("f32[1,2,5,5]", {"kernel": (3, 3), "pads": (0, 0, 1, 1)}),
+    "max_pool_in_layout": (
+        "f32[1,5,5,2]",
+        {"kernel": (3, 3), "pads": (1, 1, 1, 1), "layouts": ("nhwc", "nhwc")},
+    ),
+    "sum_pool_in_layout": ("f32[1,5,5,2]", {"kernel": (3, 3), "layouts": ("nhwc", "nchw")}),
 }
 
 
@@ -160,6 +165,9 @@ def test_decompose_leaves_only_ops_that_stand_for_themselves(name: str) -> None:
     elif name == "conv":
         operands = [inp("x", "f32[1,4,5,5]"), weights(6, 2, 3, 3)]
         attrs = {"groups": 2, "pads": (1, 0, 2, 1)}
+    elif name == "conv_in_layout":
+        operands = [inp("x", "f32[1,5,5,4]"), weights(3, 3, 4, 6)]
+        attrs = {"pads": (1, 0, 2, 1), "layouts": ("nhwc", "hwio", "nhwc")}
     else:
         assert name == "conv_transpose", f"{name} needs an example here"
         operands, attrs = [inp("x", "f32[1,4,5,5]"), weights(4, 2, 3, 3)], {"strides": (2, 2)}

@@ -9,7 +9,8 @@ import course_lib
 from autograder.check.levels import MACHINES, levels_agree
 from course_lib.accelerator.workload import products
 from course_lib.bridges.peers import onnxruntime_session
-from course_lib.cost.layout import conv_cost, cost
+from course_lib.cost.layout import CONVOLUTIONS, conv_cost, cost
+from course_lib.cost.machine import Machine
 from course_lib.exercises import baselines
 from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
@@ -28,13 +29,14 @@ from course_lib.passes.clean.fold import fold
 from course_lib.passes.fusion.absorb_pads import absorb_pads
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.infra.manager import run_passes
-from course_lib.passes.layout.layout import LAYOUTS, in_layouts, layout, layouts_of
+from course_lib.passes.layout.layout import candidates, in_layouts, layout, layouts_of
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 RNG = np.random.default_rng(11)
 NHWC = ("nhwc", "ohwi", "nhwc")
+LAYOUTS = candidates()
 
 
 def some(*shape: int) -> np.ndarray:
@@ -117,7 +119,7 @@ def test_a_layout_changes_no_count_of_work(name: str) -> None:
     graph = decompose(trace(network, "f32[1,3,16,16]"))
     after = everywhere(graph, name)
     assert sorted(map(str, products(after))) == sorted(map(str, products(graph)))
-    works = [[flops(n) for n in g.ops if n.op == "conv"] for g in (graph, after)]
+    works = [[flops(n) for n in g.ops if n.op in CONVOLUTIONS] for g in (graph, after)]
     assert works[0] == works[1]
 
 
@@ -255,6 +257,14 @@ def test_what_knows_its_axes_by_their_places_stops_a_relayout(fn) -> None:
     assert (ops[0], left) == ("relayout", ["nchw4c -> nchw"])
 
 
+def test_a_pooling_that_has_its_layout_keeps_it() -> None:
+    """It reads what the relayout made as rows of channels, whatever the relayout says it is."""
+    fn = lambda x: apply(  # noqa: E731
+        "max_pool_in_layout", to_nchw(x), kernel=(2, 2), layouts=("nhwc", "nhwc")
+    )
+    assert sunk(fn, "f32[1,4,5,6]") == (["relayout", "max_pool_in_layout"], ["nhwc -> nchw"])
+
+
 def test_names_and_origins_survive() -> None:
     x = inp("x", "f32[1,2,2,3]")
     y = apply("relu", to_nchw(x), name="act", origin=("layer",))
@@ -293,9 +303,24 @@ def test_costs_of_one_convolution() -> None:
     assert conv_cost(wide) == pytest.approx(1.45 * products + 20 * wide.type.numel / 16)
     assert conv_cost(thin, NHWC) > 2 * conv_cost(wide, NHWC) * 24 / 64, "half of the lanes idle"
     graph = in_layouts(Graph.of([x], [wide]), {wide: NHWC})
-    assert conv_cost(next(n for n in graph.ops if n.op == "conv")) == products
+    assert conv_cost(next(n for n in graph.ops if n.op == "conv_in_layout")) == products
     images = 3 * (x.type.numel + wide.type.numel) + 2 * 8000
     assert cost(graph) == products + images, "the filters cost nothing"
+
+
+def test_a_machine_with_half_the_lanes_pays_twice_for_the_products() -> None:
+    small = Machine("small", vector_bytes=32, registers=16)
+    x = inp("x", "f32[1,64,58,58]")
+    wide = apply("conv", x, const(some(64, 64, 3, 3)))
+    assert conv_cost(wide, NHWC, small) == 2 * conv_cost(wide, NHWC)
+    assert candidates(small) == ("nhwc", "nchw8c", "nchw16c")
+    assert candidates(Machine("no vectors", vector_bytes=4, registers=4)) == ("nhwc", "nchw2c")
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_whatever_the_machine_a_network_means_the_same(machine: Machine) -> None:
+    graph = decompose(trace(network, "f32[1,3,16,16]"))
+    same(graph, dce(fold(sink_relayouts(verify(layout(graph, machine))))))
 
 
 def test_convolutions_that_no_layout_fits() -> None:
@@ -315,8 +340,8 @@ def test_both_models_run_in_one_layout_from_end_to_end(name: str) -> None:
     after = run_passes(load(MODELS[name].build(), list(example_inputs(name))), DEFAULT)
     assert moved(after) == []
     bodies = [n.attrs["body"].ops if n.op == "fused" else [n] for n in after.ops]
-    convolutions = [n for ops in bodies for n in ops if n.op == "conv"]
-    assert all(n.attrs["layouts"] for n in convolutions)
+    windows = {n.op for ops in bodies for n in ops if n.op.startswith(("conv", "max_pool"))}
+    assert windows <= {"conv_in_layout", "max_pool_in_layout"}
 
 
 # ── words ──
@@ -347,17 +372,42 @@ def test_errors_of_relayout(type: str, src: str, dst: str, words: str) -> None:
 @pytest.mark.parametrize(
     "filters, layouts, groups, words",
     [
-        ((8, 3, 3, 8), ("nhwc", "ohwi"), 1, "layouts are those of x, w and the result"),
-        ((8, 3, 3, 8), ("nhwc", "nhwc", "nhwc"), 1, "does not have the axes oihw"),
+        ((8, 3, 3, 8), ("nhwc", "ohwi"), 1, "of the operands and of the result, 3 in all"),
+        (
+            (8, 3, 3, 8),
+            ("nhwc", "nhwc", "nhwc"),
+            1,
+            "conv: nhwc and oihw do not have the same axes",
+        ),
         ((8, 3, 3, 4), NHWC, 2, "2 groups of several channels run in nchw only"),
         ((1, 3, 3, 8, 8), ("nhwc", "ohwi8o", "nchw4c"), 1, "blocks of 4 and 8"),
         ((8, 3, 3, 4), NHWC, 1, "8 channels, the weights"),
+        ((8, 3, 3, 8), ("nhwc", "ohwi", "nhwc2h"), 1, "only channels can be in blocks"),
+        ((2, 1, 3, 3, 4), ("nhwc", "oihw4o", "nhwc8c"), 8, "blocks of 4 and 8"),
     ],
 )
-def test_errors_of_a_convolution_in_layouts(filters, layouts, groups: int, words: str) -> None:
+def test_errors_of_a_convolution_in_other_layouts(
+    filters, layouts, groups: int, words: str
+) -> None:
     with pytest.raises(ValueError) as error:
         x = inp("x", "f32[1,6,6,8]")
-        apply("conv", x, const(some(*filters)), layouts=layouts, groups=groups)
+        apply("conv_in_layout", x, const(some(*filters)), layouts=layouts, groups=groups)
+    assert words in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "layouts, words",
+    [
+        (("nhwc",), "2 in all; got ['nhwc']"),
+        (("nhwc", "nchw3c"), "does not divide into the blocks of 3"),
+        (("nhwc2w", "nhwc"), "has 5 axes, the last [2]"),
+        (("nhwc", "nhwc2h"), "only channels can be in blocks"),
+        (("nhwc", "mhwc"), "do not have the same axes"),
+    ],
+)
+def test_errors_of_a_pooling_in_other_layouts(layouts, words: str) -> None:
+    with pytest.raises(ValueError) as error:
+        apply("max_pool_in_layout", inp("x", "f32[1,5,4,8]"), kernel=(2, 2), layouts=layouts)
     assert words in str(error.value)
 
 

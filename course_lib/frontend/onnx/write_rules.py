@@ -19,7 +19,6 @@ from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.writer import Rule, Writer
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.graph.node import Node
-from course_lib.ir.ops.layout import IMAGE
 from course_lib.ir.types import Sym, dtype
 
 RULES: dict[str, Rule] = {}
@@ -177,10 +176,7 @@ def _window(attrs: Any) -> dict[str, Any]:
 
 
 @exports("conv")
-def _conv(w: Writer, node: Node, x: str, weights: str) -> str | None:
-    """ONNX knows one layout; a convolution in another one is its definition, with transposes."""
-    if node.attrs["layouts"]:
-        return None
+def _conv(w: Writer, node: Node, x: str, weights: str) -> str:
     return w.emit("Conv", x, weights, group=node.attrs["groups"], **_window(node.attrs))
 
 
@@ -193,9 +189,7 @@ def _conv_transpose(w: Writer, node: Node, x: str, weights: str) -> str:
 
 
 @exports("max_pool")
-def _max_pool(w: Writer, node: Node, x: str) -> str | None:
-    if node.attrs["layout"] != IMAGE:
-        return None
+def _max_pool(w: Writer, node: Node, x: str) -> str:
     return w.emit("MaxPool", x, kernel_shape=node.attrs["kernel"], **_window(node.attrs))
 
 
@@ -212,10 +206,8 @@ def _avg_pool(w: Writer, node: Node, x: str) -> str | None:
 
 
 @exports("sum_pool")
-def _sum_pool(w: Writer, node: Node, x: str) -> str | None:
+def _sum_pool(w: Writer, node: Node, x: str) -> str:
     """ONNX has no such op: a convolution of each channel with ones."""
-    if node.attrs["layout"] != IMAGE:
-        return None
     channels, kernel = node.type.dims[1], node.attrs["kernel"]
     ones = w.constant(np.ones((channels, 1, *kernel), node.type.dtype.numpy))
     return w.emit("Conv", x, ones, group=channels, **_window(node.attrs))

@@ -6,7 +6,7 @@
 A layout is written as in oneDNN: the axes from the outermost to the innermost, then the blocks.
 `nhwc` has the channels of a pixel next to each other; `nchw16c` cuts them into blocks of 16, and
 the 16 channels of a block lie next to each other. The filters of a convolution have layouts too:
-`oihw`, or `oihw16i16o`. An axis has at most one block. Next room: `indexing.py`.
+`oihw`, or `oihw16i16o`. An axis has at most one block. Next room: `in_layout.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.ir.expr import Affine, LoopForm
+from course_lib.ir.graph.build import reshape, transpose
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, register
 from course_lib.ir.types import Dim, TensorType, divide, type_of
@@ -207,8 +208,6 @@ def _loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[Loo
 
 
 def _decompose(operands: Sequence[Node], attrs: Attrs) -> Node:
-    from course_lib.ir.graph.build import reshape, transpose
-
     (x,) = operands
     for op, argument in moves(x.type, attrs["src"], attrs["dst"]):
         x = transpose(x, argument) if op == "transpose" else reshape(x, argument)

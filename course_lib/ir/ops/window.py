@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from course_lib.ir.expr import Affine
-from course_lib.ir.ops.layout import IMAGE, Layout
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import Attrs
 from course_lib.ir.types import Dim
 from course_lib.ir.windows import positions
@@ -72,9 +72,16 @@ class Window:
             sizes.append(count)
         return tuple(sizes)
 
-    def read(self, axis: int) -> Affine:
-        """The input coordinate along a spatial axis, for output `o<axis>` and window `k<axis>`."""
-        return V(f"o{axis}") * self.strides[axis] + V(f"k{axis}") * self.dilations[axis]
+    @property
+    def loops(self) -> tuple[tuple[str, int], ...]:
+        """The loops over one window: k0, k1, ..."""
+        return tuple((f"k{axis}", size) for axis, size in enumerate(self.kernel))
+
+    def reads(self) -> tuple[Affine, ...]:
+        """Where output (o0, o1, ...) and window (k0, k1, ...) read the input, without padding."""
+        assert not self.padded, "decompose makes padding explicit before lowering"
+        steps = enumerate(zip(self.strides, self.dilations, strict=True))
+        return tuple(V(f"o{axis}") * s + V(f"k{axis}") * d for axis, (s, d) in steps)
 
     def view(self, x: np.ndarray, fill: float | int | bool) -> np.ndarray:
         """All windows: [n, c, *out, *kernel], padded with `fill`; a view, no copy of windows."""
@@ -88,9 +95,10 @@ class Window:
         steps += [slice(None, None, d) for d in self.dilations]
         return windows[tuple(steps)]
 
-    @property
-    def loops(self) -> tuple[tuple[str, int], ...]:
-        return tuple((f"k{axis}", size) for axis, size in enumerate(self.kernel))
+
+def positions_of(sizes: Sequence[int]) -> tuple[tuple[str, int], ...]:
+    """The loops over all positions of a window, for a result of these spatial sizes: o0, o1, ..."""
+    return tuple((f"o{axis}", size) for axis, size in enumerate(sizes))
 
 
 WINDOW_ATTRS = {"strides": None, "pads": None, "dilations": None}
@@ -100,18 +108,8 @@ def without_padding(attrs: Attrs) -> dict:
     return {**attrs, "pads": None}
 
 
-def padded(x, window: Window, value: float, layout: str = IMAGE):
-    """`x`, which lies in `layout`, with the window's padding made explicit (a node)."""
-    from course_lib.ir.graph.node import apply
-
+def padded(x: Node, window: Window, value: float) -> Node:
+    """`x`: [n, c, spatial...] with the window's padding made explicit."""
     if not window.padded:
         return x
-    low, high = (0, 0, *window.low), (0, 0, *window.high)
-    if layout != IMAGE:
-        at = {place: k for k, place in enumerate("nchw")}
-        places = Layout.of(layout).places
-        low, high = (
-            tuple(0 if inside else side[at[axis]] for axis, inside in places)
-            for side in (low, high)
-        )
-    return apply("pad", x, low=low, high=high, value=value)
+    return apply("pad", x, low=(0, 0, *window.low), high=(0, 0, *window.high), value=value)

@@ -20,7 +20,8 @@ from course_lib.ir.registry import normal_axes
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import Sym, product
 
-CONTRACTIONS = frozenset(["conv", "matmul", "max_pool", "sum_pool"])
+IN_LAYOUT = ("conv_in_layout", "max_pool_in_layout", "sum_pool_in_layout")
+CONTRACTIONS = frozenset(["conv", "matmul", "max_pool", "sum_pool", *IN_LAYOUT])
 REDUCTIONS = frozenset(["reduce_sum", "reduce_prod", "reduce_max", "reduce_min"])
 # Movement that is only another index, so that it can happen inside any expression.
 MOVES = frozenset(["expand", "transpose", "slice", "iota"])

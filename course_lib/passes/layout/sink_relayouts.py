@@ -194,7 +194,7 @@ def in_layout(node: Node, layout: str) -> Node | None:
             "pad", *inner, **{**attrs, **{k: _places(v, wanted) for k, v in sides.items()}}
         )
     if node.op in ("max_pool", "sum_pool"):
-        return apply(node.op, *inner, **{**attrs, "layout": layout})
+        return apply(f"{node.op}_in_layout", *inner, layouts=(layout, layout), **attrs)
     if node.op == "concat":
         axis = normal_axis(attrs["axis"], len(IMAGE), "concat")
         return apply("concat", *inner, axis=wanted.axes.index(IMAGE[axis]))
