@@ -6,7 +6,7 @@ The C library's functions are as exact but work on one number at a time. Measure
 over their whole range, these stay below 4 units in the last place (`tests/llvm/test_scalars.py`).
 
 Sources: exp after Cephes (S. Moshier); tanh and erf are rational approximations as in Eigen and
-XLA, with the coefficients that those projects publish. Next room: `jit.py`.
+XLA, with the coefficients that those projects publish. Next room: `values.py`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from collections.abc import Sequence
 
 from llvmlite import ir
 
-from course_lib.llvm.scalars import element, like, unary
+from course_lib.llvm.values import I32, intrinsic, like, with_lanes
 
 FLAGS = ("contract",)
-I32 = ir.IntType(32)
 
 EXP = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 0.5)
 TANH_P = (-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08,
@@ -30,11 +29,6 @@ ERF_P = (0.00022905065861350646, 0.0034082910107109506, 0.050955695062380861,
          0.18520832239976145, 1.128379143519084)  # fmt: skip
 ERF_Q = (-1.1791602954361697e-7, 0.000023547966471313185, 0.0010179625278914885,
          0.014070470171167667, 0.11098505178285362, 0.49746925110067538, 1.0)  # fmt: skip
-
-
-def suits(type: ir.Type) -> bool:
-    """Are there polynomials for this type?"""
-    return isinstance(element(type), ir.FloatType)
 
 
 def _horner(b: ir.IRBuilder, x: ir.Value, coefficients: Sequence[float]) -> ir.Value:
@@ -54,7 +48,7 @@ def _clamp(b: ir.IRBuilder, x: ir.Value, low: float, high: float) -> ir.Value:
 def exp(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     """Below -87.3 the result is 0 (no denormals), above 88.7 it is infinite; NaN stays NaN."""
     inside = _clamp(b, x, -87.33654, 88.72283)
-    n = unary(b, "roundeven", b.fmul(inside, like(x, 1 / math.log(2)), flags=FLAGS))
+    n = intrinsic(b, "roundeven", b.fmul(inside, like(x, 1 / math.log(2)), flags=FLAGS))
     # ln 2 in two parts: n times the first is exact, so that r keeps all of its digits
     r = b.fsub(inside, b.fmul(n, like(x, 0.693359375), flags=FLAGS), flags=FLAGS)
     r = b.fadd(r, b.fmul(n, like(x, 2.12194440e-4), flags=FLAGS), flags=FLAGS)
@@ -68,11 +62,9 @@ def exp(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
 
 def _scale(b: ir.IRBuilder, value: ir.Value, n: ir.Value) -> ir.Value:
     """value * 2**n, in two steps because 2**128 is not a float: the exponent bits are n + 127."""
-    vector = isinstance(n.type, ir.VectorType)
-    whole = ir.VectorType(I32, n.type.count) if vector else I32
     # n is a whole number between -126 and 128; NaN takes no part (the caller selects it away)
     safe = b.select(b.fcmp_unordered("uno", n, n), like(n, 0.0), n)
-    exponent = b.fptosi(safe, whole)
+    exponent = b.fptosi(safe, with_lanes(I32, n))
     half = b.ashr(exponent, like(exponent, 1))
     for part in (half, b.sub(exponent, half)):
         bits = b.shl(b.add(part, like(part, 127)), like(part, 23))
@@ -88,7 +80,7 @@ def tanh(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     value = b.fdiv(top, _horner(b, square, TANH_Q), flags=FLAGS)
     value = b.select(b.fcmp_ordered(">", x, like(x, 9.0)), like(x, 1.0), value)
     value = b.select(b.fcmp_ordered("<", x, like(x, -9.0)), like(x, -1.0), value)
-    tiny = b.fcmp_ordered("<", unary(b, "fabs", x), like(x, 0.0004))
+    tiny = b.fcmp_ordered("<", intrinsic(b, "fabs", x), like(x, 0.0004))
     return b.select(tiny, x, value)
 
 
@@ -98,6 +90,3 @@ def erf(b: ir.IRBuilder, x: ir.Value) -> ir.Value:
     square = b.fmul(inside, inside, flags=FLAGS)
     top = b.fmul(inside, _horner(b, square, ERF_P), flags=FLAGS)
     return _clamp(b, b.fdiv(top, _horner(b, square, ERF_Q), flags=FLAGS), -1.0, 1.0)
-
-
-FUNCTIONS = {"exp": exp, "tanh": tanh, "erf": erf}

@@ -33,10 +33,9 @@ from course_lib.ir.loops.nest import (
     substitute,
 )
 from course_lib.ir.types import DType, bool_
-from course_lib.llvm.scalars import constant, emit_scalar, memory_type
+from course_lib.llvm.scalars import emit_scalar
+from course_lib.llvm.values import I32, I64, constant, memory_type
 
-I64 = ir.IntType(64)
-I32 = ir.IntType(32)
 MAX_SHUFFLE_STRIDE = 4
 MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
 

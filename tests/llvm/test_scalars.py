@@ -5,6 +5,7 @@ One executable computes all functions of a type over the whole range of its numb
 
 import math
 
+import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -13,7 +14,11 @@ from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, inp
-from course_lib.ir.types import dtype, type_of
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.scalar import SCALARS
+from course_lib.ir.types import DTYPES, dtype, type_of
+from course_lib.llvm.jit import emit_module
+from course_lib.llvm.scalars import ROWS
 
 # Largest error in units in the last place that we promise (`llvm/approx.py`), for f32.
 POLYNOMIALS = {"exp": 2, "tanh": 4, "erf": 4, "sigmoid": 4}
@@ -161,3 +166,21 @@ def test_relu_of_minus_zero_is_plus_zero_and_nan_stays() -> None:
     (want,) = run(graph, [values])
     assert np.array_equal(got, want, equal_nan=True)
     assert np.array_equal(np.signbit(got), np.signbit(want))
+
+
+@pytest.mark.parametrize("fn", SCALARS)
+def test_every_scalar_function_has_code_for_all_that_it_accepts(fn: str) -> None:
+    row = SCALARS[fn]
+    for kind in DTYPES.values():
+        if kind.kind in row.accepts:
+            operands = ", ".join(f"x{k}: {kind}[8]" for k in range(row.arity))
+            loaded = ", ".join(f"x{k}[i]" for k in range(row.arity))
+            result = "bool" if row.result == "bool" else kind
+            for loop in ("for", "vector"):
+                text = f"{loop} i in 0..8 {{ out[i] = {fn}({loaded}) }}"
+                kernel = parse_kernel(f"kernel @k({operands}, out: {result}[8]) {{ {text} }}")
+                llvmlite.binding.parse_assembly(emit_module([kernel])[0]).verify()
+
+
+def test_the_table_of_code_has_a_row_for_each_scalar_function_and_no_other() -> None:
+    assert list(ROWS) == list(SCALARS)
