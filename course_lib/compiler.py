@@ -40,6 +40,7 @@ def compile(
     passes: Sequence[Pass] | None = None,
     watch: Watch | None = None,
     threads: int | None = None,
+    cpu: str = "host",
 ) -> Executable:
     """Compile a model into an `Executable`: call it with arrays or tensors.
 
@@ -51,6 +52,8 @@ def compile(
     watch           `watch(name, form)` sees every intermediate form: a Graph after each pass, then
                     a Program of loop nests, then LLVM IR as text
     threads         how many may work on one kernel; None: as many as there are processors
+    cpu             whose instructions: "host", all that this processor has, or a level of x86-64
+                    such as "x86-64-v3", which also older ones have
 
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
@@ -72,7 +75,7 @@ def compile(
         graph = run_passes(graph, DEFAULT if passes is None else passes, see)
     if target == "interpreter":
         return InterpretedModel(graph, stages, seconds)
-    return generate(graph, see, stages, seconds, threads)
+    return generate(graph, see, stages, seconds, threads, cpu)
 
 
 def read(model: Any, example_inputs: Any) -> Graph:
@@ -88,13 +91,18 @@ def read(model: Any, example_inputs: Any) -> Graph:
 
 
 def generate(
-    graph: Graph, see: Watch, stages: list[Stage], seconds: dict[str, float], threads: int | None
+    graph: Graph,
+    see: Watch,
+    stages: list[Stage],
+    seconds: dict[str, float],
+    threads: int | None,
+    cpu: str = "host",
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
     from course_lib.llvm.host import host_machine
     from course_lib.llvm.jit import compile_kernels
 
-    machine = host_machine(threads)
+    machine = host_machine(threads, cpu)
     with timed(seconds, "lower"):
         program = lower(decompose(graph))
     with timed(seconds, "memory"):
@@ -105,7 +113,7 @@ def generate(
     see("scheduled", program)
     with timed(seconds, "codegen"):
         kernels = {step.kernel.name: step.kernel for step in program.steps if step.kernel}
-        code = compile_kernels(list(kernels.values()), graph.name)
+        code = compile_kernels(list(kernels.values()), graph.name, cpu)
     see("llvm", code.llvm_ir)
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks

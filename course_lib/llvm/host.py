@@ -1,8 +1,11 @@
-"""What processor is this? The few numbers that a schedule needs, read from LLVM.
+"""What processor is this? The few numbers that a schedule needs, and whose instructions to use.
 
-host_machine()  ->  Machine(name="znver4", vector_bytes=64, registers=32, threads=2)
+    host_machine()                 ->  Machine("znver4", vector_bytes=64, registers=32, threads=2)
+    host_machine(cpu="x86-64-v3")  ->  Machine("x86-64-v3", vector_bytes=32, registers=16, threads=2)
 
-Next room: `jit.py`.
+By default code is generated for the processor at hand, with all that it has. A level of x86-64
+stands for every processor that has at least its instructions, so that a test can run what a smaller
+machine would. Next room: `jit.py`.
 """
 
 from __future__ import annotations
@@ -14,27 +17,52 @@ import llvmlite.binding as llvm
 from course_lib.cost.machine import Machine
 
 # feature -> (bytes of a vector register, how many there are); the first one present counts
-_VECTORS = (
-    ("avx512f", (64, 32)),
-    ("avx2", (32, 16)),
-    ("neon", (16, 32)),
-    ("sse2", (16, 16)),
-)
+_VECTORS = {"avx512f": (64, 32), "avx2": (32, 16), "avx": (32, 16), "neon": (16, 32)}
+_PLAIN = {
+    "aarch64": (16, 32),
+    "arm64": (16, 32),
+}  # every 64-bit ARM has neon, every x86-64 has sse2
+
+# What the levels of the System V ABI for x86-64 add to the one before
+_V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
+_V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
+LEVELS = {"x86-64-v3": _V3, "x86-64-v4": _V4}
 
 
-def host_machine(threads: int | None = None) -> Machine:
-    """The machine that this process runs on; `threads`: how many of its processors to use."""
+def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
+    """The machine that this process runs on; `threads`: how many of its processors to use.
+
+    cpu  "host", or the level of x86-64 whose instructions are used. ValueError if it is unknown or
+         this processor does not have them.
+    """
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
-    features = llvm.get_host_cpu_features()
-    default = (16, 32) if llvm.get_process_triple().startswith("aarch64") else (16, 16)
-    found = [size for name, size in _VECTORS if features.get(name)]
-    width, registers = found[0] if found else default
-    return Machine(llvm.get_host_cpu_name(), width, registers, threads or _processors())
+    name, _ = instruction_set(cpu)
+    present = LEVELS.get(cpu) or _host_features()
+    found = [size for feature, size in _VECTORS.items() if feature in present]
+    architecture = llvm.get_process_triple().split("-")[0]
+    width, registers = found[0] if found else _PLAIN.get(architecture, (16, 16))
+    return Machine(name, width, registers, threads or _processors())
+
+
+def instruction_set(cpu: str = "host") -> tuple[str, str]:
+    """LLVM's name of a processor and its features, as a code generator takes them."""
+    if cpu == "host":
+        return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    if cpu not in LEVELS:
+        raise ValueError(f"cpu must be one of host, {', '.join(LEVELS)}, got {cpu!r}")
+    missing = LEVELS[cpu] - _host_features()
+    if missing:
+        raise ValueError(f"this processor cannot run {cpu}: it lacks {', '.join(sorted(missing))}")
+    return cpu, ""
+
+
+def _host_features() -> set[str]:
+    return {name for name, present in llvm.get_host_cpu_features().items() if present}
 
 
 def _processors() -> int:
-    """How many this process may use; a container or `taskset` may allow fewer than there are."""
+    """How many this process may run on: `taskset` may allow fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -18,6 +18,7 @@ from llvmlite import ir
 
 from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.emit import Part, emit_kernel
+from course_lib.llvm.host import instruction_set
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,27 +28,28 @@ class Code:
     functions  for each kernel its parts, in order: (callable, iterations of its parallel loop)
     llvm_ir    the module before LLVM's optimizer
     optimized  the same afterwards
+    cpu        whose instructions it uses (`host.py`)
     """
 
     functions: dict[str, list[tuple[Callable[..., None], int]]]
     llvm_ir: str
     optimized: str
     engine: llvm.ExecutionEngine
+    cpu: str = "host"
 
     def assembly(self) -> str:
         """What the processor runs. Made when asked for: it takes as long as compiling did."""
-        return target_machine().emit_assembly(llvm.parse_assembly(self.optimized))
+        return target_machine(self.cpu).emit_assembly(llvm.parse_assembly(self.optimized))
 
 
-def target_machine(level: int = 3) -> llvm.TargetMachine:
-    """A code generator for this processor. Each engine needs one of its own."""
+def target_machine(cpu: str = "host") -> llvm.TargetMachine:
+    """A code generator for this processor, or a level of x86-64 (`host.py`). Each engine needs one
+    of its own."""
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     target = llvm.Target.from_triple(llvm.get_process_triple())
-    features = llvm.get_host_cpu_features().flatten()
-    return target.create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features, opt=level, jit=True
-    )
+    name, features = instruction_set(cpu)
+    return target.create_target_machine(cpu=name, features=features, opt=3, jit=True)
 
 
 def emit_module(
@@ -60,26 +62,26 @@ def emit_module(
     return str(module), parts
 
 
-def optimize(text: str, machine: llvm.TargetMachine, level: int = 3) -> llvm.ModuleRef:
+def optimize(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     """Parse, verify and run LLVM's standard pipeline."""
     module = llvm.parse_assembly(text)
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=level)
-    options.loop_vectorization = level > 1
-    options.slp_vectorization = level > 1
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
     builder = llvm.create_pass_builder(machine, options)
     manager = builder.getModulePassManager()
     manager.run(module, builder)
     return module
 
 
-def compile_kernels(kernels: Sequence[Kernel], name: str = "model") -> Code:
-    """Machine code for some kernels with distinct names."""
+def compile_kernels(kernels: Sequence[Kernel], name: str = "model", cpu: str = "host") -> Code:
+    """Machine code for some kernels with distinct names. ValueError for a `cpu` that this one is
+    not (`host.py`)."""
     text, parts = emit_module(kernels, name)
-    machine = target_machine()
-    module = optimize(text, machine)
+    module = optimize(text, target_machine(cpu))
     optimized = str(module)
-    engine = llvm.create_mcjit_compiler(module, target_machine())
+    engine = llvm.create_mcjit_compiler(module, target_machine(cpu))
     engine.finalize_object()
     functions = {}
     for kernel in kernels:
@@ -89,4 +91,4 @@ def compile_kernels(kernels: Sequence[Kernel], name: str = "model") -> Code:
             (signature(engine.get_function_address(part.symbol)), part.iterations)
             for part in parts[kernel.name]
         ]
-    return Code(functions, text, optimized, engine)
+    return Code(functions, text, optimized, engine, cpu)

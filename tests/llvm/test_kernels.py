@@ -79,8 +79,8 @@ KERNELS += [strided(width, stride) for width in WIDTHS for stride in (1, 2, 3, 4
 
 
 @pytest.fixture(scope="module")
-def code() -> Any:
-    return compile_kernels(KERNELS)
+def code(cpu: str) -> Any:
+    return compile_kernels(KERNELS, cpu=cpu)
 
 
 def numbers(kernel: Kernel) -> dict[str, np.ndarray]:

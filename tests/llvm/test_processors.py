@@ -1,0 +1,126 @@
+"""The same numbers on every processor, bit for bit: wide vectors, f16 instructions or none.
+
+Each level of x86-64 that this machine can run is compared with the machine itself.
+"""
+
+import numpy as np
+import pytest
+
+from course_lib.compiler import compile
+from course_lib.ir.graph.build import apply, inp, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.scalar import SCALARS, convert
+from course_lib.ir.types import DTYPES, DType, type_of
+from course_lib.llvm.host import LEVELS, host_machine
+
+RNG = np.random.default_rng(11)
+
+
+def numbers(dtype: DType) -> np.ndarray:
+    """Any bits, small numbers, and those at which rounding and ranges go wrong."""
+    if dtype.kind == "bool":
+        return RNG.integers(0, 2, 188).astype(bool)
+    bits = RNG.integers(0, 256, 100 * dtype.size).astype(np.uint8).view(dtype.numpy)
+    if dtype.is_float:
+        odd = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, 65519.0, -32768.0]
+        small = RNG.uniform(-4, 4, 80)
+    else:
+        top = int(np.iinfo(dtype.numpy).max)
+        odd = [0, 1, top, top // 2, top // 2 + 1, top - top // 2**9, top - 1, 65519 % top]
+        small = RNG.integers(0, 4, 80)
+    with np.errstate(over="ignore"):
+        return np.concatenate([bits, small.astype(dtype.numpy), np.array(odd, dtype.numpy)])
+
+
+def same_bits(got: np.ndarray, want: np.ndarray, what: object) -> None:
+    """Equal, -0.0 and 0.0 told apart; one NaN is as good as another."""
+    np.testing.assert_array_equal(got, want, str(what))
+    ordinary = want == want
+    np.testing.assert_array_equal(np.signbit(got[ordinary]), np.signbit(want[ordinary]), str(what))
+
+
+@pytest.mark.parametrize("kind", DTYPES)
+def test_a_scalar_function_gives_the_same_bits_on_every_processor(kind: str, cpu: str) -> None:
+    if cpu == "host":
+        pytest.skip("the host is what the others are compared with")
+    dtype = DTYPES[kind]
+    x, y = numbers(dtype), RNG.permutation(numbers(dtype))
+    nodes = [inp("x", type_of(x)), inp("y", type_of(y))]
+    rows = [row for row in SCALARS.values() if dtype.kind in row.accepts]
+    outputs = [apply(row.name, *nodes[: row.arity]) for row in rows]
+    outputs += [apply("cast", nodes[0], dtype=new) for new in DTYPES]
+    graph = Graph.of(nodes, outputs, "scalars")
+    host = compile(graph, passes=[])(x, y)
+    other = compile(graph, passes=[], cpu=cpu)(x, y)
+    for node, want, got in zip(graph.outputs, host, other, strict=True):
+        if want.dtype.kind == "f":
+            same_bits(got, want, node)
+        else:
+            np.testing.assert_array_equal(got, want, str(node))
+
+
+@pytest.mark.parametrize("old", DTYPES)
+def test_a_cast_is_the_one_of_the_definition(old: str, cpu: str) -> None:
+    x = numbers(DTYPES[old])
+    node = inp("x", type_of(x))
+    graph = Graph.of([node], [apply("cast", node, dtype=new) for new in DTYPES], "casts")
+    for new, got in zip(DTYPES.values(), compile(graph, passes=[], cpu=cpu)(x), strict=True):
+        with np.errstate(all="ignore"):
+            want = convert(x, new)
+        np.testing.assert_array_equal(got, want, f"{old} -> {new}")
+
+
+def test_f16_rounds_after_each_step_of_a_fused_kernel(cpu: str) -> None:
+    """A fused multiply-add of f16 would round once: some processors have one, most do not."""
+    x, y, z = (RNG.uniform(-2, 2, 5000).astype(np.float16) for _ in range(3))
+    graph = trace(lambda x, y, z: x * y + z, *["f16[5000]"] * 3)
+    run = compile(graph, cpu=cpu)
+    assert len(run.kernels) == 1
+    np.testing.assert_array_equal(run(x, y, z), x * y + z)
+
+
+def test_a_level_has_the_vectors_of_its_instructions(cpu: str) -> None:
+    machine = host_machine(2, cpu)
+    size = (machine.vector_bytes, machine.registers)
+    expected = {"x86-64-v3": (32, 16), "x86-64-v4": (64, 32)}
+    assert size == expected.get(cpu, size) and machine.threads == 2
+    if cpu in LEVELS:
+        assert machine.name == cpu
+
+
+def test_code_for_a_level_has_none_of_the_instructions_above_it(cpu: str) -> None:
+    if cpu != "x86-64-v3":
+        pytest.skip("only this level has short vectors")
+    run = compile(trace(lambda x: x * x, "f32[4096]"), cpu=cpu)
+    assert "ymm" in run.code.assembly() and "zmm" not in run.code.assembly()  # type: ignore[attr-defined]
+
+
+def test_a_processor_that_this_one_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(
+        ValueError, match="cpu must be one of host, x86-64-v3, x86-64-v4, got 'z80'"
+    ):
+        host_machine(cpu="z80")
+    features = {"sse2": True, "avx": True, "avx2": False}
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: features)
+    with pytest.raises(ValueError, match=r"cannot run x86-64-v3: it lacks avx2, bmi,"):
+        host_machine(cpu="x86-64-v3")
+
+
+@pytest.mark.parametrize(
+    ("triple", "features", "size"),
+    [
+        ("x86_64-unknown-linux-gnu", {"sse2": True}, (16, 16)),
+        ("x86_64-unknown-linux-gnu", {"sse2": True, "avx": True, "avx2": False}, (32, 16)),
+        ("x86_64-pc-windows-msvc", {"sse2": True, "avx2": True, "avx512f": True}, (64, 32)),
+        ("aarch64-unknown-linux-gnu", {"neon": True, "sve": True}, (16, 32)),
+        ("arm64-apple-darwin23.1.0", {}, (16, 32)),
+    ],
+)
+def test_the_vectors_of_other_machines(
+    monkeypatch: pytest.MonkeyPatch, triple: str, features: dict, size: tuple
+) -> None:
+    monkeypatch.setattr("llvmlite.binding.get_process_triple", lambda: triple)
+    host = type("Features", (dict,), {"flatten": lambda self: ""})(features)
+    monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: host)
+    machine = host_machine()
+    assert (machine.vector_bytes, machine.registers) == size
