@@ -1,7 +1,7 @@
 """What processor is this? The few numbers that a schedule needs, and whose instructions to use.
 
-    host_machine()                 ->  Machine("znver4", vector_bytes=64, registers=32, threads=2)
-    host_machine(cpu="x86-64-v3")  ->  Machine("x86-64-v3", vector_bytes=32, registers=16, threads=2)
+    host_machine()                 ->  Machine("znver4", 64 bytes, 32 registers, 2 threads)
+    host_machine(cpu="x86-64-v3")  ->  Machine("x86-64-v3", 32 bytes, 16 registers, 2 threads)
 
 By default code is generated for the processor at hand, with all that it has. A level of x86-64
 stands for every processor that has at least its instructions, so that a test can run what a smaller
@@ -18,12 +18,9 @@ from course_lib.cost.machine import Machine
 
 # feature -> (bytes of a vector register, how many there are); the first one present counts
 _VECTORS = {"avx512f": (64, 32), "avx2": (32, 16), "avx": (32, 16), "neon": (16, 32)}
-_PLAIN = {
-    "aarch64": (16, 32),
-    "arm64": (16, 32),
-}  # every 64-bit ARM has neon, every x86-64 has sse2
+_PLAIN = {"aarch64": (16, 32), "arm64": (16, 32)}  # neon; every x86-64 has sse2: (16, 16)
 
-# What the levels of the System V ABI for x86-64 add to the one before
+# What the levels of x86-64 have beyond the first (System V ABI, section 3.1.1)
 _V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS = {"x86-64-v3": _V3, "x86-64-v4": _V4}
