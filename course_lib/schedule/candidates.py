@@ -1,0 +1,190 @@
+"""The tiles that a kernel could have: one axis of its result in vector lanes, another one unrolled.
+
+    conv:  for oc, oh, ow { acc = 0; for ic, kh, kw { acc += x[ic, oh+kh, ow+kw] * w[oc, ...] } }
+
+    Tile(lane=("oc", 32), row=("ow", 14), pack=("w", 0))      w in blocks of 32 output channels
+    Tile(lane=("ow", 28), row=("oc", 8))                      x and w as they lie
+
+Lanes need an axis along which every operand either stands still or moves on by a few elements; a
+constant operand may be rearranged so that it does. The unrolled axis is one that leaves a vector
+operand where it is, so that a vector loaded once is used many times. Only what is possible is
+decided here; what is worth it, in `choose.py`. Next room: `choose.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from course_lib.cost.machine import Machine
+from course_lib.ir.expr import Affine, Expr, Load, loads
+from course_lib.ir.loops.nest import (
+    Accumulate,
+    Kernel,
+    Local,
+    Loop,
+    Stmt,
+    Write,
+    accumulators,
+    statements,
+)
+from course_lib.ir.types import DType
+
+MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
+SPARE = 4  # vector registers that hold operands; the others hold accumulators
+
+
+@dataclass(frozen=True)
+class Tile:
+    """How to run a kernel that combines values.
+
+    lane   the loop that becomes vector lanes, and how many of them
+    row    the loop that is unrolled, and how often; None if there is none
+    pack   the operand and axis to store in blocks; None if it can be read as it is
+    """
+
+    lane: tuple[str, int]
+    row: tuple[str, int] | None = None
+    pack: tuple[str, int] | None = None
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """The one reduction of a kernel, as a tile sees it.
+
+    around  the loops around the accumulator, outermost first
+    reads   what the combined values are computed from
+    dtype   of the accumulator
+    """
+
+    around: tuple[Loop, ...]
+    reads: tuple[Load, ...]
+    dtype: DType
+
+    def extent(self, var: str) -> int:
+        """Iterations of one of these loops; 1 for any other."""
+        return next((loop.extent or 1 for loop in self.around if loop.var == var), 1)
+
+
+def reduction(kernel: Kernel) -> Reduction | None:
+    """The reduction of a kernel; None if it has none, or several (a softmax)."""
+    sums = accumulators(kernel)
+    if len(sums) != 1:
+        return None
+    (acc,) = sums
+    around = _result_loops(kernel, acc)
+    reads = _combined(kernel)
+    affine = all(isinstance(i, Affine) for read in reads for i in read.indices)
+    if not around or not reads or not affine:
+        return None
+    return Reduction(tuple(around), tuple(reads), kernel.buffers[acc].type.dtype)
+
+
+def candidates(
+    of: Reduction, machine: Machine, constants: frozenset[str] = frozenset()
+) -> Iterator[Tile]:
+    """Every tile that is possible, innermost lanes first. `constants` may be put into blocks."""
+    lanes = machine.lanes(of.dtype)
+    for loop in reversed(of.around):
+        extent = loop.extent or 0
+        packs = packings(loop, of.reads, constants)
+        for width in widths(extent, lanes):
+            accumulators = max(machine.registers - SPARE, 1) // -(-width // lanes)
+            for pack in packs:
+                if pack is not None and extent % width:
+                    continue  # a block would be cut
+                yield Tile((loop.var, width), None, pack)
+                for row in _rows(loop, of, accumulators):
+                    yield Tile((loop.var, width), row, pack)
+
+
+def packings(
+    loop: Loop, reads: tuple[Load, ...], constants: frozenset[str]
+) -> list[tuple[str, int] | None]:
+    """What to store in blocks so that iterations of the loop can be lanes; [] if nothing helps.
+
+    None stands for reading everything as it is. Weights [k, n] with lanes along n can be read like
+    that, but first of all in blocks, of which a tile reads one from end to end.
+    """
+    moving = [read for read in reads if uses(read, loop.var)]
+    apart = [read for read in moving if stride(read, loop.var) is None]
+    if not moving or len(apart) > 1:
+        return []
+    if apart:
+        axes = [axis for axis, index in enumerate(apart[0].indices) if _moves(index, loop.var)]
+        possible = apart[0].buffer in constants and len(axes) == 1
+        possible = possible and _in_blocks(apart[0].indices[axes[0]], loop)
+        return [(apart[0].buffer, axes[0])] if possible else []
+    whole = [read for read in moving if read.buffer in constants and len(read.indices) > 1
+             and read.indices[-1] == Affine.var(loop.var)]  # fmt: skip
+    return [*((read.buffer, len(read.indices) - 1) for read in whole[:1]), None]
+
+
+def stride(load: Load, var: str) -> int | None:
+    """How many elements apart neighbouring lanes read; None if too far for a vector load."""
+    steps = [i.coefficient(var) if isinstance(i, Affine) else 0 for i in load.indices]
+    near = not any(steps[:-1]) and 0 < steps[-1] <= MAX_STRIDE
+    return steps[-1] if near else None
+
+
+def uses(load: Load, var: str) -> bool:
+    """Does the load read elsewhere in the next iteration of the loop?"""
+    return any(_moves(index, var) for index in load.indices)
+
+
+def widths(extent: int, lanes: int) -> list[int]:
+    """Lanes for a loop: whole registers that divide it, else an even share, else with a rest."""
+    if extent <= lanes:
+        return [extent] if extent > 1 else []
+    even = [w for w in (2 * lanes, lanes, lanes // 2) if w > 1 and extent % w == 0]
+    share = max(d for d in range(1, lanes + 1) if extent % d == 0)
+    return [w for w in even or [share if 2 * share >= lanes else lanes] if w > 1]
+
+
+def counts(extent: int, most: int) -> list[int]:
+    """How often a loop may be unrolled: even shares of it, and `most` with a rest."""
+    if extent <= most:
+        return [extent] if extent > 1 else []
+    even = [d for d in range(2, most + 1) if extent % d == 0]
+    return [*even, most] if most > 1 else even
+
+
+def _rows(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]:
+    """Loops that leave a vector operand where it is, innermost first, and how often to unroll."""
+    vectors = [read for read in of.reads if uses(read, lane.var)]
+    for loop in reversed(of.around):
+        if loop is not lane and not all(uses(read, loop.var) for read in vectors):
+            for count in counts(loop.extent or 0, most):
+                yield loop.var, count
+
+
+def _moves(index: Affine | Expr, var: str) -> bool:
+    return isinstance(index, Affine) and index.coefficient(var) != 0
+
+
+def _in_blocks(index: Affine | Expr, loop: Loop) -> bool:
+    """Does a whole run of the loop read whole blocks: its variable, and multiples of its extent?"""
+    if not isinstance(index, Affine) or not loop.extent or loop.start != Affine():
+        return False
+    rest = index - loop.var
+    return all(c % loop.extent == 0 for c in (*dict(rest.terms).values(), rest.const))
+
+
+def _result_loops(kernel: Kernel, acc: str) -> list[Loop]:
+    """The loops around the accumulator, outermost first. Others may fill a border before."""
+    found: list[Loop] = []
+    body: tuple[Stmt, ...] = kernel.body[-1:]
+    while len(body) == 1 and isinstance(body[0], Loop):
+        found.append(body[0])
+        body = body[0].body
+    return found if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
+
+
+def _combined(kernel: Kernel) -> list[Load]:
+    """The memory reads of the statement that combines values; of all, if it reads temporaries."""
+    params = {b.name for b in kernel.params}
+    writes = [s for s in statements(kernel.body) if isinstance(s, Write)]
+    reads = [e for s in writes if isinstance(s, Accumulate) for e in loads(s.value)]
+    if all(e.buffer in params for e in reads):
+        return reads
+    return [e for s in writes for e in loads(s.value) if e.buffer in params]

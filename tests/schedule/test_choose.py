@@ -1,0 +1,130 @@
+"""The tiles that a kernel could have, what each costs, and the one that is taken.
+
+every candidate can be applied, and computes what the textbook loops compute
+"""
+
+import numpy as np
+import pytest
+
+from course_lib.cost.machine import Machine
+from course_lib.cost.tile import filled, instructions
+from course_lib.ir.graph.build import conv, inp, matmul
+from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.lower.lower import lower_node
+from course_lib.schedule.candidates import Tile, candidates, counts, reduction, widths
+from course_lib.schedule.choose import apply_tile, cheapest, price
+from course_lib.schedule.schedule import packed
+
+SMALL = Machine("small", vector_bytes=16, registers=12)  # 4 lanes of f32
+WEIGHTS = frozenset({"x1"})
+KERNELS = {
+    "product": matmul(inp("x", "f32[6,5]"), inp("w", "f32[5,8]")),
+    "product with odd sizes": matmul(inp("x", "f32[7,3]"), inp("w", "f32[3,10]")),
+    "transposed weights": matmul(inp("x", "f32[4,3]"), inp("w", "f32[3,8]")),
+    "convolution": conv(inp("x", "f32[1,3,6,6]"), inp("w", "f32[8,3,3,3]")),
+    "strided": conv(inp("x", "f32[1,2,7,9]"), inp("w", "f32[4,2,3,3]"), strides=(2, 2)),
+}
+
+
+def lowered(name):
+    kernel = lower_node(KERNELS[name], "k")
+    assert kernel is not None
+    return kernel
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_every_candidate_can_be_applied_and_computes_the_same(name):
+    kernel = lowered(name)
+    random = np.random.default_rng(0)
+    arrays = {b.name: random.standard_normal(b.type.dims).astype(np.float32) for b in kernel.params}
+    run_kernel(kernel, arrays)
+    of = reduction(kernel)
+    assert of is not None
+    tiles = list(candidates(of, SMALL, WEIGHTS))
+    assert len(tiles) > 3
+    for tile in tiles:
+        tiled = apply_tile(kernel, tile)
+        given = dict(arrays)
+        for packing in tiled.packed:
+            given[packing.param] = packed(given[packing.param], packing)
+        given["out"] = np.full(kernel.out.type.dims, np.nan, np.float32)
+        run_kernel(tiled, given)
+        np.testing.assert_allclose(given["out"], arrays["out"], rtol=1e-5, err_msg=str(tile))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_no_candidate_is_cheaper_than_the_one_that_is_taken(name):
+    of = reduction(lowered(name))
+    assert of is not None
+    taken = cheapest(lowered(name), SMALL, WEIGHTS)
+    assert taken is not None
+    every = [price(of, tile, SMALL) for tile in candidates(of, SMALL, WEIGHTS)]
+    assert price(of, taken, SMALL) == min(every)
+
+
+def test_accumulators_of_a_candidate_fit_the_registers():
+    of = reduction(lowered("convolution"))
+    assert of is not None
+    for tile in candidates(of, SMALL, WEIGHTS):
+        vectors = -(-tile.lane[1] // 4)
+        assert vectors * (tile.row[1] if tile.row else 1) <= SMALL.registers - 4
+
+
+def test_only_constants_are_put_into_blocks():
+    of = reduction(lowered("convolution"))
+    assert of is not None
+    assert all(tile.pack is None for tile in candidates(of, SMALL, frozenset()))
+    assert Tile(("oc", 8), ("o1", 4), ("x1", 0)) in set(candidates(of, SMALL, WEIGHTS))
+
+
+TWO_SUMS = """
+kernel @both(x: f32[8,4], out: f32[8]) {
+  for i in 0..8 {
+    local a: f32[]
+    local b: f32[]
+    a[] = 0.0
+    b[] = 0.0
+    for r in 0..4 {
+      a[] += x[i, r]
+      b[] max= x[i, r]
+    }
+    out[i] = a[] / b[]
+  }
+}
+"""
+
+
+def test_kernels_with_several_reductions_or_none_have_no_tile():
+    elementwise = lower_node(inp("x", "f32[4]") + 1.0, "k")
+    assert elementwise is not None
+    for kernel in (parse_kernel(TWO_SUMS), elementwise):
+        assert reduction(kernel) is None
+        assert cheapest(kernel, SMALL, WEIGHTS) is None
+
+
+def test_a_tile_without_a_rest_is_preferred_to_a_slightly_larger_one():
+    of = reduction(lowered("product"))
+    assert of is not None
+    even, ragged = Tile(("n", 4), ("m", 6)), Tile(("n", 4), ("m", 4))
+    assert price(of, even, SMALL) < price(of, ragged, SMALL)
+
+
+def test_full_vectors_cost_less_than_vectors_with_idle_lanes():
+    assert filled(32, 16, 8) == (8.0, 2)
+    assert filled(20, 16, 16) == (10.0, 1)
+    assert instructions(16, 1, 4) < instructions(10, 1, 4)
+
+
+def test_more_accumulators_mean_fewer_loads():
+    assert instructions(16, 2, 14) < instructions(16, 1, 14) < instructions(16, 1, 1)
+    assert instructions(16, 1, 4, vector_loads=2) > instructions(16, 1, 4)
+
+
+def test_widths_and_counts_name_even_shares_first():
+    assert widths(64, 8) == [16, 8, 4]
+    assert widths(20, 8) == [4]
+    assert widths(7, 8) == [7]
+    assert widths(1, 8) == []
+    assert counts(12, 5) == [2, 3, 4, 5]
+    assert counts(3, 5) == [3]
