@@ -1,6 +1,6 @@
 """What runs a compiled model: executables, their memory, their threads.
 
-executable.py   calls the kernels in order on planned memory
-pool.py         shares the iterations of a parallel loop out among threads
-report.py       what a model cost, kernel by kernel
+executable.py   calls the steps in order, on inputs of the caller
+buffers.py      where the bytes of each value are       call.py     one step: a kernel, or numpy
+pool.py         shares a parallel loop among threads    report.py   what a model cost, by kernel
 """

@@ -8,47 +8,28 @@
     run.report()      what it cost
 
 `InterpretedModel` runs the graph with numpy, `CompiledModel` runs machine code on planned memory.
-Next room: `pool.py`.
+Next room: `buffers.py`.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.build import alone
-from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import bind, evaluate, run
-from course_lib.ir.graph.node import Node
-from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.registry import flops, traffic
-from course_lib.ir.types import type_of
 from course_lib.memory.plan import MemoryPlan
-from course_lib.runtime.pool import run_parallel
+from course_lib.runtime.buffers import Buffers
+from course_lib.runtime.call import Call
+from course_lib.runtime.report import KernelInfo, Report, kernel_info, report
 
 WORTH_A_THREAD = 20_000_000  # operations and bytes of a kernel, from which a second thread pays
-
-
-@dataclass(frozen=True)
-class KernelInfo:
-    """One call of a kernel: what it computes, for which part of the model, and how much work it is.
-
-    flops    floating-point operations         traffic  bytes read and written
-    origin   module paths or ONNX names        source   the loops, as text
-    """
-
-    name: str
-    ops: tuple[str, ...]
-    origin: tuple[str, ...]
-    flops: int
-    traffic: int
-    source: str
 
 
 class Executable:
@@ -81,11 +62,9 @@ class Executable:
         names = ", ".join(stage.name for stage in self.stages)
         raise ValueError(f"no stage {name!r}; this compilation has: {names}")
 
-    def report(self) -> Any:
-        """What the compilation produced and what it costs (`runtime/report.py`)."""
-        from course_lib.runtime.report import report
-
-        return report(self)
+    def report(self) -> Report:
+        """What the compilation produced and what it costs."""
+        return report(self.kernels, self.compile_seconds, self.memory)
 
 
 class InterpretedModel(Executable):
@@ -93,7 +72,7 @@ class InterpretedModel(Executable):
 
     def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
         super().__init__(graph, stages, seconds)
-        self.kernels = tuple(_info(f"numpy_{node.op}", node) for node in graph.ops)
+        self.kernels = tuple(kernel_info(f"numpy_{node.op}", node) for node in graph.ops)
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Copies: a result may be an input, a constant or a view of one."""
@@ -101,7 +80,7 @@ class InterpretedModel(Executable):
 
 
 class CompiledModel(Executable):
-    """Runs kernels in order. Intermediate values live in one arena, at the planned offsets."""
+    """Runs the steps of `program` in order, on the bytes that the memory plan gives them."""
 
     def __init__(
         self,
@@ -115,26 +94,17 @@ class CompiledModel(Executable):
     ) -> None:
         super().__init__(graph, stages, seconds)
         self.program, self.memory, self.code, self.threads = program, memory, code, threads
-        self.kernels = tuple(_info(step.name, step.node, step.kernel) for step in program.steps)
+        self.kernels = tuple(kernel_info(s.name, s.node, s.kernel) for s in program.steps)
+        self.buffers = Buffers(program, memory)
+        self.calls = [self._call(step) for step in program.steps]
         self._lock = threading.Lock()  # the arena serves one call at a time
-        self._arena = _aligned_bytes(memory.size)
-        self._fixed = {name: _aligned_copy(array) for name, array in program.constants.items()}
-        for name, offset in memory.offsets.items():
-            self._fixed[name] = _view(self._arena, offset, program.types[name])
-        owners = [program.owner(v) for v in program.outputs]
-        self._results = [v for v in dict.fromkeys(owners) if v in program.buffers]
-        self._given_away = {v for v in self._results if owners.count(v) == 1}
-        self._calls = [self._call(step) for step in program.steps]
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        values = dict(zip(self.program.inputs, map(_as_rows, arrays), strict=True))
-        for name in self._results:
-            values[name] = _aligned_empty(self.program.types[name])
-        address = {name: array.ctypes.data for name, array in values.items()}
         with self._lock:
-            for call in self._calls:
-                call(values, address)
-            return [self._output(name, values) for name in self.program.outputs]
+            values, addresses = self.buffers.of_a_call(arrays)
+            for call in self.calls:
+                call(values, addresses)
+            return self.buffers.outputs(values)
 
     def touched(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Which bytes of the arena a call writes, measured: one bool for each byte.
@@ -142,52 +112,20 @@ class CompiledModel(Executable):
         Two calls, with the arena full of 0x00 and of 0xFF before them: what is written changes in
         at least one. The last True is the measured peak; `memory.size` is the planned one.
         """
-        written = np.zeros(self._arena.size, bool)
+        arena = self.buffers.arena
+        written = np.zeros(arena.size, bool)
         for pattern in (0x00, 0xFF):
-            self._arena[...] = pattern
+            arena[...] = pattern
             self.run(arrays)
-            written |= self._arena != pattern
+            written |= arena != pattern
         return written
 
-    def _output(self, name: str, values: dict[str, np.ndarray]) -> np.ndarray:
-        """A result as an array of the caller's own: never our arena, a constant or an input."""
-        owner = self.program.owner(name)
-        array = values[owner] if owner in values else self._fixed[owner]
-        array = array.reshape(self.program.types[name].dims)
-        return array if owner in self._given_away else array.copy()
-
-    def _call(self, step: Step) -> Callable[[dict, dict], None]:
-        """One step, with the addresses that never change already looked up."""
-        owners = [self.program.owner(v) for v in (*step.reads, step.writes)]
-        if step.kernel is None:
-            return self._numpy_call(step)
-        fixed = [self._fixed[o].ctypes.data if o in self._fixed else None for o in owners]
-        work = flops(step.node) + traffic(step.node)
-        threads = self.threads if work > WORTH_A_THREAD else 1
-        parts = self.code.functions[step.kernel.name]
-
-        def call(values: dict[str, np.ndarray], address: dict[str, int]) -> None:
-            args = [a if a is not None else address[o] for a, o in zip(fixed, owners, strict=True)]
-            for function, iterations in parts:
-                if threads > 1 and iterations > 1:
-                    run_parallel(function, args, iterations, threads)
-                else:
-                    function(*args, 0, iterations)
-
-        return call
-
-    def _numpy_call(self, step: Step) -> Callable[[dict, dict], None]:
-        def call(values: dict[str, np.ndarray], address: dict[str, int]) -> None:
-            operands = [self._read(v, values) for v in step.reads]
-            out = values[step.writes] if step.writes in values else self._fixed[step.writes]
-            out[...] = evaluate(step.node, operands)
-
-        return call
-
-    def _read(self, name: str, values: dict[str, np.ndarray]) -> np.ndarray:
-        owner = self.program.owner(name)
-        array = values[owner] if owner in values else self._fixed[owner]
-        return array.reshape(self.program.types[name].dims)
+    def _call(self, step: Step) -> Call:
+        """A step with its machine code, and with threads if they pay."""
+        owners = tuple(self.program.owner(v) for v in (*step.reads, step.writes))
+        parts = self.code.functions[step.kernel.name] if step.kernel else ()
+        worth_it = flops(step.node) + traffic(step.node) > WORTH_A_THREAD
+        return Call(self.program, step, owners, tuple(parts), self.threads if worth_it else 1)
 
 
 def as_array(value: Any) -> np.ndarray:
@@ -195,34 +133,3 @@ def as_array(value: Any) -> np.ndarray:
     if hasattr(value, "detach"):
         value = value.detach().cpu()
     return np.asarray(value)
-
-
-def _as_rows(array: np.ndarray) -> np.ndarray:
-    """The array itself, or a copy whose bytes lie as compiled code expects them."""
-    return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
-
-
-def _info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
-    ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
-    source = repr(kernel) if kernel else print_graph(alone(node))
-    return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
-
-
-def _aligned_bytes(size: int) -> np.ndarray:
-    raw = np.empty(size + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + size]
-
-
-def _view(arena: np.ndarray, offset: int, type: Any) -> np.ndarray:
-    return arena[offset : offset + type.nbytes].view(type.dtype.numpy).reshape(type.dims)
-
-
-def _aligned_empty(type: Any) -> np.ndarray:
-    return _view(_aligned_bytes(type.nbytes), 0, type)
-
-
-def _aligned_copy(array: np.ndarray) -> np.ndarray:
-    copy = _aligned_empty(type_of(array))
-    copy[...] = array
-    return copy

@@ -4,7 +4,7 @@
 
 A compiled kernel runs without Python's lock, so plain threads are enough. Waking one costs tens of
 microseconds: the executable asks for help only where a kernel has more to do than that. Next room:
-`draw/graphs/stages.py`.
+`report.py`.
 """
 
 from __future__ import annotations

@@ -5,17 +5,40 @@ print(run.report())
 kernel               calls   MFLOP     MB  from
 conv_add_relu_0          4    231.2   1.75  layer1.0.conv1, ...
 
-Next room: `course_lib/compiler.py`, the front door.
+Next room: `draw/graphs/stages.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.runtime.executable import Executable
+from course_lib.draw.base.listing import listing
+from course_lib.ir.graph.build import alone
+from course_lib.ir.graph.graph import print_graph
+from course_lib.ir.graph.node import Node
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.registry import flops, traffic
+from course_lib.memory.plan import MemoryPlan
 
 COLUMNS = ("kernel", "calls", "MFLOP", "MB", "from")
+
+
+@dataclass(frozen=True)
+class KernelInfo:
+    """One call of a kernel: what it computes, for which part of the model, and how much work it is.
+
+    flops    floating-point operations         traffic  bytes read and written
+    origin   module paths or ONNX names        source   the loops, as text
+    """
+
+    name: str
+    ops: tuple[str, ...]
+    origin: tuple[str, ...]
+    flops: int
+    traffic: int
+    source: str
 
 
 @dataclass(frozen=True)
@@ -28,7 +51,7 @@ class Report:
     flops: int
     traffic: int
     compile_seconds: dict[str, float]
-    memory: Any
+    memory: MemoryPlan | None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -67,30 +90,42 @@ class Report:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        from course_lib.draw.base.listing import listing
-
         return listing("What it cost", str(self)).html
 
 
-def report(run: Executable) -> Report:
-    """Gather the report of an executable."""
-    rows: dict[str, list] = {}
-    for kernel in run.kernels:
-        row = rows.setdefault(kernel.name, [0, 0, 0, {}])
-        row[0] += 1
-        row[1] += kernel.flops
-        row[2] += kernel.traffic
-        row[3].update(dict.fromkeys(kernel.origin))
-    ordered = sorted(rows.items(), key=lambda item: -item[1][1])
+def report(
+    kernels: Sequence[KernelInfo], compile_seconds: Mapping[str, float], memory: MemoryPlan | None
+) -> Report:
+    """The report of a model from the calls that it makes; the kernel with the most work first."""
+    calls: dict[str, list[KernelInfo]] = {}
+    for kernel in kernels:
+        calls.setdefault(kernel.name, []).append(kernel)
+    rows = [
+        (
+            name,
+            len(same),
+            sum(k.flops for k in same),
+            sum(k.traffic for k in same),
+            tuple(dict.fromkeys(module for k in same for module in k.origin)),
+        )
+        for name, same in calls.items()
+    ]
     return Report(
-        rows=tuple((name, c, f, t, tuple(origin)) for name, (c, f, t, origin) in ordered),
-        ops=sum(len(k.ops) for k in run.kernels),
-        kernels=len(run.kernels),
-        flops=sum(k.flops for k in run.kernels),
-        traffic=sum(k.traffic for k in run.kernels),
-        compile_seconds=dict(run.compile_seconds),
-        memory=run.memory,
+        rows=tuple(sorted(rows, key=lambda row: -row[2])),
+        ops=sum(len(k.ops) for k in kernels),
+        kernels=len(kernels),
+        flops=sum(k.flops for k in kernels),
+        traffic=sum(k.traffic for k in kernels),
+        compile_seconds=dict(compile_seconds),
+        memory=memory,
     )
+
+
+def kernel_info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
+    """What there is to say about a node that runs as this kernel, or with numpy."""
+    ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
+    source = repr(kernel) if kernel else print_graph(alone(node))
+    return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
 
 
 def _short(origin: tuple[str, ...]) -> str:

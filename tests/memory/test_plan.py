@@ -32,7 +32,7 @@ from course_lib.memory.offsets import assign_offsets, check_plan, lower_bound, o
 from course_lib.memory.plan import place, plan
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.prepare.decompose import decompose
-from course_lib.runtime import executable
+from course_lib.runtime import buffers
 from course_lib.runtime.executable import CompiledModel
 
 
@@ -300,7 +300,7 @@ def guarded_model(name: str) -> tuple[CompiledModel, list[np.ndarray], np.ndarra
     Nothing is written in front of or behind the arena, a constant or a result.
     """
     guards: list[np.ndarray] = []
-    plain = executable._aligned_bytes
+    plain = buffers.aligned_bytes
 
     def guarded(size: int) -> np.ndarray:
         whole = plain(size + 2 * GUARD)
@@ -308,7 +308,7 @@ def guarded_model(name: str) -> tuple[CompiledModel, list[np.ndarray], np.ndarra
         guards.extend([whole[:GUARD], whole[GUARD + size :]])
         return whole[GUARD : GUARD + size]
 
-    with patch.object(executable, "_aligned_bytes", guarded):
+    with patch.object(buffers, "aligned_bytes", guarded):
         if name == "net":
             inputs = [np.random.default_rng(1).standard_normal((1, 5, 11, 9), np.float32)]
             made = compile(net())
@@ -343,23 +343,23 @@ def test_bytes_outside_a_life_hold_nothing_that_is_needed(name: str, monkeypatch
     want = compiled.run(inputs)
 
     def poisoned(number: int, call):
-        def run(values, address) -> None:
-            call(values, address)
+        def run(values, addresses) -> None:
+            call(values, addresses)
             dead = np.ones(plan.size, bool)
             for life in plan.intervals:
                 if life.first <= number < life.last:
                     start = plan.offsets[life.name]
                     dead[start : start + types[life.name].nbytes] = False
-            compiled._arena[dead] = 0xFF  # NaN, if anybody reads it
+            compiled.buffers.arena[dead] = 0xFF  # NaN, if anybody reads it
 
         return run
 
-    calls = [poisoned(number, call) for number, call in enumerate(compiled._calls)]
-    monkeypatch.setattr(compiled, "_calls", calls)
-    compiled._arena[...] = 0xFF
+    calls = [poisoned(number, call) for number, call in enumerate(compiled.calls)]
+    monkeypatch.setattr(compiled, "calls", calls)
+    compiled.buffers.arena[...] = 0xFF
     for got, expected in zip(compiled.run(inputs), want, strict=True):
         assert got.tobytes() == expected.tobytes()
-        assert not np.shares_memory(got, compiled._arena)
+        assert not np.shares_memory(got, compiled.buffers.arena)
     for x, old in zip(inputs, before, strict=True):
         np.testing.assert_array_equal(x, old)
 

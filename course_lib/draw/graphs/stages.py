@@ -5,7 +5,7 @@ run.stage("loops").text        loop nests in textbook order
 run.stage("import").picture()  drawn
 slider(run.stages, "mlp")      a page that walks through all of them with the arrow keys
 
-Next room: `runtime/report.py`.
+Next room: `course_lib/compiler.py`, the front door.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.graphs.graph import graph as draw_graph
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.loops.program import Program, print_program
 
@@ -51,10 +52,8 @@ class Stage:
 
     def picture(self) -> Picture:
         """Graphs are drawn, the other forms are shown as text."""
-        from course_lib.draw.graphs.graph import graph
-
         if isinstance(self.form, Graph):
-            return graph(self.form, title=self.name)
+            return draw_graph(self.form, title=self.name)
         return listing(self.name, self.text)
 
     def __repr__(self) -> str:
