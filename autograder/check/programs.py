@@ -14,7 +14,7 @@
 The ops keep values small, so that a right answer which computes in another order still compares
 equal. The same seed gives the same programs.
 
-Next room: checks/, which draw from here.
+Next room: autograder/units/u02/checks, which draws from here.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 
@@ -63,6 +64,17 @@ def graphs(
     wanted = draw(st.integers(1, min(outputs, len(made))))
     ends = [made[-1], *draw(st.lists(st.sampled_from(made), max_size=wanted - 1))]
     return Graph("random", tuple(parameters), tuple(values), tuple(dict.fromkeys(ends)))
+
+
+def deep(count: int = 2000) -> Graph:
+    """A chain of `count` relu: a walk that calls itself for each node goes too deep on it."""
+
+    def chain(x: Node) -> Node:
+        for _ in range(count):
+            x = relu(x)
+        return x
+
+    return trace(chain, "f32[2]")
 
 
 def _step(

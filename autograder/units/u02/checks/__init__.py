@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Score, Wrong, checks
-from autograder.check.properties import a_number, seal_of, sealed, valid_graph
+from autograder.check.properties import a_number, live_ops, seal_of, sealed, valid_graph
 from autograder.units.u02.answers import SCHOOL_RULES
 from autograder.units.u02.answers.evidence import DUMPS
-from autograder.units.u02.checks.shared import equal_bits, live_ops
+from autograder.units.u02.checks.shared import equal_bits
 from course_lib import exercises
 from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import Graph

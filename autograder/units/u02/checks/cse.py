@@ -7,16 +7,9 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks
-from autograder.check.programs import graphs
-from autograder.check.properties import same_meaning
-from autograder.units.u02.checks.shared import (
-    becomes,
-    deep,
-    live_ops,
-    on_deep,
-    same_bits,
-    stays,
-)
+from autograder.check.programs import deep, graphs
+from autograder.check.properties import live_ops, same_meaning
+from autograder.units.u02.checks.shared import becomes, on_deep, same_bits, stays
 from course_lib.ir.graph.build import cast, neg, relu, softmax, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const

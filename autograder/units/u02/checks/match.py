@@ -64,55 +64,36 @@ def match_accepts(match):
 @checks("passes.match")
 def match_refuses(match):
     """Other numbers, other attributes, other element types, two values for one variable."""
-    a, b = inp("a", "f32[]"), inp("b", "f32[]")
-    x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
-    for pattern, node, why, spec in (
-        (
-            a - a,
-            x - y,
-            "One variable stands for one value.",
-            "A pattern node that is used twice must match one and the same node both times",
-        ),
-        (a - b, x + y, "sub is not add.", "Any other pattern node matches a node of the same op"),
-        (a - 1.0, x - 2.0, "1.0 is not 2.0.", "all of whose elements are that number"),
-        (
-            a + 0.0,
-            x + -0.0,
-            "0.0 is not -0.0: the bytes differ.",
-            "`number_of` says which it is",
-        ),
-        (
-            a * 2.0,
-            x * y,
-            "A number matches a constant only.",
-            "A *constant* of the pattern is a number",
-        ),
-        (neg(a), neg(k), "f32 is not i32.", "any node of its element type"),
-        (
-            reduce_sum(a, ()),
-            reduce_sum(x, (0,)),
-            "The sums run along different axes.",
-            "matches a node of the same op with equal attributes",
-        ),
-        (
-            a + b,
-            apply("sub", x, y),
-            "add matches add.",
-            "Any other pattern node matches a node of the same op",
-        ),
-        (
-            a * const([2.0]),
-            x * const([2.0, 2.0, 2.0, 3.0]),
-            "Not all elements are 2.0.",
-            "all of whose elements are that number",
-        ),
-    ):
+    for pattern, node, why, spec in _pairs_that_differ():
         if match(pattern, node) is not None:
             raise Wrong(
                 f"This does not match. {why}", program=_pair(pattern, node), got="a match",
                 expected="None", spec=spec,
             )  # fmt: skip
     return "nine pairs that do not match"
+
+
+def _pairs_that_differ() -> list[tuple[Node, Node, str, str]]:
+    """(pattern, node, why it does not match, words of the specification)"""
+    a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
+    twice = "A pattern node that is used twice must match one and the same node both times"
+    same_op = "Any other pattern node matches a node of the same op"
+    all_elements = "all of whose elements are that number"
+    mixed = const([2.0, 2.0, 2.0, 3.0])
+    return [
+        (a - a, x - y, "One variable stands for one value.", twice),
+        (a - b, x + y, "sub is not add.", same_op),
+        (a - 1.0, x - 2.0, "1.0 is not 2.0.", all_elements),
+        (a + 0.0, x + -0.0, "0.0 is not -0.0: the bytes differ.", "`number_of` says which it is"),
+        (a * 2.0, x * y, "A number matches a constant only.",
+         "A *constant* of the pattern is a number"),
+        (neg(a), neg(k), "f32 is not i32.", "any node of its element type"),
+        (reduce_sum(a, ()), reduce_sum(x, (0,)), "The sums run along different axes.",
+         "matches a node of the same op with equal attributes"),
+        (a + b, x - y, "add matches add.", same_op),
+        (a * const([2.0]), x * mixed, "Not all elements are 2.0.", all_elements),
+    ]  # fmt: skip
 
 
 @checks("passes.match")

@@ -11,14 +11,8 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
-from autograder.check.properties import same_meaning, valid_graph
-from autograder.units.u02.checks.shared import (
-    becomes,
-    live_ops,
-    same_bits,
-    special_inputs,
-    stays,
-)
+from autograder.check.properties import live_ops, same_meaning, valid_graph
+from autograder.units.u02.checks.shared import becomes, same_bits, special_inputs, stays
 from course_lib.ir.graph.build import abs, maximum, minimum, neg, relu, select, sqrt, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run

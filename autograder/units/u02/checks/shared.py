@@ -14,23 +14,11 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Wrong
-from autograder.check.properties import same_meaning, valid_graph
-from course_lib.ir.graph.build import relu, trace
+from autograder.check.properties import live, live_ops, same_meaning, valid_graph
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import Node
-from course_lib.ir.graph.order import topological_order
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 1e-30, -1e-30, 1e30, np.inf, -np.inf, np.nan)
-
-
-def live(graph: Graph) -> list[Node]:
-    """The nodes that the outputs need, without the inputs."""
-    return [n for n in topological_order(graph.outputs) if n.op != "input"]
-
-
-def live_ops(graph: Graph) -> list[Node]:
-    return [n for n in live(graph) if n.op != "constant"]
 
 
 def special_inputs(graph: Graph) -> list[np.ndarray]:
@@ -109,12 +97,3 @@ def on_deep(implementation: Any, graph: Graph) -> Graph:
     except Crashed as error:
         error.program = f"{len(graph.ops):,} operations, a chain of 2,000 relu among them"
         raise
-
-
-def deep(count: int = 2000) -> Graph:
-    def chain(x: Node) -> Node:
-        for _ in range(count):
-            x = relu(x)
-        return x
-
-    return trace(chain, "f32[2]")

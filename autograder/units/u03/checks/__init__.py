@@ -55,6 +55,31 @@ _SLIPS = {  # what the answer is to be multiplied by, and what was overlooked
 def the_two_would_wait_for_themselves(cycle):
     """As one kernel, a and b would need a result that needs theirs."""
     graph, a, b = _program(cycle())
+    _pair_that_one_kernel_can_hold(graph, a, b)
+    between = _between(graph, a, b)
+    names = value_names(graph)
+    if not between:
+        raise Wrong(
+            "Nothing outside lies on a way from a to b, so one kernel can compute both: nothing "
+            "waits.",
+            program=graph,
+            marked=(names[a], names[b]),
+            spec="an operation outside needs a, and b needs it",
+        )
+    whole = [n for n in reversed(graph.nodes) if n in (a, b, *between)]
+    if kind_of(whole) is not None:
+        raise Wrong(
+            f"One kernel of kind {kind_of(whole)!r} can hold a, b and what is between them: a "
+            "fuser that takes it all makes no cycle.",
+            program=graph,
+            marked=tuple(names[n] for n in whole),
+            spec="A larger kernel is no way out",
+        )
+    return f"{len(graph.ops)} operations, {len(between)} of them between a and b"
+
+
+def _pair_that_one_kernel_can_hold(graph: Graph, a: Node, b: Node) -> None:
+    """b reads a, both would be elementwise, and no contraction makes it too easy."""
     names = value_names(graph)
     pair = (names[a], names[b])
     if a not in b.inputs:
@@ -75,25 +100,6 @@ def the_two_would_wait_for_themselves(cycle):
             marked=marked,
             spec="No operation of the program is a contraction",
         )
-    between = _between(graph, a, b)
-    if not between:
-        raise Wrong(
-            "Nothing outside lies on a way from a to b, so one kernel can compute both: nothing "
-            "waits.",
-            program=graph,
-            marked=pair,
-            spec="an operation outside needs a, and b needs it",
-        )
-    whole = [n for n in reversed(graph.nodes) if n in (a, b, *between)]
-    if kind_of(whole) is not None:
-        raise Wrong(
-            f"One kernel of kind {kind_of(whole)!r} can hold a, b and what is between them: a "
-            "fuser that takes it all makes no cycle.",
-            program=graph,
-            marked=tuple(names[n] for n in whole),
-            spec="A larger kernel is no way out",
-        )
-    return f"{len(graph.ops)} operations, {len(between)} of them between a and b"
 
 
 def _program(answer: Any) -> tuple[Graph, Node, Node]:

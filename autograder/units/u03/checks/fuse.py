@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Score, Wrong, checks
-from autograder.check.programs import UNARY, graphs
-from autograder.check.properties import same_meaning, valid_graph
-from autograder.units.u02.checks.shared import deep, live_ops
+from autograder.check.programs import UNARY, deep, graphs
+from autograder.check.properties import live_ops, same_meaning, valid_graph
 from autograder.units.u03.answers.programs import PROGRAMS
 from course_lib import exercises
 from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace

@@ -15,6 +15,8 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
+SIGNAL = (1, 4, 5)  # n, c, length
+
 
 class Maker:
     """Collects the nodes and initializers of a model with one input `x`."""
@@ -93,54 +95,72 @@ def swept(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+Case = tuple[onnx.ModelProto, str, str]
+
+
 @functools.cache
-def left_alone() -> list[tuple[onnx.ModelProto, str, str]]:
+def left_alone() -> list[Case]:
     """(model, why nothing may be folded, words of the specification)"""
-    reader = "if somebody else reads c, or if c is an output of the graph"
-    training = "if it is in training mode"
-    constant = "if w, b or one of the four vectors is no constant"
-    second, returned, inside, computed = (Maker((1, 4, 5)) for _ in range(4))
-    for made in (second, returned, inside):
-        made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
-        made.norm("c", 4, "y")
+    return [*_read_elsewhere(), *_in_training(), *_not_constant(), *_another_pattern()]
+
+
+def _read_elsewhere() -> list[Case]:
+    second, returned, inside = (_conv_and_norm() for _ in range(3))
     second.node("Relu", ["c"], "z")
     inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
     result = helper.make_tensor_value_info("r", TensorProto.FLOAT, ["d0", "d1", "d2"])
     relu = helper.make_node("Relu", ["c"], ["r"])
     branch = helper.make_graph([relu], "branch", [], [result])
     inside.node("If", ["yes"], "z", then_branch=branch, else_branch=branch)
-    computed.node("Relu", [computed.weight("raw", 4, 4, 1)], "w")
-    computed.node("Conv", ["x", "w"], "c")
-    computed.norm("c", 4, "y")
-    transposed = Maker((1, 4, 5))
-    transposed.node("ConvTranspose", ["x", transposed.weight("w", 4, 4, 1)], "c")
-    transposed.norm("c", 4, "y")
-    replaceable = Maker((1, 4, 5))
-    replaceable.node("Conv", ["x", replaceable.weight("w", 4, 4, 1)], "c")
-    replaceable.norm("c", 4, "y")
-    between = Maker((1, 4, 5))
-    between.node("Conv", ["x", between.weight("w", 4, 4, 1)], "c")
-    between.norm(between.node("Relu", ["c"], "r"), 4, "y")
-    trained = Maker((1, 4, 5))
-    trained.node("Conv", ["x", trained.weight("w", 4, 4, 1)], "c")
-    trained.norm("c", 4, "y", "new_mean", "new_var", training_mode=1)
-    older = Maker((1, 4, 5))
-    older.node("Conv", ["x", older.weight("w", 4, 4, 1)], "c")
-    older.norm("c", 4, "y", "new_mean", "new_var", "saved_mean", "saved_var")
-    opset_13 = older.model("y")
-    opset_13.opset_import[0].version = 13
+    reader = "if somebody else reads c, or if c is an output of the graph"
     return [
         (second.model("y", "z"), "The Relu reads c, too.", reader),
         (returned.model("y", "c"), "c is an output.", reader),
         (inside.model("y", "z"), "The graphs inside the If read c.", reader),
-        (trained.model("y"), "The batch norm is in training mode.", training),
-        (opset_13, "Until opset 13, more outputs than one mean training mode.",
-         "a second output with a name"),
+    ]
+
+
+def _in_training() -> list[Case]:
+    trained = _conv_and_norm("new_mean", "new_var", training_mode=1)
+    older = _conv_and_norm("new_mean", "new_var", "saved_mean", "saved_var")
+    opset_13 = older.model("y")
+    opset_13.opset_import[0].version = 13
+    outputs = "Until opset 13, more outputs than one mean training mode."
+    return [
+        (trained.model("y"), "The batch norm is in training mode.", "if it is in training mode"),
+        (opset_13, outputs, "a second output with a name"),
+    ]
+
+
+def _not_constant() -> list[Case]:
+    computed, replaceable = Maker(SIGNAL), _conv_and_norm()
+    computed.node("Relu", [computed.weight("raw", 4, 4, 1)], "w")
+    computed.node("Conv", ["x", "w"], "c")
+    computed.norm("c", 4, "y")
+    constant = "if w, b or one of the four vectors is no constant"
+    return [
         (computed.model("y"), "The weight is computed.", constant),
         (replaceable.model("y", inputs=["w"]), "A caller may replace w.", "also an input"),
         (replaceable.model("y", inputs=["y_mean"]), "A caller may replace the mean.",
          "also an input"),
+    ]  # fmt: skip
+
+
+def _another_pattern() -> list[Case]:
+    between = Maker(SIGNAL)
+    between.node("Conv", ["x", between.weight("w", 4, 4, 1)], "c")
+    between.norm(between.node("Relu", ["c"], "r"), 4, "y")
+    transposed = _conv_and_norm(op="ConvTranspose")
+    return [
         (transposed.model("y"), "The weight of a ConvTranspose begins with its input channels.",
          "A ConvTranspose keeps its batch norm"),
         (between.model("y"), "There is a Relu between.", "into the Conv before it"),
     ]  # fmt: skip
+
+
+def _conv_and_norm(*more: str, op: str = "Conv", **attrs: Any) -> Maker:
+    """c, a convolution of x, and y, its batch norm with `more` outputs."""
+    made = Maker(SIGNAL)
+    made.node(op, ["x", made.weight("w", 4, 4, 1)], "c")
+    made.norm("c", 4, "y", *more, **attrs)
+    return made

@@ -128,19 +128,9 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
             continue
         if any(name not in arrays for name in (*conv.input[1:], *norm.input[1:])):
             continue
-        w, *b = [numpy_helper.to_array(arrays[name]) for name in conv.input[1:]]
-        scale, shift, mean, var = [numpy_helper.to_array(arrays[n]) for n in norm.input[1:]]
-        factor = scale / np.sqrt(var + (attribute(norm, "epsilon", 1e-5) if epsilon else 1e-5))
-        old = b[0] if b and bias else np.zeros_like(mean)
-        made = {
-            "w": w * factor.reshape(-1, *[1] * (w.ndim - 1)),
-            "b": (old - mean) * factor + shift,
-        }
         where = norm.name if names == "fresh" else conv.input[1]
-        for key, array in made.items():
-            tensor = numpy_helper.from_array(
-                array.astype(kind or w.dtype), f"{prefix}{where} {key}"
-            )
+        for key, array in _numbers(conv, norm, arrays, epsilon, bias, kind).items():
+            tensor = numpy_helper.from_array(array, f"{prefix}{where} {key}")
             if shared:
                 graph.initializer.append(tensor)
             elif key == "w":  # in place of the old one
@@ -155,6 +145,19 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
     if tidy:
         sweep(graph)
     return new
+
+
+def _numbers(conv, norm, arrays, epsilon, bias, kind):
+    """The weight and the bias of the two together."""
+    w, *b = [numpy_helper.to_array(arrays[name]) for name in conv.input[1:]]
+    scale, shift, mean, var = [numpy_helper.to_array(arrays[n]) for n in norm.input[1:]]
+    factor = scale / np.sqrt(var + (attribute(norm, "epsilon", 1e-5) if epsilon else 1e-5))
+    old = b[0] if b and bias else np.zeros_like(mean)
+    made = {
+        "w": w * factor.reshape(-1, *[1] * (w.ndim - 1)),
+        "b": (old - mean) * factor + shift,
+    }
+    return {key: array.astype(kind or w.dtype) for key, array in made.items()}
 
 
 def _unused(graph):
