@@ -227,7 +227,7 @@ class _Student:
                 self._blame(cell.answers, TimedOut(problem))
                 continue
             try:
-                error = worker.cell(cell.source, cell.filename)
+                error = worker.cell(cell.source, cell.filename, cell.checked)
             except (Stop, Wrong, ValueError) as stop:
                 self.deadly.add(index)
                 self.lost += time.monotonic() - begin

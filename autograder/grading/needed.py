@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import re
 import symtable
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 INDIGESTIBLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # of code that was handed in
@@ -47,37 +47,66 @@ def statements(code: str, number: int) -> list[Statement]:
     return found
 
 
-def needed(answers: list[str], others: list[Statement]) -> list[Statement]:
-    """The statements that the answers need, directly or through each other."""
-    functions = {n: s for s in others if s.source.startswith(DEFINITION) for n in s.changes}
-    variables = {n for s in others for n in s.changes} - functions.keys()
-    by_name: dict[str, list[int]] = {}
-    callers: dict[str, list[int]] = {}
-    readers: dict[str, list[str]] = {}  # the called functions that read a variable: may change it
-    for index, statement in enumerate(others):
-        called = statement.calls & functions.keys()
-        for name in statement.changes | (statement.calls & variables if called else set()):
-            by_name.setdefault(name, []).append(index)
-        for name in called:
-            callers.setdefault(name, []).append(index)
-    for function in callers:
-        for name in variables.intersection(_free_names(functions[function].source)):
-            readers.setdefault(name, []).append(function)
-    wanted = [name for source in answers for name in _free_names(source)]
-    seen = set(wanted)
-    chosen = {index for index, statement in enumerate(others) if statement.always}
-    while wanted:
-        name = wanted.pop()
-        indices = list(by_name.get(name, ()))
-        for function in readers.get(name, ()):
-            indices += callers.pop(function, ())  # each once
-        for index in indices:
-            if index not in chosen:
-                chosen.add(index)
-                new = set(_free_names(others[index].source)) - seen
+def needed(answers: Iterable[tuple[str, float]], others: list[Statement]) -> list[Statement]:
+    """The statements that the answers need, directly or through each other.
+
+    An answer is its source and the number of the cell that checks it. What stands below that is
+    taken only for a name to which nothing above gives a value: the cells that follow are free to
+    use the others for something else.
+    """
+    index = _Index(others)
+    chosen = {number for number, statement in enumerate(others) if statement.always}
+    for source, until in answers:
+        chosen |= index.needed_by(source, until)
+    return [others[number] for number in sorted(chosen)]
+
+
+class _Index:
+    """Statements by the names that they change, and by the functions that they call."""
+
+    def __init__(self, others: list[Statement]) -> None:
+        self.others = others
+        self.reads: dict[int, list[str]] = {}  # by statement: its free names, once asked for
+        functions = {n: s for s in others if s.source.startswith(DEFINITION) for n in s.changes}
+        variables = {n for s in others for n in s.changes} - functions.keys()
+        self.by_name: dict[str, list[int]] = {}
+        self.callers: dict[str, list[int]] = {}
+        for number, statement in enumerate(others):
+            called = statement.calls & functions.keys()
+            for name in statement.changes | (statement.calls & variables if called else set()):
+                self.by_name.setdefault(name, []).append(number)
+            for name in called:
+                self.callers.setdefault(name, []).append(number)
+        self.readers: dict[str, list[str]] = {}  # by variable: called functions that read it
+        for function in self.callers:
+            for name in variables.intersection(_free_names(functions[function].source)):
+                self.readers.setdefault(name, []).append(function)
+
+    def needed_by(self, source: str, until: float) -> set[int]:
+        """The statements that one answer needs."""
+        wanted = _free_names(source)
+        seen, chosen, followed = set(wanted), set[int](), set[str]()
+        while wanted:
+            name = wanted.pop()
+            numbers = self.above(self.by_name.get(name, ()), until)
+            for function in set(self.readers.get(name, ())) - followed:
+                followed.add(function)
+                numbers += self.above(self.callers[function], until)
+            for number in set(numbers) - chosen:
+                chosen.add(number)
+                new = set(self.reads_of(number)) - seen
                 seen |= new
                 wanted += sorted(new)
-    return [others[index] for index in sorted(chosen)]
+        return chosen
+
+    def above(self, numbers: Sequence[int], until: float) -> list[int]:
+        """Those that have run when cell `until` runs, or all of them if none has."""
+        return [n for n in numbers if self.others[n].number <= until] or list(numbers)
+
+    def reads_of(self, number: int) -> list[str]:
+        if number not in self.reads:
+            self.reads[number] = _free_names(self.others[number].source)
+        return self.reads[number]
 
 
 def _is_star(statement: ast.stmt) -> bool:

@@ -5,7 +5,8 @@
 
 File names, metadata, outputs and execution counts are not trusted and mostly not read. A cell is an
 answer because it says `@implements("...")`; a text is an explanation because of its cell's id. What
-a fresh kernel would do from top to bottom is what counts: of two answers the later one.
+a fresh kernel would do from top to bottom is what counts: of two answers the later one, and for an
+answer the names as its `check("...")` finds them, whatever cells below use them for.
 
 Next room: needed.py, what an answer needs; worker.py, where a Program runs.
 """
@@ -16,10 +17,11 @@ import ast
 import hashlib
 import itertools
 import json
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.edition.sources import STUB, TEXT_STUB
@@ -27,7 +29,9 @@ from autograder.grading.needed import INDIGESTIBLE, Statement, needed, statement
 
 MAX_BYTES = 20 << 20
 MAX_CODE = 1 << 20  # characters of all code cells together: reading them is slow
+MAX_ANSWERS = 100  # cells
 IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
+CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 MAGIC = re.compile(r"^(\s*+)((\w[\w, ]*=\s*)?[%!]|\?|[\w.*]+\?+\s*$).*")  # %x, y = !ls, ?z, z?
 HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
 
@@ -38,11 +42,13 @@ class Unreadable(ValueError):
 
 @dataclass(frozen=True)
 class Cell:
-    """Code to run. `answers` names the exercises that it plugs in; a helper has none."""
+    """Code to run. `answers` names the exercises that it plugs in; a helper has none. `checked`
+    names those whose check stands below it and above the next cell that is taken."""
 
     source: str
     answers: tuple[str, ...] = ()
     number: int = 0  # position in the student's notebook, from 1
+    checked: tuple[str, ...] = ()
 
     @property
     def filename(self) -> str:
@@ -68,7 +74,7 @@ class Program:
     @property
     def digest(self) -> str:
         """The same graded content gives the same digest, whatever the file looks like."""
-        plain = [[(c.source, c.answers, c.number) for c in self.cells], sorted(self.texts.items())]
+        plain = [[asdict(cell) for cell in self.cells], sorted(self.texts.items())]
         return hashlib.sha256(json.dumps(plain).encode()).hexdigest()
 
     def to_json(self) -> dict[str, Any]:
@@ -76,8 +82,11 @@ class Program:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Program:
-        cells = [Cell(c["source"], tuple(c["answers"]), c["number"]) for c in data["cells"]]
-        return Program(tuple(cells), dict(data["texts"]), tuple(data["notes"]))
+        cells = tuple(
+            Cell(c["source"], tuple(c["answers"]), c["number"], tuple(c["checked"]))
+            for c in data["cells"]
+        )
+        return Program(cells, dict(data["texts"]), tuple(data["notes"]))
 
 
 def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
@@ -85,18 +94,12 @@ def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
     cells = cells_of(data)
     if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
         raise Unreadable("The code cells have more than a million characters together.")
-    answers: list[Cell] = []
-    others: list[Statement] = []
-    for number, (kind, source, _) in enumerate(cells, 1):
-        code = _plain_python(source) if kind == "code" else ""
-        names = tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
-        if names:
-            answers.append(Cell(code, names, number))
-        elif code.strip():
-            others += statements(code, number)
-    helpers = [
-        Cell(s.source, (), s.number) for s in needed([cell.source for cell in answers], others)
-    ]
+    answers, others, checks = _sorted_out(cells)
+    if len(answers) > MAX_ANSWERS:
+        raise Unreadable(f"More than {MAX_ANSWERS} cells have an answer.")
+    seen = {n: _place_of_check(checks.get(n, ()), cell) for cell in answers for n in cell.answers}
+    wanted = [(cell.source, max(seen[name] for name in cell.answers)) for cell in answers]
+    helpers = [Cell(s.source, (), s.number) for s in needed(wanted, others)]
     placed = sorted([*helpers, *answers], key=lambda cell: cell.number)
     counts = Counter(name for cell in answers for name in cell.answers)
     notes = [
@@ -104,7 +107,39 @@ def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
         for name, count in sorted(counts.items())
         if count > 1
     ]
-    return Program(tuple(placed), _texts(cells, explanations), tuple(notes))
+    return Program(tuple(_with_checks(placed, seen)), _texts(cells, explanations), tuple(notes))
+
+
+def _sorted_out(
+    cells: list[tuple[str, str, str]],
+) -> tuple[list[Cell], list[Statement], dict[str, list[int]]]:
+    """The answers, the statements outside of them, and in which cells each exercise is checked."""
+    answers: list[Cell] = []
+    others: list[Statement] = []
+    checks: dict[str, list[int]] = {}
+    for number, (kind, source, _) in enumerate(cells, 1):
+        code = _plain_python(source) if kind == "code" else ""
+        names = tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
+        if names:
+            answers.append(Cell(code, names, number))
+        elif code.strip():
+            others += statements(code, number)
+        for name in CHECK.findall(code):
+            checks.setdefault(name, []).append(number)
+    return answers, others, checks
+
+
+def _place_of_check(checks: Iterable[int], answer: Cell) -> float:
+    """The cell that checks the answer; the end of the notebook if none does."""
+    return next((number for number in checks if number >= answer.number), math.inf)
+
+
+def _with_checks(placed: list[Cell], seen: dict[str, float]) -> Iterable[Cell]:
+    """Each cell with the exercises that are checked before the next one runs."""
+    for cell, after in itertools.zip_longest(placed, placed[1:]):
+        upto = after.number - 1 if after else math.inf
+        names = (name for name, place in seen.items() if cell.number <= place <= upto)
+        yield replace(cell, checked=tuple(names))
 
 
 def cells_of(data: bytes) -> list[tuple[str, str, str]]:

@@ -62,7 +62,7 @@ class Worker:
         self.home = tempfile.mkdtemp(prefix="course-worker-")
         os.chmod(self.home, 0o777)
         self.codec = Codec()
-        self.deadline = 0.0
+        self.deadline = self.limit = 0.0
         self.printed = ""
         self.process = self._start(edition)
         try:
@@ -96,10 +96,11 @@ class Worker:
         self.process.wait()
         shutil.rmtree(self.home, ignore_errors=True)
 
-    def cell(self, source: str, filename: str) -> tuple | None:
-        """Run a cell: None, or (error, line, code)."""
+    def cell(self, source: str, filename: str, checked: tuple[str, ...] = ()) -> tuple | None:
+        """Run a cell: None, or (error, line, code). The answers to `checked` will be called with
+        the names as they are then, whatever later cells make of them."""
         self._within(self.limits.cell)
-        self._send(("cell", source, filename))
+        self._send(("cell", source, filename, checked))
         kind, *rest = self._receive()
         if kind != "done" or len(rest) != 1:
             raise self._lost("The cell's process answered out of turn.")
@@ -208,6 +209,7 @@ class Worker:
         return b"".join(parts)
 
     def _within(self, seconds: float) -> None:
+        self.limit = seconds
         self.deadline = time.monotonic() + seconds
 
     def _left(self) -> float:
@@ -215,7 +217,8 @@ class Worker:
 
     def _too_long(self) -> TimedOut:
         self.close()
-        return TimedOut(f"It did not end within {self.limits.call:g} seconds.")
+        plural = "" if self.limit == 1 else "s"
+        return TimedOut(f"It did not end within {self.limit:g} second{plural}.")
 
     def _lost(self, why: str) -> Died:
         status = self.process.poll()

@@ -1,7 +1,7 @@
 """The student's process: it runs their cells, and calls their functions when the grader asks.
 
     grader                                   worker
-      ("cell", source, filename)       ->
+      ("cell", source, filename, checked) ->
                                        <-      ("done", error or None)
       ("call", "passes.dce", args, kwargs) ->
                                        <-      ("callback", number, args, kwargs)
@@ -100,6 +100,8 @@ class Worker:
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
         self.names["display"] = _nothing  # what notebooks have without an import
+        self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
+        self.running = ""
 
     def serve(self) -> None:
         self.send(("ready",))
@@ -112,7 +114,13 @@ class Worker:
             elif kind == "call":
                 self.call(*rest)
 
-    def cell(self, source: str, filename: str) -> tuple | None:
+    def cell(self, source: str, filename: str, checked: tuple[str, ...]) -> tuple | None:
+        """Run a cell, and keep the names for the answers that its notebook checks next."""
+        error = self.run(source, filename)
+        self.at_check |= {name: dict(self.names) for name in checked}
+        return error
+
+    def run(self, source: str, filename: str) -> tuple | None:
         """Run a cell. Returns None, or what went wrong: (error, line, code)."""
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         sys.stdout = sys.stderr = Limited()
@@ -130,6 +138,9 @@ class Worker:
 
     def call(self, name: str, args: tuple, kwargs: dict) -> None:
         sys.stdout = sys.stderr = printed = Limited()
+        if name != self.running:  # a later cell may have used a name of this answer again
+            self.names.update(self.at_check.get(name, {}))
+            self.running = name
         run = self.exercises.slot(name).run
         try:
             with self.exercises.using(self.exercises.plugs_for(name)):

@@ -6,6 +6,10 @@ import json
 
 import pytest
 
+from autograder.grading.grade import grade
+from autograder.grading.program import read
+from autograder.grading.sandbox import Limits
+
 HEAD = "from course_lib.ir.graph.graph import Graph\n"
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '
 RIGHT = "return Graph.of(graph.inputs, graph.outputs, graph.name)\n"
@@ -45,6 +49,32 @@ FINE = {
     "imports_in_a_try": [
         "try:\n    from course_lib.ir.graph.graph import Graph\nexcept ImportError:\n    pass",
         SWEEP.removeprefix(HEAD) + RIGHT,
+    ],
+    "has_its_names_used_for_something_else_below_its_check": [
+        "from course_lib.ir.graph import graph as room",
+        '@implements("u99.sweep")\ndef sweep(g):\n'
+        "    return room.Graph.of(g.inputs, g.outputs, g.name)",
+        'check("u99.sweep")',
+        "rows = []\nfor room in ('kitchen', 'bath'):\n    rows.append(room)",
+        '@implements("u99.bytes")\ndef size(): return 24 * len(rows) / len(rows)',
+    ],
+    "has_a_helper_of_the_same_name_as_the_next_answer": [
+        HEAD + '@implements("u99.sweep")\ndef sweep(g): return helper(g)\n'
+        "def helper(g): return Graph.of(g.inputs, g.outputs, g.name)",
+        'check("u99.sweep")',
+        '@implements("u99.bytes")\ndef size(): return helper()\ndef helper(): return 24',
+        'check("u99.bytes")',
+    ],
+    "mends_its_helper_before_its_check": [
+        HEAD + "def helper(g): return None",
+        '@implements("u99.sweep")\ndef sweep(g): return helper(g)',
+        "def helper(g): return Graph.of(g.inputs, g.outputs, g.name)",
+        'check("u99.sweep")',
+    ],
+    "calls_what_stands_below_its_check": [
+        '@implements("u99.sweep")\ndef sweep(g): return helper(g)',
+        'check("u99.sweep")',
+        HEAD + "def helper(g): return Graph.of(g.inputs, g.outputs, g.name)",
     ],
     "displays": [SWEEP + "display(graph)\n    " + RIGHT],
     "is_a_lambda": [
@@ -120,6 +150,14 @@ def test_wrong_line_is_the_students_own(verdict_of):
 def test_syntax_error_says_its_line(verdict_of):
     verdict = verdict_of("u99.sweep", '@implements("u99.sweep")\ndef f(g):\n    return (')
     assert verdict.kind == "crashed" and verdict.line and "SyntaxError" in verdict.error
+
+
+def test_endless_cell_is_told_the_limit_of_a_cell(assignment, notebook):
+    limits = Limits(start=60, cell=1, call=10)
+    cell = '@implements("u99.sweep")\ndef sweep(graph): return graph\nwhile True: pass'
+    report = grade(assignment, read(notebook(cell)), limits=limits)
+    verdict = next(v for v in report.verdicts if v.exercise == "u99.sweep")
+    assert verdict.problem == "While running the cell: It did not end within 1 second."
 
 
 def test_grade_is_a_pure_function(assignment, solved):

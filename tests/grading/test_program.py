@@ -53,6 +53,20 @@ def test_changes_of_a_helper_come_along(notebook):
     assert sources(program) == ["rules = []", "rules.append(1)", "rules[0] = 2", cell]
 
 
+def test_what_reuses_a_name_below_the_check_is_left_out(notebook):
+    answer = '@implements("x.y")\ndef f(g): return rules'
+    below = "for rules in slow():\n    rules.append(1)"
+    cells = ["rules = [1]", answer, "rules = [2]", 'check("x.y")', below]
+    assert sources(read(notebook(*cells))) == ["rules = [1]", answer, "rules = [2]"]
+    assert read(notebook(*cells)).cells[-1].checked == ("x.y",)
+    assert sources(read(notebook(answer, 'check("x.y")', below)))[-1] == below
+
+
+def test_too_many_answers_are_said(notebook):
+    with pytest.raises(Unreadable, match="100 cells"):
+        read(notebook(*[ANSWER] * 101))
+
+
 def test_compound_statements_come_along(notebook):
     loop = "for name in names:\n    table[name] = 1"
     program = read(notebook("table = {}\nnames = 'ab'", loop, '@implements("x.y")\nf = table.get'))
