@@ -118,7 +118,7 @@ def _sorted_out(
     others: list[Statement] = []
     checks: dict[str, list[int]] = {}
     for number, (kind, source, _) in enumerate(cells, 1):
-        code = _plain_python(source) if kind == "code" else ""
+        code = plain_python(source) if kind == "code" else ""
         names = tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
         if names:
             answers.append(Cell(code, names, number))
@@ -186,7 +186,7 @@ def _texts(cells: list[tuple[str, str, str]], explanations: Iterable[str]) -> di
     return texts
 
 
-def _plain_python(source: str) -> str:
+def plain_python(source: str) -> str:
     """The cell without IPython's own syntax; line numbers stay."""
     first, _, rest = source.partition("\n")
     if first.startswith("%%"):

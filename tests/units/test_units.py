@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import symtable
+
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 from autograder.edition.contents import COURSE, contents
 from autograder.edition.deliver import deliver
-from autograder.edition.sources import Source, sources
+from autograder.edition.sources import Source, expand, sources
+from autograder.grading.program import IMPLEMENTS, plain_python
 from autograder.validate import grader_problems, leaks, problems_of
 from course_lib.exercises import slot
 
@@ -30,6 +34,26 @@ def test_our_notebook_earns_everything_and_the_untouched_one_nothing(source: Sou
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_released_notebook_holds_no_answer(source: Source):
     assert leaks(source, source.exercises()) == []
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_no_cell_uses_a_name_again_that_another_imports_or_defines(source: Source):
+    """An answer reads its names when it is called: a loop further down would take them away."""
+    cells = [c.source for c in expand(source, solutions=False).cells if c.cell_type == "code"]
+    code = [plain_python(cell) for cell in cells if not IMPLEMENTS.search(cell)]
+    kept = [_imported_or_defined(text) for text in code]
+    for text, mine in zip(code, kept, strict=True):
+        symbols = symtable.symtable(text, "cell", "exec").get_symbols()
+        assigned = {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
+        taken = assigned & set().union(*(names for names in kept if names is not mine))
+        assert not taken, f"other cells need {taken}, and this one assigns it:\n{text}"
+
+
+def _imported_or_defined(text: str) -> set[str]:
+    tree = ast.parse(text)
+    imports = [n for n in ast.walk(tree) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    names = {(a.asname or a.name).split(".")[0] for node in imports for a in node.names}
+    return names | {n.name for n in tree.body if isinstance(n, (ast.FunctionDef, ast.ClassDef))}
 
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
