@@ -81,6 +81,8 @@ def _conv_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, w = types
     same_dtype(types, "conv")
     groups = attrs["groups"]
+    if groups < 1:
+        raise ValueError(f"conv: groups start at 1, got {groups}")
     if x.rank < 3 or x.rank != w.rank:
         raise ValueError(f"conv: needs x[n,c,spatial...] and w[oc,ic,kernel...], got {x} and {w}")
     if x.shape[1] != w.shape[1] * groups:
@@ -113,18 +115,14 @@ def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> lis
     _, ic, *kernel = ins[1].dims
     groups = attrs["groups"]
     group = V("g") if groups > 1 else Affine()  # one group needs no loop
+    grouped = tuple((v, groups) for v in group.vars)
     filter, channel = group * (oc // groups) + "oc", group * ic + "ic"
     window, positions = Window.of(kernel, attrs, "conv"), positions_of(sizes)
     source = (V("n"), channel, *window.reads())
     weight = (filter, V("ic"), *(V(k) for k, _ in window.loops))
     return [
         LoopForm(
-            domain=(
-                ("n", n),
-                *((v, groups) for v in group.vars),
-                ("oc", oc // groups),
-                *positions,
-            ),
+            domain=(("n", n), *grouped, ("oc", oc // groups), *positions),
             write=(V("n"), filter, *(V(o) for o, _ in positions)),
             body=lambda load: call("mul", load(0, *source), load(1, *weight)),
             reduce=(("ic", ic), *window.loops),

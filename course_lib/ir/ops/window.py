@@ -35,6 +35,7 @@ class Window:
 
     @staticmethod
     def of(kernel: Sequence[Dim], attrs: Attrs, what: str) -> Window:
+        """From a row's attributes; ValueError, which begins with `what`, if they make no window."""
         rank = len(kernel)
         strides = tuple(attrs["strides"] or [1] * rank)
         pads = tuple(attrs["pads"] or [0] * (2 * rank))
@@ -48,7 +49,11 @@ class Window:
                 raise ValueError(f"{what}: {name} needs {wanted} numbers, got {list(given)}")
         if min((*strides, *dilations), default=1) < 1 or min(pads, default=0) < 0:
             raise ValueError(f"{what}: strides and dilations start at 1, pads at 0")
-        sizes = tuple(int(k) for k in kernel)  # type: ignore[arg-type]
+        sizes = tuple(k for k in kernel if isinstance(k, int) and k >= 1)
+        if len(sizes) < rank:
+            raise ValueError(
+                f"{what}: the sizes of a window are whole numbers, 1 or more; got {list(kernel)}"
+            )
         return Window(sizes, strides, pads[:rank], pads[rank:], dilations)
 
     @property
