@@ -2,7 +2,7 @@
 
     SCALARS["mul"].numpy(2.0, 3.0)  ->  6.0
 
-Level 1 applies these functions to whole arrays (`rows/elementwise.py`), level 2 to one element at a
+Level 1 applies these functions to whole arrays (`ops/elementwise.py`), level 2 to one element at a
 time (`expr.Call`); the code generator has one case for each (`llvm/scalars.py`). Next room:
 `expr.py`.
 """
@@ -134,7 +134,7 @@ _ROWS = [
 SCALARS: dict[str, Scalar] = {row.name: row for row in _ROWS}
 
 
-# `select(condition, a, b)` and `cast(a)` take mixed types; their rows are in rows/elementwise.py.
+# `select(condition, a, b)` and `cast(a)` take mixed types; their rows are in ops/elementwise.py.
 def convert(a: Any, new: DType) -> Any:
     """Each number as the other element type. Floats truncate towards zero; one that is beyond the
     integers of the type becomes the nearest of them, and NaN becomes 0."""

@@ -10,314 +10,307 @@ definition, run by the interpreter, so that the two cannot drift apart. Next roo
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from course_lib.ir.ops.pooling import pool_type
+from course_lib.ir.graph import build as b
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window
-from course_lib.ir.registry import REQUIRED, Attrs, Op, normal_axis, register
-from course_lib.ir.types import TensorType
+from course_lib.ir.registry import (
+    REQUIRED,
+    Attrs,
+    Op,
+    flops,
+    normal_axes,
+    normal_axis,
+    op,
+    register,
+)
+from course_lib.ir.types import TensorType, divide, i64, type_of
+
+Infer = Callable[[Sequence[TensorType], Attrs], TensorType]
 
 
-def _like_first(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
-    if not types[0].dtype.is_float:
-        raise ValueError(f"works on float tensors, got {types[0]}")
-    return types[0]
+def composite(floats: bool = True, infer: Infer | None = None, **attrs: Any):
+    """Make a row of a definition: its name, operands and text are those of the function.
+
+    `attrs` are the attributes and their defaults, as in `Op`; `floats` says that the first operand
+    must be a float tensor. The type is that of the definition unless `infer` gives it.
+    """
+
+    def make(define: Callable[..., Node]) -> Callable[..., Node]:
+        name = define.__name__
+
+        def definition(types: Sequence[TensorType], given: Attrs) -> Graph:
+            return b.trace(lambda *operands: define(*operands, **given), *types, name=name)
+
+        def type_rule(types: Sequence[TensorType], given: Attrs) -> TensorType:
+            if floats and not types[0].dtype.is_float:
+                raise ValueError(f"{name} works on float tensors, got {types[0]}")
+            return infer(types, given) if infer else definition(types, given).outputs[0].type
+
+        def evaluate(arrays: Sequence[np.ndarray], given: Attrs) -> np.ndarray:
+            return run(definition([type_of(a) for a in arrays], given), list(arrays))[0]
+
+        register(
+            Op(
+                name=name,
+                kind="composite",
+                arity=_arity(define),
+                doc=define.__doc__ or "",
+                infer=type_rule,
+                evaluate=evaluate,
+                attrs=attrs,
+                decompose=lambda operands, given: define(*operands, **given),
+                flops=lambda out, ins, given: sum(map(flops, definition(ins, given).ops)),
+            )
+        )
+        return define
+
+    return make
 
 
-def _composite(name: str, doc: str, decompose, arity: int | tuple[int, int | None] = 1, **fields):
-    """A row whose meaning is its decomposition."""
-
-    def definition(types: Sequence[TensorType], attrs: Attrs):
-        from course_lib.ir.graph.graph import Graph
-        from course_lib.ir.graph.node import inp
-
-        operands = [inp(f"x{k}", t) for k, t in enumerate(types)]
-        return Graph.of(operands, [decompose(operands, attrs)], name)
-
-    def infer(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
-        _like_first(types, attrs)
-        return definition(types, attrs).outputs[0].type
-
-    def evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
-        from course_lib.ir.graph.interp import run
-        from course_lib.ir.types import type_of
-
-        return run(definition([type_of(a) for a in arrays], attrs), list(arrays))[0]
-
-    def flops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
-        from course_lib.ir.registry import flops
-
-        return sum(flops(node) for node in definition(ins, attrs).ops)
-
-    fields.setdefault("infer", infer)
-    fields.setdefault("evaluate", evaluate)
-    fields.setdefault("flops", flops)
-    register(Op(name, "composite", arity, doc, decompose=decompose, **fields))
-
-
-def _build():
-    from course_lib.ir.graph import build
-
-    return build
-
-
-def _count(x, axes: Sequence[int]) -> int:
-    """How many elements these axes span; the other sizes may be symbols."""
-    return x.type.with_shape(tuple(x.type.shape[a] for a in axes)).numel
+def _arity(define: Callable[..., Node]) -> int | tuple[int, int]:
+    """How many operands a definition takes, or needs at least and takes at most."""
+    parameters = inspect.signature(define).parameters.values()
+    operands = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+    least, most = sum(p.default is p.empty for p in operands), len(operands)
+    return most if least == most else (least, most)
 
 
 # ── means and normalizations ──
 
 
-def _mean(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    from course_lib.ir.registry import normal_axes
-
-    axes = normal_axes(attrs["axes"], x.type.rank, "mean")
-    total = b.apply("reduce_sum", x, axes=axes, keepdims=attrs["keepdims"])
-    return b.mul(total, 1 / max(_count(x, axes), 1))
-
-
-_composite("mean", "the average along axes (None: all)", _mean,
-           attrs={"axes": None, "keepdims": False})  # fmt: skip
+@composite(axes=None, keepdims=False)
+def mean(x: Node, *, axes: Sequence[int] | None, keepdims: bool) -> Node:
+    """the average along axes (None: all)"""
+    normal = normal_axes(axes, x.type.rank, "mean")
+    averaged = x.type.with_shape(tuple(x.type.shape[a] for a in normal))
+    return b.reduce_sum(x, normal, keepdims) * (1 / max(averaged.numel, 1))
 
 
-def _shifted_exp(x, attrs: Attrs):
+def _shifted_exp(x: Node, axis: int) -> tuple[Node, Node, Node]:
     """exp(x - max) cannot overflow, and the shift cancels in every use of it."""
-    b, along = _build(), {"axes": (attrs["axis"],), "keepdims": True}
-    shifted = b.sub(x, b.apply("reduce_max", x, **along))
+    shifted = x - b.reduce_max(x, (axis,), keepdims=True)
     e = b.exp(shifted)
-    return shifted, e, b.apply("reduce_sum", e, **along)
+    return shifted, e, b.reduce_sum(e, (axis,), keepdims=True)
 
 
-def _softmax(operands, attrs: Attrs):
-    _, e, total = _shifted_exp(operands[0], attrs)
-    return _build().div(e, total)
+@composite(axis=-1)
+def softmax(x: Node, *, axis: int) -> Node:
+    """exp(x) / sum(exp(x)) along an axis"""
+    _, e, total = _shifted_exp(x, axis)
+    return e / total
 
 
-def _log_softmax(operands, attrs: Attrs):
-    shifted, _, total = _shifted_exp(operands[0], attrs)
-    return _build().sub(shifted, _build().log(total))
+@composite(axis=-1)
+def log_softmax(x: Node, *, axis: int) -> Node:
+    """log(softmax(x))"""
+    shifted, _, total = _shifted_exp(x, axis)
+    return shifted - b.log(total)
 
 
-_composite("softmax", "exp(x) / sum(exp(x)) along an axis", _softmax, attrs={"axis": -1})
-_composite("log_softmax", "log(softmax(x))", _log_softmax, attrs={"axis": -1})
-
-
-def standardize(x, axes: tuple[int, ...], eps: float):
+def _standardize(x: Node, axes: tuple[int, ...], eps: float) -> Node:
     """(x - mean) / sqrt(var + eps) along axes."""
-    b = _build()
-    centred = b.sub(x, b.apply("mean", x, axes=axes, keepdims=True))
-    variance = b.apply("mean", b.mul(centred, centred), axes=axes, keepdims=True)
-    return b.mul(centred, b.rsqrt(b.add(variance, eps)))
+    centred = x - b.mean(x, axes, keepdims=True)
+    variance = b.mean(centred * centred, axes, keepdims=True)
+    return centred * b.rsqrt(variance + eps)
 
 
-def _layer_norm(operands, attrs: Attrs):
-    b, (x, *affine) = _build(), operands
-    first = normal_axis(attrs["axis"], x.type.rank, "layer_norm")
-    y = standardize(x, tuple(range(first, x.type.rank)), attrs["eps"])
-    y = b.mul(y, affine[0]) if affine else y
-    return b.add(y, affine[1]) if len(affine) > 1 else y
+def _affine(y: Node, scale: Node | None, shift: Node | None) -> Node:
+    """y * scale + shift, as far as they are given."""
+    y = y if scale is None else y * scale
+    return y if shift is None else y + shift
 
 
-_composite("layer_norm", "standardize over axis and all after it, then scale and shift",
-           _layer_norm, arity=(1, 3), attrs={"axis": -1, "eps": 1e-5})  # fmt: skip
-
-
-def per_channel(v, rank: int):
+def _per_channel(v: Node | None, rank: int) -> Node | None:
     """A vector [c] as [1, c, 1, ...], so that it broadcasts over the channel axis."""
-    return _build().reshape(v, (1, v.type.shape[0], *[1] * (rank - 2)))
+    return v and b.reshape(v, (1, v.type.shape[0], *[1] * (rank - 2)))
 
 
-def _batch_norm(operands, attrs: Attrs):
-    b, (x, scale, shift, mean, variance) = _build(), operands
-    if x.type.rank < 2 or any(v.type.shape != (x.type.shape[1],) for v in operands[1:]):
+@composite(axis=-1, eps=1e-5)
+def layer_norm(
+    x: Node, scale: Node | None = None, shift: Node | None = None, *, axis: int, eps: float
+) -> Node:
+    """standardize over axis and all after it, then scale and shift"""
+    first = normal_axis(axis, x.type.rank, "layer_norm")
+    return _affine(_standardize(x, tuple(range(first, x.type.rank)), eps), scale, shift)
+
+
+@composite(eps=1e-5)
+def batch_norm(x: Node, scale: Node, shift: Node, mean: Node, variance: Node, *, eps) -> Node:
+    """(x - mean) / sqrt(var + eps) * scale + shift per channel (inference)"""
+    rank, vectors = x.type.rank, (scale, shift, mean, variance)
+    if rank < 2 or any(v.type.shape != (x.type.shape[1],) for v in vectors):
         raise ValueError(f"batch_norm: {x.type} needs four vectors of its channel count")
-    factor = b.mul(scale, b.rsqrt(b.add(variance, attrs["eps"])))
-    offset = b.sub(shift, b.mul(mean, factor))
-    rank = x.type.rank
-    return b.add(b.mul(x, per_channel(factor, rank)), per_channel(offset, rank))
+    factor = scale * b.rsqrt(variance + eps)
+    offset = shift - mean * factor
+    return _affine(x, _per_channel(factor, rank), _per_channel(offset, rank))
 
 
-_composite("batch_norm", "(x - mean) / sqrt(var + eps) * scale + shift per channel (inference)",
-           _batch_norm, arity=5, attrs={"eps": 1e-5})  # fmt: skip
-
-
-def _group_norm(operands, attrs: Attrs):
-    b, (x, *affine) = _build(), operands
-    groups, shape = attrs["groups"], x.type.shape
-    if x.type.rank < 2 or shape[1] % groups:
+@composite(groups=REQUIRED, eps=1e-5)
+def group_norm(
+    x: Node, scale: Node | None = None, shift: Node | None = None, *, groups: int, eps: float
+) -> Node:
+    """standardize within groups of channels, then scale and shift per channel"""
+    rank, shape = x.type.rank, x.type.shape
+    if rank < 2 or divide(shape[1], groups) is None:
         raise ValueError(f"group_norm: {x.type} does not divide into {groups} groups")
-    y = standardize(b.reshape(x, (shape[0], groups, -1)), (2,), attrs["eps"])
-    y = b.reshape(y, shape)
-    y = b.mul(y, per_channel(affine[0], x.type.rank)) if affine else y
-    return b.add(y, per_channel(affine[1], x.type.rank)) if len(affine) > 1 else y
-
-
-_composite("group_norm", "standardize within groups of channels, then scale and shift per channel",
-           _group_norm, arity=(1, 3), attrs={"groups": REQUIRED, "eps": 1e-5})  # fmt: skip
+    y = _standardize(b.reshape(x, (shape[0], groups, -1)), (2,), eps)
+    return _affine(b.reshape(y, shape), _per_channel(scale, rank), _per_channel(shift, rank))
 
 
 # ── activations ──
 
 
-def _gelu(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    if attrs["approximate"] == "tanh":
-        cube = b.mul(b.mul(x, x), x)
-        inner = b.mul(b.add(x, b.mul(cube, 0.044715)), math.sqrt(2 / math.pi))
-        return b.mul(b.mul(x, 0.5), b.add(b.tanh(inner), 1.0))
-    return b.mul(b.mul(x, 0.5), b.add(b.erf(b.mul(x, math.sqrt(0.5))), 1.0))
+@composite(approximate="none")
+def gelu(x: Node, *, approximate: str) -> Node:
+    """x times the normal distribution function at x"""
+    if approximate == "tanh":
+        inner = (x + x * x * x * 0.044715) * math.sqrt(2 / math.pi)
+        return (x * 0.5) * (b.tanh(inner) + 1.0)
+    return (x * 0.5) * (b.erf(x * math.sqrt(0.5)) + 1.0)
 
 
-_composite("gelu", "x times the normal distribution function at x", _gelu,
-           attrs={"approximate": "none"})  # fmt: skip
+@composite(floats=False, min=None, max=None)
+def clamp(x: Node, *, min: float | None, max: float | None) -> Node:
+    """x limited to min .. max; None leaves a side open"""
+    x = x if min is None else b.maximum(x, min)
+    return x if max is None else b.minimum(x, max)
 
 
-def _clamp(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    x = b.maximum(x, attrs["min"]) if attrs["min"] is not None else x
-    return b.minimum(x, attrs["max"]) if attrs["max"] is not None else x
+@composite(alpha=1 / 6, beta=0.5)
+def hard_sigmoid(x: Node, *, alpha: float, beta: float) -> Node:
+    """clamp(alpha * x + beta, 0, 1)"""
+    return clamp(x * alpha + beta, min=0.0, max=1.0)
 
 
-_composite("clamp", "x limited to min .. max; None leaves a side open", _clamp,
-           attrs={"min": None, "max": None},
-           infer=lambda types, attrs: types[0])  # fmt: skip
+@composite()
+def silu(x: Node) -> Node:
+    """x * sigmoid(x)"""
+    return x * b.sigmoid(x)
 
 
-def _hard_sigmoid(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    return _clamp([b.add(b.mul(x, attrs["alpha"]), attrs["beta"])], {"min": 0.0, "max": 1.0})
+@composite()
+def hard_swish(x: Node) -> Node:
+    """x * hard_sigmoid(x)"""
+    return x * hard_sigmoid(x, alpha=1 / 6, beta=0.5)
 
 
-_composite("hard_sigmoid", "clamp(alpha * x + beta, 0, 1)", _hard_sigmoid,
-           attrs={"alpha": 1 / 6, "beta": 0.5})  # fmt: skip
-_composite(
-    "silu", "x * sigmoid(x)", lambda ops, attrs: _build().mul(ops[0], _build().sigmoid(ops[0]))
-)
-_composite("hard_swish", "x * hard_sigmoid(x)", lambda ops, attrs: _build().mul(
-    ops[0], _hard_sigmoid(ops, {"alpha": 1 / 6, "beta": 0.5})))  # fmt: skip
+@composite()
+def softplus(x: Node) -> Node:
+    """log(1 + exp(x))"""
+    return b.relu(x) + b.log(b.exp(-b.abs(x)) + 1.0)  # exp never overflows
 
 
-def _softplus(operands, attrs: Attrs):
-    """log(1 + exp(x)), written so that exp never overflows."""
-    b, (x,) = _build(), operands
-    return b.add(b.relu(x), b.log(b.add(b.exp(b.neg(b.abs(x))), 1.0)))
+@composite(alpha=1.0)
+def elu(x: Node, *, alpha: float) -> Node:
+    """x above 0, alpha * (exp(x) - 1) below"""
+    below = (b.exp(b.minimum(x, 0.0)) - 1.0) * alpha
+    return b.select(apply("gt", x, 0.0), x, below)
 
 
-_composite("softplus", "log(1 + exp(x))", _softplus)
-
-
-def _elu(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    below = b.mul(b.sub(b.exp(b.minimum(x, 0.0)), 1.0), attrs["alpha"])
-    return b.select(b.apply("gt", x, 0.0), x, below)
-
-
-_composite("elu", "x above 0, alpha * (exp(x) - 1) below", _elu, attrs={"alpha": 1.0})
-
-
-def _leaky_relu(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    return b.select(b.apply("ge", x, 0.0), x, b.mul(x, attrs["slope"]))
-
-
-_composite("leaky_relu", "x above 0, slope * x below", _leaky_relu, attrs={"slope": 0.01})
+@composite(slope=0.01)
+def leaky_relu(x: Node, *, slope: float) -> Node:
+    """x above 0, slope * x below"""
+    return b.select(apply("ge", x, 0.0), x, x * slope)
 
 
 # ── windows ──
 
 
-def _avg_pool(operands, attrs: Attrs):
-    b, (x,) = _build(), operands
-    window = Window.of(attrs["kernel"], attrs, "avg_pool")
-    where = {k: attrs[k] for k in ("kernel", *WINDOW_ATTRS)}
-    total = b.apply("sum_pool", x, **where)
-    if attrs["count_include_pad"] or not window.padded:
-        return b.mul(total, 1 / math.prod(window.kernel))
-    inside = np.ones((1, 1, *x.type.dims[2:]), x.type.dtype.numpy)
-    counts = window.view(inside, 0).sum(axis=tuple(range(-len(window.kernel), 0)))
-    return b.div(total, b.const(counts.astype(x.type.dtype.numpy)))
+@composite(kernel=REQUIRED, **WINDOW_ATTRS, count_include_pad=False)
+def avg_pool(x: Node, *, kernel: tuple[int, ...], count_include_pad: bool, **where: Any) -> Node:
+    """the mean of each window"""
+    total = apply("sum_pool", x, kernel=kernel, **where)
+    window = Window.of(kernel, where, "avg_pool")
+    if count_include_pad or not window.padded:
+        return total * (1 / math.prod(kernel))
+    image = x.type.with_shape((1, 1, *x.type.shape[2:]))
+    inside = window.view(np.ones(image.dims, image.dtype.numpy), 0)
+    counts = inside.sum(axis=tuple(range(-len(kernel), 0)))
+    return total / const(counts.astype(image.dtype.numpy))
 
 
-_composite("avg_pool", "the mean of each window", _avg_pool, infer=pool_type,
-           attrs={"kernel": REQUIRED, **WINDOW_ATTRS, "count_include_pad": False})  # fmt: skip
+@composite(**WINDOW_ATTRS, groups=1, output_padding=None)
+def conv_transpose(x: Node, w: Node, *, groups: int, output_padding, **where: Any) -> Node:
+    """the transpose of conv: w is [ic, oc/groups, ...]"""
+    # Spread the input out by the stride, then convolve with the weights turned around.
+    window = Window.of(w.type.dims[2:], where, "conv_transpose")
+    spread = _spread(x, window, tuple(output_padding or [0] * len(window.kernel)))
+    turned = _turned(w, groups)
+    return apply("conv", spread, turned, dilations=window.dilations, groups=groups)
 
 
-def _conv_transpose(operands, attrs: Attrs):
-    """Spread the input out by the stride, then convolve with the weights turned around."""
-    b, (x, w) = _build(), operands
-    rank, groups = x.type.rank - 2, attrs["groups"]
-    strides = tuple(attrs["strides"] or [1] * rank)
-    pads = tuple(attrs["pads"] or [0] * (2 * rank))
-    dilations = tuple(attrs["dilations"] or [1] * rank)
-    extra = tuple(attrs["output_padding"] or [0] * rank)
+def _spread(x: Node, window: Window, extra: tuple[int, ...]) -> Node:
+    """`stride - 1` zeros between neighbours, and a border in which the window just fits."""
+    reach = [d * (k - 1) for d, k in zip(window.dilations, window.kernel, strict=True)]
+    low = [r - p for r, p in zip(reach, window.low, strict=True)]
+    high = [r - p + e for r, p, e in zip(reach, window.high, extra, strict=True)]
+    spread = apply("pad", x, low=(0, 0, *(max(p, 0) for p in low)),
+                   high=(0, 0, *(max(p, 0) for p in high)),
+                   interior=(0, 0, *(s - 1 for s in window.strides)))  # fmt: skip
+    if min((*low, *high), default=0) >= 0:
+        return spread
+    starts = (0, 0, *(max(-p, 0) for p in low))
+    cut = (0, 0, *(max(-p, 0) for p in high))
+    stops = tuple(n - c for n, c in zip(spread.type.dims, cut, strict=True))
+    return apply("slice", spread, starts=starts, stops=stops)
+
+
+def _turned(w: Node, groups: int) -> Node:
+    """[ic, oc/groups, *k] as [oc, ic/groups, *k], the kernel reversed."""
     ic, per_group, *kernel = w.type.dims
-    reach = [d * (k - 1) for d, k in zip(dilations, kernel, strict=True)]
-    low = [r - p for r, p in zip(reach, pads[:rank], strict=True)]
-    high = [r - p + e for r, p, e in zip(reach, pads[rank:], extra, strict=True)]
-    spread = b.apply("pad", x, low=(0, 0, *(max(p, 0) for p in low)),
-                     high=(0, 0, *(max(p, 0) for p in high)),
-                     interior=(0, 0, *(s - 1 for s in strides)))  # fmt: skip
-    if min((*low, *high), default=0) < 0:
-        starts = (0, 0, *(max(-p, 0) for p in low))
-        cut = (0, 0, *(max(-p, 0) for p in high))
-        stops = tuple(n - c for n, c in zip(spread.type.dims, cut, strict=True))
-        spread = b.apply("slice", spread, starts=starts, stops=stops)
-    # [ic, oc/groups, *k] -> [oc, ic/groups, *k], kernel reversed
     grouped = b.reshape(w, (groups, ic // groups, per_group, *kernel))
-    swapped = b.transpose(grouped, (0, 2, 1, *range(3, 3 + rank)))
+    swapped = b.transpose(grouped, (0, 2, 1, *range(3, 3 + len(kernel))))
     weights = b.reshape(swapped, (groups * per_group, ic // groups, *kernel))
-    size = weights.type.dims
-    turned = b.apply(
+    return apply(
         "slice",
         weights,
         starts=(0, 0, *(k - 1 for k in kernel)),
-        stops=(*size[:2], *[-1] * rank),
-        steps=(1, 1, *[-1] * rank),
+        stops=(*weights.type.dims[:2], *[-1] * len(kernel)),
+        steps=(1, 1, *[-1] * len(kernel)),
     )
-    return b.apply("conv", spread, turned, dilations=dilations, groups=groups)
-
-
-_composite("conv_transpose", "the transpose of conv: w is [ic, oc/groups, ...]", _conv_transpose,
-           arity=2, attrs={**WINDOW_ATTRS, "groups": 1, "output_padding": None})  # fmt: skip
 
 
 # ── position of an extreme ──
 
 
-def _arg(test: str):
-    def decompose(operands, attrs: Attrs):
-        """The smallest (or with `last`, largest) index whose element equals the extreme."""
-        b, (x,) = _build(), operands
-        axis = normal_axis(attrs["axis"], x.type.rank, f"arg{test}")
-        size = x.type.dims[axis]
-        best = b.apply(f"reduce_{test}", x, axes=(axis,), keepdims=True)
-        where = b.apply("iota", shape=x.type.dims, axis=axis, dtype="i64")
-        last = attrs["last"]
-        found = b.apply("eq", x, best)
-        if x.type.dtype.is_float:  # NaN is the extreme of whatever holds it
-            found = b.apply("or", found, b.apply("isnan", x))
-        hits = b.select(found, where, -1 if last else size)
-        return b.apply("reduce_max" if last else "reduce_min", hits, axes=(axis,),
-                       keepdims=attrs["keepdims"])  # fmt: skip
-
-    return decompose
-
-
 def _arg_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
-    from course_lib.ir.registry import op
-    from course_lib.ir.types import i64
-
     if types[0].shape[normal_axis(attrs["axis"], types[0].rank, "argmax")] == 0:
         raise ValueError(f"no largest or smallest element along axis {attrs['axis']} of {types[0]}")
     kept = {"axes": (attrs["axis"],), "keepdims": attrs["keepdims"]}
     return TensorType(i64, op("reduce_max").infer(types, kept).shape)
 
 
-_ARG = {"axis": 0, "keepdims": False, "last": False}
-_composite("argmax", "where the largest element is", _arg("max"), infer=_arg_type, attrs=_ARG)
-_composite("argmin", "where the smallest element is", _arg("min"), infer=_arg_type, attrs=_ARG)
+_ARG: dict[str, Any] = {"axis": 0, "keepdims": False, "last": False}
+
+
+@composite(floats=False, infer=_arg_type, **_ARG)
+def argmax(x: Node, **where: Any) -> Node:
+    """where the largest element is"""
+    return _position(x, "reduce_max", **where)
+
+
+@composite(floats=False, infer=_arg_type, **_ARG)
+def argmin(x: Node, **where: Any) -> Node:
+    """where the smallest element is"""
+    return _position(x, "reduce_min", **where)
+
+
+def _position(x: Node, extreme: str, *, axis: int, keepdims: bool, last: bool) -> Node:
+    """The smallest (or with `last`, largest) index whose element equals the extreme."""
+    axis = normal_axis(axis, x.type.rank, extreme)
+    best = apply(extreme, x, axes=(axis,), keepdims=True)
+    found = apply("eq", x, best)
+    if x.type.dtype.is_float:  # NaN is the extreme of whatever holds it
+        found = apply("or", found, apply("isnan", x))
+    where = apply("iota", shape=x.type.dims, axis=axis, dtype="i64")
+    hits = b.select(found, where, -1 if last else x.type.dims[axis])
+    return apply("reduce_max" if last else "reduce_min", hits, axes=(axis,), keepdims=keepdims)
