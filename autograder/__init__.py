@@ -2,8 +2,8 @@
 
     from autograder import check, compare, hint, implements, predict     # first cell of a notebook
 
-In a student's edition this package holds checks/ and what runs them; the grader, the hidden checks
-and the solutions stay with the teacher.
+In a student's edition this package holds the visible checks of the units and what runs them
+(check/, wire/, notebook.py); the grader, the hidden checks and the solutions stay with the teacher.
 
 Next room: notebook.py, what these functions do; docs/authoring.md, how an exercise is written.
 """

@@ -1,6 +1,7 @@
 """How a person grades an explanation: what gives points, and three texts with the points they got.
 
 Exercises of kind "explain" return one of these as their "solution". It never ships.
+Next room: autograder/edition/sources.py, which shows it in the instructor's notebook.
 """
 
 from __future__ import annotations

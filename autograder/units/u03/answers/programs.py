@@ -3,7 +3,7 @@
 Weights are inputs, so that the programs are small. `PROGRAMS` is given to the student. Two of the
 excerpts are the transformer block and the residual block of the course's models; the others have
 what those lack, such as a producer that its consumer reads many times. Next room:
-../checks/u03_fuse.py.
+../checks/fuse.py.
 """
 
 from __future__ import annotations
