@@ -37,12 +37,13 @@ def rule(
     of constants, ops. Numbers in `before` match constants of any shape filled with that number;
     a number as the result of `after` stands for a constant of the replaced node's type.
 
-    A pattern is made for each element type. `x * 1` type-checks for all numbers, so it matches
-    f16 to u64; `x / 2.0` does not for i32, so it matches floats alone; `not x` is for bool.
+    A pattern is made for each element type for which both sides type-check. `x * 1` does for all
+    numbers, so it matches f16 to u64; `x / 2.0` does not for i32, so it matches floats alone;
+    `0 - x -> -x` leaves u8 alone, which has no negative numbers; `not x` is for bool.
     Variables of another type than that of the last operand say so in `types`, with an example:
     `types={"c": "bool[]"}`. Only its element type is compared.
 
-    Raises ValueError if `before` fits no element type, or if `after` has another type.
+    Raises ValueError if the two fit no element type, or if `after` has another type.
 
     >>> from course_lib.ir.graph.node import inp
     >>> double_negation = rule(lambda x: -(-x), lambda x: x)
@@ -60,17 +61,22 @@ def rule(
     for sample in SAMPLES:
         pattern = made.pattern(sample)
         if pattern is not None:
+            _check(pattern)
             return replace(made, op=pattern.root.op, text=_text(made, pattern))
     reasons = "; ".join(f"{dtype}: {made.reasons[dtype]}" for dtype in SAMPLES)
-    raise ValueError(f"the pattern fits no element type ({reasons})")
+    raise ValueError(f"the rule fits no element type ({reasons})")
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """`before` for one element type: its variables, and the node that it makes of them."""
+    """A rule for one element type: its variables, and what `before` and `after` make of them.
+
+    result    None if `after` reads the value of a constant, which only a match has
+    """
 
     variables: tuple[Node, ...]
     root: Node
+    result: Node | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +113,7 @@ class Rule:
         return replace(new, origin=origins(*replaced))
 
     def pattern(self, dtype: DType) -> Pattern | None:
-        """`before` for operands of this element type; None if it does not type-check."""
+        """The rule for operands of this element type; None if a side does not type-check."""
         if dtype not in self.patterns:
             try:
                 self.patterns[dtype] = self._trace(dtype)
@@ -120,7 +126,17 @@ class Rule:
         root = self.before(*variables)
         if not isinstance(root, Node) or root in variables:
             raise ValueError(f"`before` must compute something, it returns {root!r}")
-        return Pattern(variables, root)
+        try:
+            result = _as_node(self.after(*variables), root.type)
+        except AssertionError:
+            result = None
+        return Pattern(variables, root, result)
+
+
+def _check(pattern: Pattern) -> None:
+    root, result = pattern.root.type, pattern.result
+    if result is not None and result.type.dtype != root.dtype:
+        raise ValueError(f"`before` gives {root}, but `after` gives {result.type}")
 
 
 def _as_node(value: Any, type: TensorType) -> Node:
@@ -133,17 +149,9 @@ def _as_node(value: Any, type: TensorType) -> Node:
 def _text(rule: Rule, pattern: Pattern) -> str:
     """`before -> after if guard`, as nested expressions."""
     guard = f" if {rule.guard.__name__}" if rule.guard else ""
-    return f"{_expression(pattern.root)} -> {_after(rule, pattern)}{guard}"
-
-
-def _after(rule: Rule, pattern: Pattern) -> str:
-    try:
-        new = _as_node(rule.after(*pattern.variables), pattern.root.type)
-    except AssertionError:  # it reads the value of a constant, which only a match has
-        return f"{rule.after.__name__}({', '.join('%' + p for p in rule.parameters)})"
-    if new.type.dtype != pattern.root.type.dtype:
-        raise ValueError(f"`before` gives {pattern.root.type}, but `after` gives {new.type}")
-    return _expression(new)
+    call = f"{rule.after.__name__}({', '.join('%' + p for p in rule.parameters)})"
+    after = call if pattern.result is None else _expression(pattern.result)
+    return f"{_expression(pattern.root)} -> {after}{guard}"
 
 
 def _expression(node: Node) -> str:
