@@ -101,5 +101,5 @@ def test_a_rule_may_have_a_right_side_for_integers_only() -> None:
 
 
 def test_a_rule_whose_right_side_has_no_element_type_is_refused() -> None:
-    with pytest.raises(ValueError, match="fits no element type .*bool"):
+    with pytest.raises(ValueError, match=r"fits no element type .*bool"):
         rule(lambda x: relu(x), lambda x: apply("not", x))
