@@ -94,7 +94,7 @@ def lower_node(node: Node, name: str) -> Kernel | None:
     if any(op_row(n.op).loops is None for n in group.ops):
         return None
     lowering = Lowering
-    if node.attrs.get("kind") == "rows":
+    if node.attrs.get("kind") == "rowwise":
         from course_lib.lower.rows import Rows  # it stands on this file
 
         lowering = Rows

@@ -1,4 +1,4 @@
-"""Lowering a group of kind "rows": several reductions along the same last axes, one row at a time.
+"""Lowering a rowwise group: several reductions along the same last axes, one row at a time.
 
     m = reduce_max(x); e = exp(x - m); s = reduce_sum(e); y = e / s      // softmax, one kernel
     ==>

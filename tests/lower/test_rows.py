@@ -20,7 +20,7 @@ from course_lib.passes.prepare.decompose import decompose
 
 def one_kernel(graph: Graph) -> Kernel:
     (node,) = fuse(decompose(graph)).ops
-    assert node.attrs["kind"] == "rows"
+    assert node.attrs["kind"] == "rowwise"
     kernel = lower_node(node, "k")
     assert kernel is not None
     return kernel

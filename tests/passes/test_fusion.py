@@ -252,7 +252,7 @@ def test_fuse_makes_no_cycle_through_a_node_outside() -> None:
 def test_fuse_computes_a_normalization_in_one_kernel(axis: int) -> None:
     graph = decompose(trace(lambda x: apply("layer_norm", x, axis=axis), "f32[2,3,4]"))
     (kernel,) = fuse(graph).ops
-    assert kernel.attrs["kind"] == "rows"
+    assert kernel.attrs["kind"] == "rowwise"
     assert_close(graph, fuse(graph))
 
 
@@ -261,7 +261,7 @@ def test_fuse_makes_rows_of_softmax_along_the_last_axis_only() -> None:
         graph = decompose(trace(lambda x: apply("softmax", x, axis=axis), "f32[8,4]"))
         return [n.attrs["kind"] if n.op == "fused" else n.op for n in fuse(graph).ops]
 
-    assert kinds(1) == ["rows"]
+    assert kinds(1) == ["rowwise"]
     assert kinds(0) == ["reduce_max", "elementwise", "reduce_sum", "div"]
 
 
@@ -291,7 +291,7 @@ def test_fuse_leaves_to_a_contraction_what_could_finish_it() -> None:
         return apply("softmax", matmul(x, w) * 0.5 + b)
 
     graph = decompose(trace(attention, "f32[4,8]", "f32[8,6]", "f32[6]"))
-    assert [n.attrs["kind"] for n in fuse(graph).ops] == ["epilogue", "rows"]
+    assert [n.attrs["kind"] for n in fuse(graph).ops] == ["epilogue", "rowwise"]
     assert_close(graph, fuse(graph))
 
 

@@ -142,7 +142,7 @@ def test_fuse_computes_every_node_in_exactly_one_kernel(graph: Graph) -> None:
                     assert contractions + reductions == 0
                 case "epilogue":
                     assert contractions + reductions == 1
-                case "rows":
+                case "rowwise":
                     assert contractions == 0 and reductions >= 1
                 case other:
                     raise AssertionError(other)

@@ -154,7 +154,7 @@ def test_rows_are_one_kernel(op, count):
     assert len(plain.ops) == count
     one = together(plain)
     (node,) = one.ops
-    assert node.attrs["kind"] == "rows"
+    assert node.attrs["kind"] == "rowwise"
     x = np.random.default_rng(0).standard_normal((8, 64), np.float32)
     assert np.allclose(run(one, [x])[0], run(plain, [x])[0])
 

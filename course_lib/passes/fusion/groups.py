@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
-from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.registry import normal_axes
 from course_lib.ir.registry import op as op_row
@@ -40,7 +39,7 @@ def kind_of(group: Sequence[Node]) -> str | None:
     - *elementwise*: every member is pointwise. One loop nest over the elements of the last one.
     - *epilogue*: one anchor, a contraction or a reduction, whose operands come from outside. The
       other members finish each element while it is in a register.
-    - *rows*: one or more reductions along the same last axes, with what is computed before,
+    - *rowwise*: one or more reductions along the same last axes, with what is computed before,
       between and after them, such as a whole softmax. A row stays in fast memory meanwhile.
     """
     anchors = [n for n in group if n.op in CONTRACTIONS or n.op in REDUCTIONS]
@@ -50,7 +49,7 @@ def kind_of(group: Sequence[Node]) -> str | None:
         return "elementwise"
     if len(anchors) == 1 and _is_epilogue(anchors[0], group):
         return "epilogue"
-    return "rows" if _is_rows(anchors, group) else None
+    return "rowwise" if _is_rowwise(anchors, group) else None
 
 
 def pointwise(node: Node) -> bool:
@@ -66,25 +65,26 @@ def _is_epilogue(anchor: Node, group: Sequence[Node]) -> bool:
     return all(_elementwise(n, [anchor.type.shape]) for n in _computed_from([anchor], group))
 
 
-def _is_rows(anchors: Sequence[Node], group: Sequence[Node]) -> bool:
+def _is_rowwise(anchors: Sequence[Node], group: Sequence[Node]) -> bool:
     """All anchors reduce the same last axes of tensors of one shape. What is computed from them is
     elementwise and has that shape or theirs; without keepdims, only theirs."""
     if any(n.op not in REDUCTIONS for n in anchors):
         return False
-    shape, row = anchors[0].inputs[0].type.shape, anchors[0].type.shape
-    axes = normal_axes(anchors[0].attrs["axes"], len(shape), anchors[0].op)
-    length = product([shape[axis] for axis in axes])
-    if isinstance(length, Sym) or not 1 < length <= LONGEST_ROW:
-        return False
-    for n in anchors:
-        if n.inputs[0].type.shape != shape or n.type.shape != row:
-            return False
-        if normal_axes(n.attrs["axes"], len(shape), n.op) != axes:
-            return False
-    wanted = [shape, row] if len(row) == len(shape) else [row]
+    first, *others = map(_reduced, anchors)
+    shape, axes, result = first
     last = tuple(range(len(shape) - len(axes), len(shape)))
+    length = product([shape[axis] for axis in axes])
+    if axes != last or isinstance(length, Sym) or not 1 < length <= LONGEST_ROW:
+        return False
+    wanted = [shape, result] if len(result) == len(shape) else [result]
     after = [n for n in _computed_from(anchors, group) if n not in anchors]
-    return axes == last and all(_elementwise(n, wanted) for n in after)
+    return all(one == first for one in others) and all(_elementwise(n, wanted) for n in after)
+
+
+def _reduced(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
+    """The shape that a reduction reads, the axes that it reduces, the shape that it gives."""
+    shape = node.inputs[0].type.shape
+    return shape, normal_axes(node.attrs["axes"], len(shape), node.op), node.type.shape
 
 
 def _computed_from(sources: Sequence[Node], group: Sequence[Node]) -> list[Node]:
@@ -142,25 +142,25 @@ def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
     outside, in order of first use, and are the inputs of its body; single numbers are written into
     the body instead. Raises ValueError if a group is not legal: see `check_group`.
     """
-    users = graph.users()
-    members: dict[int, list[Node]] = {}
-    for node in graph.ops:
-        members.setdefault(id(group_of[node]), []).append(node)
-    for group in members.values():
+    users, groups = graph.users(), _groups(graph, group_of)
+    for group in groups:
         check_group(group, users, graph.outputs)
-    new: dict[Node, Node] = {node: node for node in graph.nodes if node.op in ("input", "constant")}
-    order: list[Node] = list(graph.inputs)
-    placed: set[Node] = set(order)
-    for node in graph.ops:
-        group = members[id(group_of[node])]
-        if node is group[-1]:
-            new[node] = _moved(node, new) if len(group) == 1 else _fused(group, new)
-            made = topological_order([new[node]], placed)
-            order.extend(made)
-            placed.update(made)
-    outputs = tuple(new[node] for node in graph.outputs)
-    order.extend(topological_order(outputs, placed))
-    return Graph(graph.name, graph.inputs, tuple(order), outputs)
+    new = {node: node for node in graph.nodes if node.op in ("input", "constant")}
+    for group in groups:
+        new[group[-1]] = _fused(group, new) if len(group) > 1 else _moved(group[0], new)
+    kernels = [new[group[-1]] for group in groups]
+    return Graph.of(graph.inputs, [new[n] for n in graph.outputs], graph.name, also=kernels)
+
+
+def _groups(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
+    """The members of each group in the order of the graph; the groups in that of their last ones.
+
+    A group is one list object, whatever it holds: two empty lists are two groups.
+    """
+    backwards: dict[int, list[Node]] = {}
+    for node in reversed(graph.ops):
+        backwards.setdefault(id(group_of[node]), []).append(node)
+    return [members[::-1] for members in reversed(backwards.values())]
 
 
 def check_group(
@@ -208,10 +208,8 @@ def _fused(members: Sequence[Node], new: Mapping[Node, Node]) -> Node:
         inside[member] = _moved(member, inside)
     root = members[-1]
     body = Graph.of(parameters, [inside[root]], _title(members))
-    fused = apply(
-        "fused", *operands, kind=kind_of(members[::-1]), body=body, origin=origins(*members)
-    )
-    return fused if not root.name else Node(**{**vars(fused), "name": root.name})
+    kind, origin = kind_of(members[::-1]), origins(*members)
+    return apply("fused", *operands, kind=kind, body=body, name=root.name, origin=origin)
 
 
 def _title(members: Sequence[Node]) -> str:

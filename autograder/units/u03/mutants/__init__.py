@@ -60,7 +60,7 @@ def all_of_it_is_one_kernel():
 
 @mutant("u03.cycle")
 def a_softmax_along_the_last_axis():
-    """One kernel of rows."""
+    """One rowwise kernel."""
     x = inp("x", "f32[8,8]")
     a = exp(x)
     b = a / reduce_sum(a, (1,), keepdims=True)
