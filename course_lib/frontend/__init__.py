@@ -62,7 +62,7 @@ def coverage() -> dict[str, list[str]]:
     Ops without a rule may still import: PyTorch and ONNX define many ops by simpler ones.
     """
     from course_lib.frontend.onnx import rules as onnx_rules
-    from course_lib.frontend.onnx.read import CONTROL
+    from course_lib.frontend.onnx.opset import CONTROL
     from course_lib.frontend.torch import rules as torch_rules
 
     return {"aten": sorted(torch_rules.RULES), "onnx": sorted([*onnx_rules.RULES, *CONTROL])}

@@ -25,7 +25,7 @@ import pytest
 
 import course_lib
 from course_lib.frontend.onnx.read import from_onnx
-from course_lib.frontend.onnx.table import NeedsConstant
+from course_lib.frontend.onnx.values import NeedsConstant
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph.graph import Graph

@@ -424,3 +424,63 @@ def test_coverage_names_real_ops() -> None:
 def test_a_damaged_graph_is_refused_in_words(nodes: list[onnx.NodeProto], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         from_onnx(model(nodes, {"x": [2, 3]}))
+
+
+# ── outputs that are declared ──
+
+
+def declared(shape: list | None, kind: int = TensorProto.FLOAT) -> onnx.ModelProto:
+    """relu of f32[n,4], whose output is declared with this shape and element type."""
+    proto = model([node("Relu", "x")], {"x": ["n", 4]})
+    proto.graph.output[0].CopyFrom(helper.make_tensor_value_info("y", kind, shape))
+    return proto
+
+
+@pytest.mark.parametrize(
+    "shape", [None, ["n", 4], ["batch", 4], [None, None], [7, 4], ["n", "m"]], ids=str
+)
+def test_a_declared_output_that_can_be_right_is_accepted(shape: list | None) -> None:
+    assert str(from_onnx(declared(shape)).outputs[0].type) == "f32[n,4]"
+
+
+def test_an_output_without_a_declared_type_is_accepted() -> None:
+    proto = declared(None)
+    proto.graph.output[0].ClearField("type")
+    assert str(from_onnx(proto).outputs[0].type) == "f32[n,4]"
+
+
+@pytest.mark.parametrize("shape", [["n", 5], ["n"], [], ["n", 4, 1]], ids=str)
+def test_a_wrong_declared_shape_is_refused(shape: list) -> None:
+    with pytest.raises(ValueError, match=r"output 'y' is declared as f32.* computes f32\[n,4\]"):
+        from_onnx(declared(shape))
+
+
+def test_a_declared_shape_that_the_example_inputs_contradict_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"declared as f32\[7,4\], .* computes f32\[2,4\]"):
+        from_onnx(declared([7, 4]), [floats(2, 4)])
+
+
+@pytest.mark.parametrize("shape", [None, ["n", 4]], ids=str)
+def test_a_wrong_declared_element_type_is_refused(shape: list | None) -> None:
+    with pytest.raises(ValueError, match=r"output 'y' is declared as i64.* computes f32\[n,4\]"):
+        from_onnx(declared(shape, TensorProto.INT64))
+
+
+def test_an_output_that_is_declared_as_a_sequence_is_refused() -> None:
+    proto = declared(None)
+    sequence = helper.make_tensor_sequence_value_info("y", TensorProto.FLOAT, None)
+    proto.graph.output[0].CopyFrom(sequence)
+    with pytest.raises(ValueError, match="output 'y' is a sequence_type"):
+        from_onnx(proto)
+
+
+def test_an_output_without_a_name_is_not_what_a_left_out_operand_reads() -> None:
+    nodes = [
+        node("Split", "x", "first second", axis=0, num_outputs=2),
+        node("Clip", "second"),
+    ]
+    nodes[0].output[0] = ""
+    nodes[1].input.extend(["", ""])
+    graph = from_onnx(model(nodes, {"x": [4]}))
+    x = np.array([-1, 5, -2, 9], np.float32)
+    np.testing.assert_array_equal(run(graph, [x])[0], x[2:])

@@ -83,11 +83,11 @@ def _load_external_data(proto: onnx.ModelProto, path: Path) -> None:
         ) from error
 
 
-def declared_type(info: onnx.ValueInfoProto) -> TensorType | None:
-    """The type of an input, with symbols for sizes that are open; None if it has no shape."""
+def declared_type(info: onnx.ValueInfoProto, what: str = "input") -> TensorType | None:
+    """The type of an input or output, with symbols for open sizes; None if it has no shape."""
     if not info.type.HasField("tensor_type"):
         kind = info.type.WhichOneof("value") or "value without a type"
-        raise ValueError(f"input {info.name!r} is a {kind}; this compiler works on tensors")
+        raise ValueError(f"{what} {info.name!r} is a {kind}; this compiler works on tensors")
     tensor = info.type.tensor_type
     if not tensor.HasField("shape"):
         return None

@@ -7,32 +7,37 @@
 
 Each node is translated by one rule of `table.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
-become constants; shape arithmetic is computed on the way. Opsets 13 and newer; an op of an older
-model is accepted if it has not changed since. Next: `table.py`.
+become constants; shape arithmetic is computed on the way. Next: `values.py`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import defs, helper, inliner
+from onnx import inliner
 
-from course_lib.frontend.onnx import table as onnx_ops
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
+from course_lib.frontend.onnx.opset import CONTROL, definition, missing, schema, version
 from course_lib.frontend.onnx.rules import RULES, control
-from course_lib.frontend.onnx.table import attributes, element_type
+from course_lib.frontend.onnx.table import array, attributes, call, element_type
+from course_lib.frontend.onnx.values import (
+    Missing,
+    NeedsConstant,
+    SymbolicShape,
+    Value,
+    is_shape_arithmetic,
+    shape_arithmetic,
+)
 from course_lib.frontend.provenance import UnsupportedOps, stamp
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import Dim, Sym, TensorType, type_of
-
-OLDEST_OPSET = 13
-CONTROL = ("If", "Loop", "Scan")
 
 
 def from_onnx(
@@ -45,256 +50,174 @@ def from_onnx(
     example_inputs   arrays that fix symbolic sizes; without them such sizes stay symbols
     freeze           values for inputs that the model uses as shapes or axes; they become constants
 
-    Raises `UnsupportedOps` with everything that is missing, and ValueError for a broken model.
+    Raises `UnsupportedOps` with everything that is missing, and ValueError for a broken model: also
+    for one whose outputs have other types than it declares.
     """
     proto, name = load_proto(model)
     proto = inliner.inline_local_functions(proto) if proto.functions else proto
-    opsets = {o.domain or "ai.onnx": o.version for o in proto.opset_import}
-    _refuse_unknown(proto, opsets, name)
-    importer = _Importer(opsets, example_inputs, freeze or {})
-    return verify(importer.graph(proto.graph))
-
-
-# ── which ops have a rule ──
-
-
-def _refuse_unknown(proto: onnx.ModelProto, opsets: Mapping[str, int], name: str) -> None:
-    missing = list(_missing(proto.graph.node, opsets))
-    if missing:
-        raise UnsupportedOps(name, missing)
-
-
-def _missing(nodes: Iterable[Any], opsets: Mapping[str, int]) -> Iterable[tuple[str, str]]:
-    """(op, node) for each node that neither a rule nor a definition covers."""
-    for index, node in enumerate(nodes):
-        where = node.name or f"{node.op_type}#{index}"
-        if not _is_standard(node):
-            yield f"{node.domain}::{node.op_type}", where
-        elif node.op_type in RULES or node.op_type in CONTROL:
-            if _changed_since(node.op_type, opsets):
-                version = opsets["ai.onnx"]
-                yield f"{node.op_type} of opset {version} (convert to {OLDEST_OPSET})", where
-        elif not _has_definition(node, opsets):
-            yield node.op_type, where
-        for attribute in node.attribute:
-            if attribute.type == onnx.AttributeProto.GRAPH:
-                yield from _missing(attribute.g.node, opsets)
-
-
-def _is_standard(node: onnx.NodeProto) -> bool:
-    return node.domain in ("", "ai.onnx")
-
-
-def _schema(op_type: str, version: int) -> Any:
-    try:
-        return defs.get_schema(op_type, version, "")
-    except defs.SchemaError:
-        return None
-
-
-def _changed_since(op_type: str, opsets: Mapping[str, int]) -> bool:
-    """Is this op's meaning in an old opset another than in the oldest that we know?"""
-    version = opsets.get("ai.onnx", OLDEST_OPSET)
-    if version >= OLDEST_OPSET:
-        return False
-    old, new = _schema(op_type, version), _schema(op_type, OLDEST_OPSET)
-    return old is None or new is None or old.since_version != new.since_version
-
-
-def _has_definition(node: onnx.NodeProto, opsets: Mapping[str, int]) -> bool:
-    schema = _schema(node.op_type, opsets.get("ai.onnx", OLDEST_OPSET))
-    if schema is None or not (schema.has_function or schema.has_context_dependent_function):
-        return False
-    body = schema.function_body
-    return not (schema.has_function and list(_missing(body.node, opsets)))
-
-
-# ── the translation ──
+    opset = version(proto.opset_import)
+    unknown = list(missing(proto.graph.node, opset))
+    if unknown:
+        raise UnsupportedOps(name, unknown)
+    return verify(_Importer(opset).graph(proto.graph, example_inputs, freeze or {}))
 
 
 class _Importer:
-    """Walks a graph; `values` maps the names of ONNX values to our nodes."""
+    """Walks a graph; `values` maps the names of ONNX values to what stands for them."""
 
-    def __init__(self, opsets: Mapping[str, int], examples: Any, freeze: Mapping[str, Any]) -> None:
-        self.opsets, self.examples, self.freeze = opsets, examples, freeze
-        self.values: dict[str, Any] = {"": None}
+    def __init__(self, opset: int, values: Mapping[str, Value] | None = None) -> None:
+        self.opset = opset
+        self.values: dict[str, Value] = {"": None, **(values or {})}
         self.written: set[str] = set()  # by the nodes of this graph, each name once
-        self.inputs: list[Node] = []
 
-    def graph(self, proto: onnx.GraphProto) -> Graph:
-        for tensor in proto.initializer:
-            self.values[tensor.name] = const(_array(tensor), name=tensor.name)
+    def graph(self, proto: onnx.GraphProto, examples: Any, freeze: Mapping[str, Any]) -> Graph:
         if proto.sparse_initializer:
             raise ValueError("sparse initializers are not supported")
+        self.constants(proto)
+        inputs: list[Node] = []
         for index, info in enumerate(inputs_of(proto)):
-            if info.name in self.freeze:
-                self.values[info.name] = const(np.asarray(self.freeze[info.name]), name=info.name)
+            if info.name in freeze:
+                self.values[info.name] = const(np.asarray(freeze[info.name]), name=info.name)
             else:
-                self.inputs.append(inp(info.name, self._input_type(info, index)))
-                self.values[info.name] = self.inputs[-1]
+                type = _input_type(info, _example(examples, info.name, index))
+                inputs.append(inp(info.name, type))
+                self.values[info.name] = inputs[-1]
         self.nodes(proto.node)
-        outputs = [self._tensor(o.name) for o in proto.output]
-        return Graph.of(self.inputs, outputs, re.sub(r"\W", "_", proto.name) or "main")
+        outputs = [_output(info, self.values.get(info.name)) for info in proto.output]
+        return Graph.of(inputs, outputs, re.sub(r"\W", "_", proto.name) or "main")
+
+    def constants(self, proto: onnx.GraphProto) -> None:
+        for tensor in proto.initializer:
+            try:
+                self.values[tensor.name] = const(array(tensor), name=tensor.name)
+            except ValueError as error:
+                raise ValueError(f"the initializer {tensor.name!r}: {error}") from error
 
     def nodes(self, nodes: Iterable[onnx.NodeProto], origin: tuple[str, ...] = ()) -> None:
+        """Translate nodes in order; `origin` names them all, else each is named by itself."""
         for index, node in enumerate(nodes):
             where = origin or (node.name or f"{node.op_type}#{index}",)
             try:
                 results = self._translate(node, where)
+            except (NeedsConstant, UnsupportedOps, _Located):
+                raise
             except (ValueError, TypeError, IndexError) as error:
-                if isinstance(error, (onnx_ops.NeedsConstant, UnsupportedOps, _Located)):
-                    raise
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
             self.written.update(node.output)
-            self.values.update(zip(node.output, results, strict=False))
-            lost = [name for name in node.output[len(results) :] if name]
-            for name in lost:
-                self.values[name] = _Missing(node.op_type, name)
+            for name, result in zip_longest(node.output, results[: len(node.output)]):
+                if name:  # an output without a name is one that nobody reads
+                    self.values[name] = Missing(node.op_type, name) if result is None else result
 
-    def _translate(self, node: onnx.NodeProto, origin: tuple[str, ...]) -> Sequence[Any]:
+    def _translate(self, node: onnx.NodeProto, origin: tuple[str, ...]) -> Sequence[Value]:
+        inputs = self._operands(node)
+        if node.op_type in CONTROL:
+            return control.translate(self, node, inputs, origin)
+        if node.op_type not in RULES:
+            return self._by_definition(node, inputs, origin)
+        attrs = attributes(node)
+        if is_shape_arithmetic(node.op_type, inputs):
+            return [shape_arithmetic(node.op_type, inputs, attrs)]
+        used = max((k + 1 for k, name in enumerate(node.output) if name), default=1)
+        result = call(RULES[node.op_type], inputs, attrs, opset=self.opset, outputs=used)
+        if isinstance(result, SymbolicShape):
+            return [result]
+        results = list(result) if isinstance(result, (list, tuple)) else [result]
+        operands = [x for x in inputs if isinstance(x, Node)]
+        return stamp(results, operands, origin, [_readable(name) for name in node.output])
+
+    def _operands(self, node: onnx.NodeProto) -> list[Any]:
+        """What the node reads. ValueError for what a broken model would read or write."""
         ghosts = [name for name in node.input if name not in self.values]
         if ghosts:
             raise ValueError(f"it reads {ghosts[0]!r}, which nothing before it defines")
         again = [name for name in node.output if name and name in self.written]
         if again:
             raise ValueError(f"it defines {again[0]!r}, which a node before it defines, too")
-        schema = _schema(node.op_type, self.opsets.get("ai.onnx", OLDEST_OPSET))
-        if schema is not None and len(node.input) > schema.max_input:
-            raise ValueError(f"it has {len(node.input)} operands, at most {schema.max_input} "
-                             "are allowed")  # fmt: skip
+        known = schema(node.op_type, self.opset)
+        if known is not None and len(node.input) > known.max_input:
+            given, most = len(node.input), known.max_input
+            raise ValueError(f"it has {given} operands, at most {most} are allowed")
         inputs = [self.values[name] for name in node.input]
         for value in inputs:
-            if isinstance(value, _Missing):
-                raise ValueError(f"it reads {value.name!r}, an output of {value.op_type} that "
-                                 "this compiler does not compute")  # fmt: skip
-        if node.op_type in CONTROL:
-            return control.translate(self, node, inputs, origin)
-        if node.op_type not in RULES:
-            return self._by_definition(node, inputs, origin)
-        attrs = attributes(node)
-        if onnx_ops.is_on_shapes(node.op_type, inputs):
-            return [onnx_ops.on_shapes(node.op_type, inputs, attrs)]
-        used = max((k + 1 for k, name in enumerate(node.output) if name), default=1)
-        result = onnx_ops.call(
-            RULES[node.op_type], inputs, attrs,
-            opset=self.opsets.get("ai.onnx", OLDEST_OPSET), outputs=used,
-        )  # fmt: skip
-        if isinstance(result, np.ndarray):
-            return [result]
-        results = list(result) if isinstance(result, (list, tuple)) else [result]
-        operands = [x for x in inputs if isinstance(x, Node)]
-        results = stamp(results, operands, origin, [_readable(name) for name in node.output])
-        return [_Missing(node.op_type, name) if r is None else r
-                for r, name in zip(results, node.output, strict=False)]  # fmt: skip
+            if isinstance(value, Missing):
+                lost = f"{value.name!r}, an output of {value.op_type}"
+                raise ValueError(f"it reads {lost} that this compiler does not compute")
+        return inputs
 
     def _by_definition(
         self, node: onnx.NodeProto, inputs: Sequence[Any], origin: tuple[str, ...]
-    ) -> list[Any]:
+    ) -> list[Value]:
         """An op that ONNX defines by simpler ops: import its body in a scope of its own."""
-        body = definition(node, inputs, self.opsets)
-        inner = _Importer({o.domain or "ai.onnx": o.version for o in body.opset_import}, None, {})
-        missing = [(f"{op}, which {node.op_type} is made of", origin[0])
-                   for op, _ in _missing(body.node, self.opsets)]  # fmt: skip
-        if missing:
-            raise UnsupportedOps("the model", missing)
-        inner.values.update({name: None for name in body.input})
-        inner.values.update(zip(body.input, inputs, strict=False))
-        schema = _schema(node.op_type, self.opsets.get("ai.onnx", OLDEST_OPSET))
-        defaults = {
-            n: a.default_value for n, a in schema.attributes.items() if a.default_value.type
-        }
-        given = defaults | {a.name: a for a in node.attribute}
-        inner.nodes([_with_attributes(n, given) for n in body.node], origin)
-        return [inner.values.get(n, _Missing(node.op_type, n)) for n in body.output]
+        body = definition(node, inputs, self.opset)
+        unknown = [(f"{op}, which {node.op_type} is made of", origin[0])
+                   for op, _ in missing(body.node, self.opset)]  # fmt: skip
+        if unknown:
+            raise UnsupportedOps("the model", unknown)
+        given = dict.fromkeys(body.input) | dict(zip(body.input, inputs, strict=False))
+        inner = _Importer(version(body.opset_import), given)
+        inner.nodes(body.node, origin)
+        return [inner.values.get(name) for name in body.output]
 
-    def subgraph(self, proto: onnx.GraphProto, inputs: Sequence[Any], origin: tuple[str, ...]):
+    def subgraph(
+        self, proto: onnx.GraphProto, inputs: Sequence[Any], origin: tuple[str, ...]
+    ) -> list[Value]:
         """The results of a graph inside a node; it sees all values around it."""
-        inner = _Importer(self.opsets, None, {})
-        inner.values = dict(self.values)
-        for tensor in proto.initializer:
-            inner.values[tensor.name] = const(_array(tensor), name=tensor.name)
+        inner = _Importer(self.opset, self.values)
+        inner.constants(proto)
         inner.values.update({i.name: v for i, v in zip(proto.input, inputs, strict=True)})
         inner.nodes(proto.node, origin)
         return [inner.values[o.name] for o in proto.output]
-
-    def _tensor(self, name: str) -> Node:
-        value = self.values.get(name)
-        if not isinstance(value, Node):
-            raise ValueError(f"the output {name!r} is not a tensor that this compiler computes")
-        return value
-
-    def _input_type(self, info: onnx.ValueInfoProto, index: int) -> TensorType:
-        """The declared type, with the example's numbers in place of symbols."""
-        declared, example = declared_type(info), self._example(info.name, index)
-        if example is None:
-            if declared is None:
-                raise ValueError(f"input {info.name!r} has no shape; give example inputs")
-            return declared
-        given = type_of(np.asarray(example))
-        if declared is not None and not _fits(given.shape, declared.shape):
-            raise ValueError(f"input {info.name!r} must be {declared}, got {given}")
-        return TensorType(element_type(info.type.tensor_type.elem_type), given.shape)
-
-    def _example(self, name: str, index: int) -> Any:
-        if isinstance(self.examples, Mapping):
-            return self.examples.get(name)
-        return self.examples[index] if self.examples and index < len(self.examples) else None
-
-
-def _fits(shape: Sequence[Dim], declared: Sequence[Dim]) -> bool:
-    return len(shape) == len(declared) and all(
-        isinstance(want, Sym) or have == want for have, want in zip(shape, declared, strict=True)
-    )
 
 
 class _Located(ValueError):
     """An error that already says which node it is about."""
 
 
-class _Missing:
-    """An output that no rule computes; an error only if somebody reads it."""
-
-    def __init__(self, op_type: str, name: str) -> None:
-        self.op_type, self.name = op_type, name
+# ── inputs and outputs of the model ──
 
 
-def definition(node: onnx.NodeProto, inputs: Sequence[Any], opsets: Mapping[str, int]) -> Any:
-    """The function body that ONNX gives for an op; some bodies depend on the operands' types."""
-    schema = _schema(node.op_type, opsets.get("ai.onnx", OLDEST_OPSET))
-    if schema.has_function:
-        return schema.function_body
-    types = [
-        b"" if x is None else
-        helper.make_tensor_type_proto(onnx_ops.type_code(x.type.dtype), x.type.shape)
-        .SerializeToString()
-        for x in inputs
-    ]  # fmt: skip
-    body = onnx.FunctionProto()
-    body.ParseFromString(schema.get_context_dependent_function(node.SerializeToString(), types))
-    return body
+def _example(examples: Any, name: str, index: int) -> Any:
+    if isinstance(examples, Mapping):
+        return examples.get(name)
+    return examples[index] if examples and index < len(examples) else None
 
 
-def _with_attributes(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
-    """A node of a function body with the caller's attributes in place of references to them."""
-    if not any(a.ref_attr_name for a in node.attribute):
-        return node
-    new = onnx.NodeProto()
-    new.CopyFrom(node)
-    del new.attribute[:]
-    for attribute in node.attribute:
-        source = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
-        if source is not None:
-            copy = new.attribute.add()
-            copy.CopyFrom(source)
-            copy.name = attribute.name
-    return new
+def _input_type(info: onnx.ValueInfoProto, example: Any) -> TensorType:
+    """The declared type, with the example's numbers in place of symbols."""
+    declared = declared_type(info, "input")
+    if example is None:
+        if declared is None:
+            raise ValueError(f"input {info.name!r} has no shape; give example inputs")
+        return declared
+    given = type_of(np.asarray(example))
+    if declared is not None and not _agree(given.shape, declared.shape):
+        raise ValueError(f"input {info.name!r} must be {declared}, got {given}")
+    return TensorType(element_type(info.type.tensor_type.elem_type), given.shape)
 
 
-def _array(tensor: onnx.TensorProto) -> np.ndarray:
-    try:
-        return onnx_ops.array(tensor)
-    except ValueError as error:
-        raise ValueError(f"the initializer {tensor.name!r}: {error}") from error
+def _output(info: onnx.ValueInfoProto, value: Value) -> Node:
+    """The node of an output, if it has the declared type, or can have: sizes may be open."""
+    if not isinstance(value, Node):
+        raise ValueError(f"the output {info.name!r} is not a tensor that this compiler computes")
+    said = info.type.WhichOneof("value")
+    if said is None or (said == "tensor_type" and not info.type.tensor_type.elem_type):
+        return value
+    declared, computed = declared_type(info, "output"), value.type
+    kind = element_type(info.type.tensor_type.elem_type)
+    if kind != computed.dtype or (declared and not _agree(computed.shape, declared.shape)):
+        raise ValueError(
+            f"the output {info.name!r} is declared as {declared or kind}, "
+            f"but the model computes {computed}"
+        )
+    return value
+
+
+def _agree(shape: Sequence[Dim], declared: Sequence[Dim]) -> bool:
+    """Can these be the same shape, whatever numbers the symbols stand for?"""
+    return len(shape) == len(declared) and all(
+        isinstance(have, Sym) or isinstance(want, Sym) or have == want
+        for have, want in zip(shape, declared, strict=True)
+    )
 
 
 def _readable(name: str) -> str:

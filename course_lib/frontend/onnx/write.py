@@ -15,7 +15,7 @@ from __future__ import annotations
 import onnx
 from onnx import helper
 
-from course_lib.frontend.onnx.read import OLDEST_OPSET
+from course_lib.frontend.onnx.opset import OLDEST_OPSET
 from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.write_rules import RULES
 from course_lib.frontend.onnx.writer import Writer

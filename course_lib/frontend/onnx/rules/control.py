@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.table import NeedsConstant, attributes, numbers
+from course_lib.frontend.onnx.table import attributes
+from course_lib.frontend.onnx.values import NeedsConstant, numbers
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import normal_axis

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.table import element_type, numbers, optional_axes, translates
+from course_lib.frontend.onnx.table import element_type, translates
+from course_lib.frontend.onnx.values import numbers, optional_axes
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply

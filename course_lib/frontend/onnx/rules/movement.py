@@ -14,15 +14,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.table import (
-    array,
-    element_type,
-    numbers,
-    optional_axes,
-    shape_value,
-    sizes,
-    translates,
-)
+from course_lib.frontend.onnx.table import array, element_type, translates
+from course_lib.frontend.onnx.values import numbers, optional_axes, shape_value, sizes
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
@@ -53,7 +46,7 @@ def shape(x: Node, *, start: int = 0, end: int | None = None) -> Any:
 
 @translates("Size")
 def size(x: Node) -> Any:
-    return shape_value(np.array(product(x.type.shape), dtype=object))
+    return shape_value(product(x.type.shape))
 
 
 @translates("ConstantOfShape")

@@ -15,7 +15,8 @@ import numpy as np
 
 from course_lib.frontend import blocks, images
 from course_lib.frontend.einsum import einsum
-from course_lib.frontend.onnx.table import numbers, translates
+from course_lib.frontend.onnx.table import translates
+from course_lib.frontend.onnx.values import numbers
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply

@@ -1,0 +1,109 @@
+"""What ONNX says about its own ops: which ones an opset has, and how it defines some by others.
+
+    missing(nodes, 17)                  ->  ("NonMaxSuppression", "nms"), ...   nothing known
+    definition(Softsign(%x), [x], 20)   ->  Abs, Add, Div                       simpler ops
+
+Opsets 13 and newer are translated; an op of an older model is accepted if it has not changed since.
+Next: `read.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import onnx
+from onnx import defs, helper
+
+from course_lib.frontend.onnx.rules import RULES
+from course_lib.frontend.onnx.table import type_code
+from course_lib.frontend.onnx.values import SymbolicShape
+from course_lib.ir.graph.node import Node
+
+OLDEST_OPSET = 13
+CONTROL = ("If", "Loop", "Scan")
+
+
+def version(imports: Iterable[Any]) -> int:
+    """The opset of ONNX's own ops, of those that a model or a function imports."""
+    return {o.domain or "ai.onnx": o.version for o in imports}.get("ai.onnx", OLDEST_OPSET)
+
+
+def missing(nodes: Iterable[Any], opset: int) -> Iterable[tuple[str, str]]:
+    """(op, node) for each node that neither a rule nor a definition covers."""
+    for index, node in enumerate(nodes):
+        where = node.name or f"{node.op_type}#{index}"
+        if node.domain not in ("", "ai.onnx"):
+            yield f"{node.domain}::{node.op_type}", where
+        elif node.op_type in RULES or node.op_type in CONTROL:
+            if _changed_since(node.op_type, opset):
+                yield f"{node.op_type} of opset {opset} (convert to {OLDEST_OPSET})", where
+        elif not _has_definition(node, opset):
+            yield node.op_type, where
+        for attribute in node.attribute:
+            if attribute.type == onnx.AttributeProto.GRAPH:
+                yield from missing(attribute.g.node, opset)
+
+
+def schema(op_type: str, opset: int) -> Any:
+    """ONNX's description of an op, as of this opset; None if it has no such op."""
+    try:
+        return defs.get_schema(op_type, opset, "")
+    except defs.SchemaError:
+        return None
+
+
+def _changed_since(op_type: str, opset: int) -> bool:
+    """Is this op's meaning in an old opset another than in the oldest that we know?"""
+    if opset >= OLDEST_OPSET:
+        return False
+    old, new = schema(op_type, opset), schema(op_type, OLDEST_OPSET)
+    return old is None or new is None or old.since_version != new.since_version
+
+
+def _has_definition(node: onnx.NodeProto, opset: int) -> bool:
+    found = schema(node.op_type, opset)
+    if found is None or not (found.has_function or found.has_context_dependent_function):
+        return False
+    return not (found.has_function and list(missing(found.function_body.node, opset)))
+
+
+def definition(node: onnx.NodeProto, inputs: Sequence[Any], opset: int) -> onnx.FunctionProto:
+    """The body that ONNX gives for an op, with the node's attributes written into it.
+
+    Some bodies depend on the types of the operands; an operand that is left out is None.
+    """
+    found = schema(node.op_type, opset)
+    body = onnx.FunctionProto()
+    if found.has_function:
+        body.CopyFrom(found.function_body)
+    else:
+        types = [b"" if x is None else _type(x).SerializeToString() for x in inputs]
+        made = found.get_context_dependent_function(node.SerializeToString(), types)
+        body.ParseFromString(made)
+    given = {n: a.default_value for n, a in found.attributes.items() if a.default_value.type}
+    given |= {a.name: a for a in node.attribute}
+    nodes = [_with_attributes(n, given) for n in body.node]
+    del body.node[:]
+    body.node.extend(nodes)
+    return body
+
+
+def _type(x: Node | SymbolicShape) -> onnx.TypeProto:
+    if isinstance(x, SymbolicShape):
+        return helper.make_tensor_type_proto(onnx.TensorProto.INT64, x.sizes.shape)
+    shape = [d if isinstance(d, int) else str(d) for d in x.type.shape]
+    return helper.make_tensor_type_proto(type_code(x.type.dtype), shape)
+
+
+def _with_attributes(node: onnx.NodeProto, given: Mapping[str, Any]) -> onnx.NodeProto:
+    """A node of a function body with the caller's attributes in place of references to them."""
+    new = onnx.NodeProto()
+    new.CopyFrom(node)
+    del new.attribute[:]
+    for attribute in node.attribute:
+        source = given.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute
+        if source is not None:
+            new.attribute.append(source)
+            new.attribute[-1].name = attribute.name
+    return new
