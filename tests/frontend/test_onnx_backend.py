@@ -1,7 +1,7 @@
 """ONNX's own backend node tests, and our committed table of what becomes of each.
 
     python tests/frontend/test_onnx_backend.py            run all of them and say what has changed
-    python tests/frontend/test_onnx_backend.py --write    rewrite tests/onnx_backend_table.json
+    python tests/frontend/test_onnx_backend.py --write    rewrite onnx_backend_table.json
 
 The `onnx` wheel carries about 1900 small models, each with inputs and the outputs that it must
 give. The table says for each either "passes" or why we do not claim it. All that are claimed run
