@@ -2,13 +2,16 @@
 
     for i in 0..4 { out[i] = x0[i] * 2.0 }
     ==>
-    define void @k(ptr noalias %x0, ptr noalias %out, i64 %lo, i64 %hi) {
+    define i64 @k(ptr noalias %x0, ptr noalias %out, i64 %lo, i64 %hi) {
       ...
       %value = load float, ptr %address
       %product = fmul contract float %value, 2.0
+      ...
+      ret i64 0
 
 A kernel becomes one function for each top-level loop. If that loop is parallel, the function runs
-its iterations number `lo .. hi`, so that a caller can share them out among threads. In a `vector`
+its iterations number `lo .. hi`, so that a caller can share them out among threads. It returns 1 if
+an index that it read from memory (a gather's) was outside its buffer, else 0. In a `vector`
 loop an index moves in lanes: an access that does not move is loaded once, one that moves by one
 element is a vector load, one that moves by a few is a wider load and a shuffle. Next room:
 `scalars.py`.
@@ -73,7 +76,7 @@ class _Emitter:
     def __init__(self, kernel: Kernel, module: ir.Module, symbol: str) -> None:
         self.kernel, self.module, self.symbol = kernel, module, symbol
         pointers = [ir.PointerType()] * len(kernel.params)
-        signature = ir.FunctionType(ir.VoidType(), [*pointers, I64, I64])
+        signature = ir.FunctionType(I64, [*pointers, I64, I64])
         self.fn = ir.Function(module, signature, symbol)
         self.lo, self.hi = self.fn.args[-2:]
         self.lo.name, self.hi.name = "lo", "hi"
@@ -88,6 +91,7 @@ class _Emitter:
         self.b = ir.IRBuilder(self.fn.append_basic_block("body"))
         self.at: dict[str, ir.Value] = {}  # loop variables that are running
         self.lanes: _Lanes | None = None
+        self.outside: ir.Value | None = None  # where it is kept that an index was outside
 
     def function(self, body: tuple[Stmt, ...]) -> Part:
         first = self.fn.blocks[1]
@@ -99,9 +103,13 @@ class _Emitter:
             self.loop(only, self.b.add(self.lo, start), self.b.add(self.hi, start))
         else:
             self.block(body)
-        self.b.ret_void()
+        self.b.ret(self.status())
         ir.IRBuilder(self.entry).branch(first)
         return Part(self.symbol, iterations)
+
+    def status(self) -> ir.Value:
+        """What the function returns: was an index outside its buffer?"""
+        return I64(0) if self.outside is None else self.b.zext(self.b.load(self.outside), I64)
 
     # ── statements ──
 
@@ -223,12 +231,17 @@ class _Emitter:
         return pointer, linear.coefficient(self.lanes.var) if self.lanes else 0
 
     def inside(self, index: Expr, size: int) -> ir.Value:
-        """A data-dependent index, clamped so that no input can make us read elsewhere."""
+        """A data-dependent index. If it is outside, that is noted and 0 taken instead: no input can
+        make us read elsewhere. The note is a register in the end, and an `or` of lanes in a vector.
+        """
         value = self.expr(index)
-        for limit, test in ((size - 1, ">"), (0, "<")):
-            beyond = self.b.icmp_signed(test, value, I64(limit))
-            value = self.b.select(beyond, I64(limit), value)
-        return value
+        outside = self.b.icmp_unsigned(">=", value, I64(size))
+        if self.outside is None:
+            entry = ir.IRBuilder(self.entry)
+            self.outside = entry.alloca(outside.type)
+            entry.store(outside.type(0), self.outside)
+        self.b.store(self.b.or_(self.b.load(self.outside), outside), self.outside)
+        return self.b.select(outside, I64(0), value)
 
     def offset(self, pointer: ir.Value, elements: int, dtype: DType) -> ir.Value:
         return self.b.gep(pointer, [I64(elements)], True, source_etype=memory_type(dtype))

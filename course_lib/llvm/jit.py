@@ -25,13 +25,14 @@ from course_lib.llvm.host import instruction_set
 class Code:
     """Machine code in memory. It lives as long as this object.
 
-    functions  for each kernel its parts, in order: (callable, iterations of its parallel loop)
+    functions  for each kernel its parts, in order: (callable, iterations of its parallel loop); one
+               returns 1 if an index from the data was outside its buffer, else 0
     llvm_ir    the module before LLVM's optimizer
     optimized  the same afterwards
     cpu        whose instructions it uses (`host.py`)
     """
 
-    functions: dict[str, list[tuple[Callable[..., None], int]]]
+    functions: dict[str, list[tuple[Callable[..., int], int]]]
     llvm_ir: str
     optimized: str
     engine: llvm.ExecutionEngine
@@ -86,7 +87,7 @@ def compile_kernels(kernels: Sequence[Kernel], name: str = "model", cpu: str = "
     functions = {}
     for kernel in kernels:
         arguments = [ctypes.c_void_p] * len(kernel.params) + [ctypes.c_int64] * 2
-        signature = ctypes.CFUNCTYPE(None, *arguments)
+        signature = ctypes.CFUNCTYPE(ctypes.c_int64, *arguments)
         functions[kernel.name] = [
             (signature(engine.get_function_address(part.symbol)), part.iterations)
             for part in parts[kernel.name]

@@ -103,7 +103,7 @@ def test_show_all_is_a_page_with_a_slider_that_fetches_nothing(
         assert f">{name}</div>" in text or f". {name}</div>" in text
     assert text.count('type="radio"') == text.count('class="cl-state"') > 15
     status, out, _ = call(capsys, "show", model, "--stage", "all")
-    assert status == 0 and "define void" in out and "kernel @" in out
+    assert status == 0 and "define i64" in out and "kernel @" in out
 
 
 @pytest.mark.parametrize(

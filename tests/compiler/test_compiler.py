@@ -77,7 +77,7 @@ def test_watch_sees_every_form_in_order() -> None:
     forms = dict(seen)
     assert all(isinstance(form, Graph) for _, form in seen[:after_passes])
     assert isinstance(forms["loops"], Program) and isinstance(forms["scheduled"], Program)
-    assert "define void" in forms["llvm"] and "define" in forms["optimized"]
+    assert "define i64" in forms["llvm"] and "define" in forms["optimized"]
     assert "conv" in compiled.stage("assembly").text
 
 

@@ -106,16 +106,36 @@ def test_machine_code_does_what_the_loops_say(code: Any, kernel: Kernel) -> None
     pointers = [arrays[b.name].ctypes.data for b in kernel.params[:-1]]
     for function, iterations in code.functions[kernel.name]:
         middle = iterations // 2  # as two threads would
-        function(*pointers, memory.ctypes.data + guard, 0, middle)
-        function(*pointers, memory.ctypes.data + guard, middle, iterations)
+        assert function(*pointers, memory.ctypes.data + guard, 0, middle) == 0
+        assert function(*pointers, memory.ctypes.data + guard, middle, iterations) == 0
     np.testing.assert_allclose(result.reshape(out.type.dims), want[out.name], rtol=2e-6)
     assert np.all(memory[:guard] == 0x5A) and np.all(memory[-guard:] == 0x5A), "outside the output"
 
 
 def test_vectors_where_the_schedule_says_so(code: Any) -> None:
     assert "<16 x float>" in code.llvm_ir and "shufflevector" in code.llvm_ir
-    assert 'define void @"tile"(' in code.llvm_ir
+    assert 'define i64 @"tile"(' in code.llvm_ir
     assert "tile" in code.assembly()
+
+
+def pick(code: Any, indices: list[int]) -> tuple[int, list[float]]:
+    """The kernel `pick` on x = 10 .. 15: what it returns, and what it writes."""
+    x, p, out = np.arange(10, 16, dtype=np.float32), np.array(indices), np.zeros(4, np.float32)
+    ((function, iterations),) = code.functions["pick"]
+    return function(x.ctypes.data, p.ctypes.data, out.ctypes.data, 0, iterations), out.tolist()
+
+
+def test_a_kernel_says_that_an_index_was_outside(code: Any) -> None:
+    assert pick(code, [0, 5, -5, 1]) == (0, [10, 15, 15, 11])
+    for wild in (6, -6, 2**62, -(2**63)):
+        said, out = pick(code, [5, 1, wild, 5])
+        assert said == 1 and out == [15, 11, 10, 15]
+
+
+def test_only_kernels_with_an_index_from_the_data_test_it(code: Any) -> None:
+    functions = code.llvm_ir.split("define ")
+    tests = [text.split("(")[0] for text in functions if "icmp uge i64" in text]
+    assert tests == ['i64 @"pick"']
 
 
 def test_indices_from_data_never_leave_the_buffer() -> None:
