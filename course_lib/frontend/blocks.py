@@ -197,13 +197,18 @@ def triangle_mask(shape: Sequence[int], diagonal: int, upper: bool) -> Node:
 
 
 def gather_axes(x: Node, first: int, picks: Sequence[Node]) -> Node:
-    """x[..., i, j, ...]: integer indices for neighbouring axes, as one gather on the flat axes."""
+    """x[..., i, j, ...]: integer indices for neighbouring axes, as one gather on the flat axes.
+
+    Where one of them is outside its axis, the flat index is outside all of them: an error.
+    """
     if len(picks) == 1:
         return apply("gather", x, picks[0], axis=first)
     sizes = x.type.dims[first : first + len(picks)]
     flat = None
     for pick, size in zip(picks, sizes, strict=True):
         pick = from_start(pick, size)
+        inside = apply("and", apply("ge", pick, 0), apply("lt", pick, size))
+        pick = b.select(inside, pick, -2 * math.prod(sizes))
         flat = pick if flat is None else b.add(b.mul(flat, size), pick)
     merged = (*x.type.dims[:first], math.prod(sizes), *x.type.dims[first + len(picks) :])
     return apply("gather", b.reshape(x, merged), flat, axis=first)

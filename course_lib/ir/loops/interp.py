@@ -71,9 +71,9 @@ def _value(expr: Expr, arrays: dict[str, np.ndarray], at: dict[str, int]):
             return np.int64(index.evaluate(at))
         case Load(name, indices, _):
             return arrays[name][_point(name, indices, arrays, at)]
-        case Call("select", (condition, a, b), _):
-            chosen = a if _value(condition, arrays, at) else b
-            return _value(chosen, arrays, at)
+        case Call("select", args, _):  # computes both, as machine code does
+            condition, a, b = (_value(arg, arrays, at) for arg in args)
+            return a if condition else b
         case Call("cast", (arg,), dtype):
             return convert(_value(arg, arrays, at), dtype)[()]
         case Call(fn, args, dtype):

@@ -4,7 +4,7 @@
     ==>  out[i0, i1] = x[i[i0], i1]
 
 The loop form reads an element at an index that another load gives. A negative index counts from the
-end. Next room: `indexing.py`.
+end; one that is outside the axis is an error at every level. Next room: `indexing.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,12 @@ def _wrapped(index, size: int):
 
 
 def counted(indices: np.ndarray, size: int) -> np.ndarray:
-    """The same in numpy. Wide first: an i8 cannot hold the sum, a u64 cannot be negative."""
+    """The same in numpy; IndexError for one outside -size .. size-1. Wide first: an i8 cannot hold
+    the sum, a u64 cannot be negative."""
     indices = indices.astype(np.int64)
+    outside = indices[(indices < -size) | (indices >= size)]
+    if outside.size:
+        raise IndexError(f"index {outside[0]} is outside {-size} .. {size - 1}")
     return np.where(indices < 0, indices + size, indices)
 
 
