@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
 from course_lib.runtime.pool import run_parallel
 
-Part = tuple[Callable[..., None], int]  # machine code, and the iterations of its parallel loop
+Part = tuple[Callable[..., int], int]  # machine code, and the iterations of its parallel loop
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +34,27 @@ class Call:
     threads: int
 
     def __call__(self, arrays: Arrays, addresses: Mapping[str, int]) -> None:
-        """Run the step on the bytes of its owners."""
+        """Run the step on the bytes of its owners. IndexError for an index outside its axis."""
         if self.step.kernel is None:
-            operands = [seen(self.program, value, arrays) for value in self.step.reads]
-            arrays[self.step.writes][...] = evaluate(self.step.node, operands)
+            arrays[self.step.writes][...] = self._with_numpy(arrays)
             return
         arguments = [addresses[owner] for owner in self.owners]
         for code, iterations in self.parts:
-            run_parallel(code, arguments, iterations, self.threads)
+            if run_parallel(code, arguments, iterations, self.threads):
+                raise self._outside(arrays)
+
+    def _with_numpy(self, arrays: Arrays) -> np.ndarray:
+        operands = [seen(self.program, value, arrays) for value in self.step.reads]
+        return evaluate(self.step.node, operands)
+
+    def _outside(self, arrays: Arrays) -> IndexError:
+        """Machine code only says that an index was outside its axis. Numpy finds out which one,
+        if the kernel has not written over what it read."""
+        if self.owners[-1] not in self.owners[:-1]:
+            try:
+                self._with_numpy(arrays)
+            except IndexError as error:
+                return error
+        return IndexError(
+            f"while computing {self.step.node!r}: an index is outside the axis that it picks from"
+        )

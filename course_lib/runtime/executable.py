@@ -43,7 +43,11 @@ class Executable:
         self.memory: MemoryPlan | None = None
 
     def __call__(self, *inputs: Any) -> Any:
-        """Run on arrays or tensors, in the order of the model's inputs."""
+        """Run on arrays or tensors, in the order of the model's inputs.
+
+        ValueError for inputs that do not fit, IndexError where an index in them (the number of a
+        word, say) is outside the axis that it picks from.
+        """
         torch = any(hasattr(x, "detach") for x in inputs)
         arrays = bind(self.graph, [as_array(x) for x in inputs])
         outputs = self.run(arrays)

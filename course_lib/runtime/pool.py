@@ -18,21 +18,23 @@ _owner = 0  # the process that made the pool: threads do not survive a fork
 
 
 def run_parallel(
-    kernel: Callable[..., None], args: Sequence[int], iterations: int, threads: int
-) -> None:
-    """Run iterations 0 .. `iterations`, split evenly among `threads` threads, this one included."""
+    kernel: Callable[..., int | None], args: Sequence[int], iterations: int, threads: int
+) -> bool:
+    """Run iterations 0 .. `iterations`, split evenly among `threads` threads, this one included.
+
+    True if the kernel returned something other than 0, on whichever thread.
+    """
     parts = min(threads, iterations)
     if parts <= 1:
-        kernel(*args, 0, iterations)
-        return
+        return bool(kernel(*args, 0, iterations))
     edges = [iterations * k // parts for k in range(parts + 1)]
     pool = _threads(threads)
     others = [pool.submit(kernel, *args, edges[k], edges[k + 1]) for k in range(1, parts)]
     try:
-        kernel(*args, edges[0], edges[1])
+        said = [kernel(*args, edges[0], edges[1])]
     finally:  # after ctrl-C too: nobody may touch the buffers while a helper still writes
-        for other in others:
-            other.result()
+        rest = [other.result() for other in others]
+    return any(said + rest)
 
 
 def _threads(count: int) -> ThreadPoolExecutor:

@@ -1,11 +1,15 @@
 """An index that the data gives: negative ones count from the end, one outside the axis is an error.
 
-At every level: numpy, loops and machine code, whatever the model came from.
+At every level: numpy, loops and machine code, whatever the model came from. No index makes compiled
+code read outside a buffer (`tests/llvm/test_kernels.py`).
 """
 
 import numpy as np
 import pytest
+import torch
+from onnx import TensorProto, helper
 
+from course_lib.compiler import compile
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, inp
@@ -63,3 +67,92 @@ def test_a_select_does_not_hide_an_index_outside_the_axis() -> None:
     code = compile_kernels([kernel])
     ((function, iterations),) = code.functions["k"]
     assert function(*(a.ctypes.data for a in arrays.values()), 0, iterations) == 1
+
+
+# ── compiled models ──
+
+
+@pytest.mark.parametrize("op", ["gather", "gather_elements"])
+@pytest.mark.parametrize("wild", OUTSIDE)
+def test_machine_code_refuses_an_index_outside_the_axis_in_the_same_words(
+    op: str, wild: list
+) -> None:
+    indices = np.array(wild) if op == "gather" else np.repeat(np.array(wild)[:, None], 3, 1)
+    compiled = compile(picking(op, indices))
+    with pytest.raises(IndexError) as error:
+        compiled(X, indices)
+    with pytest.raises(IndexError) as numpy_says:
+        compile(picking(op, indices), target="interpreter")(X, indices)
+    assert str(error.value) == str(numpy_says.value)
+    inside = np.full_like(indices, -4)
+    np.testing.assert_array_equal(compiled(X, inside), np.repeat(X[:1], len(wild), 0))
+
+
+class Embedding(torch.nn.Module):
+    def __init__(self, rows: int, width: int) -> None:
+        super().__init__()
+        self.words = torch.nn.Embedding(rows, width)
+
+    def forward(self, tokens: torch.Tensor) -> torch.Tensor:
+        return self.words(tokens) * 2
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_embedding_of_a_word_that_does_not_exist(threads: int) -> None:
+    """Large enough for two threads; the index is wrong in the half of one or of the other."""
+    model, tokens = Embedding(50, 2048).eval(), torch.zeros(3000, dtype=torch.int64)
+    compiled = compile(model, [tokens], threads=threads)
+    for place in (0, 2999):
+        wrong = tokens.clone()
+        wrong[place] = 50
+        with pytest.raises(IndexError, match=r"# from words: index 50 is outside -50 \.\. 49"):
+            compiled(wrong)
+        with pytest.raises(IndexError):
+            model(wrong)
+    torch.testing.assert_close(compiled(tokens + 49), model(tokens + 49))
+
+
+class Pick(torch.nn.Module):
+    """x[i, j]"""
+
+    def forward(self, x: torch.Tensor, i: torch.Tensor, j: torch.Tensor) -> torch.Tensor:
+        return x[i, j]
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_torch_indices_of_two_axes(target: str) -> None:
+    """They become one gather on both axes: an index must not reach into the next row instead."""
+    x, i, j = torch.from_numpy(X), torch.tensor([0, -1, -4, 3]), torch.tensor([-3, 2, -1, 0])
+    compiled = compile(Pick().eval(), [x, i, j], target=target)
+    torch.testing.assert_close(compiled(x, i, j), x[i, j])
+    for axis, wrong in ((0, 4), (0, -5), (1, 3), (1, -4)):
+        at = [i.clone(), j.clone()]
+        at[axis][1] = wrong
+        with pytest.raises(IndexError):
+            x[at[0], at[1]]
+        with pytest.raises(IndexError, match="outside"):
+            compiled(x, *at)
+
+
+@pytest.mark.parametrize("target", ["interpreter", "cpu"])
+def test_onnx_gather(target: str) -> None:
+    values = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 3]),
+        helper.make_tensor_value_info("i", TensorProto.INT64, [2]),
+        helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3]),
+    ]
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["x", "i"], ["y"], name="pick")], "g", values[:2], values[2:]
+    )
+    compiled = compile(helper.make_model(graph), target=target)
+    np.testing.assert_array_equal(compiled(X, np.array([-4, -1])), X[[-4, -1]])
+    with pytest.raises(IndexError, match=r"index -5 is outside -4 \.\. 3"):
+        compiled(X, np.array([0, -5]))
+
+
+def test_where_the_operand_is_written_over_the_error_does_not_guess() -> None:
+    nodes = [inp("x", "i64[4]"), inp("i", "i64[4]")]
+    graph = Graph.of(nodes, [apply("gather", nodes[0], apply("neg", apply("neg", nodes[1])))])
+    compiled = compile(graph, passes=[])
+    with pytest.raises(IndexError, match="an index is outside the axis that it picks from"):
+        compiled(np.array([7, 8, 9, 10]), np.array([1, 2, 3, 4]))

@@ -3,8 +3,8 @@
     run_kernel(kernel, {"x": array, "out": empty})      fills `out`
 
 Slow on purpose: it is the definition that fast code is tested against. All loop kinds run as `for`.
-An index outside its buffer is an error here (compiled code would read someone else's memory). Next
-room: `course_lib/passes/clean/dce.py`, the first pass.
+An index outside its buffer is an error, here as in compiled code. Next room:
+`course_lib/passes/clean/dce.py`, the first pass.
 """
 
 from __future__ import annotations
