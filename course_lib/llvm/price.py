@@ -46,7 +46,6 @@ def _loop(operation: str, type: str) -> str:
     store = [f"store {type} %b{k}, ptr %p, align 4" for k in CHAINS]
     return "\n".join(
         [
-            "declare <8 x float> @llvm.sqrt.v8f32(<8 x float>)",
             "define void @f(ptr %p, i64 %n) {",
             "start:",
             f"%y = load {type}, ptr %p, align 4",
