@@ -129,7 +129,7 @@ def verdict(case: Any) -> str:
 
 
 def table() -> dict[str, str]:
-    return json.loads(TABLE.read_text())["tests"] if TABLE.exists() else {}
+    return json.loads(TABLE.read_text())["tests"]
 
 
 def claimed() -> list[str]:
@@ -201,7 +201,7 @@ def summary(verdicts: dict[str, str]) -> str:
 
 def main(arguments: Sequence[str]) -> Iterator[str]:
     found = {name: verdict(case) for name, case in sorted(cases().items())}
-    known = table()
+    known = table() if TABLE.exists() else {}
     for name, said in found.items():
         if known.get(name) != said:
             yield f"{name}: {known.get(name, 'not in the table')}  ->  {said}"
