@@ -1,10 +1,11 @@
 """The website: `make site` writes it to build/site.
 
-The pages are the students' notebooks. An exercise shows its stub and, folded, its hints; the stub
-is not run, so the library's own function answers, and every picture shows what a solved notebook
-shows. No solution and no hidden test is in the sources that Sphinx sees.
+The pages are the students' notebooks. An exercise shows its stub and, folded, its hints. Below each
+cell stands what the instructor's notebook shows there, so every check passes and every picture is
+that of a solved notebook. No solution and no hidden test is in the sources that Sphinx sees.
 
-    notebooks/u02_rewrites.md  ->  build/site-sources/u02_rewrites.ipynb  ->  u02_rewrites.html
+    notebooks/u02_rewrites.md  ->  build/site-solved/u02_rewrites.ipynb     (executed)
+                               ->  build/site-sources/u02_rewrites.ipynb  ->  u02_rewrites.html
 """
 
 from __future__ import annotations
@@ -17,12 +18,16 @@ import shutil
 import subprocess
 import sys
 from argparse import Namespace
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import nbformat
+from tqdm import tqdm
 
-from autograder.edition.solutions import imports_of_signature
+from autograder.edition.contents import notebook_bytes
+from autograder.edition.deliver import write
+from autograder.edition.execute import execute
 from autograder.edition.sources import Source, expand, grade_id, sources
 from course_lib import commands
 from course_lib.exercises import Slot, slot
@@ -30,21 +35,32 @@ from course_lib.exercises import Slot, slot
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
 PAGES = {"docs/teaching.md": "teaching", "docs/authoring.md": "authoring"}
-NOT_RUN = "skip-execution"  # nbclient leaves cells with this tag alone
 
 
-def build(into: Path, scratch: Path, notebooks: Path = COURSE / "notebooks") -> None:
-    """Write the sources into `scratch` and let Sphinx make the pages in `into`."""
-    write_sources(scratch, notebooks)
-    environment = {**os.environ, "COURSE_ANSWERS": "reference", "PYTHONPATH": str(COURSE)}
+def build(into: Path, scratch: Path, solved: Path, notebooks: Path = COURSE / "notebooks") -> None:
+    """Write the sources into `scratch` and let Sphinx make the pages in `into`.
+
+    `solved` holds the instructor's notebooks, executed.
+    """
+    write_sources(scratch, solved, notebooks)
     command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q"]
-    done = subprocess.run([*command, str(scratch), str(into)], env=environment, check=False)
+    done = subprocess.run([*command, str(scratch), str(into)], check=False)
     if done.returncode:
         raise SystemExit("make site: Sphinx reported the problems above")
     print(f"{into / 'index.html'}: {len(list(into.glob('*.html')))} pages")
 
 
-def write_sources(scratch: Path, notebooks: Path) -> None:
+def solve(solved: Path, notebooks: Path) -> None:
+    """Write the instructor's notebooks into `solved` and run them, as many at once as cores."""
+    shutil.rmtree(solved, ignore_errors=True)
+    for source in (found := sources(notebooks)):
+        write(solved / f"{source.name}.ipynb", notebook_bytes(source, solutions=True))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        runs = pool.map(execute, [solved / f"{source.name}.ipynb" for source in found])
+        list(tqdm(runs, "notebooks", total=len(found)))
+
+
+def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
     shutil.rmtree(scratch / "_static", ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
@@ -52,8 +68,8 @@ def write_sources(scratch: Path, notebooks: Path) -> None:
         old.unlink()
     units = sources(notebooks)
     for source in units:
-        notebook = readable(source)
-        (scratch / f"{source.name}.ipynb").write_text(nbformat.writes(notebook), encoding="utf-8")
+        page = readable(source, nbformat.read(solved / f"{source.name}.ipynb", as_version=4))
+        (scratch / f"{source.name}.ipynb").write_text(nbformat.writes(page), encoding="utf-8")
     for path, name in PAGES.items():
         if (COURSE / path).exists():
             shutil.copy(COURSE / path, scratch / f"{name}.md")
@@ -64,29 +80,24 @@ def write_sources(scratch: Path, notebooks: Path) -> None:
         shutil.copy(HERE / name, scratch / name)
 
 
-def readable(source: Source) -> Any:
-    """The student's notebook for readers: stubs stay as they are, hints stand below them."""
+def readable(source: Source, solved: Any) -> Any:
+    """The student's notebook for readers, with the outputs of the solved one: stubs stay as they
+    are, hints stand below them."""
     notebook = expand(source, solutions=False)
     entries = {grade_id(name): slot(name) for name in source.exercises()}
+    shown = {cell.id: cell for cell in solved.cells}
     cells = []
     for cell in notebook.cells:
         cells.append(cell)
-        marks = cell.metadata.get("nbgrader", {})
-        if cell.cell_type == "code" and marks.get("solution"):
-            entry = entries[marks["grade_id"]]
-            cell.metadata["tags"] = [*cell.metadata.get("tags", []), NOT_RUN]
-            cells += [_answer(entry, cell.id), *_hints(entry, cell.id)]
-        cell.metadata.pop("nbgrader", None)
+        marks = cell.metadata.pop("nbgrader", {})
+        if cell.cell_type != "code":
+            continue
+        if marks.get("solution"):
+            cells += _hints(entries[marks["grade_id"]], cell.id)
+        else:
+            cell.outputs = shown[cell.id].outputs
     notebook.cells = cells
     return notebook
-
-
-def _answer(entry: Slot, cell_id: str) -> Any:
-    """What the stub would leave behind if it were solved; run, and not shown."""
-    lines = [*imports_of_signature(entry.reference), "from course_lib.exercises import slot"]
-    lines.append(f'{entry.reference.__name__} = slot("{entry.name}").call')
-    metadata = {"tags": ["remove-cell"]}
-    return nbformat.v4.new_code_cell("\n".join(lines), id=f"{cell_id[:57]}-ours", metadata=metadata)
 
 
 def _hints(entry: Slot, cell_id: str) -> list[Any]:
@@ -134,9 +145,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--into", type=Path, default=COURSE / "build" / "site")
     parser.add_argument("--notebooks", type=Path, default=COURSE / "notebooks")
+    parser.add_argument(
+        "--solved", type=Path, help="executed instructor's notebooks that are there"
+    )
     options = parser.parse_args()
-    scratch = options.into.with_name(options.into.name + "-sources")
-    build(options.into.resolve(), scratch.resolve(), options.notebooks)
+    into = options.into.resolve()
+    solved = options.solved or into.with_name(into.name + "-solved")
+    if not options.solved:
+        solve(solved, options.notebooks)
+    build(into, into.with_name(into.name + "-sources"), solved, options.notebooks)
 
 
 if __name__ == "__main__":

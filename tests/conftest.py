@@ -4,23 +4,27 @@
         require_tool("dot")          # absent: skipped with a reason; in CI: failed
         golden("scene.txt", text)    # compare with tests/golden/scene.txt
         table("Title", "a row")      # print rows under a title at the end of the run
-    text = run_notebook("instructor", unit=2, folder=tmp_path)   # all that it shows
+    folder = once("website", make)                  # made once, for all tests and all workers
+    text = run_notebook("instructor", unit=2).text  # all that it shows, executed once as well
 
 `pytest --update-golden` rewrites the golden files; look at the diff before you commit it.
 """
 
+import fcntl
 import json
 import os
+import re
 import shutil
-import subprocess
-import sys
+import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+Make = Callable[[Path], object]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -80,57 +84,100 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     return check
 
 
-RUN_NOTEBOOK = """
-import os, sys, nbformat
-from nbclient import NotebookClient
-folder, name = os.path.split(sys.argv[1])
-os.chdir(folder)
-notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=600, kernel_name="python3").execute()
-nbformat.write(notebook, "done.ipynb")
-"""
+@pytest.fixture(scope="session")
+def once(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[str, Callable[[Path], object]], Path]:
+    """once("website", make) is a folder that make(folder) filled: once in this run of the tests,
+    whichever worker asks first. Where making it failed, every test that asks fails alike."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def get(name: str, make: Make) -> Path:
+        folder, problem = shared / name, shared / f"{name}.problem"
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not problem.exists():
+                folder.mkdir()
+                problem.write_text(_problem_of(make, folder))
+        if said := problem.read_text():
+            pytest.fail(said, pytrace=False)
+        return folder
+
+    return get
+
+
+def _problem_of(make: Callable[[Path], object], folder: Path) -> str:
+    try:
+        make(folder)
+    except Exception:
+        return traceback.format_exc()
+    return ""
+
+
+@dataclass(frozen=True)
+class Executed:
+    """A notebook after a run from top to bottom: the file, all that it shows, what it used."""
+
+    path: Path
+    text: str
+    peak_mb: int
+    cpu_seconds: int
 
 
 @pytest.fixture(scope="session")
-def run_notebook() -> Callable[..., str]:
-    """run_notebook("student", unit=3, folder=tmp_path, guesses={"u03.latency": 10}) runs a unit's
-    notebook in a kernel of its own. All that it shows as text; nothing may go to stderr."""
-
-    def run(edition: str, unit: int, folder: Path, guesses: dict[str, float] | None = None) -> str:
-        import nbformat
-
-        from autograder.edition.contents import contents
-        from autograder.edition.deliver import deliver
-
-        deliver(contents(edition, unit=unit), folder)
-        kept = {key: {"value": value, "unit": ""} for key, value in (guesses or {}).items()}
-        (folder / "predictions.json").write_text(json.dumps(kept))
-        (path,) = folder.glob(f"u{unit:02d}_*.ipynb")
-        elsewhere = ("PYTHONPATH", "COURSE_ANSWERS")
-        environment = {k: v for k, v in os.environ.items() if k not in elsewhere}
-        command = [sys.executable, "-c", RUN_NOTEBOOK, str(path)]
-        result = subprocess.run(command, env=environment, capture_output=True, text=True)
-        assert result.returncode == 0, result.stderr[-4000:]
-        notebook = nbformat.read(folder / "done.ipynb", as_version=4)
-        outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
-        assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
-        return "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
-
-    return run
+def run_notebook(once: Callable[..., Path]) -> Callable[[str, int], Executed]:
+    """run_notebook("student", 3) is that edition's notebook, executed once for all tests and
+    workers, in a kernel of its own. Nothing may go to stderr. In the instructor's edition every
+    prediction of the reader is 10."""
+    return lambda edition, unit: _executed(
+        once(f"{edition}-u{unit:02d}", lambda folder: _run(edition, unit, folder))
+    )
 
 
-TABLES = pytest.StashKey[dict[str, list[str]]]()
+def _run(edition: str, unit: int, folder: Path) -> None:
+    from autograder.edition.contents import contents
+    from autograder.edition.deliver import deliver
+    from autograder.edition.execute import execute
+
+    deliver(contents(edition, unit=unit), folder)
+    (path,) = folder.glob("u*.ipynb")
+    if edition == "instructor":
+        keys = re.findall(r'\bpredict\(\\"([\w.]+)\\"', path.read_text())
+        guesses = {key: {"value": 10, "unit": ""} for key in keys}
+        (folder / "predictions.json").write_text(json.dumps(guesses))
+    execute(path)
+
+
+def _executed(folder: Path) -> Executed:
+    import nbformat
+
+    (path,) = folder.glob("u*.ipynb")
+    notebook = nbformat.read(path, as_version=4)
+    outputs = [o for cell in notebook.cells if cell.cell_type == "code" for o in cell.outputs]
+    assert not [o for o in outputs if o.output_type == "stream" and o.name == "stderr"]
+    text = "\n".join(o.get("text") or o.data["text/plain"] for o in outputs)
+    return Executed(path, text, **notebook.metadata["used"])
 
 
 @pytest.fixture
 def table(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """table("Peak memory", "u02   780 MB") adds a row to a table that ends the run's output."""
-    tables = request.config.stash.setdefault(TABLES, {})
-    return lambda title, row: tables.setdefault(title, []).append(row)
+    return lambda title, row: request.node.user_properties.append(("table", (title, row)))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for title, rows in terminalreporter.config.stash.get(TABLES, {}).items():
+    reports = [r for found in terminalreporter.stats.values() for r in found]
+    said = [p for r in reports if getattr(r, "when", "") == "call" for p in r.user_properties]
+    rows = sorted(tuple(value) for name, value in said if name == "table")
+    for title in dict.fromkeys(title for title, _ in rows):
         terminalreporter.section(title)
-        for row in rows:
+        for row in (row for of, row in rows if of == title):
             terminalreporter.line(row)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """`-n auto`: as many workers as this process may use cores."""
+    here = getattr(os, "sched_getaffinity", None)
+    return len(here(0)) if here else os.cpu_count() or 1

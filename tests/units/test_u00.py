@@ -1,11 +1,10 @@
-"""Unit 0: its exercises are sound, its evidence is true, its notebook runs unsolved and solved."""
+"""Unit 0: its evidence is true, its notebook runs unsolved and solved."""
 
 import textwrap
 
 import numpy as np
 import pytest
 
-from autograder.validate import validate
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.interp import run_kernel
@@ -19,12 +18,6 @@ def kernel():
     doc = slot("u00.claims").doc
     first, last = doc.index("    kernel @"), doc.index("\n\nA  ")
     return parse_kernel(textwrap.dedent(doc[first:last]))
-
-
-def test_every_exercise_is_sound():
-    found = list(validate(0))
-    assert len(found) == 6  # five exercises and the notebook
-    assert [(name, problem) for name, problem in found if problem] == []
 
 
 def test_the_kernel_of_the_claims_computes_the_layer(kernel):
@@ -71,15 +64,15 @@ def extent(kernel, var):
     return next(loop.extent for loop in loops(kernel) if loop.var == var)
 
 
-def test_the_students_notebook_runs_without_any_answer(run_notebook, tmp_path):
-    text = run_notebook("student", unit=0, folder=tmp_path)
+def test_the_students_notebook_runs_without_any_answer(run_notebook):
+    text = run_notebook("student", unit=0).text
     assert text.count("not attempted yet (0 of") == 4
     assert text.count("This cell needs your answer to") == 4
     assert "18,304 cycles" in text and "FusedGemm" in text
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
-    text = run_notebook("instructor", unit=0, folder=tmp_path)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
+    text = run_notebook("instructor", unit=0).text
     for name, points in [("u00.intensity", 1), ("u00.claims", 2), ("u00.busy", 2)]:
         assert f"{name}: passed ({points} of {points} points)" in text
     assert "accelerator.systolic.cycles: passed (3 of 3 points)" in text

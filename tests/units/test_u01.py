@@ -340,8 +340,8 @@ def test_a_wrong_order_costs_its_own_points(tmp_path):
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
-    text = run_notebook("instructor", unit=1, folder=tmp_path)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
+    text = run_notebook("instructor", unit=1).text
     for name in ALL:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} point" in text

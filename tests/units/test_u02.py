@@ -193,8 +193,8 @@ def test_doing_nothing_earns_nothing():
 # ── the notebook, solved ──
 
 
-def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook, tmp_path):
-    text = run_notebook("instructor", unit=2, folder=tmp_path)
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
+    text = run_notebook("instructor", unit=2).text
     for name in WITH_MUTANTS:
         points = slot(name).points
         assert f"{name}: passed ({points} of {points} point" in text

@@ -5,12 +5,9 @@ from __future__ import annotations
 import ast
 import symtable
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
-from autograder.edition.contents import COURSE, contents
-from autograder.edition.deliver import deliver
+from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.program import IMPLEMENTS, plain_python
 from autograder.validate import grader_problems, leaks, problems_of
@@ -57,16 +54,8 @@ def _imported_or_defined(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
-def test_released_notebook_runs_from_top_to_bottom(source: Source, tmp_path):
-    deliver(contents("student", source.unit), tmp_path)
-    notebook = nbformat.read(tmp_path / f"{source.name}.ipynb", 4)
-    place = {"metadata": {"path": tmp_path}}
-    NotebookClient(notebook, timeout=300, resources=place).execute()
-    shown = "\n".join(
-        output.get("data", {}).get("text/plain", "")
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-    )
+def test_released_notebook_runs_from_top_to_bottom(source: Source, run_notebook):
+    shown = run_notebook("student", unit=source.unit).text
     asked = [name for name in source.exercises() if slot(name).kind != "explain"]
     for name in asked:
         assert f"{name}: not attempted yet" in shown
