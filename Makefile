@@ -1,5 +1,6 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
-# Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  LAB_ARGS=...
+# Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
+#           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -9,13 +10,14 @@ UNIT ?=
 SUBMISSIONS ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
+MINUTES ?= 10
 
 PY := $(VENV)/bin/python
 SETUP = @$(PYTHON) scripts/setup_env.py --venv $(VENV) --torch $(TORCH) --extras
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab prepare test lint site release grade validate bench clean
+.PHONY: help lab prepare test fuzz lint site release grade validate bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +29,12 @@ prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab
 	$(PY) -m autograder build --edition open --into $(COURSE)
 
-test: lint ## lint, then the whole test suite
-	$(PY) -m pytest $(PYTEST_ARGS)
+test: lint ## lint, then the whole test suite, on all cores
+	$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
+
+fuzz: ## try the properties on new random programs for MINUTES=10
+	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(PY) scripts/fuzz.py --minutes $(MINUTES) $(PYTEST_ARGS)
 
 lint: ## ruff, pyright and the import layers
 	$(SETUP) torch,llvm,lab,grade,site,dev

@@ -8,6 +8,9 @@
     text = run_notebook("instructor", unit=2).text  # all that it shows, executed once as well
 
 `pytest --update-golden` rewrites the golden files; look at the diff before you commit it.
+
+How many examples a property is tried on is said here, not beside the property: `make test` draws
+the same few every time, `make fuzz` draws many, and others every time.
 """
 
 import fcntl
@@ -22,9 +25,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
 Make = Callable[[Path], object]
+
+# A verdict depends neither on how busy the machine is nor on a seed.
+ANY_SPEED: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
+}
+settings.register_profile("test", max_examples=50, derandomize=True, **ANY_SPEED)
+settings.register_profile("fuzz", max_examples=300, print_blob=True, **ANY_SPEED)
+settings.load_profile("test")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,7 +4,7 @@ import doctest
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.accelerator import systolic
@@ -24,7 +24,6 @@ def int8(rng, *shape):
     return rng.integers(-128, 128, shape, dtype=np.int8)
 
 
-@settings(max_examples=150, deadline=None)
 @given(SIZES, SIZES, SIZES, ARRAYS)
 def test_simulation_agrees_with_numpy_and_with_the_formula(m, k, n, array):
     rng = np.random.default_rng(m * 100 + k * 10 + n)

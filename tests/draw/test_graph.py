@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.draw.base.units import binary
@@ -225,7 +225,6 @@ def acyclic(draw):
 
 
 @given(acyclic())
-@settings(max_examples=150, deadline=None)
 def test_boxes_never_overlap_and_lines_run_down(case):
     sizes, edges = case
     layout = layered(sizes, edges)

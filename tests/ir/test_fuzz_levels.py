@@ -1,15 +1,15 @@
 """Random graphs at every level: numpy = loops = scheduled loops = machine code.
 
-Hypothesis draws the graphs (the same ones every time), and makes a failing one as small as it can
-before it prints it. Operations keep values small, so that sums in another order stay close; inputs
-of integer programs are whole numbers, whose sums are exact.
+Hypothesis draws the graphs, and makes a failing one as small as it can before it prints it.
+Operations keep values small, so that sums in another order stay close; inputs of integer programs
+are whole numbers, whose sums are exact.
 """
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -18,14 +18,6 @@ from autograder.check.programs import graphs
 from course_lib.ir.graph.build import concat, matmul
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
-
-FEW = settings(
-    max_examples=40,
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
 
 
 def agree(graph: Graph, seed: int) -> None:
@@ -38,7 +30,6 @@ def agree(graph: Graph, seed: int) -> None:
     levels_agree(graph, inputs, machines=[MACHINES[seed % len(MACHINES)]])
 
 
-@FEW
 @given(graph=graphs(size=10), seed=st.integers(0, 99))
 def test_programs_of_the_checks(graph: Graph, seed: int) -> None:
     agree(graph, seed)
@@ -120,7 +111,6 @@ def images(draw: DrawFn, size: int = 6) -> Graph:
     return Graph.of([first], dict.fromkeys([x, *also]), "images")
 
 
-@FEW
 @given(graph=images(), seed=st.integers(0, 99))
 def test_images(graph: Graph, seed: int) -> None:
     agree(graph, seed)
@@ -170,7 +160,6 @@ def integers(draw: DrawFn) -> Graph:
     return Graph.of(given, outputs, "integers")
 
 
-@FEW
 @given(graph=integers(), seed=st.integers(0, 99))
 def test_integers(graph: Graph, seed: int) -> None:
     agree(graph, seed)
@@ -204,7 +193,6 @@ def products(draw: DrawFn) -> Graph:
     return Graph.of(nodes, [y], "products")
 
 
-@FEW
 @given(graph=products(), seed=st.integers(0, 99))
 def test_products(graph: Graph, seed: int) -> None:
     agree(graph, seed)

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -30,7 +30,6 @@ def test_text_prints_as_it_was_written() -> None:
     assert print_graph(parse_graph(MLP), "exact") == MLP
 
 
-@settings(max_examples=100, deadline=None)
 @given(graph=graphs(size=8), fused=st.booleans())
 def test_any_graph_prints_so_that_it_parses_back(graph: Graph, fused: bool) -> None:
     text = print_graph(fuse(graph) if fused else graph, "exact")
@@ -42,7 +41,6 @@ arrays = st.sampled_from(list(DTYPES.values())).flatmap(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(array=arrays)
 def test_constants_keep_every_bit(array: np.ndarray) -> None:
     node = const(array)
@@ -56,7 +54,6 @@ def test_constants_keep_every_bit(array: np.ndarray) -> None:
 names = st.text("abzé_.0123 $-%\"'ß", max_size=5)
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(names, min_size=3, max_size=6), names)
 def test_any_names_become_distinct_printable_ones(given_names: list[str], title: str) -> None:
     x = inp(given_names[0], "f32[2]")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -82,7 +82,6 @@ def kernel_with(expr: Expr, dtype: DType) -> Kernel:
     return verify(Kernel("k", (*buffers, out), (Loop("i", Affine(), Affine((), 4), body),)))
 
 
-@settings(max_examples=300, deadline=None)
 @given(data=st.data(), dtype=st.sampled_from(KINDS))
 def test_any_expression_parses_back(data: st.DataObject, dtype: DType) -> None:
     kernel = kernel_with(data.draw(expressions(dtype)), dtype)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -119,7 +119,6 @@ def row_programs(draw: DrawFn) -> Graph:
     return Graph.of(values[:2], [values[-1]], "rows")
 
 
-@settings(max_examples=150, deadline=None)
 @given(graph=row_programs())
 def test_any_mix_of_rows_means_the_same_as_loops(graph: Graph) -> None:
     after = fuse(graph)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.check.programs import graphs
@@ -54,7 +54,6 @@ def programs(draw, most: int = 9) -> list[Task]:
     return tasks
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
 @given(programs())
 def test_small_programs_get_the_lowest_peak(tasks: list[Task]) -> None:
     """The search is as wide as all sets of so few tasks, so here it is exact."""
@@ -63,7 +62,6 @@ def test_small_programs_get_the_lowest_peak(tasks: list[Task]) -> None:
     assert peak(tasks, chosen) == lowest_peak(tasks) <= peak(tasks, range(len(tasks)))
 
 
-@settings(max_examples=60, deadline=None)
 @given(programs(most=40))
 def test_larger_programs_never_get_a_higher_peak(tasks: list[Task]) -> None:
     chosen = order(tasks)
@@ -71,7 +69,6 @@ def test_larger_programs_never_get_a_higher_peak(tasks: list[Task]) -> None:
     assert peak(tasks, chosen) <= peak(tasks, range(len(tasks)))
 
 
-@settings(max_examples=100, deadline=None)
 @given(programs(), st.randoms(use_true_random=False))
 def test_peak_is_the_lower_bound_of_the_lives(tasks: list[Task], random) -> None:
     left, chosen = list(range(len(tasks))), []
@@ -136,7 +133,6 @@ def test_a_transformer_block_needs_less() -> None:
     assert ours(*inputs).tobytes() == theirs(*inputs).tobytes()
 
 
-@settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=14))
 def test_random_programs_keep_every_bit_and_never_need_more(graph: Graph) -> None:
     before = lower(decompose(graph))

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.check.programs import graphs
@@ -62,7 +62,6 @@ def clash(intervals: list[Interval], offsets: dict[str, int]) -> bool:
     return False
 
 
-@settings(max_examples=300, deadline=None)
 @given(lives(12))
 def test_no_two_living_values_share_a_byte(intervals: list[Interval]) -> None:
     for assign in (assign_offsets, one_after_another):
@@ -72,7 +71,6 @@ def test_no_two_living_values_share_a_byte(intervals: list[Interval]) -> None:
         assert lower_bound(intervals) <= size(intervals, offsets) <= sum(i.size for i in intervals)
 
 
-@settings(max_examples=200, deadline=None)
 @given(lives(6), st.data())
 def test_check_plan_finds_every_clash(intervals: list[Interval], data: st.DataObject) -> None:
     offsets = {i.name: 64 * data.draw(st.integers(0, 6)) for i in intervals}
@@ -103,7 +101,6 @@ def best_first_fit(intervals: list[Interval]) -> int:
     return best
 
 
-@settings(max_examples=60, deadline=None)
 @given(lives(5))
 def test_small_plans_are_nearly_the_best(intervals: list[Interval]) -> None:
     """Some order of placing values gives the best plan; the orders that are tried come close."""
@@ -172,7 +169,6 @@ def test_lives_and_offsets_are_asked_for_once_for_each_order(positions, plans: i
     assert memory == place(moved)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=10))
 def test_plans_of_real_programs(graph: Graph) -> None:
     program = lower(decompose(graph))
@@ -234,7 +230,6 @@ def test_liveness_of_a_result_that_is_written_in_place() -> None:
     assert liveness(run, {"b": "a", "y": "d", "d": "b"}, {"x", "y"}) == [Interval("c", 64, 2, 3)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=10))
 def test_every_byte_that_is_read_is_alive(graph: Graph) -> None:
     """By the definition: from its step on, until its last reader, a value has an interval."""

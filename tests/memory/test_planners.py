@@ -3,7 +3,7 @@
 from itertools import permutations
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from course_lib.memory.liveness import Interval
@@ -39,7 +39,6 @@ def every_order(intervals: list[Interval]) -> int:
     return min(found)
 
 
-@settings(max_examples=40, deadline=None)
 @given(some_lives(6))
 def test_exact_finds_what_trying_every_order_finds(intervals: list[Interval]) -> None:
     offsets = exact(intervals)
@@ -67,7 +66,6 @@ def any_offsets(intervals: list[Interval], arena: int) -> bool:
     return place(sorted(intervals, key=lambda i: i.first), set())
 
 
-@settings(max_examples=40, deadline=None)
 @given(some_lives(4, size=3))
 def test_exact_finds_what_trying_every_offset_finds(intervals: list[Interval]) -> None:
     best = units(intervals, exact)
@@ -75,7 +73,6 @@ def test_exact_finds_what_trying_every_offset_finds(intervals: list[Interval]) -
     assert not best or not any_offsets(intervals, best - 1)
 
 
-@settings(max_examples=200, deadline=None)
 @given(some_lives(10))
 def test_no_planner_beats_exact_and_none_the_lower_bound(intervals: list[Interval]) -> None:
     least = arena_size(intervals, exact(intervals))
@@ -119,7 +116,6 @@ def test_who_ends_on_top_goes_first_in_the_next_round() -> None:
 FIVE = lives((2, 6, 7), (1, 4, 7), (3, 4, 8), (3, 2, 4), (2, 6, 7))
 
 
-@settings(max_examples=200, deadline=None)
 @given(some_lives(12))
 @example(FIVE)
 def test_more_rounds_are_never_worse_than_the_first(intervals: list[Interval]) -> None:

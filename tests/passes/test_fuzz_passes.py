@@ -6,7 +6,7 @@ passes that claim to be exact are compared bit for bit (any NaN equals any NaN).
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -84,13 +84,11 @@ def integer_graphs(draw: DrawFn) -> Graph:
 
 
 @pytest.mark.parametrize("one", EXACT, ids=lambda p: p.__name__)
-@settings(max_examples=120, deadline=None)
 @given(graph=graphs(size=10), seed=st.integers(0, 999))
 def test_exact_pass_keeps_every_bit(one, graph: Graph, seed: int) -> None:
     assert_same_bits(graph, one(graph), seed)
 
 
-@settings(max_examples=100, deadline=None)
 @given(graph=integer_graphs(), seed=st.integers(0, 999))
 def test_integer_programs_keep_every_bit_through_all_passes(graph: Graph, seed: int) -> None:
     for one in [*EXACT, strength]:
@@ -98,7 +96,6 @@ def test_integer_programs_keep_every_bit_through_all_passes(graph: Graph, seed: 
     assert_same_bits(graph, run_passes(graph, DEFAULT), seed)
 
 
-@settings(max_examples=100, deadline=None)
 @given(graph=graphs(size=10))
 def test_strength_and_the_default_pipeline_keep_the_meaning(graph: Graph) -> None:
     rng = np.random.default_rng(1)
@@ -109,7 +106,6 @@ def test_strength_and_the_default_pipeline_keep_the_meaning(graph: Graph) -> Non
             np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
 @given(graph=graphs(size=12))
 def test_passes_do_their_job(graph: Graph) -> None:
     for one in (dce, cse, fold, simplify, strength):
@@ -125,7 +121,6 @@ def test_passes_do_their_job(graph: Graph) -> None:
     assert len(keys) == len(merged.ops)
 
 
-@settings(max_examples=60, deadline=None)
 @given(graph=graphs(size=12))
 def test_fuse_computes_every_node_in_exactly_one_kernel(graph: Graph) -> None:
     after = fuse(graph)
@@ -155,7 +150,6 @@ def _members(node: Node) -> list[Node]:
     return list(node.attrs["body"].ops) if node.op == "fused" else [node]
 
 
-@settings(max_examples=40, deadline=None)
 @given(graph=graphs(size=10))
 def test_fixpoint_leaves_nothing_to_do(graph: Graph) -> None:
     passes = [fold, simplify, cse, dce]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, DrawFn
 
@@ -72,7 +72,6 @@ def kernels(draw: DrawFn) -> Kernel:
     return kernel_of("max_pool", f"f32[1,{k},{m + 1},{n + 1}]", kernel=(2, 2))
 
 
-@settings(max_examples=150, deadline=None)
 @given(kernel=kernels(), data=st.data())
 def test_any_sequence_of_primitives_keeps_the_meaning(kernel: Kernel, data: DataObject) -> None:
     expected = outcome(kernel)
@@ -98,7 +97,6 @@ MACHINES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=80, deadline=None)
 @given(
     kernel=kernels(),
     machine=st.sampled_from(MACHINES),
