@@ -29,11 +29,14 @@ from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.grade import Assignment, grade
 from autograder.grading.program import read
+from autograder.grading.sandbox import Limits
 from autograder.notebook import check, here
 from course_lib import exercises
 from course_lib.exercises import Slot, plugged, slot
 
 MUTANTS, ALTERNATIVES = 3, 1  # at least so many for an exercise with hidden checks
+# Our own answers end: how busy this machine is must say nothing about them.
+PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=3600)
 
 
 def validate(unit: int | None = None, notebooks: Path | None = None) -> Iterator[tuple[str, str]]:
@@ -50,10 +53,9 @@ def grader_problems(source: Source) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
         os.chmod(editions, 0o755)
         assignment = Assignment.of(source, Path(editions))
-        ours, empty = (
-            grade(assignment, read(notebook_bytes(source, solutions=s), assignment.explanations))
-            for s in (True, False)
-        )
+        explained = assignment.explanations
+        programs = (read(notebook_bytes(source, solutions=s), explained) for s in (True, False))
+        ours, empty = (grade(assignment, program, limits=PATIENT) for program in programs)
     lost = [v for v in ours.verdicts if v.earned != v.points and v.kind != BY_HAND]
     won = [v for v in empty.verdicts if v.kind != NOT_ATTEMPTED]
     problems = [f"in the grader our {v.exercise} does not earn all points: {v!r}" for v in lost]

@@ -76,7 +76,8 @@ def browser(require_tool: Callable[[str], str]) -> Iterator[Any]:
     disabled = "gpu quic background-networking component-update sync"
     args = [f"--no-{f}" for f in flags.split()] + [f"--disable-{d}" for d in disabled.split()]
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=require_tool("chromium"), args=args)
+        path = require_tool("chromium")
+        chromium = playwright.chromium.launch(executable_path=path, args=args, timeout=600_000)
         yield chromium
         chromium.close()
 

@@ -93,6 +93,7 @@ def test_every_unit_looks_right_in_light_and_dark(
 
     for name in (source.name for source in sources(root / "notebooks")):
         page = browser.new_page(viewport={"width": 1300, "height": 900}, color_scheme=scheme)
+        page.set_default_timeout(600_000)
         complaints: list[str] = []
         page.on("pageerror", lambda error, seen=complaints: seen.append(str(error)))
         page.goto((website / f"{name}.html").as_uri())

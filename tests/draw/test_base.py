@@ -203,6 +203,7 @@ def browser(require_tool):
 
 def open_page(browser, markup, **options):
     tab = browser.new_context(**options).new_page()
+    tab.set_default_timeout(600_000)
     tab.set_content(markup)
     return tab
 

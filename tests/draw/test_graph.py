@@ -164,11 +164,11 @@ def test_a_long_chain_is_not_a_deep_recursion():
 def test_a_model_of_a_few_hundred_nodes_is_small_and_quick():
     g = residual_block(20)
     assert len(g.nodes) > 300
-    start = time.perf_counter()
+    start = time.process_time()
     svg = graph(g).svg
     assert len(svg) < 300_000
     # Not a benchmark: it takes 0.05 s, and a layout that is quadratic would take minutes.
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 60
 
 
 # ── what changed ──

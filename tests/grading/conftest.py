@@ -24,7 +24,9 @@ from autograder.grading.sandbox import Limits
 from course_lib import exercises
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit"
-SHORT = Limits(start=60, cell=4, call=2, exercise=20)
+# An answer that ends is never stopped, however busy the machine is; one that never ends soon is.
+PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=600)
+HASTY = Limits(start=300, cell=5, call=2, exercise=600, cells=600)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -71,17 +73,22 @@ def untouched(source: Source) -> bytes:
 
 
 @pytest.fixture(scope="session")
-def grading(assignment: Assignment) -> Callable[[bytes], Report]:
-    """grading(notebook bytes) -> report, with short time limits."""
-    return lambda data: grade(assignment, read(data, assignment.explanations), limits=SHORT)
+def grading(assignment: Assignment) -> Callable[..., Report]:
+    """grading(notebook bytes) -> report. With hasty=True, what never ends is soon stopped."""
+
+    def run(data: bytes, hasty: bool = False) -> Report:
+        limits = HASTY if hasty else PATIENT
+        return grade(assignment, read(data, assignment.explanations), limits=limits)
+
+    return run
 
 
 @pytest.fixture
-def verdict_of(grading: Callable[[bytes], Report]) -> Callable[..., Verdict]:
+def verdict_of(grading: Callable[..., Report]) -> Callable[..., Verdict]:
     """verdict_of("u99.sweep", code) -> the verdict on a notebook with these code cells."""
 
-    def look(exercise: str, *code: str) -> Verdict:
-        report = grading(notebook(*code))
+    def look(exercise: str, *code: str, hasty: bool = False) -> Verdict:
+        report = grading(notebook(*code), hasty)
         return next(v for v in report.verdicts if v.exercise == exercise)
 
     return look

@@ -136,7 +136,7 @@ def test_students_library_holds_no_answer_and_nothing_of_the_teachers():
 def test_student_edition_compiles_and_runs_from_top_to_bottom(tmp_path):
     deliver(contents("student", 99, EXAMPLE), tmp_path)
     notebook = nbformat.read(tmp_path / "u99_example.ipynb", 4)
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": tmp_path}}).execute()
     shown = "\n".join(
         output.get("text") or output.get("data", {}).get("text/plain", "")
         for cell in notebook.cells
@@ -183,7 +183,7 @@ def test_needs_cell_runs_once_there_is_an_answer(tmp_path):
         1
     ].source += f"\nimport autograder.units\nautograder.units.__path__.append({where!r})"
     stub.source += "\nimplements('u99.sweep')(lambda graph: graph)"
-    client = NotebookClient(notebook, timeout=120, resources={"metadata": {"path": COURSE}})
+    client = NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": COURSE}})
     client.execute()
     assert "neg(%x0)" in cell.outputs[0].text
 
