@@ -30,6 +30,17 @@ from hypothesis import HealthCheck, settings
 ROOT = Path(__file__).resolve().parent.parent
 Make = Callable[[Path], object]
 
+
+def cores() -> int:
+    """How many this process may use."""
+    mine = getattr(os, "sched_getaffinity", None)
+    return len(mine(0)) if mine else os.cpu_count() or 1
+
+
+# A worker has its share of the cores: threads that wait for one would take another worker's time.
+WORKERS = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() // WORKERS)))
+
 # A verdict depends neither on how busy the machine is nor on a seed.
 ANY_SPEED: dict[str, Any] = {
     "deadline": None,
@@ -192,6 +203,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: as many workers as this process may use cores."""
-    here = getattr(os, "sched_getaffinity", None)
-    return len(here(0)) if here else os.cpu_count() or 1
+    """`-n auto`: as many workers as cores."""
+    return cores()
