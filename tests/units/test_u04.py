@@ -293,4 +293,4 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     assert "peak 384 B, lower bound 320 B, the plan is 20 % above it" in text, "the eight values"
     size = REFERENCE_ARENA["resnet18"]
     assert f"writes {size:,} bytes of the arena, the last one at {size - 1:,}" in text
-    assert "It is 0 relayouts." in text
+    assert "it is 0 relayouts." in text
