@@ -119,7 +119,7 @@ def op_page() -> str:
     """The op table as a page: the same text as `python -m course_lib ops`."""
     table = commands.ops(Namespace(op=None)).text
     intro = (
-        "Everything the compiler knows about an op is one row of this table (`course_lib/ir/rows`)."
+        "Everything the compiler knows about an op is one row of this table (`course_lib/ir/ops`)."
     )
     return f"# The op table\n\n{intro}\n\n```text\n{table}\n```\n"
 
