@@ -87,7 +87,7 @@ def candidates(
     lanes = machine.lanes(of.dtype)
     for loop in reversed(of.around):
         extent = loop.extent or 0
-        packs = packings(loop, of.reads, constants)
+        packs = packings(loop, of.reads, constants - in_vectors(of, loop, lanes))
         for width in widths(extent, lanes):
             accumulators = max(machine.registers - SPARE, 1) // -(-width // lanes)
             for pack in packs:
@@ -118,6 +118,16 @@ def packings(
     whole = [read for read in moving if read.buffer in constants and len(read.indices) > 1
              and read.indices[-1] == Affine.var(loop.var)]  # fmt: skip
     return [*((read.buffer, len(read.indices) - 1) for read in whole[:1]), None]
+
+
+def in_vectors(of: Reduction, loop: Loop, lanes: int) -> frozenset[str]:
+    """The operands in which whole vectors of results lie side by side, along another loop.
+
+    Filters oihw16i16o, for example, along `o` in a block. Lanes along the blocks would take them,
+    and the result too, from as many places as there are lanes.
+    """
+    others = [Affine.var(o.var) for o in of.around if o != loop and (o.extent or 0) >= lanes]
+    return frozenset(r.buffer for r in of.reads if r.indices and r.indices[-1] in others)
 
 
 def stride(load: Load, var: str) -> int | None:
