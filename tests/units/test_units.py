@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import symtable
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from autograder.grading.program import IMPLEMENTS, plain_python
 from autograder.validate import grader_problems, leaks, problems_of
 from course_lib.exercises import slot
 
+FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/*/__init__.py"))
 UNITS = sources(COURSE / "notebooks")
 EXERCISES = [name for source in UNITS for name in source.exercises()]
 
@@ -44,6 +46,14 @@ def test_no_cell_uses_a_name_again_that_another_imports_or_defines(source: Sourc
         assigned = {symbol.get_name() for symbol in symbols if symbol.is_assigned()}
         taken = assigned & set().union(*(names for names in kept if names is not mine))
         assert not taken, f"other cells need {taken}, and this one assigns it:\n{text}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda f: f"{f.parent.name}-{f.name}")
+def test_no_file_takes_a_name_away_from_the_folder_it_lies_in(folder: Path):
+    """Importing checks/cse.py makes `cse` of checks/__init__.py that module."""
+    text = (folder / "__init__.py").read_text()
+    symbols = symtable.symtable(text, "__init__", "exec").get_symbols()
+    assert not {s.get_name() for s in symbols} & {path.stem for path in folder.glob("*.py")}
 
 
 def _imported_or_defined(text: str) -> set[str]:

@@ -1,7 +1,7 @@
 """Unit 2, Rewrites: the exercises that are no function of the library, and what they talk about.
 
 `SCHOOL_RULES` (and the dumps in evidence.py) are given to the student; the bodies of the
-exercises are our answers and never ship. Next room: autograder/units/u02/checks/__init__.py.
+exercises are our answers and never ship. Next room: autograder/units/u02/checks.
 """
 
 from __future__ import annotations
