@@ -49,6 +49,7 @@ def test_operators_build_nodes() -> None:
         (lambda: select(X, X, X), "the condition must be bool"),
         (lambda: concat([X, Y], 0), "differ elsewhere too"),
         (lambda: apply("slice", X, starts=(0, 0), stops=(3, 3)), "is not inside axis 0"),
+        (lambda: apply("slice", X, starts=(2, 0), stops=(0, 3), steps=(-1, 1)), "2..0 by -1"),
         (lambda: apply("gather", X, Y), "indices must be integers"),
         (lambda: apply("gather", inp("e", "f32[0]"), np.array([0])), "holds nothing to pick"),
         (lambda: apply("gather_elements", X, np.zeros((3, 1), np.int64), axis=1), "reaches beyond"),

@@ -119,7 +119,8 @@ def _slice_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
                 )
             sizes.append(size)
             continue
-        inside = 0 <= a <= size and (0 <= b <= size if s > 0 else -1 <= b <= size)
+        first, end = (size, 0) if s > 0 else (size - 1, -1)  # backwards, the first one is read
+        inside = 0 <= a <= first and end <= b <= size
         if s == 0 or not inside:
             raise ValueError(f"slice: {a}..{b} by {s} is not inside axis {axis} of {x}")
         sizes.append(len(range(a, b, s)))
