@@ -4,7 +4,8 @@
 
 The graph as it stands, run by the numpy interpreter, says what is right. The loop interpreter runs
 it as textbook loops and as scheduled loops for several made-up machines, and this machine runs it
-compiled, with and without fusion. Next room: programs.py, the random graphs.
+compiled, with and without fusion; there no kernel may leave its buffers. Next room: programs.py,
+the random graphs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from course_lib.ir.loops.program import run_program
 from course_lib.lower.lower import lower
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.prepare.decompose import decompose
+from course_lib.runtime.bounds import out_of_bounds
+from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.schedule import schedule
 
 MACHINES = (
@@ -39,13 +42,22 @@ def levels(
     plain = decompose(graph)
     yield "decomposed, numpy", run(plain, inputs)
     yield "loops", run_program(lower(plain), inputs)
-    yield "machine code", compile(graph, passes=[], threads=1).run(list(inputs))
+    yield "machine code", machine_code(graph, inputs)
     fused = fuse(plain)
     if len(fused.ops) < len(plain.ops):
         yield "loops, fused", run_program(lower(fused), inputs)
-        yield "machine code, fused", compile(fused, passes=[], threads=1).run(list(inputs))
+        yield "machine code, fused", machine_code(fused, inputs)
     for machine in machines:
         yield f"loops for {machine}", run_program(schedule(lower(fused), machine), inputs)
+
+
+def machine_code(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The results of the compiled graph, none of whose kernels may leave its buffers."""
+    model = compile(graph, passes=[], threads=1)
+    assert isinstance(model, CompiledModel)
+    faults = out_of_bounds(model, inputs)
+    assert not faults, f"{graph!r}\n" + "\n".join(faults)
+    return model.run(list(inputs))
 
 
 def levels_agree(

@@ -5,7 +5,7 @@ print(run.report())
 kernel               calls   MFLOP     MB  from
 conv_add_relu_0          4    231.2   1.75  layer1.0.conv1, ...
 
-Next room: `draw/graphs/stages.py`.
+Next room: `bounds.py`.
 """
 
 from __future__ import annotations
