@@ -6,7 +6,7 @@
     print(run.report())                                 # what it cost
 
 Importing this package loads nothing heavy: torch, onnx and llvmlite are imported by the one room
-that needs each of them, when it is first used. Start reading at `compiler.py`, the front door.
+that needs each of them, when it is first used. Next room: `compiler.py`, the front door.
 """
 
 from course_lib.compiler import compile

@@ -5,7 +5,7 @@
     python -m course_lib ops
 
 `MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
-mobilenet_v2). The commands themselves are in `commands.py`.
+mobilenet_v2). Next room: `commands.py`.
 """
 
 from __future__ import annotations

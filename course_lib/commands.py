@@ -1,4 +1,9 @@
-"""What each command of `python -m course_lib` does: options in, text and plain data out."""
+"""What each command of `python -m course_lib` does: options in, text and plain data out.
+
+    run(options)    ->  Result(text="compiled in 120 ms ...", data={"run_ms": 0.4, ...}, status=0)
+
+Next room: `compiler.py`, the front door.
+"""
 
 from __future__ import annotations
 

@@ -23,5 +23,5 @@ Fragments bring their own style, so they can stand in any page; a page of our ow
 colours for itself takes `style.BASE` and gives its body the class `cl`. Nothing is fetched, nothing
 runs: no kernel, no widget, no JavaScript. The only room below is `ir`.
 
-Start with `draw/base/style.py`, the palette, then `draw/graphs/graph.py`.
+Next room: `base/style.py`.
 """

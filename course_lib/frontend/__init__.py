@@ -6,7 +6,7 @@
 
 Both importers are tables: one small function for each op of the other side, written with the
 functions of `ir/graph/build.py`. What a model needs and no table has is reported all at once
-(`UnsupportedOps`). Read `frontend/torch/export.py` first. Next room: `course_lib/passes`.
+(`UnsupportedOps`). Next room: `provenance.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     attention(q, k, v, causal=True)   ->   softmax(select(mask, q @ k.T * scale, -inf)) @ v
 
 ONNX and PyTorch have hundreds of ops; most are short programs in a few dozen. What is about
-windows and image sizes stands in `images.py`, Einstein sums in `einsum.py`. Next: `onnx/read.py`.
+windows and image sizes stands in `images.py`, Einstein sums in `einsum.py`. Next: `einsum.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     einsum("bhid,bhjd->bhij", [q, k])   ->   reshape(matmul(%q, transpose(%k)))
 
 An equation names the axes of each operand; an axis that the result does not name is summed over.
-Next: `frontend/onnx/read.py`.
+Next: `images.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 To resize is linear: along each axis, result = M @ input, with a constant matrix M that holds the
 interpolation weights. Nearest-neighbour weights are all 0 or 1, and become a gather instead.
-Next: `frontend/onnx/read.py`.
+Next: `onnx/file.py`.
 """
 
 from __future__ import annotations

@@ -15,4 +15,5 @@ manager verifies the graph between two passes.
 
 Read `clean/dce.py` and `clean/cse.py` first, then `infra/rewrite.py` (with `infra/match.py` and
 `infra/rule.py`), then `pipeline.py` for the order in which the compiler runs them.
+Next room: `clean/dce.py`.
 """

@@ -3,7 +3,7 @@
     run_passes(graph, DEFAULT)
 
 A fixed list with repeats. The other answer to the question of the right order, round after round
-until nothing changes, is `clean/fixpoint.py`. Next room: `course_lib/lower/`, where the ops become
+until nothing changes, is `clean/fixpoint.py`. Next room: `lower/lower.py`, where the ops become
 loops.
 """
 

@@ -3,7 +3,7 @@
     callout("passed", "passes.cse", "40 random graphs and 3 real models. 58 of 69 nodes are left.")
     callout("wrong", "passes.cse", ["`sub` does not commute.", ir_diff(got, expected)])
 
-A sign and a word say what kind it is, the colour repeats it. Next room: `draw/graphs/dot.py`.
+A sign and a word say what kind it is, the colour repeats it. Next room: `draw/graphs/stages.py`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Text as a picture: loops, LLVM IR and assembly, in the frame that drawings have.
 
-listing("loops", program_text)
+    listing("loops", program_text)   ->   the text in a frame, with a title
+
+Next room: `legend.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     picture.save("g.svg")       # or .html, or .txt
 
 HTML and SVG are complete in themselves: no kernel, no widget, nothing is fetched. Next room:
-`draw/graphs/graph.py`, the picture that is needed most.
+`listing.py`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ constant     a tab with a point     reduction    wide at the top, narrow below
 elementwise  a rounded box          movement     a slanted box
 composite    a box with side bars   control      a double box
 
-Next room: `legend.py`.
+Next room: `picture.py`.
 """
 
 from __future__ import annotations

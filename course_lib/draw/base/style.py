@@ -7,7 +7,7 @@ and Ito, told apart by colour-blind eyes, and colour never stands alone: what is
 dashed and marked −, what is added is thick and marked +.
 
 A picture is light or dark as its page is: JupyterLab and the website say so on an element of
-theirs, and everywhere else the browser does. Next room: `picture.py`.
+theirs, and everywhere else the browser does. Next room: `units.py`.
 """
 
 from __future__ import annotations

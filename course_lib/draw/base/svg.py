@@ -2,7 +2,7 @@
 
     tag("rect", x=1, width=2.50, klass="cl-n")  ->  <rect x="1" width="2.5" class="cl-n"/>
 
-No picture uses an `id`, so any number of them can stand in one page. Next room: `picture.py`.
+No picture uses an `id`, so any number of them can stand in one page. Next room: `shapes.py`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,6 @@
-"""Pictures of graphs: layout, boxes, before and after, and the stages of a compilation."""
+"""Pictures of graphs: layout, boxes, before and after, and the stages of a compilation.
+
+    graph(g)  ->  scene  ->  layout  ->  boxes and lines
+
+Next room: `graph.py`.
+"""

@@ -4,7 +4,7 @@
 
 Passes share the nodes that they leave alone, so identity answers most of it. A node that was only
 rebuilt (because something before it changed) is not a change: it computes the same, or it is the
-same operation in the same place. Next room: `graph.py`.
+same operation in the same place. Next room: `dot.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,8 @@
     }
 
 Our own pictures do not need it: they look the same where Graphviz is missing, as in a browser.
-`dot -Tpdf f.dot` turns this text into a page of paper. Last room here; `course_lib/passes` is next.
+`dot -Tpdf f.dot` turns this text into a page of paper. Next room:
+`draw/base/ticks.py`.
 """
 
 from __future__ import annotations

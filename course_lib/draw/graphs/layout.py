@@ -5,7 +5,7 @@
 
 The layered method of Sugiyama, Tagawa and Toda (1981), as Graphviz has it too: give every box a
 rank, put invisible joints where a line crosses a rank, order each rank so that few lines cross,
-then slide boxes sideways until lines are straight. Next room: `graph.py`.
+then slide boxes sideways until lines are straight. Next room: `boxes.py`.
 """
 
 from __future__ import annotations

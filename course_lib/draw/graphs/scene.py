@@ -3,7 +3,7 @@
     x ─ conv ─ relu          a weight becomes a tab at its reader, not a box with a long line;
         └w                   the ops inside a `fused` node become boxes in one region
 
-Next room: `layout.py`.
+Next room: `flatten.py`.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@
 The same grammar serves memory plans, pipelines and schedules: a box is something that lasts; where
 it stands says what it occupies. In a plan whose times are whole numbers, a time is a step: each
 number stands under its step, and a box from 0 to 3 covers the steps 0, 1 and 2.
-Next room: `roofline.py`.
+Next room: `cells.py`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     definition(Softsign(%x), [x], 20)   ->  Abs, Add, Div                       simpler ops
 
 Opsets 13 and newer are translated; an op of an older model is accepted if it has not changed since.
-Next: `read.py`.
+Next: `values.py`.
 """
 
 from __future__ import annotations

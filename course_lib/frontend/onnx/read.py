@@ -7,7 +7,7 @@
 
 Each node is translated by one rule of `table.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
-become constants; shape arithmetic is computed on the way. Next: `values.py`.
+become constants; shape arithmetic is computed on the way. Next: `opset.py`.
 """
 
 from __future__ import annotations

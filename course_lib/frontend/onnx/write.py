@@ -7,7 +7,7 @@
 One short rule for each of our ops, in `write_rules.py`. A composite without a rule is written
 out as its definition in the op table; groups made by fusion are opened again, since ONNX has no
 such thing. Other tools then read what our passes made of a model: onnxruntime is one of our
-witnesses. Next room: `course_lib/passes`.
+witnesses. Next room: `surgery.py`.
 """
 
 from __future__ import annotations

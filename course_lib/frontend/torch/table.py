@@ -1,11 +1,11 @@
 """The table from ATen ops to ours: one small function for each op.
 
-    @rule("hardtanh", "relu6")
+    @translates("hardtanh", "relu6")
     def hardtanh(x, min_val=-1.0, max_val=1.0): ...        # aten.hardtanh.default(x, 0.0, 6.0)
 
 A rule has the parameters of the ATen op, takes nodes where that takes tensors, and returns a node
-(or a list of them). A name without an overload covers all overloads; `max.dim` covers one. The
-rules are in `rules/`: read elementwise, reductions, movement, indexing and nn in this order.
+(or a list of them). A name without an overload covers all overloads; `max.dim` covers one.
+Next: `rules/elementwise.py`, then reductions, movement, indexing and nn.
 """
 
 from __future__ import annotations

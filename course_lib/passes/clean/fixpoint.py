@@ -3,7 +3,7 @@
     fixpoint(graph, [simplify, fold, dce])
 
 One pass makes work for another: folding makes the 1.0 that simplification looks for. The other
-answer to the question of the right order is a fixed list with repeats: the next room,
+answer to the question of the right order is a fixed list with repeats. Next room:
 `passes/pipeline.py`.
 """
 

@@ -5,7 +5,7 @@
     %2 = relu(%1) : f32[1,64,56,56]
 
 Three questions, three places: may these nodes be one node of the graph? (here) Can one kernel hold
-them? (`groups.py`) Does it pay? (`should_fuse.py`) Next room: `passes/infra/manager.py`.
+them? (`groups.py`) Does it pay? (`should_fuse.py`) Next room: `absorb_pads.py`.
 """
 
 from __future__ import annotations

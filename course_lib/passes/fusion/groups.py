@@ -5,7 +5,7 @@
     ==>
     %0 = fused(%x, %w, %b) {kind = "epilogue", body = graph @matmul_add(...) {...}} : f32[8,4]
 
-Next room: `should_fuse.py`, then `fuse.py`, which forms the groups.
+Next room: `should_fuse.py`.
 """
 
 from __future__ import annotations

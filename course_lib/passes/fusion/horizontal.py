@@ -5,7 +5,8 @@
     %v = matmul(%x, %wv) : f32[128,256]             %k = slice(%0) {... 256..512 ...} : ...
 
 The operand is read once instead of three times, and one large product fills the machine better than
-three small ones. Next room: `fuse.py`, vertical fusion, which lets the slices disappear again.
+three small ones. `fuse`, vertical fusion, lets the slices disappear again. Next room:
+`groups.py`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     node     mul(add(%x, 1.0), %y)
     ==>      {a: %y, b: %x, ...}        // mul is commutative: it matches the other way round
 
-A pattern is a graph itself, made by running an ordinary function on input nodes: see `rule.py`, the
-next room.
+A pattern is a graph itself, made by running an ordinary function on input nodes. Next room:
+`rule.py`.
 """
 
 from __future__ import annotations

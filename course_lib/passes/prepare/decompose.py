@@ -9,7 +9,7 @@
     %4 = div(%2, %3) : f32[1,10]
 
 Passes that recognise a composite (`bn_fold`) run before this one; everything after it handles few
-kinds of ops. Next room: `passes/fusion/horizontal.py`, the first kind of fusion.
+kinds of ops. Next room: `specialize.py`.
 """
 
 from __future__ import annotations

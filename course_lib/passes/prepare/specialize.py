@@ -4,6 +4,8 @@ graph @f(%x: f32[n,8]) -> (f32[n,8]) {       graph @f(%x: f32[4,8]) -> (f32[4,8]
   %0 = relu(%x) : f32[n,8]              ==>    %0 = relu(%x) : f32[4,8]
   return %0                                    return %0
 }                                            }
+
+Next room: `passes/layout/layout.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     aten.add.Tensor(%x, %y, alpha=2)   ->   add(%x, mul(%y, 2))
 
 PyTorch mixes element types and numbers freely; our ops do not. So each rule first brings its
-operands to the type that PyTorch would compute in (`aten.promote`). Next: `reductions.py`.
+operands to the type that PyTorch would compute in (`promote`). Next: `reductions.py`.
 """
 
 from __future__ import annotations
