@@ -5,9 +5,11 @@
 The rules themselves stand in pyproject.toml.
 """
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,37 @@ def copy(root, tmp_path):
         shutil.copytree(root / package, tmp_path / package)
     shutil.copy(root / "pyproject.toml", tmp_path)
     return tmp_path
+
+
+def picture(root: Path, title: str) -> list[str]:
+    """The lines of the first drawing under a title of docs/architecture.md."""
+    text = (root / "docs/architecture.md").read_text().split(f"## {title}")[1]
+    return text.split("```text\n")[1].split("```")[0].splitlines()
+
+
+def test_the_floor_plan_shows_every_room_and_no_other(root):
+    drawn, above = set(), [""]
+    for line in picture(root, "The floor plan"):
+        name = line.split()[0]
+        if name.endswith("/") and line.count("/  ") < 2:
+            depth = (len(line) - len(line.lstrip())) // 2
+            above = [*above[: depth + 1], f"{above[depth]}{name}"]
+            drawn.add(above[-1])
+    rooms = {
+        f"{path.parent.relative_to(root)}/"
+        for package in ("course_lib", "autograder")
+        for path in (root / package).rglob("*.py")
+        if not re.search(r"units/u\d\d", str(path))
+    }
+    assert {name for name in drawn if name != "notebooks/"} == rooms
+
+
+def test_the_page_shows_the_layers_that_are_checked(root):
+    contracts = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (layers,) = [
+        c["layers"] for c in contracts["contracts"] if "course_lib" in c.get("containers", [])
+    ]
+    assert picture(root, "Which way imports run") == layers
 
 
 def test_the_layers_hold(root):
