@@ -62,9 +62,10 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace variables, for example `i` by `16*io + ii` after a split."""
-        result = Affine((), self.const)
+        result = Affine(tuple(term for term in self.terms if term[0] not in values), self.const)
         for var, coefficient in self.terms:
-            result = result + values.get(var, Affine.var(var)) * coefficient
+            if var in values:
+                result = result + values[var] * coefficient
         return result
 
     def evaluate(self, values: Mapping[str, int]) -> int:
@@ -139,6 +140,38 @@ def literal(value: float | int | bool, dtype: DType = f64) -> Const:
     if dtype.is_float:
         return Const(float(value), dtype)
     return Const(bool(value) if dtype.kind == "bool" else int(value), dtype)
+
+
+INFIX = {"add": "+", "sub": "-", "mul": "*", "div": "/"}
+_LEVEL = {"add": 1, "sub": 1, "mul": 2, "div": 2}  # how tightly an operator binds
+
+
+def print_expr(expr: Expr, level: int = 0) -> str:
+    """An expression, with parentheses only where they are needed."""
+    match expr:
+        case Const(value, dtype):
+            if dtype.name == "bool":
+                return "true" if value else "false"
+            plain = {"f32": float, "i64": int}.get(dtype.name)
+            text = repr(value)
+            return text if plain is not None else f"{text}:{dtype}"
+        case Iter(index):
+            return f"index({index})"
+        case Load(buffer, indices, _):
+            return f"{buffer}[{print_indices(indices)}]"
+        case Call("cast", (arg,), dtype):
+            return f"cast({print_expr(arg)}, {dtype})"
+        case Call(fn, (a, b), _) if fn in INFIX:
+            mine = _LEVEL[fn]
+            text = f"{print_expr(a, mine)} {INFIX[fn]} {print_expr(b, mine + 1)}"
+            return f"({text})" if mine < level else text
+        case Call(fn, args, _):
+            return f"{fn}({', '.join(print_expr(a) for a in args)})"
+    raise AssertionError(expr)
+
+
+def print_indices(indices: tuple[Union[Affine, Expr], ...]) -> str:
+    return ", ".join(str(i) if isinstance(i, Affine) else print_expr(i) for i in indices)
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:

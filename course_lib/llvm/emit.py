@@ -24,17 +24,8 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
-from course_lib.ir.loops.nest import (
-    Accumulate,
-    Buffer,
-    Kernel,
-    Local,
-    Loop,
-    Stmt,
-    Store,
-    Write,
-    substitute,
-)
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
+from course_lib.ir.loops.walk import substitute
 from course_lib.ir.types import DType, bool_
 from course_lib.llvm.scalars import emit_scalar
 from course_lib.llvm.values import I32, I64, constant, memory_type

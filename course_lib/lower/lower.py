@@ -32,18 +32,10 @@ from course_lib.ir.expr import (
 from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
-from course_lib.ir.loops.nest import (
-    Accumulate,
-    Buffer,
-    Kernel,
-    Local,
-    Loop,
-    Stmt,
-    Store,
-    rewrite,
-    verify_kernel,
-)
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.loops.program import Program, Step
+from course_lib.ir.loops.verify import verify_kernel
+from course_lib.ir.loops.walk import named_apart, rewrite
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import DType, TensorType
@@ -98,7 +90,7 @@ def lower_node(node: Node, name: str) -> Kernel | None:
         from course_lib.lower.rows import Rows  # it stands on this file
 
         lowering = Rows
-    return verify_kernel(lowering(group, name, node.origin).kernel())
+    return verify_kernel(named_apart(lowering(group, name, node.origin).kernel()))
 
 
 class Lowering:

@@ -16,9 +16,11 @@ from dataclasses import replace
 
 from course_lib.exercises import exercise
 from course_lib.ir.expr import Load
-from course_lib.ir.loops.nest import Kernel, Loop, Stmt, accesses, on_loads, verify_kernel
+from course_lib.ir.loops.dependence import carried
+from course_lib.ir.loops.nest import Kernel, Loop, Stmt
 from course_lib.ir.loops.program import Program, Step, owner
-from course_lib.schedule.primitives import conflict
+from course_lib.ir.loops.verify import verify_kernel
+from course_lib.ir.loops.walk import accesses, on_loads
 
 
 def in_place(program: Program) -> Program:
@@ -95,8 +97,8 @@ def never(kernel: Kernel, operand: str) -> bool:
         "Let the kernel read `out` instead of the operand. The answer is no if some element could "
         "be read after it was written: by a later statement, or by another iteration of a loop.",
         "Walk through a body statement by statement: a statement that reads after one that wrote "
-        "is a no. A loop that does both needs independent iterations (`conflict(loop) is None`; "
-        "another buffer than out will not do) and a body of which the same is true.",
+        "is a no. A loop that does both must carry no dependence through out (`carried(loop)` "
+        "lists them all) and have a body of which the same is true.",
     ),
 )
 def may_overwrite(kernel: Kernel, operand: str) -> bool:
@@ -139,7 +141,7 @@ def _reads_first(body: tuple[Stmt, ...], out: str) -> bool:
             return False
         written = written or "write" in ways
         if isinstance(stmt, Loop) and ways == {"read", "write"}:
-            independent = conflict(stmt) is None
-            if not independent or not _reads_first(stmt.body, out):
+            through_out = any(d.buffer == out for d in carried(stmt))
+            if through_out or not _reads_first(stmt.body, out):
                 return False
     return True

@@ -18,16 +18,8 @@ from dataclasses import dataclass
 
 from course_lib.cost.machine import Machine
 from course_lib.ir.expr import Affine, Expr, Load, loads
-from course_lib.ir.loops.nest import (
-    Accumulate,
-    Kernel,
-    Local,
-    Loop,
-    Stmt,
-    Write,
-    accumulators,
-    statements,
-)
+from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
+from course_lib.ir.loops.walk import accumulators, statements
 from course_lib.ir.types import DType
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element

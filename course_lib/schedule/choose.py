@@ -17,9 +17,18 @@ from dataclasses import replace
 from course_lib.cost.machine import Machine
 from course_lib.cost.tile import filled, instructions
 from course_lib.ir.expr import Affine
-from course_lib.ir.loops.nest import Kernel, Loop, Store, statements
+from course_lib.ir.loops.dependence import carried
+from course_lib.ir.loops.nest import Kernel, Loop, Store
+from course_lib.ir.loops.walk import accesses, accumulators, loops, original
 from course_lib.schedule.candidates import Reduction, Tile, candidates, reduction, stride, uses
-from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
+from course_lib.schedule.primitives.fission import fission
+from course_lib.schedule.primitives.interchange import interchange
+from course_lib.schedule.primitives.pack import pack
+from course_lib.schedule.primitives.serial import serial
+from course_lib.schedule.primitives.split import split
+from course_lib.schedule.primitives.stage import stage
+from course_lib.schedule.primitives.unroll import unroll
+from course_lib.schedule.primitives.vectorize import vectorize
 
 # A last piece that is shorter is a second copy of the loops: more code, few results for each load.
 # Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.
@@ -56,27 +65,61 @@ def price(of: Reduction, tile: Tile, machine: Machine) -> float:
 
 
 def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
-    """Split, sink and annotate; afterwards the reduction holds a tile of accumulators."""
+    """Split both loops, then fission: the reduction holds a tile of accumulators.
+
+    The inner one is split first, so that what is left over of the outer one has blocks of it too.
+    """
     lane, width = tile.lane
-    if tile.row is not None:
-        row, count = tile.row
-        kernel = sink(split(kernel, row, count), f"{row}i")
-    kernel = sink(split(kernel, lane, width), f"{lane}i")
-    kernel = annotate(kernel, f"{lane}i", "vector")
-    if tile.row is not None:
-        kernel = annotate(kernel, f"{tile.row[0]}i", "unroll")
-    if tile.row is not None and _steps(kernel, f"{tile.row[0]}i") == 1:
-        kernel = store_rows(kernel, f"{lane}i", f"{tile.row[0]}i")
+    lanes = f"{lane}i"
+    unrolled = f"{tile.row[0]}i" if tile.row else ""
+    for loop in reversed(loops(kernel.body)):
+        if loop.var == lane:
+            kernel = vectorize(split(kernel, lane, width), lanes)
+        elif tile.row and loop.var == tile.row[0]:
+            kernel = unroll(split(kernel, *tile.row), unrolled)
+    for name in (unrolled, lanes):
+        for loop in _copies(kernel, name):
+            kernel = fission(kernel, loop)
+    kernel = along_the_result(kernel, unrolled, lanes)
     if tile.pack is not None:
         kernel = pack(kernel, *tile.pack, width)
     return kernel
 
 
-def _steps(kernel: Kernel, var: str) -> int:
-    """How many elements apart the results of neighbouring iterations lie."""
-    last = [s.indices[-1] for s in statements(kernel.body[-1:])
-            if isinstance(s, Store) and s.buffer == kernel.out.name and s.indices]  # fmt: skip
-    return last[0].coefficient(var) if last and isinstance(last[0], Affine) else 0
+def _copies(kernel: Kernel, var: str) -> list[str]:
+    """The loop over `var`, and those that a split of a loop around it has made of it."""
+    return [loop.var for loop in loops(kernel.body) if original(loop.var) == var]
+
+
+def along_the_result(kernel: Kernel, unrolled: str, lanes: str) -> Kernel:
+    """Store the tile in the order of memory, where that is the order of the unrolled loop.
+
+    unroll r { vector l { out[l, r] = f(acc[r, l]) } }
+    ==>
+    unroll r_2 { vector l_2 { stage[r_2, l_2] = acc[r_2, l_2] } }
+    for l { vector r { out[l, r] = f(stage[r, l]) } }
+
+    Where the same loops still compute `acc` (nothing is reduced), the kernel stays as it is.
+    """
+    for outer in loops(kernel.body):
+        inner = outer.body[0]
+        if not isinstance(inner, Loop):
+            continue
+        stores = [s for s in inner.body if isinstance(s, Store) and s.buffer == kernel.out.name]
+        touched = {way: {a.buffer for a in accesses(inner.body) if a.way == way}
+                   for way in ("read", "write")}  # fmt: skip
+        sums = accumulators(kernel) & touched["read"] - touched["write"]
+        here = (original(outer.var), original(inner.var)) == (unrolled, lanes)
+        if here and len(sums) == 1 and any(_along(s, outer) for s in stores):
+            kernel = interchange(stage(kernel, outer.var, *sums), outer.var, inner.var)
+            kernel = vectorize(serial(kernel, inner.var), outer.var)
+    return kernel
+
+
+def _along(store: Store, loop: Loop) -> bool:
+    """Do neighbouring iterations store neighbouring elements?"""
+    last = store.indices[-1]
+    return isinstance(last, Affine) and last.coefficient(loop.var) == 1
 
 
 def parallel_outside(kernel: Kernel) -> Kernel:
@@ -85,7 +128,7 @@ def parallel_outside(kernel: Kernel) -> Kernel:
     A nest that is small beside another one, such as the border of an image, is not worth it.
     """
     outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
-    if len(outermost) < len(kernel.body) or any(conflict(loop) for loop in outermost):
+    if len(outermost) < len(kernel.body) or any(carried(loop) for loop in outermost):
         return kernel
     most = max((_iterations(loop) for loop in outermost), default=0)
     kinds = ["parallel" if 10 * _iterations(loop) >= most else loop.kind for loop in outermost]

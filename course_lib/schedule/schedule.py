@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from course_lib.cost.machine import Machine
-from course_lib.ir.loops.nest import Kernel, Packing
+from course_lib.ir.loops.nest import Kernel, Packing, print_kernel
 from course_lib.ir.loops.program import Program, Step
-from course_lib.ir.loops.text import print_kernel
 from course_lib.ir.types import type_of
 from course_lib.schedule.choose import choose
 

@@ -28,8 +28,8 @@ BODIES: dict[str, tuple[str, str]] = {
                  "out[a, b, c, d] = x[a, 0, b, c, 0, d] + 1.0 } } } }"),
     "reversed": ("x: f32[13], out: f32[13]", "vector i in 0..13 { out[i] = x[12 - i] }"),
     "late_start": ("x: f32[20], out: f32[20]",
-                   "for i in 0..5 { out[i] = 0.0 } vector i in 5..18 { out[i] = x[i] } "
-                   "parallel i in 18..20 { out[i] = x[i] * 3.0 }"),
+                   "for i in 0..5 { out[i] = 0.0 } vector j in 5..18 { out[j] = x[j] } "
+                   "parallel k in 18..20 { out[k] = x[k] * 3.0 }"),
     "scatter_store": ("x: f32[7], out: f32[7,4]",
                       "for j in 0..4 { vector i in 0..7 { out[i, j] = x[i] } }"),
     "broadcast": ("x: f32[3], y: f32[], out: f32[3,9]",
@@ -49,12 +49,12 @@ BODIES: dict[str, tuple[str, str]] = {
                  "for i in 0..6 { out[i] = 0.0 for j in 0..i { out[i] = out[i] + x[i, j] } }"),
     "locals": ("x: f32[4,6], out: f32[6]",
                "parallel i in 0..6 { local acc: f32[3] unroll u in 0..3 { acc[u] = 0.0 } "
-               "for k in 0..4 { unroll u in 0..3 { acc[u] += x[k, i] } } "
+               "for k in 0..4 { unroll v in 0..3 { acc[v] += x[k, i] } } "
                "out[i] = acc[0] + acc[1] + acc[2] }"),
     "tile": ("x: f32[5,7], w: f32[7,16], out: f32[5,16]",
              "parallel m in 0..5 { local acc: f32[16] vector n in 0..16 { acc[n] = 0.0 } "
-             "for k in 0..7 { vector n in 0..16 { acc[n] += x[m, k] * w[k, n] } } "
-             "vector n in 0..16 { out[m, n] = max(acc[n], 0.0) } }"),
+             "for k in 0..7 { vector p in 0..16 { acc[p] += x[m, k] * w[k, p] } } "
+             "vector q in 0..16 { out[m, q] = max(acc[q], 0.0) } }"),
     "sum_without_parallel": ("x: f32[100], out: f32[]",
                              "local acc: f32[] acc[] = 0.0 "
                              "for i in 0..100 { acc[] += x[i] } out[] = acc[]"),

@@ -11,8 +11,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.loops.interp import run_kernel
-from course_lib.ir.loops.nest import Kernel
-from course_lib.ir.loops.text import print_kernel
+from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.lower.lower import lower_node
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.prepare.decompose import decompose
@@ -49,12 +48,12 @@ def test_softmax_keeps_its_row_between_the_phases() -> None:
         "    }\n"
         "    local acc1: f32[]\n"
         "    acc1[] = 0.0\n"
-        "    for r1 in 0..10 {\n"
-        "      row0[r1] = exp(x0[i0, r1] - acc0[])\n"
-        "      acc1[] += row0[r1]\n"
+        "    for r1_2 in 0..10 {\n"
+        "      row0[r1_2] = exp(x0[i0, r1_2] - acc0[])\n"
+        "      acc1[] += row0[r1_2]\n"
         "    }\n"
-        "    for r1 in 0..10 {\n"
-        "      out[i0, r1] = row0[r1] / acc1[]\n"
+        "    for r1_3 in 0..10 {\n"
+        "      out[i0, r1_3] = row0[r1_3] / acc1[]\n"
         "    }\n"
         "  }\n"
         "}\n"

@@ -108,26 +108,26 @@ def kernel_text(body: str) -> str:
         ("for i in 0..4 { for j in 0..3 { out[i, j] = x[i, j + 1] } }", False),
         ("for k in 0..2 { for i in 0..4 { for j in 0..4 { out[i, j] = x[i, j] } } }", False),
         (
-            "for i in 0..4 { for j in 0..4 { out[i, j] = 0.0 } }\n"
+            "for k in 0..4 { for l in 0..4 { out[k, l] = 0.0 } }\n"
             "for i in 0..4 { for j in 0..4 { out[i, j] = x[i, j] } }",
             False,
         ),
         (
             "for i in 0..4 { local a: f32[]\n a[] = 0.0\n"
-            " for j in 0..4 { a[] = a[] + x[i, j] }\n"
-            " for j in 0..4 { out[i, j] = x[i, j] * a[] } }",
+            " for j in 0..4 { a[] += x[i, j] }\n"
+            " for k in 0..4 { out[i, k] = x[i, k] * a[] } }",
             True,
         ),
         (
             "for i in 0..4 { local a: f32[]\n a[] = 0.0\n"
             " for j in 0..4 { out[i, j] = a[] }\n"
-            " for j in 0..4 { a[] = a[] + x[i, j] } }",
+            " for k in 0..4 { a[] += x[i, k] } }",
             False,
         ),
         (
             "for j in 0..4 { local a: f32[]\n a[] = 0.0\n"
-            " for i in 0..4 { a[] = a[] + x[i, j] }\n"
-            " for i in 0..4 { out[j, i] = x[j, i] * a[] } }",
+            " for i in 0..4 { a[] += x[i, j] }\n"
+            " for k in 0..4 { out[j, k] = x[j, k] * a[] } }",
             False,
         ),
     ],

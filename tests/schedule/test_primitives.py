@@ -14,12 +14,20 @@ from hypothesis.strategies import DataObject, DrawFn
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.loops.interp import run_kernel, unwritten
-from course_lib.ir.loops.nest import Kernel, Loop, loops
+from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.ir.loops.text import print_kernel
+from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower_node
 from course_lib.schedule.choose import choose
-from course_lib.schedule.primitives import annotate, conflict, pack, sink, split, store_rows
+from course_lib.schedule.primitives.fission import fission
+from course_lib.schedule.primitives.interchange import interchange
+from course_lib.schedule.primitives.pack import pack
+from course_lib.schedule.primitives.parallelize import parallelize
+from course_lib.schedule.primitives.serial import serial
+from course_lib.schedule.primitives.split import split
+from course_lib.schedule.primitives.stage import stage
+from course_lib.schedule.primitives.unroll import unroll
+from course_lib.schedule.primitives.vectorize import vectorize
 from course_lib.schedule.schedule import packed
 
 
@@ -72,23 +80,32 @@ def kernels(draw: DrawFn) -> Kernel:
     return kernel_of("max_pool", f"f32[1,{k},{m + 1},{n + 1}]", kernel=(2, 2))
 
 
+STEPS: list[Callable[..., Kernel]] = [
+    split, fission, interchange, stage, vectorize, unroll, parallelize, serial
+]  # fmt: skip
+
+
 @given(kernel=kernels(), data=st.data())
 def test_any_sequence_of_primitives_keeps_the_meaning(kernel: Kernel, data: DataObject) -> None:
     expected = outcome(kernel)
     for _ in range(data.draw(st.integers(1, 4))):
-        names = list(dict.fromkeys(loop.var for loop in loops(kernel)))
+        names = [loop.var for loop in loops(kernel.body)]
         if not names:
             return
         var = data.draw(st.sampled_from(names))
-        step = data.draw(st.sampled_from(["split", "sink", "vector", "unroll", "parallel"]))
+        step = data.draw(st.sampled_from(STEPS))
+        arguments = {
+            split: [data.draw(st.integers(1, 4))],
+            interchange: [data.draw(st.sampled_from(names))],
+            stage: ["acc"],
+        }
         try:
-            if step == "split":
-                kernel = split(kernel, var, data.draw(st.integers(1, 4)))
-            else:
-                kernel = sink(kernel, var) if step == "sink" else annotate(kernel, var, step)
+            kernel = step(kernel, var, *arguments.get(step, []))
         except ValueError:
             continue  # refused: it would change the meaning
-        np.testing.assert_array_equal(outcome(kernel), expected, f"after {step} {var}\n{kernel!r}")
+        np.testing.assert_array_equal(
+            outcome(kernel), expected, f"after {step.__name__} {var}\n{kernel!r}"
+        )
     assert print_kernel(parse_kernel(print_kernel(kernel))) == print_kernel(kernel)
 
 
@@ -123,7 +140,7 @@ def test_choose_fills_the_registers_of_a_matmul() -> None:
     scheduled = choose(kernel, Machine(vector_bytes=64, registers=32))
     acc = scheduled.buffers["acc"].type
     assert acc.numel % 16 == 0 and 8 <= acc.numel // 16 <= 28, "accumulators, in registers of 16"
-    assert {"parallel", "vector", "unroll"} <= {loop.kind for loop in loops(scheduled)}
+    assert {"parallel", "vector", "unroll"} <= {loop.kind for loop in loops(scheduled.body)}
 
 
 @pytest.mark.parametrize("fixed", [frozenset(), frozenset(["x1"])])
@@ -158,65 +175,98 @@ def test_split_leaves_a_rest() -> None:
     assert "out[ii + 4*io] = acc[]" in print_kernel(after)
 
 
-def test_sink_gives_each_iteration_its_own_local() -> None:
-    after = print_kernel(sink(parse_kernel(SUMS), "i"))
+def test_split_of_a_loop_copies_what_is_inside_under_other_names() -> None:
+    after = split(parse_kernel(SUMS), "i", 4)
+    assert [loop.var for loop in loops(after.body)] == ["io", "ii", "k", "it", "k_2"]
+    assert "acc_2[] += x[it, k_2]" in print_kernel(after)
+    with pytest.raises(ValueError, match="split k: the kernel has a ko already"):
+        split(split(split(after, "k", 2), "ki", 1), "k", 1)
+
+
+def test_one_loop_of_several_nests_is_split_alone() -> None:
+    kernel = kernel_of("concat", "f32[8]", "f32[8]", axis=0)
+    after = split(kernel, "i0_2", 4)
+    assert [loop.var for loop in loops(after.body)] == ["i0", "i0_2o", "i0_2i"]
+    np.testing.assert_array_equal(outcome(after), outcome(kernel))
+
+
+def test_fission_gives_each_iteration_its_own_local() -> None:
+    after = print_kernel(fission(parse_kernel(SUMS), "i"))
     assert after == """kernel @sums(x: f32[10,3], out: f32[10]) {
   local acc: f32[10]
   for i in 0..10 {
     acc[i] = 0.0
   }
   for k in 0..3 {
-    for i in 0..10 {
-      acc[i] += x[i, k]
+    for i_2 in 0..10 {
+      acc[i_2] += x[i_2, k]
     }
   }
-  for i in 0..10 {
-    out[i] = acc[i]
+  for i_3 in 0..10 {
+    out[i_3] = acc[i_3]
   }
 }
 """  # fmt: skip
 
 
-def body_loop(body: str) -> Loop:
-    kernel = parse_kernel(f"kernel @k(x: f32[99], out: f32[99]) {{ for i in 0..10 {{ {body} }} }}")
-    (loop,) = kernel.body
-    assert isinstance(loop, Loop)
-    return loop
+def test_fission_refuses_a_loop_that_bounds_another() -> None:
+    text = "kernel @k(out: f32[4,4]) { for i in 0..4 { for j in 0..i { out[i, j] = 0.0 } } }"
+    with pytest.raises(ValueError, match="fission i: the bounds of a loop inside depend on it"):
+        fission(parse_kernel(text), "i")
+
+
+def nested(body: str) -> Kernel:
+    return parse_kernel(
+        "kernel @k(x: f32[9,9], out: f32[9,9]) "
+        f"{{ for i in 0..8 {{ for j in 0..8 {{ {body} }} }} }}"
+    )
 
 
 @pytest.mark.parametrize(
-    ("body", "through"),
+    "body",
     [
-        ("out[i] = x[0]", None),
-        ("out[2*i] = x[i]", None),
-        ("for j in 0..3 { out[3*i + j] = x[j] }", None),
-        ("for j in 0..3 { out[i] = out[i] + x[j] }", None),
-        ("local t: f32[] t[] = x[i] out[i] = t[]", None),
-        ("out[2*i] = x[i] out[2*i + 1] = 0.0", None),
-        ("for j in 0..3 { out[4*i + j] = x[j] } for j in 3..4 { out[4*i + j] = 0.0 }", None),
-        ("for j in 0..3 { out[4*i + j] = x[j] } for j in 3..5 { out[4*i + j] = 0.0 }", "out"),
-        ("out[0] = x[i]", "out"),
-        ("out[0] = out[0] + x[i]", "out"),
-        ("out[i + 1] = out[i] + x[i]", "out"),
-        ("for j in 0..4 { out[3*i + j] = x[j] }", "out"),
-        ("for j in 0..i { out[i + j] = x[j] }", "out"),
-        ("out[i] = x[i] out[i + 1] = 0.0", "out"),
+        "out[i, j] = x[j, i]",
+        "out[i + 1, j] = out[i, j]",
+        "out[i + 1, j + 1] = out[i, j]",
+        "out[0, i] = x[i, j]",
+        "out[0, j] += x[i, j]",
     ],
 )
-def test_conflict(body: str, through: str | None) -> None:
-    assert conflict(body_loop(body)) == through
+def test_interchange_where_no_dependence_runs_backwards(body: str) -> None:
+    kernel = nested(body)
+    after = interchange(kernel, "i", "j")
+    assert [loop.var for loop in loops(after.body)] == ["j", "i"]
+    np.testing.assert_array_equal(outcome(after), outcome(kernel))
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("out[i + 1, j] = out[i, j + 1]", "interchange i, j: a flow dependence through out"),
+        ("out[i, j + 1] = out[i + 1, j]", "interchange i, j: an anti dependence through out"),
+        ("out[0, 0] = x[i, j]", "interchange i, j: an output dependence through out"),
+        ("out[0, 0] += x[i, j]", "dependence through out would run backwards"),
+        ("out[i, j] = 0.0 } for l in 0..8 { out[i, l] = 1.0", "j must be all that the body of i"),
+    ],
+)
+def test_interchange_refuses_the_others(body: str, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        interchange(nested(body), "i", "j")
 
 
 def test_loops_that_combine_values_stay_where_they_are() -> None:
     kernel = parse_kernel(SUMS)
-    for refused in (
-        lambda: sink(kernel, "k"),
-        lambda: annotate(kernel, "k", "parallel"),
-        lambda: annotate(kernel, "k", "vector"),
-    ):
-        with pytest.raises(ValueError, match="iterations of k depend on each other through acc"):
-            refused()
-    assert "unroll k" in print_kernel(annotate(kernel, "k", "unroll"))
+    for refused in (fission, parallelize, vectorize):
+        with pytest.raises(ValueError, match=r"k: the loop carries an? .* through acc"):
+            refused(kernel, "k")
+    assert "unroll k" in print_kernel(unroll(kernel, "k"))
+
+
+def test_serial_takes_a_promise_back() -> None:
+    kernel = parse_kernel(SUMS)
+    for promise in (parallelize, vectorize, unroll):
+        assert promise(kernel, "i") != kernel
+        assert serial(promise(kernel, "i"), "i") == kernel
 
 
 def test_words_for_what_is_not_there() -> None:
@@ -225,10 +275,12 @@ def test_words_for_what_is_not_there() -> None:
         split(kernel, "j", 2)
     with pytest.raises(ValueError, match="at least 1, got 0"):
         split(kernel, "i", 0)
-    with pytest.raises(ValueError, match="unknown loop kind 'fast'"):
-        annotate(kernel, "i", "fast")
     with pytest.raises(ValueError, match="no operand 'out'"):
         pack(kernel, "out", 0, 2)
+    with pytest.raises(ValueError, match="no local 'x'"):
+        stage(kernel, "i", "x")
+    with pytest.raises(ValueError, match="i must read acc at one place only"):
+        stage(kernel, "i", "acc")
 
 
 def test_pack_reads_blocks() -> None:
@@ -250,10 +302,12 @@ def test_pack_refuses_what_is_not_in_blocks() -> None:
         pack(split(rest, "io", 1), "x", 0, 4)
 
 
-def test_store_rows_follows_the_order_of_the_result() -> None:
+def test_a_tile_is_stored_in_the_order_of_the_result() -> None:
     kernel = kernel_of("conv", "f32[1,2,1,6]", "f32[8,2,1,1]")
-    tiled = sink(sink(kernel, "o1"), "oc")
-    tiled = annotate(annotate(tiled, "oc", "vector"), "o1", "unroll")
-    after = store_rows(tiled, "oc", "o1")
+    tiled = fission(fission(unroll(vectorize(kernel, "oc"), "o1"), "o1"), "oc")
+    after = interchange(stage(tiled, "o1_3", "acc"), "o1_3", "oc_3")
+    after = vectorize(serial(after, "oc_3"), "o1_3")
     np.testing.assert_array_equal(outcome(after), outcome(kernel))
-    assert "vector o1 in 0..6 {\n      out[0, oc, 0, o1] = tile[o1, oc]" in print_kernel(after)
+    text = print_kernel(after)
+    assert "vector oc_4 in 0..8 {\n      stage[o1_4, oc_4] = acc[o1_4, oc_4]" in text
+    assert "vector o1_3 in 0..6 {\n      out[0, oc_3, 0, o1_3] = stage[o1_3, oc_3]" in text

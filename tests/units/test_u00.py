@@ -8,8 +8,9 @@ import pytest
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.interp import run_kernel
-from course_lib.ir.loops.nest import Loop, accesses, loops, statements
+from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.loops.walk import accesses, loops, statements
 
 
 @pytest.fixture(scope="module")
@@ -29,17 +30,17 @@ def test_the_kernel_of_the_claims_computes_the_layer(kernel):
 
 
 def test_what_the_claims_say_is_true_or_false_as_the_answer_has_it(kernel):
-    (k,) = (loop for loop in loops(kernel) if loop.var == "k")
+    (k,) = (loop for loop in loops(kernel.body) if loop.var == "k")
     mi, ni = (s for s in statements(k.body) if isinstance(s, Loop))
     assert mi.extent and ni.extent
     reads_in_k = {buffer for kind, buffer, _ in accesses(k.body) if kind == "read"}
     written = [buffer for kind, buffer, _ in accesses(kernel.body) if kind == "write"]
-    parallel = [loop.var for loop in loops(kernel) if loop.kind == "parallel"]
+    parallel = [loop.var for loop in loops(kernel.body) if loop.kind == "parallel"]
     truth = {
         "A": "x2" in reads_in_k,
         "B": written.count("out") == 1,
         "C": mi.extent * ni.extent / (32 // 4) == 12,
-        "D": ni.kind == "vector" and steps(kernel, "x1", "ni") == [0, 1],
+        "D": ni.kind == "vector" and steps(kernel, "x1", "ni_2") == [0, 1],
         "E": parallel == ["k"],
         "F": "no" not in read_vars(kernel, "x0") and extent(kernel, "no") == 3,
     }
@@ -61,7 +62,7 @@ def read_vars(kernel, buffer):
 
 
 def extent(kernel, var):
-    return next(loop.extent for loop in loops(kernel) if loop.var == var)
+    return next(loop.extent for loop in loops(kernel.body) if loop.var == var)
 
 
 def test_the_students_notebook_runs_without_any_answer(run_notebook):

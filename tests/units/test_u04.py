@@ -29,7 +29,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.ir.loops.nest import loops
+from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower
 from course_lib.memory.liveness import lifetimes
 from course_lib.memory.offsets import arena_size, assign_offsets, lower_bound, one_after_another
@@ -222,7 +222,7 @@ def test_the_lanes_of_a_convolution_in_blocks_are_the_channels_of_a_block():
     made = compile_graph(graph, passes=[lambda g: in_layouts(g, able), fold], threads=1)
     steps = made.stage("scheduled").form.steps
     (kernel,) = [s.kernel for s in steps if s.kernel and s.kernel.name.startswith("conv")]
-    assert {s.extent for s in loops(kernel) if s.kind == "vector"} == {16}
+    assert {s.extent for s in loops(kernel.body) if s.kind == "vector"} == {16}
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")

@@ -67,15 +67,15 @@ def claims() -> str:
                 }
               }
               for k in 0..64 {
-                unroll mi in 0..6 {
-                  vector ni in 0..16 {
-                    acc[mi, ni] += x0[mi + 6*mo, k] * x1[k, ni + 16*no]
+                unroll mi_2 in 0..6 {
+                  vector ni_2 in 0..16 {
+                    acc[mi_2, ni_2] += x0[mi_2 + 6*mo, k] * x1[k, ni_2 + 16*no]
                   }
                 }
               }
-              unroll mi in 0..6 {
-                vector ni in 0..16 {
-                  out[mi + 6*mo, ni + 16*no] = relu(acc[mi, ni] + x2[ni + 16*no])
+              unroll mi_3 in 0..6 {
+                vector ni_3 in 0..16 {
+                  out[mi_3 + 6*mo, ni_3 + 16*no] = relu(acc[mi_3, ni_3] + x2[ni_3 + 16*no])
                 }
               }
             }

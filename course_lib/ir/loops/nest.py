@@ -13,16 +13,19 @@
 
 Buffers are row-major. The bounds of a loop are affine in the loops around it. A loop's kind is a
 promise about how it may run, not what it computes: every kind has the meaning of `for`.
-Next room: `text.py` (this text form) and `interp.py` (its meaning).
+
+As text, sums, differences, products and quotients are infix, every other scalar function is a call.
+A literal is f32 if it is written with a point and i64 if not; other types are spelled out, as in
+`1.0:f64`. `parse.py` reads the text back. Next room: `walk.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass
 from typing import Union
 
-from course_lib.ir.expr import Affine, Expr, Load, loads, transform
+from course_lib.ir.expr import INFIX, Affine, Expr, print_expr, print_indices
 from course_lib.ir.types import TensorType
 
 LOOP_KINDS = {
@@ -114,16 +117,20 @@ class Kernel:
     @property
     def buffers(self) -> dict[str, Buffer]:
         """Parameters and locals by name."""
-        found = {b.name: b for b in self.params}
-        found.update(
-            {s.buffer.name: s.buffer for s in statements(self.body) if isinstance(s, Local)}
-        )
-        return found
+        return {b.name: b for b in (*self.params, *_locals(self.body))}
 
     def __repr__(self) -> str:
-        from course_lib.ir.loops.text import print_kernel
-
         return print_kernel(self)
+
+
+def _locals(body: tuple[Stmt, ...]) -> list[Buffer]:
+    found: list[Buffer] = []
+    for stmt in body:
+        if isinstance(stmt, Local):
+            found.append(stmt.buffer)
+        elif isinstance(stmt, Loop):
+            found += _locals(stmt.body)
+    return found
 
 
 @dataclass(frozen=True)
@@ -135,128 +142,27 @@ class Packing:
     factor: int
 
 
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """Every statement, outside first."""
-    for stmt in body:
-        yield stmt
-        if isinstance(stmt, Loop):
-            yield from statements(stmt.body)
+def print_kernel(kernel: Kernel) -> str:
+    """The kernel as text; `parse_kernel` reads it back."""
+    params = ", ".join(f"{b.name}: {b.type}" for b in kernel.params)
+    packed = "".join(f" pack({p.param}, {p.axis}, {p.factor})" for p in kernel.packed)
+    where = f" loc({', '.join(json.dumps(o) for o in kernel.origin)})" if kernel.origin else ""
+    lines = [f"kernel @{kernel.name}({params}){packed}{where} {{"]
+    for stmt in kernel.body:
+        lines += _stmt(stmt, "  ")
+    return "\n".join([*lines, "}"]) + "\n"
 
 
-def loops(kernel: Kernel) -> list[Loop]:
-    return [s for s in statements(kernel.body) if isinstance(s, Loop)]
-
-
-def accumulators(kernel: Kernel) -> set[str]:
-    """The buffers that a reduction combines its values in."""
-    return {s.buffer for s in statements(kernel.body) if isinstance(s, Accumulate)}
-
-
-def rewrite(body: tuple[Stmt, ...], fn: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
-    """Rebuild bottom-up: `fn` gives the statements that take each statement's place."""
-    result: list[Stmt] = []
-    for stmt in body:
-        if isinstance(stmt, Loop):
-            stmt = replace(stmt, body=rewrite(stmt.body, fn))
-        result.extend(fn(stmt))
-    return tuple(result)
-
-
-def substitute(body: tuple[Stmt, ...], values: dict[str, Affine]) -> tuple[Stmt, ...]:
-    """Replace loop variables by affine expressions, everywhere in a body."""
-
-    def index(affine: Affine) -> Affine:
-        return affine.substitute(values)
-
-    def one(stmt: Stmt) -> tuple[Stmt, ...]:
-        match stmt:
-            case Store(_, indices, value) | Accumulate(_, indices, _, value):
-                new = tuple(
-                    index(i) if isinstance(i, Affine) else transform(i, index) for i in indices
-                )
-                return (replace(stmt, indices=new, value=transform(value, index)),)
-            case Loop():
-                return (replace(stmt, start=index(stmt.start), stop=index(stmt.stop)),)
-        return (stmt,)
-
-    return rewrite(body, one)
-
-
-def on_loads(body: tuple[Stmt, ...], fn: Callable[[Load], Expr]) -> tuple[Stmt, ...]:
-    """Replace every load of a body. (What an `Accumulate` reads of its own buffer is no load.)"""
-
-    def one(stmt: Stmt) -> tuple[Stmt, ...]:
-        if not isinstance(stmt, Write):
-            return (stmt,)
-        indices = tuple(i if isinstance(i, Affine) else transform(i, load=fn) for i in stmt.indices)
-        return (replace(stmt, indices=indices, value=transform(stmt.value, load=fn)),)
-
-    return rewrite(body, one)
-
-
-def accesses(body: tuple[Stmt, ...]) -> list[tuple[str, str, tuple[Union[Affine, Expr], ...]]]:
-    """Every ("read" | "write", buffer, indices) of a body, in program order."""
-    found = []
-    for stmt in statements(body):
-        if isinstance(stmt, Write):
-            if isinstance(stmt, Accumulate):
-                found.append(("read", stmt.buffer, stmt.indices))
-            read = [i for i in stmt.indices if not isinstance(i, Affine)] + [stmt.value]
-            found += [("read", e.buffer, e.indices) for r in read for e in loads(r)]
-            found.append(("write", stmt.buffer, stmt.indices))
-    return found
-
-
-def verify_kernel(kernel: Kernel) -> Kernel:
-    """Names defined before use, ranks that fit, distinct loop variables on every path."""
-
-    def fail(message: str) -> ValueError:
-        return ValueError(f"kernel @{kernel.name}: {message}")
-
-    def check_index(index: Union[Affine, Expr], live: set[str], scope: dict[str, Buffer]) -> None:
-        if not isinstance(index, Affine):
-            check_expr(index, live, scope)
-            return
-        unbound = [v for v in index.vars if v not in live]
-        if unbound:
-            raise fail(f"index {index} uses {unbound[0]}, which no loop around it defines")
-
-    def check_access(name: str, indices, live: set[str], scope: dict[str, Buffer]) -> None:
-        if name not in scope:
-            raise fail(f"{name} is not a parameter or a local in scope")
-        if len(indices) != scope[name].type.rank:
-            raise fail(f"{name} has {scope[name].type.rank} axes, indexed with {len(indices)}")
-        for index in indices:
-            check_index(index, live, scope)
-
-    def check_expr(expr: Expr, live: set[str], scope: dict[str, Buffer]) -> None:
-        from course_lib.ir.expr import Iter, walk
-
-        for e in walk(expr):
-            if isinstance(e, Load):
-                check_access(e.buffer, e.indices, live, scope)
-            elif isinstance(e, Iter):
-                check_index(e.index, live, scope)
-
-    def check(body: tuple[Stmt, ...], live: set[str], scope: dict[str, Buffer]) -> None:
-        scope = dict(scope)
-        for stmt in body:
-            match stmt:
-                case Local(buffer):
-                    scope[buffer.name] = buffer
-                case Store(name, indices, value) | Accumulate(name, indices, _, value):
-                    if isinstance(stmt, Accumulate) and stmt.op not in COMBINE:
-                        raise fail(f"{name} cannot accumulate with {stmt.op}: {', '.join(COMBINE)}")
-                    check_access(name, indices, live, scope)
-                    check_expr(value, live, scope)
-                case Loop(var, start, stop, inner, kind):
-                    if var in live:
-                        raise fail(f"loop variable {var} is already in use around it")
-                    if kind not in LOOP_KINDS:
-                        raise fail(f"unknown loop kind {kind!r}; known: {', '.join(LOOP_KINDS)}")
-                    check_index(start, live, scope)
-                    check_index(stop, live, scope)
-                    check(inner, live | {var}, scope)
-
-    check(kernel.body, set(), {b.name: b for b in kernel.params})
-    return kernel
+def _stmt(stmt: Stmt, indent: str) -> list[str]:
+    match stmt:
+        case Local(buffer):
+            return [f"{indent}local {buffer.name}: {buffer.type}"]
+        case Store(buffer, indices, value):
+            return [f"{indent}{buffer}[{print_indices(indices)}] = {print_expr(value)}"]
+        case Accumulate(buffer, indices, op, value):
+            sign = INFIX.get(op, op)
+            return [f"{indent}{buffer}[{print_indices(indices)}] {sign}= {print_expr(value)}"]
+        case Loop(var, start, stop, body, kind):
+            inner = [line for s in body for line in _stmt(s, indent + "  ")]
+            return [f"{indent}{kind} {var} in {start}..{stop} {{", *inner, f"{indent}}}"]
+    raise AssertionError(stmt)

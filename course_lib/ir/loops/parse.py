@@ -30,7 +30,7 @@ from course_lib.ir.loops.nest import (
     Stmt,
     Store,
 )
-from course_lib.ir.loops.nest import verify_kernel as verify
+from course_lib.ir.loops.verify import verify_kernel as verify
 from course_lib.ir.reader import Reader
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import DTYPES, DType, TensorType, bool_, f32, i64, parse_type

@@ -17,8 +17,7 @@ import numpy as np
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.interp import run_kernel, unwritten
-from course_lib.ir.loops.nest import Kernel
-from course_lib.ir.loops.text import print_kernel
+from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.types import TensorType
 
 

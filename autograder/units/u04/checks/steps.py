@@ -14,9 +14,8 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.interp import run_kernel
-from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.ir.loops.text import print_kernel
 from course_lib.lower.lower import lower
 from course_lib.passes.prepare.decompose import decompose
 
@@ -69,8 +68,8 @@ LEGAL: list[tuple[str, str, tuple[str, ...]]] = [
     for j in 0..4 {
       acc[] += x0[i, j]
     }
-    for j in 0..4 {
-      out[i, j] = x0[i, j] / acc[]
+    for k in 0..4 {
+      out[i, k] = x0[i, k] / acc[]
     }
   }
 }""",
@@ -159,15 +158,15 @@ ILLEGAL: list[tuple[str, str, str]] = [
     for j in 0..4 {
       out[i, j] = x0[i, j] * 2.0
     }
-    for j in 0..4 {
-      out[i, j] = x0[i, j] + 1.0
+    for k in 0..4 {
+      out[i, k] = x0[i, k] + 1.0
     }
   }
 }""",
     ),
     (
-        "Its last elements are read after the first iterations have written them. (`conflict` of "
-        "this loop is acc: it names one buffer, and out is another.)",
+        "Its last elements are read after the first iterations have written them. (The loop "
+        "carries dependences through two buffers: acc is one, and out is the other.)",
         "True only if no element is read after it was written",
         """kernel @cum(x0: f32[4], out: f32[4]) {
   local acc: f32[]

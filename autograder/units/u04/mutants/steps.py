@@ -6,10 +6,11 @@ import functools
 
 from autograder.check.framework import alternative, mutant
 from course_lib.ir.expr import Affine
-from course_lib.ir.loops.nest import Loop, Store, accesses, statements
+from course_lib.ir.loops.dependence import carried
+from course_lib.ir.loops.nest import Loop, Store
+from course_lib.ir.loops.walk import accesses, statements
 from course_lib.memory.in_place import reading_out
 from course_lib.memory.order import peak
-from course_lib.schedule.primitives import conflict
 
 # ── schedule.in_place.may_overwrite ──
 
@@ -65,14 +66,12 @@ def only_the_outer_loop(kernel, operand):
     """The rows are independent; what happens within one is not looked at."""
     if not _same_type(kernel, operand):
         return False
-    return all(
-        conflict(s) is None for s in reading_out(kernel, operand).body if isinstance(s, Loop)
-    )
+    return all(not carried(s) for s in reading_out(kernel, operand).body if isinstance(s, Loop))
 
 
 @mutant("schedule.in_place.may_overwrite")
-def unless_the_conflict_is_named_out(kernel, operand):
-    """`conflict` names one buffer: where it is another one, `out` may be a second."""
+def unless_the_first_dependence_is_through_out(kernel, operand):
+    """A loop may carry several: where the first is through another buffer, `out` may come next."""
     if not _same_type(kernel, operand):
         return False
 
@@ -84,7 +83,8 @@ def unless_the_conflict_is_named_out(kernel, operand):
                 return False
             written = written or "write" in ways
             both = isinstance(stmt, Loop) and ways == {"read", "write"}
-            if both and (conflict(stmt) == "out" or not clean(stmt.body)):
+            first = [d.buffer for d in carried(stmt)][:1] if both else []
+            if both and (first == ["out"] or not clean(stmt.body)):
                 return False
         return True
 

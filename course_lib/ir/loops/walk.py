@@ -1,0 +1,193 @@
+"""Walking over loop nests: everything that a statement holds, found or replaced.
+
+    accesses(body)                  every read and write, in program order
+    substitute(body, {"i": ..})     loop variables replaced:    i  ==>  16*io + ii
+
+Next room: `dependence.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, count
+from typing import NamedTuple, Union
+
+from course_lib.ir.expr import Affine, Expr, Load, loads, transform
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Write
+
+V = Affine.var
+
+
+def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+    """Every statement, outside first."""
+    for stmt in body:
+        yield stmt
+        if isinstance(stmt, Loop):
+            yield from statements(stmt.body)
+
+
+def loops(body: tuple[Stmt, ...]) -> list[Loop]:
+    """Every loop of a body, outside first."""
+    return [s for s in statements(body) if isinstance(s, Loop)]
+
+
+def accumulators(kernel: Kernel) -> set[str]:
+    """The buffers that a reduction combines its values in."""
+    return {s.buffer for s in statements(kernel.body) if isinstance(s, Accumulate)}
+
+
+def rewrite(body: tuple[Stmt, ...], fn: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
+    """Rebuild bottom-up: `fn` gives the statements that take each statement's place."""
+    result: list[Stmt] = []
+    for stmt in body:
+        if isinstance(stmt, Loop):
+            stmt = replace(stmt, body=rewrite(stmt.body, fn))
+        result.extend(fn(stmt))
+    return tuple(result)
+
+
+def on_writes(
+    body: tuple[Stmt, ...],
+    index: Callable[[Affine], Affine] = lambda a: a,
+    load: Callable[[Load], Expr] = lambda e: e,
+) -> tuple[Stmt, ...]:
+    """Every affine index and every load of the statements that write, passed through a function.
+
+    What an `Accumulate` reads of its own buffer is no load.
+    """
+
+    def one(stmt: Stmt) -> tuple[Stmt, ...]:
+        if not isinstance(stmt, Write):
+            return (stmt,)
+        indices = tuple(
+            index(i) if isinstance(i, Affine) else transform(i, index, load) for i in stmt.indices
+        )
+        return (replace(stmt, indices=indices, value=transform(stmt.value, index, load)),)
+
+    return rewrite(body, one)
+
+
+def on_loads(body: tuple[Stmt, ...], load: Callable[[Load], Expr]) -> tuple[Stmt, ...]:
+    """Replace every load of a body."""
+    return on_writes(body, load=load)
+
+
+def substitute(body: tuple[Stmt, ...], values: Mapping[str, Affine]) -> tuple[Stmt, ...]:
+    """Replace loop variables by affine expressions, everywhere in a body."""
+
+    def bounds(stmt: Stmt) -> tuple[Stmt, ...]:
+        if not isinstance(stmt, Loop):
+            return (stmt,)
+        start, stop = stmt.start.substitute(values), stmt.stop.substitute(values)
+        return (replace(stmt, start=start, stop=stop),)
+
+    return rewrite(on_writes(body, lambda index: index.substitute(values)), bounds)
+
+
+def renamed(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
+    """The body with other names for some buffers that it uses."""
+
+    def name(stmt: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(stmt, Write):
+            stmt = replace(stmt, buffer=names.get(stmt.buffer, stmt.buffer))
+        return (stmt,)
+
+    loads = on_loads(body, lambda e: replace(e, buffer=names.get(e.buffer, e.buffer)))
+    return rewrite(loads, name)
+
+
+def names_of(kernel: Kernel) -> list[str]:
+    """The names that a kernel gives: to its parameters, and to locals and loops in their order."""
+    given = [b.name for b in kernel.params]
+    for stmt in statements(kernel.body):
+        match stmt:
+            case Local(buffer):
+                given.append(buffer.name)
+            case Loop(var):
+                given.append(var)
+    return given
+
+
+def fresh_name(name: str, taken: Collection[str]) -> str:
+    """The name, or the first of name_2, name_3, ... that is not taken."""
+    numbered = (f"{original(name)}_{k}" for k in count(2))
+    return next(n for n in chain([name], numbered) if n not in taken)
+
+
+def original(name: str) -> str:
+    """What a copy was called at first: i for i, i_2 and i_3."""
+    return re.sub(r"_\d+$", "", name)
+
+
+def named_apart(kernel: Kernel) -> Kernel:
+    """The same kernel, with every name given once: the second loop over i is called i_2.
+
+    A primitive that copies statements ends with this, so that a loop is found by its name.
+    """
+    taken = set(names_of(kernel))
+    seen = {b.name for b in kernel.params}
+
+    def fresh(name: str) -> str:
+        new = fresh_name(name, taken) if name in seen else name
+        seen.add(new)
+        taken.add(new)
+        return new
+
+    def block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        done: list[Stmt] = []
+        while body:
+            stmt, body = body[0], body[1:]
+            match stmt:
+                case Local(Buffer(name, type)):
+                    new = fresh(name)
+                    stmt = Local(Buffer(new, type))
+                    body = renamed(body, {name: new}) if new != name else body
+                case Loop(var):
+                    new = fresh(var)
+                    inner = stmt.body if new == var else substitute(stmt.body, {var: V(new)})
+                    stmt = replace(stmt, var=new, body=block(inner))
+            done.append(stmt)
+        return tuple(done)
+
+    return replace(kernel, body=block(kernel.body))
+
+
+class Access(NamedTuple):
+    """A "read" or a "write" of an element."""
+
+    way: str
+    buffer: str
+    indices: tuple[Union[Affine, Expr], ...]
+
+
+def accesses(body: tuple[Stmt, ...]) -> list[Access]:
+    """Every access of a body, in program order. An `Accumulate` reads and writes its element."""
+    found: list[Access] = []
+    for stmt in statements(body):
+        if isinstance(stmt, Write):
+            if isinstance(stmt, Accumulate):
+                found.append(Access("read", stmt.buffer, stmt.indices))
+            read = [i for i in stmt.indices if not isinstance(i, Affine)] + [stmt.value]
+            found += [Access("read", e.buffer, e.indices) for r in read for e in loads(r)]
+            found.append(Access("write", stmt.buffer, stmt.indices))
+    return found
+
+
+def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
+    """The largest (`sign` +1) or smallest (-1) value of an index while these loops run.
+
+    around   loops in the order of `loops`: what the bounds of one use stands before it
+
+    for i in 0..8 { for j in i..8 { .. j - i .. } }     largest: 7, smallest: 0
+
+    Returns a number, or an affine index of variables of other loops. For a loop that runs at least
+    once wherever it stands, this is exact.
+    """
+    for loop in reversed(around):
+        coefficient = index.coefficient(loop.var)
+        if coefficient:
+            end = loop.stop - 1 if coefficient * sign > 0 else loop.start
+            index = index.substitute({loop.var: end})
+    return index

@@ -1,0 +1,15 @@
+"""Loops -> loops. Each primitive changes the order of the work and never the values it combines.
+
+    split.py        for i in 0..10 { .. i .. }
+                    ==>  for io in 0..2 { for ii in 0..4 { .. 4*io + ii .. } }; for it in 8..10 ..
+    interchange.py  for i { for j { .. } }        ==>  for j { for i { .. } }
+    fission.py      for i { acc = 0; for k { acc += .. }; out[i] = acc }
+                    ==>  for i { acc[i] = 0 }; for k { for i_2 { acc[i_2] += .. } }; for i_3 ..
+    vectorize.py, parallelize.py, unroll.py, serial.py        how the iterations of a loop run
+    stage.py        .. f(acc[i]) ..               ==>  stage[i] = acc[i]; .. f(stage[i]) ..
+    pack.py         w[16*oo + oi, k]              ==>  w[oo, k, oi]
+
+A script of primitives finds a loop by its name: the verifier demands that a kernel gives each name
+once, and `named_apart` calls a copy of the loop over i i_2. What would change the meaning is
+refused, by the dependences (`ir/loops/dependence.py`). `at.py` has what they share.
+"""

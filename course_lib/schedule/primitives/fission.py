@@ -1,0 +1,77 @@
+"""fission: a loop is distributed over the statements of its body, with scalar expansion.
+
+    for i in 0..10 { local acc: f32[]             local acc: f32[10]
+                     acc[] = 0.0                  for i in 0..10 { acc[i] = 0.0 }
+                     for k in 0..3 {       ==>    for k in 0..3 { for i_2 in 0..10 {
+                       acc[] += x[i, k] }           acc[i_2] += x[i_2, k] } }
+                     out[i] = acc[] }             for i_3 in 0..10 { out[i_3] = acc[i_3] }
+
+That is what makes lanes of a loop over results: afterwards the reduction is outside, and each of
+its steps is one vector operation. Next room: `vectorize.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.ir.expr import Affine, Load
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
+from course_lib.ir.loops.walk import loops, on_loads
+from course_lib.ir.types import TensorType
+from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers
+
+
+def fission(kernel: Kernel, var: str) -> Kernel:
+    """The loop goes inward, past everything that its body holds, to the statements that write.
+
+    Neighbouring ones share a loop, an inner loop takes it in, and a local becomes an array with one
+    element for each iteration (scalar expansion). The first loop keeps the name, the next ones are
+    called `<var>_2`, ...; all keep the kind. Legal if the loop carries no dependence.
+    """
+
+    def distributed(loop: Loop) -> tuple[Stmt, ...]:
+        what = f"fission {var}"
+        demand_numbers(loop, what)
+        if any(var in (*inner.start.vars, *inner.stop.vars) for inner in loops(loop.body)):
+            raise ValueError(f"{what}: the bounds of a loop inside depend on it")
+        demand_independent(loop, what)
+        return _inward(loop, loop.body, {})
+
+    return at_loop(kernel, var, distributed)
+
+
+def _inward(loop: Loop, body: tuple[Stmt, ...], private: dict[str, Affine]) -> tuple[Stmt, ...]:
+    """`body` with `loop` around each run of writes. `private` locals have a slot per iteration."""
+    slot = Affine.var(loop.var) - loop.start
+    done: list[Stmt] = []
+    run: list[Stmt] = []
+
+    def close_run() -> None:
+        if run:
+            done.append(replace(loop, body=tuple(run)))
+            run.clear()
+
+    for stmt in body:
+        match stmt:
+            case Local(Buffer(name, type)):
+                private = {**private, name: slot}
+                shape = (*type.dims, loop.extent or 0)
+                done.append(Local(Buffer(name, TensorType(type.dtype, shape))))
+            case Loop():
+                close_run()
+                done.append(replace(stmt, body=_inward(loop, stmt.body, private)))
+            case Store() | Accumulate():
+                run += _in_slots(stmt, private)
+    close_run()
+    return tuple(done)
+
+
+def _in_slots(stmt: Write, private: dict[str, Affine]) -> tuple[Stmt, ...]:
+    """The statement, with the iteration's slot appended to every access to a private local."""
+
+    def load(e: Load) -> Load:
+        return replace(e, indices=(*e.indices, private[e.buffer])) if e.buffer in private else e
+
+    if stmt.buffer in private:
+        stmt = replace(stmt, indices=(*stmt.indices, private[stmt.buffer]))
+    return on_loads((stmt,), load)

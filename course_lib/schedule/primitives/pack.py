@@ -1,0 +1,64 @@
+"""pack: an operand is stored in blocks, so that what a block of lanes reads is one run of bytes.
+
+    for no { vector ni in 0..32 { .. w[k, ni + 32*no] .. } }      w: f32[784,512]
+    ==>  pack(kernel, "w", 1, 32)
+    for no { vector ni in 0..32 { .. w[no, k, ni] .. } }          w: f32[16,784,32]
+
+Next room: `course_lib/schedule/choose.py`, which decides what to apply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from course_lib.ir.expr import Affine, Expr, Load
+from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Packing
+from course_lib.ir.loops.verify import verify_kernel
+from course_lib.ir.loops.walk import extreme, loops, on_loads
+from course_lib.ir.types import TensorType
+
+
+def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
+    """Split axis `axis` of an operand by `factor`: the outer part goes first, the inner part last.
+
+    Every access must be `factor * outer + inner` along that axis, which is what `split` leaves
+    behind. The caller of the kernel must rearrange the bytes: it finds the request in `packed`.
+    """
+    buffer = next((b for b in kernel.params[:-1] if b.name == param), None)
+    if buffer is None:
+        raise ValueError(f"kernel @{kernel.name} has no operand {param!r}")
+    sizes = buffer.type.dims
+    if not 0 <= axis < len(sizes) or factor < 1:
+        raise ValueError(f"pack: {param} has {len(sizes)} axes, got axis {axis} by {factor}")
+    if sizes[axis] % factor:
+        raise ValueError(f"pack: {sizes[axis]} does not divide into blocks of {factor}")
+    around = loops(kernel.body)
+
+    def block(e: Load) -> Load:
+        if e.buffer != param:
+            return e
+        outer, inner = _quotient(e.indices[axis], factor, around, param)
+        return replace(e, indices=(outer, *e.indices[:axis], *e.indices[axis + 1 :], inner))
+
+    shape = (sizes[axis] // factor, *sizes[:axis], *sizes[axis + 1 :], factor)
+    packed = Buffer(param, TensorType(buffer.type.dtype, shape))
+    params = tuple(packed if b.name == param else b for b in kernel.params)
+    requests = (*kernel.packed, Packing(param, axis, factor))
+    body = on_loads(kernel.body, block)
+    return verify_kernel(replace(kernel, params=params, body=body, packed=requests))
+
+
+def _quotient(
+    index: Affine | Expr, factor: int, around: Sequence[Loop], param: str
+) -> tuple[Affine, Affine]:
+    """Divide an index by the block size: exact if the remainder stays inside a block."""
+    if isinstance(index, Affine) and index.const % factor == 0:
+        outer = Affine(
+            tuple((v, c // factor) for v, c in index.terms if c % factor == 0),
+            index.const // factor,
+        )
+        inner = index - outer * factor
+        if extreme(inner, around, -1).const >= 0 and extreme(inner, around, +1).const < factor:
+            return outer, inner
+    raise ValueError(f"pack: {param} is read at {index}, which is not {factor} * outer + inner")

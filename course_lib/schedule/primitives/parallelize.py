@@ -1,0 +1,21 @@
+"""parallelize: the iterations may run at the same time, on several threads.
+
+    for i in 0..8 { out[i] = x[i] }
+    ==>  parallelize(kernel, "i")
+    parallel i in 0..8 { out[i] = x[i] }
+
+Next room: `unroll.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.ir.loops.nest import Kernel
+from course_lib.schedule.primitives.at import at_loop, demand_independent, find_loop
+
+
+def parallelize(kernel: Kernel, var: str) -> Kernel:
+    """Legal if the loop carries no dependence."""
+    demand_independent(find_loop(kernel, var), f"parallelize {var}")
+    return at_loop(kernel, var, lambda loop: (replace(loop, kind="parallel"),))

@@ -1,0 +1,23 @@
+"""vectorize: the iterations become the lanes of vector instructions.
+
+    for i in 0..8 { out[i] = x[i] }
+    ==>  vectorize(kernel, "i")
+    vector i in 0..8 { out[i] = x[i] }
+
+Next room: `parallelize.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from course_lib.ir.loops.nest import Kernel
+from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers, find_loop
+
+
+def vectorize(kernel: Kernel, var: str) -> Kernel:
+    """Legal if the loop carries no dependence, and its bounds are numbers."""
+    loop = find_loop(kernel, var)
+    demand_numbers(loop, f"vectorize {var}")
+    demand_independent(loop, f"vectorize {var}")
+    return at_loop(kernel, var, lambda loop: (replace(loop, kind="vector"),))
