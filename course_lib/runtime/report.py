@@ -1,4 +1,4 @@
-"""What a model cost: compile seconds, kernels with their work, memory. As text, HTML and JSON.
+"""What a model cost: compile seconds, kernels with their work, memory. As text and JSON.
 
 print(run.report())
 
@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.draw.base.listing import listing
 from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.node import Node
@@ -88,9 +87,6 @@ class Report:
         return "\n".join([*lines, "", *_aligned([COLUMNS, *self.cells()])])
 
     __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return listing("What it cost", str(self)).html
 
 
 def report(

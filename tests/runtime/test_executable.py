@@ -217,4 +217,4 @@ def test_stages_kernels_and_report() -> None:
     report = compiled.report()
     assert report.flops == sum(k.flops for k in compiled.kernels) > 2 * 5 * 8 * 6
     assert report.as_dict()["kernels"] == 1 and "matmul_relu_0" in str(report)
-    assert "matmul_relu_0" in report._repr_html_()
+    assert "matmul_relu_0" in repr(report)

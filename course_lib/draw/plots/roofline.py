@@ -73,10 +73,7 @@ def roofline(
     walls = [(foot, corner), (corner, end)]
     for dot, (x, y) in zip(dots, places, strict=True):
         content += _named_dot(dot, x, y, taken, walls, min(peak_flops, bandwidth * dot.intensity))
-    summary = (
-        f"peak {scaled(peak_flops, 'FLOP/s')}, memory {scaled(bandwidth, 'B/s')}, "
-        f"ridge at {digits(ridge)} FLOP/byte"
-    )
+    summary = f"{names[1]}, {names[0]}, ridge at {digits(ridge)} FLOP/byte"
     head = [label(14, 24, title, "cl-h"), label(14, 42, summary, "cl-c cl-m")]
     total = TOP + HEIGHT + 46
     states = {d.state for d in dots} - {""}

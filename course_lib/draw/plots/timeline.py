@@ -33,6 +33,7 @@ from course_lib.draw.base.ticks import ticks
 from course_lib.draw.base.units import binary, binary_unit, digits
 
 WIDTH, PLAN_HEIGHT, LANE_HEIGHT, MARGIN = 560.0, 260.0, 30.0, 14.0
+HEAD = 74.0  # room for the title, px
 NAME = 10.0  # font size inside a box, px
 
 
@@ -73,63 +74,83 @@ def timeline(
     return _plan(spans, title, time, bound, bound_name)
 
 
+@dataclass(frozen=True)
+class _Axes:
+    """Where a time and an address stand in the picture of a plan, in px; `top` in bytes."""
+
+    first: float
+    last: float
+    top: int
+    left: float = MARGIN + 52
+    head: float = HEAD
+
+    @property
+    def foot(self) -> float:
+        return self.head + PLAN_HEIGHT
+
+    def across(self, time: float) -> float:
+        return self.left + (time - self.first) / ((self.last - self.first) or 1) * WIDTH
+
+    def up(self, address: float) -> float:
+        return self.foot - address / (self.top or 1) * PLAN_HEIGHT
+
+
 def _plan(
     spans: Sequence[Span], title: str, time: str, bound: int | None, bound_name: str
 ) -> Picture:
     peak = max(s.high for s in spans)
-    top = max(peak, bound or 0)
-    factor, unit = binary_unit(top)
-    left, height, head = MARGIN + 52, PLAN_HEIGHT, 74.0
-    low_end = head + height
-
-    def across(t: float) -> float:
-        return left + (t - first) / ((last - first) or 1) * WIDTH
-
-    def up(address: float) -> float:
-        return low_end - address / (top or 1) * height
-
     first, last = min(s.start for s in spans), max(s.end for s in spans)
-    content = []
-    for value in ticks(0, top / factor, 6):
-        y = up(value * factor)
-        content.append(tag("path", d=f"M{points(left, y)}h{points(WIDTH)}", klass="cl-grid"))
-        content.append(label(left - 8, y + 3.5, digits(value), "cl-s cl-m cl-e"))
-    in_steps = _in_steps(spans)
-    if in_steps:
-        most = min(14, max(1, int(last - first)))  # no half steps
-        steps = [t for t in ticks(first, last, most) if t < last]
-        content += _time_axis(steps, lambda t: across(t + 0.5), low_end, time, left)
-    else:
-        content += _time_axis(ticks(first, last, 14), across, low_end, time, left)
-    turned = f"rotate(-90 {points(MARGIN + 11, head + height / 2)})"
-    axis = tag(
-        "text",
-        escape(f"address ({unit})"),
-        x=MARGIN + 11,
-        y=head + height / 2,
-        klass="cl-l cl-m cl-mid",
-        transform=turned,
-    )
-    content.append(axis)
+    axes, in_steps = _Axes(first, last, max(peak, bound or 0)), _in_steps(spans)
+    content = _addresses(axes) + _times(axes, time, in_steps)
+    line = None if bound is None else axes.up(bound)
     for s in spans:
-        x, y = across(s.start), up(s.high)
+        x, y = axes.across(s.start), axes.up(s.high)
         size = binary(s.high - s.low)
         tip = f"{s.name}: {size}, {_during(s, time, in_steps)}\n{s.tip}"
-        line = None if bound is None else up(bound)
-        content.append(_box(s, x, y, across(s.end) - x, up(s.low) - y, tip, size, line))
+        content.append(_box(s, x, y, axes.across(s.end) - x, axes.up(s.low) - y, tip, size, line))
     summary, beside = f"peak {binary(peak)}", MARGIN
     if bound is not None:
-        y = up(bound)
-        words = f"{bound_name} {binary(bound)}"
-        line = f"M{points(left, y)}h{points(WIDTH)}"
-        content.append(tag("path", d=line, klass="cl-bound", stroke_dasharray="6 4"))
-        content.append(label(left + WIDTH + 8, y - 2, bound_name, "cl-l"))
-        content.append(label(left + WIDTH + 8, y + 11, binary(bound), "cl-l"))
+        content += _bound(axes, bound, bound_name)
         beside += max(len(bound_name), 8) * 10.5 * SANS_WIDTH
         over = f"{digits(100 * (peak / bound - 1))} % above it" if bound else ""
-        summary += f", {words}" + (f", the plan is {over}" if over and peak != bound else "")
-    size = (left + WIDTH + beside, low_end + 42)
-    return _finish(title, summary, content, spans, size, left, time)
+        summary += f", {bound_name} {binary(bound)}"
+        summary += f", the plan is {over}" if over and peak != bound else ""
+    size = (axes.left + WIDTH + beside, axes.foot + 42)
+    return _finish(title, summary, content, spans, size, axes.left, time)
+
+
+def _addresses(axes: _Axes) -> list[str]:
+    """The axis of addresses, its grid and its name."""
+    factor, unit = binary_unit(axes.top)
+    content = []
+    for value in ticks(0, axes.top / factor, 6):
+        y = axes.up(value * factor)
+        content.append(tag("path", d=f"M{points(axes.left, y)}h{points(WIDTH)}", klass="cl-grid"))
+        content.append(label(axes.left - 8, y + 3.5, digits(value), "cl-s cl-m cl-e"))
+    x, y = MARGIN + 11, axes.head + PLAN_HEIGHT / 2
+    turned, name = f"rotate(-90 {points(x, y)})", escape(f"address ({unit})")
+    content.append(tag("text", name, x=x, y=y, klass="cl-l cl-m cl-mid", transform=turned))
+    return content
+
+
+def _times(axes: _Axes, time: str, in_steps: bool) -> list[str]:
+    """The axis of times; the number of a step stands under its middle."""
+    if not in_steps:
+        return _time_axis(ticks(axes.first, axes.last, 14), axes.across, axes.foot, time, axes.left)
+    most = min(14, max(1, int(axes.last - axes.first)))  # no half steps
+    steps = [t for t in ticks(axes.first, axes.last, most) if t < axes.last]
+    return _time_axis(steps, lambda t: axes.across(t + 0.5), axes.foot, time, axes.left)
+
+
+def _bound(axes: _Axes, bound: int, name: str) -> list[str]:
+    """A dashed line that no plan can go below, with its name beside it."""
+    y, x = axes.up(bound), axes.left + WIDTH + 8
+    line = f"M{points(axes.left, y)}h{points(WIDTH)}"
+    return [
+        tag("path", d=line, klass="cl-bound", stroke_dasharray="6 4"),
+        label(x, y - 2, name, "cl-l"),
+        label(x, y + 11, binary(bound), "cl-l"),
+    ]
 
 
 def _in_steps(spans: Sequence[Span]) -> bool:
@@ -151,7 +172,7 @@ def _lanes(spans: Sequence[Span], title: str, time: str) -> Picture:
     names = list(dict.fromkeys(s.lane for s in spans))
     shown = [shorten(n, 24) for n in names]
     left = MARGIN + max(len(n) for n in shown) * 11 * SANS_WIDTH + 14
-    head = 74.0
+    head = HEAD
     low_end = head + LANE_HEIGHT * len(names)
     first, last = min(s.start for s in spans), max(s.end for s in spans)
 
