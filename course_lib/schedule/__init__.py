@@ -1,6 +1,6 @@
 """Loops -> better loops.
 
-    primitives.py  split, reorder, unroll, vectorize, parallelize, pack: one loop nest to another
+    primitives/    split, interchange, fission, vectorize, ...: one nest to another, a file each
     candidates.py  the tiles that a kernel could have
     choose.py      the cheapest of them, for which machine
     schedule.py    a whole program
