@@ -7,7 +7,7 @@ import functools
 from autograder.check.framework import alternative, mutant
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.dependence import carried
-from course_lib.ir.loops.nest import Loop, Store
+from course_lib.ir.loops.nest import Loop, Store, Write
 from course_lib.ir.loops.walk import accesses, statements
 from course_lib.memory.in_place import reading_out
 from course_lib.memory.order import peak
@@ -109,7 +109,7 @@ def by_running_the_indices(kernel, operand):
                 bounds = range(stmt.start.evaluate(values), stmt.stop.evaluate(values))
                 if not all(clean(stmt.body, {**values, stmt.var: n}) for n in bounds):
                     return False
-            elif isinstance(stmt, Store):
+            elif isinstance(stmt, Write):
                 for way, name, at in accesses((stmt,)):
                     if name not in (operand, "out"):
                         continue
@@ -125,10 +125,23 @@ def by_running_the_indices(kernel, operand):
     return clean(kernel.body, {})
 
 
+def _by_depth(body, around=()):
+    """Every access, with the loop variables called by how deep their loops lie."""
+    here = {var: Affine.var(f"depth{depth}") for depth, var in enumerate(around)}
+    for stmt in body:
+        if isinstance(stmt, Loop):
+            yield from _by_depth(stmt.body, (*around, stmt.var))
+            continue
+        for way, name, at in accesses((stmt,)):
+            yield way, name, tuple(i.substitute(here) if isinstance(i, Affine) else i for i in at)
+
+
 @alternative("schedule.in_place.may_overwrite")
 def reads_in_order_of_text(kernel, operand):
     """No read after a write in the text of any loop body, and equal indices everywhere."""
-    reads, writes = _places(kernel, operand)
+    found = set(_by_depth(kernel.body))
+    reads = {at for way, name, at in found if way == "read" and name == operand}
+    writes = {at for way, name, at in found if way == "write" and name == "out"}
     if not _same_type(kernel, operand) or not set(reads) <= set(writes):
         return False
 
