@@ -21,8 +21,9 @@ from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.draw.graphs.stages import slider
 from course_lib.frontend import load, signature
+from course_lib.ir.attributes import REQUIRED
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.registry import KINDS, OPS, REQUIRED, Op
+from course_lib.ir.registry import KINDS, OPS, Op
 from course_lib.ir.types import TensorType
 from course_lib.models import MODELS, example_inputs
 
@@ -221,7 +222,10 @@ def _signature(row: Op) -> str:
     shown = "abcdefghi"[: least + 1 if most is None else most]
     args = [name if k < least else f"[{name}]" for k, name in enumerate(shown)]
     args += ["..."] if most is None else []
-    attrs = ", ".join(n if d is REQUIRED else f"{n} = {_plain(d)}" for n, d in row.attrs.items())
+    attrs = ", ".join(
+        f"{name}: {attr.kind}" if attr.default is REQUIRED else f"{name} = {_plain(attr.default)}"
+        for name, attr in row.attrs.items()
+    )
     return f"{row.name}({', '.join(args)})" + (f" {{{attrs}}}" if attrs else "")
 
 
@@ -237,8 +241,9 @@ def _as_dict(row: Op) -> dict[str, Any]:
         "kind": row.kind,
         "doc": row.doc,
         "arity": row.arity,
-        "attrs": {n: None if d is REQUIRED else d for n, d in row.attrs.items()},
-        "required": [n for n, d in row.attrs.items() if d is REQUIRED],
+        "attrs": {n: None if a.default is REQUIRED else a.default for n, a in row.attrs.items()},
+        "kinds": {n: a.kind for n, a in row.attrs.items()},
+        "required": [n for n, a in row.attrs.items() if a.default is REQUIRED],
         "has_loops": row.loops is not None,
         "composite": row.kind == "composite",
     }

@@ -15,11 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.attributes import REQUIRED, Attr, Attrs
 from course_lib.ir.expr import LoopForm
 from course_lib.ir.types import TensorType
-
-Attrs = Mapping[str, Any]
-REQUIRED = object()  # an attribute without a default
 
 KINDS = {
     "source": "where values come from",
@@ -32,11 +30,11 @@ KINDS = {
 }
 
 
-def _one_flop_per_element(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
+def one_flop_per_element(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
     return out.numel
 
 
-def _no_flops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
+def no_flops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> int:
     return 0
 
 
@@ -45,7 +43,7 @@ class Op:
     """One row.
 
     arity      number of operands: an int, or (least, most) where `most` may be None
-    attrs      attribute names and their defaults (`REQUIRED` if there is none)
+    attrs      the attributes: what each may be, and its default
     infer      (operand types, attrs) -> result type; raises ValueError with words for a student
     evaluate   (arrays, attrs) -> array: the meaning, in numpy
     loops      (result type, operand types, attrs) -> loop forms; None if it must be decomposed,
@@ -60,10 +58,10 @@ class Op:
     doc: str
     infer: Callable[[Sequence[TensorType], Attrs], TensorType]
     evaluate: Callable[[Sequence[np.ndarray], Attrs], np.ndarray]
-    attrs: Mapping[str, Any] = field(default_factory=dict)
+    attrs: Mapping[str, Attr] = field(default_factory=dict)
     loops: Callable[[TensorType, Sequence[TensorType], Attrs], list[LoopForm]] | None = None
     decompose: Callable[[Sequence[Any], Attrs], Any] | None = None
-    flops: Callable[[TensorType, Sequence[TensorType], Attrs], int] = _one_flop_per_element
+    flops: Callable[[TensorType, Sequence[TensorType], Attrs], int] = one_flop_per_element
 
     def check_arity(self, count: int) -> None:
         least, most = (self.arity, self.arity) if isinstance(self.arity, int) else self.arity
@@ -72,15 +70,19 @@ class Op:
             raise ValueError(f"{self.name} takes {wanted} operands, got {count}")
 
     def complete(self, given: Attrs) -> dict[str, Any]:
-        """The given attributes with the defaults filled in, in the order of the row."""
+        """The given attributes with the defaults filled in, in the order of the row.
+
+        ValueError if one is unknown, is missing, or cannot have its value.
+        """
         unknown = sorted(set(given) - set(self.attrs))
         if unknown:
             known = ", ".join(self.attrs) or "none"
             raise ValueError(f"{self.name} has no attribute {unknown[0]!r}; it has: {known}")
-        full = {name: given.get(name, default) for name, default in self.attrs.items()}
-        missing = [name for name, value in full.items() if value is REQUIRED]
-        if missing:
-            raise ValueError(f"{self.name} needs the attribute {missing[0]!r}")
+        full = {name: given.get(name, attr.default) for name, attr in self.attrs.items()}
+        for name, value in full.items():
+            if value is REQUIRED:
+                raise ValueError(f"{self.name} needs the attribute {name!r}")
+            self.attrs[name].check(value, f"{self.name}: {name}")
         return full
 
 

@@ -147,7 +147,7 @@ def tip(value: Value) -> str:
     node = value.node
     row = op_row(node.op)
     lines = [f"%{value.name} = {node.op} : {node.type}"]
-    attrs = {k: v for k, v in node.attrs.items() if k != "value" and v != row.attrs.get(k)}
+    attrs = {k: v for k, v in node.attrs.items() if k != "value" and v != row.attrs[k].default}
     lines += [f"{k} = {shorten(str(v), 60)}" for k, v in attrs.items()]
     if node.op == "constant" and node.value.size == 1:
         lines.append(f"value = {digits(float(node.value.reshape(-1)[0]))}")

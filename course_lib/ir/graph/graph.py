@@ -155,11 +155,11 @@ def _line(node: Node, names: dict[Node, str], constants: str, indent: str) -> st
 
 
 def _attrs(node: Node, constants: str, indent: str) -> str:
-    defaults = op_row(node.op).attrs
+    row = op_row(node.op).attrs
     shown = [
         f"{name} = {_attr(value, constants, indent)}"
         for name, value in node.attrs.items()
-        if not (name in defaults and _same(defaults[name], value))
+        if not (name in row and _same(row[name].default, value))
     ]
     return f" {{{', '.join(shown)}}}" if shown else ""
 

@@ -17,30 +17,22 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window
-from course_lib.ir.registry import (
-    REQUIRED,
-    Attrs,
-    Op,
-    flops,
-    normal_axes,
-    normal_axis,
-    op,
-    register,
-)
+from course_lib.ir.registry import Op, flops, normal_axes, normal_axis, op, register
 from course_lib.ir.types import TensorType, divide, i64, type_of
 
 Infer = Callable[[Sequence[TensorType], Attrs], TensorType]
 
 
-def composite(floats: bool = True, infer: Infer | None = None, **attrs: Any):
+def composite(floats: bool = True, infer: Infer | None = None, **attrs: Attr):
     """Make a row of a definition: its name, operands and text are those of the function.
 
-    `attrs` are the attributes and their defaults, as in `Op`; `floats` says that the first operand
+    `attrs` are what each attribute may be; `floats` says that the first operand
     must be a float tensor. The type is that of the definition unless `infer` gives it.
     """
 
@@ -86,8 +78,10 @@ def _arity(define: Callable[..., Node]) -> int | tuple[int, int]:
 
 # ── means and normalizations ──
 
+EPS = Attr("float", 1e-5)
 
-@composite(axes=None, keepdims=False)
+
+@composite(axes=Attr("axes", None), keepdims=Attr("bool", False))
 def mean(x: Node, *, axes: Sequence[int] | None, keepdims: bool) -> Node:
     """the average along axes (None: all)"""
     normal = normal_axes(axes, x.type.rank, "mean")
@@ -102,14 +96,14 @@ def _shifted_exp(x: Node, axis: int) -> tuple[Node, Node, Node]:
     return shifted, e, b.reduce_sum(e, (axis,), keepdims=True)
 
 
-@composite(axis=-1)
+@composite(axis=Attr("axis", -1))
 def softmax(x: Node, *, axis: int) -> Node:
     """exp(x) / sum(exp(x)) along an axis"""
     _, e, total = _shifted_exp(x, axis)
     return e / total
 
 
-@composite(axis=-1)
+@composite(axis=Attr("axis", -1))
 def log_softmax(x: Node, *, axis: int) -> Node:
     """log(softmax(x))"""
     shifted, _, total = _shifted_exp(x, axis)
@@ -134,7 +128,7 @@ def _per_channel(v: Node | None, rank: int) -> Node | None:
     return v and b.reshape(v, (1, v.type.shape[0], *[1] * (rank - 2)))
 
 
-@composite(axis=-1, eps=1e-5)
+@composite(axis=Attr("axis", -1), eps=EPS)
 def layer_norm(
     x: Node, scale: Node | None = None, shift: Node | None = None, *, axis: int, eps: float
 ) -> Node:
@@ -143,7 +137,7 @@ def layer_norm(
     return _affine(_standardize(x, tuple(range(first, x.type.rank)), eps), scale, shift)
 
 
-@composite(eps=1e-5)
+@composite(eps=EPS)
 def batch_norm(x: Node, scale: Node, shift: Node, mean: Node, variance: Node, *, eps) -> Node:
     """(x - mean) / sqrt(var + eps) * scale + shift per channel (inference)"""
     rank, vectors = x.type.rank, (scale, shift, mean, variance)
@@ -154,7 +148,7 @@ def batch_norm(x: Node, scale: Node, shift: Node, mean: Node, variance: Node, *,
     return _affine(x, _per_channel(factor, rank), _per_channel(offset, rank))
 
 
-@composite(groups=REQUIRED, eps=1e-5)
+@composite(groups=Attr("int", least=1), eps=EPS)
 def group_norm(
     x: Node, scale: Node | None = None, shift: Node | None = None, *, groups: int, eps: float
 ) -> Node:
@@ -169,7 +163,7 @@ def group_norm(
 # ── activations ──
 
 
-@composite(approximate="none")
+@composite(approximate=Attr("string", "none", among=("none", "tanh")))
 def gelu(x: Node, *, approximate: str) -> Node:
     """x times the normal distribution function at x"""
     if approximate == "tanh":
@@ -178,14 +172,14 @@ def gelu(x: Node, *, approximate: str) -> Node:
     return (x * 0.5) * (b.erf(x * math.sqrt(0.5)) + 1.0)
 
 
-@composite(floats=False, min=None, max=None)
+@composite(floats=False, min=Attr("number", None), max=Attr("number", None))
 def clamp(x: Node, *, min: float | None, max: float | None) -> Node:
     """x limited to min .. max; None leaves a side open"""
     x = x if min is None else b.maximum(x, min)
     return x if max is None else b.minimum(x, max)
 
 
-@composite(alpha=1 / 6, beta=0.5)
+@composite(alpha=Attr("float", 1 / 6), beta=Attr("float", 0.5))
 def hard_sigmoid(x: Node, *, alpha: float, beta: float) -> Node:
     """clamp(alpha * x + beta, 0, 1)"""
     return clamp(x * alpha + beta, min=0.0, max=1.0)
@@ -209,14 +203,14 @@ def softplus(x: Node) -> Node:
     return b.relu(x) + b.log(b.exp(-b.abs(x)) + 1.0)  # exp never overflows
 
 
-@composite(alpha=1.0)
+@composite(alpha=Attr("float", 1.0))
 def elu(x: Node, *, alpha: float) -> Node:
     """x above 0, alpha * (exp(x) - 1) below"""
     below = (b.exp(b.minimum(x, 0.0)) - 1.0) * alpha
     return b.select(apply("gt", x, 0.0), x, below)
 
 
-@composite(slope=0.01)
+@composite(slope=Attr("float", 0.01))
 def leaky_relu(x: Node, *, slope: float) -> Node:
     """x above 0, slope * x below"""
     return b.select(apply("ge", x, 0.0), x, x * slope)
@@ -225,7 +219,7 @@ def leaky_relu(x: Node, *, slope: float) -> Node:
 # ── windows ──
 
 
-@composite(kernel=REQUIRED, **WINDOW_ATTRS, count_include_pad=False)
+@composite(kernel=Attr("ints", least=1), **WINDOW_ATTRS, count_include_pad=Attr("bool", False))
 def avg_pool(x: Node, *, kernel: tuple[int, ...], count_include_pad: bool, **where: Any) -> Node:
     """the mean of each window"""
     total = apply("sum_pool", x, kernel=kernel, **where)
@@ -238,7 +232,9 @@ def avg_pool(x: Node, *, kernel: tuple[int, ...], count_include_pad: bool, **whe
     return total / const(counts.astype(image.dtype.numpy))
 
 
-@composite(**WINDOW_ATTRS, groups=1, output_padding=None)
+@composite(
+    **WINDOW_ATTRS, groups=Attr("int", 1, least=1), output_padding=Attr("ints", None, least=0)
+)
 def conv_transpose(x: Node, w: Node, *, groups: int, output_padding, **where: Any) -> Node:
     """the transpose of conv: w is [ic, oc/groups, ...]"""
     # Spread the input out by the stride, then convolve with the weights turned around.
@@ -289,7 +285,7 @@ def _arg_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     return TensorType(i64, op("reduce_max").infer(types, kept).shape)
 
 
-_ARG: dict[str, Any] = {"axis": 0, "keepdims": False, "last": False}
+_ARG = {"axis": Attr("axis", 0), "keepdims": Attr("bool", False), "last": Attr("bool", False)}
 
 
 @composite(floats=False, infer=_arg_type, **_ARG)

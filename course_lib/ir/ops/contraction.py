@@ -17,11 +17,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm, call
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.elementwise import broadcast, broadcast_index, same_dtype
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window, padded, positions_of, without_padding
-from course_lib.ir.registry import Attrs, Op, register
+from course_lib.ir.registry import Op, register
 from course_lib.ir.types import TensorType
 
 V = Affine.var
@@ -144,7 +145,7 @@ CONV = register(
         kind="contraction",
         arity=2,
         doc="convolution of x[n,c,...] with w[oc,c/groups,...] (cross-correlation, as in torch)",
-        attrs={**WINDOW_ATTRS, "groups": 1},
+        attrs={**WINDOW_ATTRS, "groups": Attr("int", 1, least=1)},
         infer=_conv_type,
         evaluate=_conv,
         loops=_conv_loops,

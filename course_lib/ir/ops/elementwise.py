@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm, call, cast
-from course_lib.ir.registry import REQUIRED, Attrs, Op, register
+from course_lib.ir.registry import Op, register
 from course_lib.ir.scalar import SCALARS, Scalar, convert
 from course_lib.ir.types import Dim, TensorType, bool_, dtype
 
@@ -143,7 +144,7 @@ register(
         kind="elementwise",
         arity=1,
         doc="the same numbers as another element type; to integers: truncated, saturated, NaN 0",
-        attrs={"dtype": REQUIRED},
+        attrs={"dtype": Attr("dtype")},
         infer=lambda types, attrs: TensorType(dtype(attrs["dtype"]), types[0].shape),
         evaluate=_cast,
         loops=_cast_loops,

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import LoopForm, call, cast, literal
 from course_lib.ir.ops.elementwise import point
-from course_lib.ir.registry import Attrs, Op, _no_flops, normal_axis, register
+from course_lib.ir.registry import Op, no_flops, normal_axis, register
 from course_lib.ir.types import Sym, TensorType, i64, product
 
 
@@ -66,10 +67,10 @@ register(
     Op(
         name="gather",
         kind="movement",
-        flops=_no_flops,
+        flops=no_flops,
         doc="slices of x along an axis, picked by integer indices (numpy's take)",
         arity=2,
-        attrs={"axis": 0},
+        attrs={"axis": Attr("axis", 0)},
         infer=_gather_type,
         evaluate=lambda arrays, attrs: np.take(
             arrays[0], counted(arrays[1], arrays[0].shape[attrs["axis"]]), axis=attrs["axis"]
@@ -120,10 +121,10 @@ register(
     Op(
         name="gather_elements",
         kind="movement",
-        flops=_no_flops,
+        flops=no_flops,
         doc="one element of x for each index, along an axis (numpy's take_along_axis)",
         arity=2,
-        attrs={"axis": 0},
+        attrs={"axis": Attr("axis", 0)},
         infer=_gather_elements_type,
         evaluate=_gather_elements,
         loops=_gather_elements_loops,

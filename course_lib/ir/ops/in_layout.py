@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm, call
 from course_lib.ir.graph.build import relayout
 from course_lib.ir.graph.node import Node, apply
@@ -37,7 +38,7 @@ from course_lib.ir.ops.layout import (
 )
 from course_lib.ir.ops.pooling import MAX_POOL, SUM_POOL
 from course_lib.ir.ops.window import Window
-from course_lib.ir.registry import REQUIRED, Attrs, Op, register
+from course_lib.ir.registry import Op, register
 from course_lib.ir.types import TensorType
 
 V = Affine.var
@@ -103,7 +104,7 @@ class InLayout:
             kind=self.plain.kind,
             arity=self.plain.arity,
             doc=f"{self.plain.name} of images that lie in `layouts`, in loops of its own",
-            attrs={**self.plain.attrs, "layouts": REQUIRED},
+            attrs={**self.plain.attrs, "layouts": Attr("layouts")},
             infer=self.infer,
             evaluate=self.evaluate,
             loops=loops,

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.ops.elementwise import same_dtype
 from course_lib.ir.ops.gather import counted
-from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, normal_axis, register
+from course_lib.ir.registry import Op, no_flops, normal_axis, register
 from course_lib.ir.types import TensorType, i64
 
 REDUCTIONS = {
@@ -25,10 +26,11 @@ REDUCTIONS = {
     "max": np.maximum.at,
     "min": np.minimum.at,
 }
+_REDUCTION = Attr("string", "none", among=("none", *REDUCTIONS))
 
 
 def _library(name: str, doc: str, **fields) -> None:
-    register(Op(name=name, kind="movement", doc=doc, flops=_no_flops, **fields))
+    register(Op(name=name, kind="movement", doc=doc, flops=no_flops, **fields))
 
 
 def _write(x: np.ndarray, where: tuple[np.ndarray, ...], updates: np.ndarray, how: str):
@@ -46,8 +48,6 @@ def _check(types: Sequence[TensorType], attrs: Attrs, what: str) -> None:
     same_dtype([x, updates], what)
     if indices.dtype.kind not in ("int", "uint"):
         raise ValueError(f"{what}: indices must be integers, got {indices}")
-    if attrs["reduction"] not in ("none", *REDUCTIONS):
-        raise ValueError(f"{what}: unknown reduction {attrs['reduction']!r}")
 
 
 def _scatter_elements_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
@@ -74,7 +74,7 @@ _library(
     "scatter_elements",
     "x with one element replaced for each index along an axis (the reverse of gather_elements)",
     arity=3,
-    attrs={"axis": 0, "reduction": "none"},
+    attrs={"axis": Attr("axis", 0), "reduction": _REDUCTION},
     infer=_scatter_elements_type,
     evaluate=_scatter_elements,
 )
@@ -103,7 +103,7 @@ _library(
     "scatter_nd",
     "x with slices replaced: the last axis of the indices holds the coordinates of one slice",
     arity=3,
-    attrs={"reduction": "none"},
+    attrs={"reduction": _REDUCTION},
     infer=_scatter_nd_type,
     evaluate=_scatter_nd,
 )
@@ -128,7 +128,7 @@ _library(
     "argsort",
     "the order that sorts x along an axis; equal elements keep their order",
     arity=1,
-    attrs={"axis": REQUIRED, "descending": False},
+    attrs={"axis": Attr("axis"), "descending": Attr("bool", False)},
     infer=_argsort_type,
     evaluate=_argsort,
 )

@@ -18,10 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm
 from course_lib.ir.graph.build import reshape, transpose
 from course_lib.ir.graph.node import Node
-from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, register
+from course_lib.ir.registry import Op, no_flops, register
 from course_lib.ir.types import Dim, TensorType, divide, type_of
 
 V = Affine.var
@@ -220,11 +221,11 @@ register(
         kind="movement",
         arity=1,
         doc="an image or filters in another layout: nchw, nhwc, in blocks as nchw16c, oihw16i16o",
-        attrs={"src": REQUIRED, "dst": REQUIRED},
+        attrs={"src": Attr("string"), "dst": Attr("string")},
         infer=_type,
         evaluate=lambda arrays, attrs: rearranged(arrays[0], attrs["src"], attrs["dst"]),
         loops=_loops,
         decompose=_decompose,
-        flops=_no_flops,
+        flops=no_flops,
     )
 )

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm, literal
 from course_lib.ir.ops.elementwise import broadcast_index, point, same_dtype
-from course_lib.ir.registry import REQUIRED, Attrs, Op, _no_flops, normal_axis, register
+from course_lib.ir.registry import Op, no_flops, normal_axis, register
 from course_lib.ir.types import Dim, Sym, TensorType, divide, product
 
 V = Affine.var
@@ -23,7 +24,7 @@ V = Affine.var
 
 def _moved(name: str, doc: str, **fields) -> None:
     fields.setdefault("arity", 1)
-    register(Op(name=name, kind="movement", doc=doc, flops=_no_flops, **fields))
+    register(Op(name=name, kind="movement", doc=doc, flops=no_flops, **fields))
 
 
 def _reshape_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
@@ -50,7 +51,7 @@ def _reshape(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
 _moved(
     "reshape",
     "the same elements in row-major order under another shape; one size may be -1",
-    attrs={"shape": REQUIRED},
+    attrs={"shape": Attr("sizes")},
     infer=_reshape_type,
     evaluate=_reshape,
 )
@@ -72,7 +73,7 @@ def _transpose_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -
 _moved(
     "transpose",
     "axes in another order: axis i of the result is axis perm[i] of x",
-    attrs={"perm": REQUIRED},
+    attrs={"perm": Attr("axes")},
     infer=_transpose_type,
     evaluate=lambda arrays, attrs: arrays[0].transpose(attrs["perm"]).copy(),
     loops=_transpose_loops,
@@ -95,7 +96,7 @@ def _expand_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> l
 _moved(
     "expand",
     "sizes of 1 stretched to the given shape",
-    attrs={"shape": REQUIRED},
+    attrs={"shape": Attr("sizes")},
     infer=_expand_type,
     evaluate=lambda arrays, attrs: np.broadcast_to(arrays[0], tuple(attrs["shape"])).copy(),
     loops=_expand_loops,
@@ -145,7 +146,7 @@ def _slice_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> li
 _moved(
     "slice",
     "elements start, start+step, ... before stop, along every axis; a step may be negative",
-    attrs={"starts": REQUIRED, "stops": REQUIRED, "steps": None},
+    attrs={"starts": Attr("ints"), "stops": Attr("sizes"), "steps": Attr("ints", None)},
     infer=_slice_type,
     evaluate=_slice,
     loops=_slice_loops,
@@ -183,7 +184,7 @@ _moved(
     "concat",
     "operands one after another along an axis",
     arity=(1, None),
-    attrs={"axis": REQUIRED},
+    attrs={"axis": Attr("axis")},
     infer=_concat_type,
     evaluate=lambda arrays, attrs: np.concatenate(arrays, axis=attrs["axis"]),
     loops=_concat_loops,
@@ -249,7 +250,12 @@ def _border(out: TensorType, x: TensorType, attrs: Attrs) -> Iterator[Nest]:
 _moved(
     "pad",
     "a border of `value`, `interior` more of it between neighbours (as in XLA)",
-    attrs={"low": REQUIRED, "high": REQUIRED, "value": 0, "interior": None},
+    attrs={
+        "low": Attr("ints", least=0),
+        "high": Attr("ints", least=0),
+        "value": Attr("number", 0),
+        "interior": Attr("ints", None, least=0),
+    },
     infer=_pad_type,
     evaluate=_pad,
     loops=_pad_loops,

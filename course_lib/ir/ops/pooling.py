@@ -14,10 +14,11 @@ from functools import partial
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, LoopForm
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window, padded, positions_of, without_padding
-from course_lib.ir.registry import REQUIRED, Attrs, Op, register
+from course_lib.ir.registry import Op, register
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import DType, TensorType
 
@@ -74,7 +75,7 @@ def _row(name: str, function: Callable[..., np.ndarray], combine: str, doc: str)
         kind="contraction",
         arity=1,
         doc=doc,
-        attrs={"kernel": REQUIRED, **WINDOW_ATTRS},
+        attrs={"kernel": Attr("ints", least=1), **WINDOW_ATTRS},
         infer=pool_type,
         evaluate=partial(_pool, function, combine),
         loops=partial(_pool_loops, combine),

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, Iter, LoopForm, call, literal
-from course_lib.ir.registry import REQUIRED, Attrs, Op, normal_axes, normal_axis, register
+from course_lib.ir.registry import Op, normal_axes, normal_axis, register
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import DType, TensorType
 
@@ -60,7 +61,7 @@ def _row(name: str, function, combine: str, doc: str) -> Op:
         kind="reduction",
         arity=1,
         doc=doc,
-        attrs={"axes": None, "keepdims": False},
+        attrs={"axes": Attr("axes", None), "keepdims": Attr("bool", False)},
         infer=_infer,
         evaluate=evaluate,
         loops=_loops(combine),
@@ -111,7 +112,11 @@ register(
         kind="reduction",
         arity=1,
         doc="running sums along an axis",
-        attrs={"axis": REQUIRED, "exclusive": False, "reverse": False},
+        attrs={
+            "axis": Attr("axis"),
+            "exclusive": Attr("bool", False),
+            "reverse": Attr("bool", False),
+        },
         infer=_cumsum_type,
         evaluate=_cumsum,
         loops=_cumsum_loops,

@@ -13,17 +13,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, Iter, LoopForm, cast
 from course_lib.ir.graph.interp import run
-from course_lib.ir.registry import (
-    REQUIRED,
-    Attrs,
-    Op,
-    _no_flops,
-    flops,
-    normal_axis,
-    register,
-)
+from course_lib.ir.registry import Op, flops, no_flops, normal_axis, register
 from course_lib.ir.types import TensorType, dtype, type_of
 
 
@@ -39,7 +32,7 @@ register(
         doc="a value that the caller gives",
         infer=_never,  # type: ignore[arg-type]
         evaluate=_never,
-        flops=_no_flops,
+        flops=no_flops,
     )
 )
 
@@ -49,10 +42,10 @@ register(
         kind="source",
         arity=0,
         doc="a value known at compile time, such as a weight",
-        attrs={"value": REQUIRED},
+        attrs={"value": Attr("array")},
         infer=lambda types, attrs: type_of(attrs["value"]),
         evaluate=lambda arrays, attrs: attrs["value"],
-        flops=_no_flops,
+        flops=no_flops,
     )
 )
 
@@ -83,11 +76,11 @@ register(
         kind="source",
         arity=0,
         doc="0, 1, 2, ... along one axis",
-        attrs={"shape": REQUIRED, "axis": 0, "dtype": "i64"},
+        attrs={"shape": Attr("sizes"), "axis": Attr("axis", 0), "dtype": Attr("dtype", "i64")},
         infer=_iota_type,
         evaluate=_iota,
         loops=_iota_loops,
-        flops=_no_flops,
+        flops=no_flops,
     )
 )
 
@@ -116,7 +109,7 @@ register(
         kind="control",
         arity=(0, None),
         doc="a group of ops that becomes one kernel; `body` is the group as a graph",
-        attrs={"body": REQUIRED, "kind": "elementwise"},
+        attrs={"body": Attr("graph"), "kind": Attr("string", "elementwise")},
         infer=_fused_type,
         evaluate=_fused,
         flops=_fused_flops,

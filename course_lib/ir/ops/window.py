@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine
 from course_lib.ir.graph.node import Node, apply
-from course_lib.ir.registry import Attrs
 from course_lib.ir.types import Dim
 from course_lib.ir.windows import positions
 
@@ -107,7 +106,11 @@ def positions_of(sizes: Sequence[int]) -> tuple[tuple[str, int], ...]:
     return tuple((f"o{axis}", size) for axis, size in enumerate(sizes))
 
 
-WINDOW_ATTRS: dict[str, Any] = {"strides": None, "pads": None, "dilations": None}
+WINDOW_ATTRS = {
+    "strides": Attr("ints", None, least=1),
+    "pads": Attr("ints", None, least=0),
+    "dilations": Attr("ints", None, least=1),
+}
 
 
 def without_padding(attrs: Attrs) -> dict:
