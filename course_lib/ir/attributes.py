@@ -68,11 +68,14 @@ class Attr:
         words, accepts = ATTR_KINDS[self.kind]
         if not accepts(value):
             raise ValueError(f"{what} must be {words}, got {_shown(value)}")
-        numbers = value if isinstance(value, tuple) else (value,)
-        if self.least is not None and any(n < self.least for n in numbers):
+        if self.least is not None and not _at_least(value, self.least):
             raise ValueError(f"{what} must be {words} from {self.least} on, got {_shown(value)}")
         if self.among and value not in self.among:
             raise ValueError(f"{what} must be one of {', '.join(self.among)}, got {value!r}")
+
+
+def _at_least(value: Any, least: int) -> bool:
+    return all(n >= least for n in (value if isinstance(value, tuple) else (value,)))
 
 
 def _shown(value: Any) -> str:

@@ -33,6 +33,15 @@ class DType:
     def is_float(self) -> bool:
         return self.kind == "float"
 
+    def holds(self, number: float | int | bool) -> bool:
+        """Is the number one of this type's? A float type rounds; 0 and 1 are truth values."""
+        if self.is_float:
+            return True
+        if self.kind == "bool":
+            return number in (0, 1)
+        limits = np.iinfo(self.numpy)
+        return limits.min <= number <= limits.max and int(number) == number
+
     def __str__(self) -> str:
         return self.name
 
@@ -80,6 +89,9 @@ def dtype(name: str) -> DType:
     return DTYPES[name]
 
 
+RESERVED = ("true", "false", "null", "inf", "nan", "graph")  # words of the text form
+
+
 @dataclass(frozen=True, order=True)
 class Sym:
     """A size that is known only at run time: a product `scale * a * b * ...` of named symbols.
@@ -95,6 +107,8 @@ class Sym:
     def named(name: str) -> Sym:
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
             raise ValueError(f"a symbolic size needs a plain name, got {name!r}")
+        if name in RESERVED:
+            raise ValueError(f"a symbolic size cannot be called {name}: in a text that is a value")
         return Sym((name,))
 
     def __mul__(self, other: Dim) -> Dim:
@@ -211,12 +225,24 @@ def type_of(array: np.ndarray) -> TensorType:
 
 
 def fits(given: TensorType, wanted: TensorType, sizes: dict[str, int]) -> bool:
-    """Is `given` an instance of `wanted`? `sizes` has the symbols seen so far, and learns more."""
+    """Is `given` an instance of `wanted`? `sizes` has the symbols seen so far, and learns more.
+
+    From `f32[4]` and `f32[2*n]` it learns n = 2. A product of two symbols teaches nothing: at least
+    one of them must be known by then.
+    """
     if given.dtype != wanted.dtype or given.rank != wanted.rank:
         return False
-    for have, want in zip(given.dims, wanted.shape, strict=True):
-        if isinstance(want, Sym) and want.scale == 1 and len(want.factors) == 1:
-            want = sizes.setdefault(want.factors[0], have)
-        if have != want:
-            return False
-    return True
+    pairs = list(zip(given.dims, wanted.shape, strict=True))
+    pairs.sort(key=lambda pair: len(pair[1].factors) if isinstance(pair[1], Sym) else 0)
+    return all(_fits(have, want, sizes) for have, want in pairs)
+
+
+def _fits(have: int, want: Dim, sizes: dict[str, int]) -> bool:
+    if isinstance(want, Sym):
+        unknown = [f for f in want.factors if f not in sizes]
+        known = math.prod((want.scale, *(sizes[f] for f in want.factors if f in sizes)))
+        if len(unknown) == 1 and known and have % known == 0:
+            sizes[unknown[0]] = have // known
+            return True
+        return not unknown and have == known
+    return have == want

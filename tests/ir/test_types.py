@@ -13,6 +13,7 @@ from course_lib.ir.types import (
     divide,
     dtype,
     f32,
+    fits,
     parse_type,
     product,
     type_of,
@@ -73,3 +74,22 @@ def test_sizes_in_elements_and_bytes() -> None:
 def test_words_for_what_is_no_type(make, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize("name", ["true", "false", "null", "inf", "nan", "graph"])
+def test_size_cannot_be_called_like_a_value_of_the_text(name: str) -> None:
+    with pytest.raises(ValueError, match=f"a symbolic size cannot be called {name}"):
+        parse_type(f"f32[{name}]")
+
+
+def test_a_shape_fits_a_product_of_one_unknown_symbol() -> None:
+    def learned(given: str, wanted: str) -> dict[str, int] | None:
+        sizes: dict[str, int] = {}
+        return sizes if fits(parse_type(given), parse_type(wanted), sizes) else None
+
+    assert learned("f32[4]", "f32[2*n]") == {"n": 2}
+    assert learned("f32[5]", "f32[2*n]") is None
+    assert learned("f32[12,3]", "f32[m*n,n]") == {"m": 4, "n": 3}
+    assert learned("f32[12,5]", "f32[m*n,n]") is None
+    assert learned("f32[12]", "f32[m*n]") is None
+    assert learned("f32[0,0]", "f32[m*n,n]") is None

@@ -100,11 +100,16 @@ def inp(name: str, type: TensorType | str) -> Node:
 
 
 def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
-    """A constant from an array, a list or a number (Python floats become f32)."""
+    """A constant from an array, a list or a number (Python floats become f32).
+
+    ValueError if the type does not have the number.
+    """
     type = dtype(type) if isinstance(type, str) else type
     if type is None and not isinstance(value, (np.ndarray, np.generic)):
         value = np.asarray(value)
         value = value.astype(np.float32) if value.dtype == np.float64 else value
+    if type is not None and isinstance(value, (bool, int, float)) and not type.holds(value):
+        raise ValueError(f"{type} has no number {value}")
     array = np.array(value, dtype=type.numpy if type else None, order="C")
     array.setflags(write=False)
     return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
@@ -162,7 +167,8 @@ def _as_nodes(operands: Sequence[Any], op: str) -> tuple[Node, ...]:
             nodes.append(operand)
         elif isinstance(operand, (bool, int, float, list, tuple, np.ndarray, np.generic)):
             scalar = isinstance(operand, (bool, int, float))
-            if isinstance(operand, float) and like is not None and not like.is_float:
+            whole = not isinstance(operand, float) or like is None or like.is_float
+            if scalar and like is not None and not (whole and like.holds(operand)):
                 raise ValueError(f"{op}: the number {operand} does not fit a tensor of {like}")
             nodes.append(const(operand, like if scalar else None))
         else:

@@ -189,8 +189,13 @@ def _array(payload: Any, type: TensorType) -> np.ndarray:
             raise ValueError(f"{type} needs {type.nbytes} bytes, the constant has {len(raw)}")
         array = np.frombuffer(raw, numpy.newbyteorder("<")).astype(numpy).reshape(type.dims)
     else:
-        if numpy.kind in "iu" and any(isinstance(v, float) for v in _flat(payload)):
-            raise ValueError(f"{type} needs whole numbers")
+        for number in _flat(payload):
+            if not isinstance(number, (bool, int, float)):
+                raise ValueError(f"{type} needs numbers, got {number}")
+            if numpy.kind in "iu" and isinstance(number, float):
+                raise ValueError(f"{type} needs whole numbers, got {number}")
+            if not type.dtype.holds(number):
+                raise ValueError(f"{type.dtype} has no number {number}")
         array = np.array(payload, dtype=numpy)
         if math.prod(array.shape) == 0 and type.numel == 0:
             array = array.reshape(type.dims)

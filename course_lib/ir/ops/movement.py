@@ -196,6 +196,8 @@ def _pad_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     low, high, gap = attrs["low"], attrs["high"], attrs["interior"] or (0,) * x.rank
     if not len(low) == len(high) == len(gap) == x.rank or min((*low, *high, *gap), default=0) < 0:
         raise ValueError(f"pad: needs a low and a high width >= 0 for each of the axes of {x}")
+    if not x.dtype.holds(attrs["value"]):
+        raise ValueError(f"pad: {x.dtype} has no number {attrs['value']}")
     sizes: list[Dim] = []
     for size, a, b, g in zip(x.shape, low, high, gap, strict=True):
         if isinstance(size, Sym):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -106,7 +107,7 @@ def positions_of(sizes: Sequence[int]) -> tuple[tuple[str, int], ...]:
     return tuple((f"o{axis}", size) for axis, size in enumerate(sizes))
 
 
-WINDOW_ATTRS = {
+WINDOW_ATTRS: dict[str, Any] = {
     "strides": Attr("ints", None, least=1),
     "pads": Attr("ints", None, least=0),
     "dilations": Attr("ints", None, least=1),
