@@ -18,12 +18,17 @@ CELL_SECONDS = 3600  # for a cell that never ends; no cell of ours needs a minut
 
 # In a process of its own, whose only child is the kernel: so the figures are those of the kernel.
 EXECUTE = """
-import os, resource, sys, nbformat
+import os, resource, sys, tempfile, nbformat
 from nbclient import NotebookClient
+from traitlets.config import Config
 folder, name = os.path.split(sys.argv[1])
 os.chdir(folder)
 notebook = nbformat.read(name, as_version=4)
-NotebookClient(notebook, timeout=int(sys.argv[2]), kernel_name="python3").execute()
+with tempfile.TemporaryDirectory() as talk:  # through files: two kernels may choose the same port
+    way = {"transport": "ipc", "connection_file": talk + "/kernel.json", "ip": talk + "/kernel"}
+    seconds, config = int(sys.argv[2]), Config({"KernelManager": way})
+    client = NotebookClient(notebook, timeout=seconds, startup_timeout=seconds, config=config)
+    client.execute()
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 kilo = 1024 if sys.platform == "linux" else 1024 * 1024  # ru_maxrss is in KB, elsewhere in bytes
 seconds = round(used.ru_utime + used.ru_stime)
