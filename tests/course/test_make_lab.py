@@ -80,7 +80,7 @@ def test_make_lab_serves_the_start_page(root, course, table):
             status = Path(f"/proc/{server['pid']}/status").read_text()
             peak = int(status.split("VmHWM:")[1].split()[0]) // 1024
             table("Peak memory of the notebooks", f"{'JupyterLab server':<30} {peak:5} MB")
-            assert peak < 400
+            assert peak < 200
 
 
 def test_preparing_again_changes_no_file(root, course):

@@ -1,11 +1,11 @@
 """Every notebook runs in the 2 GB that a Binder gives; `make test` prints what each one needs.
 
-    u02_rewrites, as students get it      590 MB of 1600 MB,  12 s
-    u02_rewrites, solved                  612 MB of 1600 MB,  14 s
+    u02_rewrites, as students get it      590 MB of 1800 MB,  12 s
+    u02_rewrites, solved                  612 MB of 1800 MB,  14 s
 
 The figures are those of the notebook's kernel: its peak of memory and its processor time, once with
 no exercise answered and once with all of them. JupyterLab's server comes on top; test_make_lab.py
-holds it to 400 MB.
+holds it to 200 MB.
 """
 
 import sys
@@ -15,7 +15,7 @@ import pytest
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
 
-LIMIT_MB = 2000 - 400
+LIMIT_MB = 2000 - 200
 STATES = {"student": "as students get it", "instructor": "solved"}
 
 
