@@ -1,7 +1,7 @@
 """Program -> scheduled program: choose loops for every kernel, pack weights, share equal kernels.
 
 ResNet-18 has 20 convolutions of only 11 different shapes: kernels that are equal but for their
-name are generated once. Weights that a schedule wants in blocks are rearranged here, at compile
+name are scheduled and generated once. Weights that a schedule wants in blocks are rearranged here, at compile
 time. Next room: `memory/liveness.py`.
 """
 
@@ -24,14 +24,19 @@ Chooser = Callable[[Kernel, Machine, frozenset[str]], Kernel]
 def schedule(program: Program, machine: Machine, chooser: Chooser = choose) -> Program:
     """The same program with every kernel scheduled by `chooser`."""
     constants, types = dict(program.constants), dict(program.types)
-    distinct: dict[str, Kernel] = {}  # by text: as data, the numbers 0.0 and -0.0 are equal
+    scheduled: dict[tuple[str, frozenset[str]], Kernel] = {}
     steps = []
     for step in program.steps:
         if step.kernel is None:
             steps.append(step)
             continue
-        fixed = {f"x{k}" for k, value in enumerate(step.reads) if value in program.constants}
-        kernel = chooser(step.kernel, machine, frozenset(fixed))
+        fixed = frozenset(
+            f"x{k}" for k, value in enumerate(step.reads) if value in program.constants
+        )
+        same = (print_kernel(replace(step.kernel, name="", origin=())), fixed)
+        if same not in scheduled:  # by text: as data, the numbers 0.0 and -0.0 are equal
+            scheduled[same] = chooser(step.kernel, machine, fixed)
+        kernel = scheduled[same]
         reads = list(step.reads)
         for packing in kernel.packed:
             position = [b.name for b in kernel.params].index(packing.param)
@@ -40,8 +45,6 @@ def schedule(program: Program, machine: Machine, chooser: Chooser = choose) -> P
                 constants[name] = packed(constants[reads[position]], packing)
                 types[name] = type_of(constants[name])
             reads[position] = name
-        anonymous = print_kernel(replace(kernel, name="", origin=()))
-        kernel = distinct.setdefault(anonymous, kernel)
         steps.append(Step(step.node, kernel, tuple(reads), step.writes))
     used = {program.owner(v) for v in program.outputs} | set(program.outputs)
     used |= {v for s in steps for r in s.reads for v in (r, program.owner(r))}
