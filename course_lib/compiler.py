@@ -7,6 +7,8 @@ Four forms of one program, each printed, drawn and run by its own room:
 
     graph of tensor ops  ->  loop nests over buffers      ->  LLVM IR  ->  machine code
     frontend/, passes/       lower/, memory/, schedule/       llvm/        runtime/
+
+Next room: `ir/types.py`, where the language of the compiler begins.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@
 
 The unit is one multiply-add of a vector; a core with two units for it does about 8 in a nanosecond.
 All three take the `Machine` whose vectors these are; without one, it is `AVX512`, never the
-processor at hand. `passes/layout/layout.py` compares sums of these numbers; read it next.
+processor at hand. Next room: `passes/layout/layout.py`, which compares sums of these numbers.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
         tokens_of = re.compile(r"\\s+|(?P<word>\\w+)|(?P<mark>[(),])")  # a group names a kind
 
 A recursive-descent parser on top of it has one method for each rule of its grammar:
-`graph/parse.py` for graphs, `loops/parse.py` for kernels.
+`graph/parse.py` for graphs, `loops/parse.py` for kernels. Next room: `graph/node.py`.
 """
 
 from __future__ import annotations

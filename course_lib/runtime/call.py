@@ -38,10 +38,15 @@ class Call:
         if self.step.kernel is None:
             arrays[self.step.writes][...] = self._with_numpy(arrays)
             return
+        if self.run(addresses):
+            raise self._outside(arrays)
+
+    def run(self, addresses: Mapping[str, int]) -> bool:
+        """The machine code alone. True if an index was outside its axis; 0 was read instead."""
         arguments = [addresses[owner] for owner in self.owners]
-        for code, iterations in self.parts:
-            if run_parallel(code, arguments, iterations, self.threads):
-                raise self._outside(arrays)
+        noticed = [run_parallel(code, arguments, iterations, self.threads)
+                   for code, iterations in self.parts]  # fmt: skip
+        return any(noticed)
 
     def _with_numpy(self, arrays: Arrays) -> np.ndarray:
         operands = [seen(self.program, value, arrays) for value in self.step.reads]

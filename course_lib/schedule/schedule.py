@@ -1,8 +1,8 @@
 """Program -> scheduled program: choose loops for every kernel, pack weights, share equal kernels.
 
 ResNet-18 has 20 convolutions of only 11 different shapes: kernels that are equal but for their
-name are scheduled and generated once. Weights that a schedule wants in blocks are rearranged here, at compile
-time. Next room: `memory/liveness.py`.
+name are scheduled and generated once. Weights that a schedule wants in blocks are rearranged here,
+at compile time. Next room: `memory/liveness.py`.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def test_many_deadly_cells_do_not_hold_up_the_class(assignment, notebook, clock,
     )
     deadly = '@implements("u99.sweep")\ndef f(g): ...\nimport os; os._exit(0)  # '
     good = '@implements("u99.bytes")\ndef f(): return 24'
-    program = read(notebook(good, *[f"{deadly}{n}" for n in range(500)]))
+    program = read(notebook(good, *[f"{deadly}{n}" for n in range(99)]))
     report = grade(assignment, program, limits=replace(PATIENT, cells=20))
     assert [v.kind for v in report.verdicts[:2]] == ["timed out", "passed"]
     assert len(started) < 10

@@ -185,7 +185,7 @@ def test_machine_code_stays_inside_whatever_the_attributes_are(text: str) -> Non
 @settings(ODD, max_examples=25)
 @given(text=odd_graphs(6), seed=st.integers(0, 99))
 def test_indices_out_of_range_never_reach_other_memory(text: str, seed: int) -> None:
-    """What they pick is not specified, but it is an element of the operand."""
+    """They are refused after the kernel has run; what it read was an element of the operand."""
     graph, rng = parse_graph(text), np.random.default_rng(seed)
     assume(any(not n.type.dtype.is_float for n in graph.inputs))
     inputs = [rng.integers(-99, 100, n.type.dims).astype(n.type.dtype.numpy) for n in graph.inputs]

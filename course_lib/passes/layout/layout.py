@@ -8,8 +8,8 @@
     %3 = relayout(%2) {src = "nhwc", dst = "nchw"} : f32[1,64,56,56]
 
 The filters are constants, so `fold` rearranges them at compile time. The two relayouts of the
-images would cost more than they gain, if they stayed: `sink_relayouts`, the next room, moves them
-down until they meet and cancel.
+images would cost more than they gain, if they stayed: `sink_relayouts` moves them down until they
+meet and cancel. Next room: `sink_relayouts.py`.
 """
 
 from __future__ import annotations
