@@ -129,7 +129,7 @@ def _loops(run: Executable) -> Card:
     zeroing = next(k for k, line in enumerate(lines) if "unroll" in line)
     adding = next(k for k, line in enumerate(lines) if "for k" in line)
     shown = _narrow([*lines[:zeroing], "      …", *lines[adding:]])
-    return "Loops", f"{caption} loops", _text(shown, "acc[mi", "* x1")
+    return "Loops", f"{caption} loops", _text(shown, "acc[mi_2", "* x1")
 
 
 def _narrow(lines: list[str]) -> list[str]:
@@ -139,7 +139,7 @@ def _narrow(lines: list[str]) -> list[str]:
         indent = " " * ((len(line) - len(line.lstrip())) // 2 - 1)
         line = indent + line.lstrip()
         if len(line) > LETTERS:
-            cut = line.find(" + x0") if " + x0" in line else line.find(" = ")
+            cut = line.find(" += ") if " += " in line else line.find(" = ")
             result.append(line[:cut])
             line = f"{indent} {line[cut + 1 :]}"
         result.append(line)
