@@ -45,7 +45,7 @@ def check(name: str) -> Verdict:
     entry = slot(name)
     if entry.kind == "explain":
         return Verdict(name, BY_HAND, entry.points, None)
-    if not answered(entry):
+    if not entry.answered:
         return Verdict(name, NOT_ATTEMPTED, entry.points)
     answer = here(entry)
     with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
@@ -125,7 +125,7 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
 
 def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
     """The cell magic `%%needs`: run the cell once all the named exercises have an answer."""
-    missing = [name for name in names.split() if not answered(slot(name))]
+    missing = [name for name in names.split() if not slot(name).answered]
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
@@ -150,11 +150,6 @@ def load_ipython_extension(shell: Any) -> None:
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
-
-
-def answered(entry: Slot) -> bool:
-    """Is there an answer? The website sets COURSE_ANSWERS=reference: the library's own counts."""
-    return entry.answered or os.environ.get("COURSE_ANSWERS") == "reference"
 
 
 def _guesses() -> dict[str, Any]:

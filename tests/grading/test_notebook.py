@@ -95,13 +95,6 @@ def test_check_leaves_nothing_beside_the_notebook(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_website_counts_the_library_as_the_answer(monkeypatch):
-    monkeypatch.setenv("COURSE_ANSWERS", "reference")
-    ran = []
-    needs("u99.sweep", "cell", ran.append)
-    assert ran and check("u99.sweep").kind == "passed"
-
-
 def test_an_endless_answer_is_stopped_and_the_call_is_shown(monkeypatch):
     monkeypatch.setattr(notebook, "CALL", 0.2)
 
