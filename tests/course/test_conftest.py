@@ -23,7 +23,8 @@ def outcome(root, tmp_path):
     def run(test: str, *options: str, ci: str = "") -> str:
         (tmp_path / "tests" / "test_it.py").write_text(test)
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-        environment = {**os.environ, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+        alone = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST_XDIST")}
+        environment = {**alone, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
         result = subprocess.run(
             [*command, "tests"], cwd=tmp_path, env=environment, capture_output=True, text=True
         )

@@ -258,14 +258,12 @@ def all_pairs(graph):
 
 
 def _alike(a, b):
-    if (a.op, a.type) != (b.op, b.type) or len(a.inputs) != len(b.inputs):
+    if (a.op, a.type) != (b.op, b.type):
         return False
-    if {k: _bytes(v) for k, v in a.attrs.items()} != {k: _bytes(v) for k, v in b.attrs.items()}:
+    turned = a.op in COMMUTATIVE and a.inputs == b.inputs[::-1]
+    if a.inputs != b.inputs and not turned:
         return False
-    if all(x is y for x, y in zip(a.inputs, b.inputs, strict=True)):
-        return True
-    turned = zip(a.inputs, b.inputs[::-1], strict=True)
-    return a.op in COMMUTATIVE and all(x is y for x, y in turned)
+    return {k: _bytes(v) for k, v in a.attrs.items()} == {k: _bytes(v) for k, v in b.attrs.items()}
 
 
 @alternative("passes.cse")
