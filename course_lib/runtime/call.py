@@ -44,9 +44,10 @@ class Call:
     def run(self, addresses: Mapping[str, int]) -> bool:
         """The machine code alone. True if an index was outside its axis; 0 was read instead."""
         arguments = [addresses[owner] for owner in self.owners]
-        noticed = [run_parallel(code, arguments, iterations, self.threads)
-                   for code, iterations in self.parts]  # fmt: skip
-        return any(noticed)
+        noticed = False
+        for code, iterations in self.parts:
+            noticed |= run_parallel(code, arguments, iterations, self.threads)
+        return noticed
 
     def _with_numpy(self, arrays: Arrays) -> np.ndarray:
         operands = [seen(self.program, value, arrays) for value in self.step.reads]
