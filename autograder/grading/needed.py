@@ -2,12 +2,15 @@
 
     RULES = []              taken: the answer below reads RULES
     RULES.append("cse")     taken: it changes RULES
+    def setup(): global RULES; RULES = ["dce"]
+    setup()                 taken: it changes RULES too
     print(RULES)            not taken
 
     @implements("passes.order")
     def order(graph): return RULES
 
-Next room: worker.py, where all of it runs.
+effects.py says what a statement changes; where nobody can tell (`globals().update(...)`), it is
+taken. Next room: worker.py, where all of it runs.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ import ast
 import re
 import symtable
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-INDIGESTIBLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # of code that was handed in
-DEFINITION = ("def ", "async def ", "@")
-COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+from autograder.grading.cells import INDIGESTIBLE, tree_of
+from autograder.grading.effects import Effects, effects_of, is_for_everyone
+
+BY_NAME = {"globals", "locals", "vars", "eval", "exec", "getattr"}  # read what a string names
 
 
 @dataclass(frozen=True)
@@ -29,19 +33,18 @@ class Statement:
 
     number: int
     source: str
-    changes: frozenset[str]
-    calls: frozenset[str]  # what it calls for the effect, by a line of its own or as a decorator
+    effects: Effects
     always: bool
 
 
 def statements(code: str, number: int) -> list[Statement]:
     """The statements of a cell; those that Python itself cannot digest are left out."""
-    found = []
+    tree = tree_of(code)
+    found: list[Statement] = []
     try:
-        for node in ast.parse(code).body:
-            changes = frozenset(_changed_names(node))
-            calls = frozenset(name for part in _parts(node) for name in _called_by(part))
-            found.append(Statement(number, ast.unparse(node), changes, calls, _is_star(node)))
+        for node in tree.body if tree else ():
+            effects = effects_of(node)
+            found.append(Statement(number, ast.unparse(node), effects, is_for_everyone(node)))
     except INDIGESTIBLE:
         return found
     return found
@@ -55,49 +58,71 @@ def needed(answers: Iterable[tuple[str, float]], others: list[Statement]) -> lis
     use the others for something else.
     """
     index = _Index(others)
-    chosen = {number for number, statement in enumerate(others) if statement.always}
+    chosen = {number for number, statement in enumerate(others) if index.always(statement)}
+    seen: set[str] = set()
+    for number in sorted(chosen):
+        index.follow(index.reads_of(number), float("inf"), chosen, seen)
     for source, until in answers:
-        chosen |= index.needed_by(source, until)
+        index.follow(_free_names(source), until, chosen, set())
     return [others[number] for number in sorted(chosen)]
 
 
 class _Index:
-    """Statements by the names that they change, and by the functions that they call."""
+    """Statements by the names that they change, themselves or through what they call."""
 
     def __init__(self, others: list[Statement]) -> None:
         self.others = others
         self.reads: dict[int, list[str]] = {}  # by statement: its free names, once asked for
-        functions = {n: s for s in others if s.source.startswith(DEFINITION) for n in s.changes}
-        variables = {n for s in others for n in s.changes} - functions.keys()
+        self.functions: dict[str, list[Effects]] = {}
+        for statement in others:
+            for name in statement.effects.defines:
+                self.functions.setdefault(name, []).append(statement.effects)
+        self.calling: dict[str, Effects] = {}  # by function: what a call of it does
         self.by_name: dict[str, list[int]] = {}
-        self.callers: dict[str, list[int]] = {}
         for number, statement in enumerate(others):
-            called = statement.calls & functions.keys()
-            for name in statement.changes | (statement.calls & variables if called else set()):
+            for name in sorted(self.changes(statement.effects)):
                 self.by_name.setdefault(name, []).append(number)
-            for name in called:
-                self.callers.setdefault(name, []).append(number)
-        self.readers: dict[str, list[str]] = {}  # by variable: called functions that read it
-        for function in self.callers:
-            for name in variables.intersection(_free_names(functions[function].source)):
-                self.readers.setdefault(name, []).append(function)
 
-    def needed_by(self, source: str, until: float) -> set[int]:
-        """The statements that one answer needs."""
-        wanted = _free_names(source)
-        seen, chosen, followed = set(wanted), set[int](), set[str]()
-        while wanted:
-            name = wanted.pop()
-            numbers = self.above(self.by_name.get(name, ()), until)
-            for function in set(self.readers.get(name, ())) - followed:
-                followed.add(function)
-                numbers += self.above(self.callers[function], until)
-            for number in set(numbers) - chosen:
+    def always(self, statement: Statement) -> bool:
+        """Whether it may change whatever it likes."""
+        effects = statement.effects
+        return (
+            statement.always
+            or effects.anything
+            or any(self.called(name).anything for name in effects.calls)
+        )
+
+    def changes(self, effects: Effects) -> frozenset[str]:
+        """The names that running the statement changes."""
+        mine = [self.called(name) for name in effects.calls if name in self.functions]
+        given = effects.given if mine else frozenset[str]()
+        return effects.changes.union(given, *(found.changes for found in mine))
+
+    def called(self, name: str) -> Effects:
+        """What a call of the notebook's function `name` changes, through what it calls as well."""
+        if name in self.calling:
+            return self.calling[name]
+        self.calling[name] = Effects()  # while we look: it calls itself
+        changed, anything, seen, waiting = set[str](), False, {name}, [name]
+        while waiting:
+            for body in (e.body for e in self.functions.get(waiting.pop(), ()) if e.body):
+                changed |= body.changes
+                anything |= body.anything
+                waiting += sorted(body.calls - seen)
+                seen |= body.calls
+        self.calling[name] = replace(Effects(), changes=frozenset(changed), anything=anything)
+        return self.calling[name]
+
+    def follow(self, names: Iterable[str], until: float, chosen: set[int], seen: set[str]) -> None:
+        """Add to `chosen` all that gives these names their values as cell `until` finds them."""
+        waiting = [name for name in names if name not in seen]
+        seen.update(waiting)
+        while waiting:
+            for number in self.above(self.by_name.get(waiting.pop(), ()), until):
                 chosen.add(number)
                 new = set(self.reads_of(number)) - seen
                 seen |= new
-                wanted += sorted(new)
-        return chosen
+                waiting += sorted(new)
 
     def above(self, numbers: Sequence[int], until: float) -> list[int]:
         """Those that have run when cell `until` runs, or all of them if none has."""
@@ -109,50 +134,9 @@ class _Index:
         return self.reads[number]
 
 
-def _is_star(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
-
-
-def _changed_names(statement: ast.stmt) -> set[str]:
-    """The names that a top-level statement defines or changes, a loop by all that stands in it."""
-    return {name for part in _parts(statement) for name in _changed_by(part)}
-
-
-def _parts(statement: ast.stmt) -> Iterable[ast.AST]:
-    return ast.walk(statement) if isinstance(statement, COMPOUND) else [statement]
-
-
-def _called_by(statement: ast.AST) -> set[str]:
-    """Names in the call that is this whole line, f(x), or in a decorator of this definition."""
-    calls = getattr(statement, "decorator_list", [])
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        calls = [statement.value.func, *statement.value.args]
-    return {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
-
-
-def _changed_by(statement: ast.AST) -> set[str]:
-    """What one part of it changes: x = .., x[0] = .., x.append(..), for x in ..."""
-    if isinstance(statement, ast.Name) and isinstance(statement.ctx, ast.Store):
-        return {statement.id}
-    if isinstance(statement, (ast.Import, ast.ImportFrom)):
-        return {(a.asname or a.name).split(".")[0] for a in statement.names}
-    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {statement.name}
-    if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        return {n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name)}
-    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        base: ast.expr = statement.value.func
-        if isinstance(base, ast.Name):
-            return set()
-        while isinstance(base, (ast.Attribute, ast.Subscript)):
-            base = base.value
-        return {base.id} if isinstance(base, ast.Name) else set()
-    return set()
-
-
 def _free_names(source: str) -> list[str]:
-    """The names that the code reads and does not define itself at its top level."""
+    """The names that the code reads and does not define itself at its top level. A module that it
+    imports counts: a cell may have written its file."""
     try:
         top = symtable.symtable(source, "cell", "exec")
     except INDIGESTIBLE:
@@ -164,4 +148,20 @@ def _free_names(source: str) -> list[str]:
         table = tables.pop()
         names |= {s.get_name() for s in table.get_symbols() if s.is_global()}
         tables += table.get_children()
-    return sorted(names - defined)
+    free = names - defined
+    if "import" in source or free & BY_NAME:
+        free |= _named(source, bool(free & BY_NAME))
+    return sorted(free)
+
+
+def _named(source: str, strings: bool) -> set[str]:
+    """The modules that the code imports; with `strings`, the words of its strings as well."""
+    found: set[str] = set()
+    for part in ast.walk(tree_of(source) or ast.Module([], [])):
+        if isinstance(part, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in part.names}
+        elif isinstance(part, ast.ImportFrom) and part.module:
+            found.add(part.module.split(".")[0])
+        elif strings and isinstance(part, ast.Constant) and isinstance(part.value, str):
+            found |= set(re.findall(r"[A-Za-z_]\w*", part.value))
+    return found

@@ -8,12 +8,12 @@ answer because it says `@implements("...")`; a text is an explanation because of
 a fresh kernel would do from top to bottom is what counts: of two answers the later one, and for an
 answer the names as its `check("...")` finds them, whatever cells below use them for.
 
-Next room: needed.py, what an answer needs; worker.py, where a Program runs.
+Next room: cells.py, the text of a cell; needed.py, what an answer needs; worker.py, where a Program
+runs.
 """
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import itertools
 import json
@@ -25,15 +25,13 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.edition.sources import STUB, TEXT_STUB
-from autograder.grading.needed import INDIGESTIBLE, Statement, needed, statements
+from autograder.grading.cells import Ways, answered, plain_python
+from autograder.grading.needed import Statement, needed, statements
 
 MAX_BYTES = 20 << 20
 MAX_CODE = 1 << 20  # characters of all code cells together: reading them is slow
 MAX_ANSWERS = 100  # cells
-IMPLEMENTS = re.compile(r"""\bimplements\(\s*["']([\w.]+)["']""")
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
-MAGIC = re.compile(r"^(\s*+)((\w[\w, ]*=\s*)?[%!]|\?|[\w.*]+\?+\s*$).*")  # %x, y = !ls, ?z, z?
-HARMLESS_MAGICS = ("needs", "time", "timeit", "capture", "prun")
 
 
 class Unreadable(ValueError):
@@ -117,9 +115,10 @@ def _sorted_out(
     answers: list[Cell] = []
     others: list[Statement] = []
     checks: dict[str, list[int]] = {}
-    for number, (kind, source, _) in enumerate(cells, 1):
-        code = plain_python(source) if kind == "code" else ""
-        names = tuple(dict.fromkeys(IMPLEMENTS.findall(code)))
+    codes = [plain_python(source) if kind == "code" else "" for kind, source, _ in cells]
+    ways = Ways.of(codes)
+    for number, code in enumerate(codes, 1):
+        names = answered(code, ways)
         if names:
             answers.append(Cell(code, names, number))
         elif code.strip():
@@ -184,17 +183,3 @@ def _texts(cells: list[tuple[str, str, str]], explanations: Iterable[str]) -> di
         if written:
             texts[name] = written[-1]
     return texts
-
-
-def plain_python(source: str) -> str:
-    """The cell without IPython's own syntax; line numbers stay."""
-    first, _, rest = source.partition("\n")
-    if first.startswith("%%"):
-        magic = first[2:].split()[:1]
-        source = "\n" + rest if magic and magic[0] in HARMLESS_MAGICS else ""
-    try:
-        ast.parse(source)
-    except INDIGESTIBLE:
-        lines = source.split("\n")
-        return "\n".join(MAGIC.sub(r"\1pass", line) for line in lines)
-    return source

@@ -25,6 +25,7 @@ import os
 import signal
 import struct
 import sys
+from types import ModuleType
 from typing import Any
 
 HEADER = struct.Struct("<BQ")  # 1 in the first byte: a new call begins; then the length
@@ -95,11 +96,13 @@ class Worker:
         self.codec = Codec(call=self.callback)
         self.unsendable = Unsendable
         self.exercises = exercises
-        self.names: dict[str, Any] = {"__name__": "__main__", "implements": autograder.implements}
+        module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
+        self.names: dict[str, Any] = module.__dict__
+        self.names["implements"] = autograder.implements
         for name in ("check", "compare", "hint", "predict"):  # nothing to see here
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
-        self.names["display"] = _nothing  # what notebooks have without an import
+        self.names |= {"display": _nothing, "get_ipython": _Shell}  # there without an import
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
         self.running = ""
 
@@ -188,6 +191,13 @@ def _nothing(*args: Any, **kwargs: Any) -> None:
     """Checks, hints and predictions do nothing here."""
 
 
+class _Shell:
+    """get_ipython(): there is no IPython here, and nothing that it is told to do is done."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _nothing
+
+
 def _described(error: BaseException) -> tuple[str, int | None, str]:
     """(error, line, code): the deepest line that lies in one of the student's cells."""
     line, code, trace = None, "", error.__traceback__
@@ -232,7 +242,8 @@ def _die_with_parent() -> None:
 
 def main() -> None:
     task, mode, *places = sys.argv[1:]
-    sys.path[:0] = places  # the student edition first, then numpy's place
+    # The student edition first, then numpy's place; last the files that the student's cells write.
+    sys.path[:] = [*places, *sys.path, os.getcwd()]
     sys.dont_write_bytecode = True
     worker = Worker(Pipe()) if task == "serve" else None
     if mode.endswith(" as nobody"):

@@ -91,7 +91,7 @@ def test_magics_inside_of_python(notebook):
     program = read(
         notebook("for i in 'ab':\n    %time 1\nfiles = !ls\nx?\ny = 5 % 3  # is it?\n" + ANSWER)
     )
-    wanted = "for i in 'ab':\n    pass\npass\npass\ny = 5 % 3  # is it?\n" + ANSWER
+    wanted = "for i in 'ab':\n    1\npass\npass\ny = 5 % 3  # is it?\n" + ANSWER
     assert sources(program) == [wanted]
 
 

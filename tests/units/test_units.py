@@ -10,7 +10,7 @@ import pytest
 
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, expand, sources
-from autograder.grading.program import IMPLEMENTS, plain_python
+from autograder.grading.cells import IMPLEMENTS, plain_python
 from autograder.validate import grader_problems, leaks, problems_of
 from course_lib.exercises import slot
 
