@@ -5,7 +5,7 @@
 | value                                   | on the wire                                         |
 |-----------------------------------------|-----------------------------------------------------|
 | None, bool, int, float, str             | JSON (nan and inf by name)                          |
-| list, tuple, set, dict                  | JSON, tagged                                        |
+| list, tuple, set, dict                  | JSON, tagged; range, deque, d.values() as lists     |
 | numpy array, numpy scalar               | bytes, with dtype and shape; of text: as lists      |
 | Node, Graph                             | one row per node; what the other end has, by number |
 | TensorType, DType, Sym                  | their text                                          |
@@ -28,7 +28,8 @@ import dataclasses
 import json
 import math
 import struct
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,7 @@ MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest mode
 MAX_ROWS = 50_000  # new nodes and graphs of a message
 MAX_DEPTH = 60
 DTYPES = {np.dtype(d).str for d in (*"?bBhHiIqQ", "f2", "f4", "f8", "c8", "c16")}
+LISTS = (list, range, deque, KeysView, ValuesView, ItemsView)  # each arrives as a list
 # Arguments and results of exercises, by name: a class may move to another file, its name stays.
 RECORDS: dict[str, type] = {
     kind.__name__: kind
@@ -147,7 +149,7 @@ class _Writer:
         if isinstance(value, Mapping):
             items = value.items()
             return {"dict": [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in items]}
-        for kind, name in ((list, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
+        for kind, name in ((LISTS, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
             if isinstance(value, kind):
                 return {name: [self.pack(v, depth + 1) for v in value]}
         return self.pack_ir(value, depth)

@@ -6,6 +6,7 @@ import contextlib
 import json
 import math
 import struct
+from collections import deque
 
 import numpy as np
 import pytest
@@ -47,6 +48,14 @@ def exact(graph: Graph) -> str:
 def test_plain_data_round_trips(value):
     ours, theirs = ends()
     assert theirs.decode(ours.encode(value)) == value
+
+
+@pytest.mark.parametrize(
+    "value", [range(3), deque([0, 1, 2]), {0: 5, 1: 6, 2: 7}.keys(), dict(a=0, b=1, c=2).values()]
+)
+def test_what_is_read_like_a_list_arrives_as_one(value):
+    ours, theirs = ends()
+    assert ours.decode(theirs.encode(value)) == [0, 1, 2]
 
 
 @pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f4", "f8", "c8"])
