@@ -32,9 +32,10 @@ from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.cells import IMPLEMENTS
-from autograder.grading.classroom import Task, grade_all
+from autograder.grading.classroom import grade_all
 from autograder.grading.grade import Assignment, Report
 from autograder.grading.program import STUB, TEXT_STUB, Program, Unreadable, cells_of, read
+from autograder.grading.tasks import Task
 from course_lib.exercises import slot
 
 NOTEBOOKS = COURSE / "notebooks"

@@ -6,25 +6,41 @@
     submissions/ada/u02_rewrites/u02_rewrites.ipynb          nbgrader's own exchange
     all.zip                                                  a zip of any of these
 
-A student is the outermost name, less the assignment's name, and nothing inside can change that.
-Zips are read in memory, notebooks only, with limits on number and size; a zip in a zip is not
-opened. Which notebook answers which assignment is decided by what it answers, not by its name.
+A student is an outermost name. Two outermost names are never merged: names.py says what each is
+called. Everything that lies there becomes at least one `Handed`, if only to say why it cannot be
+read. Which notebook answers which assignment is decided by what it answers, not by its name.
 
-Next room: classroom.py, which grades what was found.
+Next room: archives.py, what is taken out of a zip; classroom.py, which grades what was found.
 """
 
 from __future__ import annotations
 
-import io
-import re
+import os
 import zipfile
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 
-MAX_FILES = 200  # notebooks of one student
-MAX_BYTES = 20 << 20  # of one notebook
-MAX_ZIP = 100 << 20  # of all notebooks of one zip
+from autograder.grading.archives import (
+    MAX_BYTES,
+    MAX_FILES,
+    MAX_ZIP,
+    Budget,
+    Entry,
+    is_systems,
+    listed,
+    not_notebooks,
+    notebooks_in,
+    read_entry,
+    time_of,
+)
+from autograder.grading.names import labels, printable, shortened
+
+STUDENT_BYTES = 100 << 20  # unpacked, all files of a student together
+CLASS_BYTES = 8 << 30  # of a class: a student's share of it is never less than one notebook
+MAX_LOOKED_AT = 20_000  # files of one student's folder
+UNOPENED = (".rar", ".7z", ".tar", ".gz", ".tgz", ".xz", ".bz2")
 
 
 @dataclass(frozen=True)
@@ -35,149 +51,203 @@ class Handed:
     name: str  # where it was, for the teacher
     data: bytes = b""
     problem: str = ""
+    outer: str = ""  # the outermost name as it is
+    short: str = ""  # that name without the assignment's name
+    time: datetime | None = None  # when the file was changed; without zone if from a zip
 
 
-def collect(place: Path, assignments: Iterable[str] = ()) -> list[Handed]:
-    """Everything handed in under `place` (a folder or a zip), sorted by student."""
+def collect(place: Path, assignments: Iterable[str] = ()) -> Iterator[Handed]:
+    """Everything handed in under `place` (a folder or a zip), student by student.
+
+    Only one student's files are in memory at a time. Raises ValueError where there is nothing.
+    """
     if not place.exists():
         raise ValueError(f"{place} does not exist")
-    names = sorted(assignments, key=len, reverse=True)
-    if place.is_file() and place.suffix.lower() == ".zip":
+    names = list(assignments)
+    if place.is_dir():
+        entries = [e for e in sorted(place.iterdir()) if not is_systems((e.name,))]
+        files = {e.name for e in entries if not _is_folder(e)}
+        outers: dict[str, Path | list[zipfile.ZipInfo]] = {e.name: e for e in entries}
+        return _collected(outers, files, names, None)
+    if place.suffix.lower() == ".zip":
         try:
-            found = list(_from_bulk_zip(place))
-        except zipfile.BadZipFile as error:
+            archive = zipfile.ZipFile(place)
+        except (zipfile.BadZipFile, NotImplementedError) as error:
             raise ValueError(f"{place} cannot be read: {error}") from None
-    elif place.is_dir():
-        found = [handed for entry in sorted(place.iterdir()) for handed in _from_entry(entry)]
+        return _collected(*_outer_names(archive), names, archive)
+    raise ValueError(f"{place} is neither a folder nor a zip")
+
+
+def _collected(
+    outers: dict[str, Path | list[zipfile.ZipInfo]],
+    files: set[str],
+    assignments: list[str],
+    archive: zipfile.ZipFile | None,
+) -> Iterator[Handed]:
+    plain = {o: PurePosixPath(o).stem if o in files else o for o in outers}
+    short = {o: shortened(name, assignments) for o, name in plain.items()}
+    called = labels(short)
+    share = min(STUDENT_BYTES, max(MAX_BYTES, CLASS_BYTES // max(1, len(outers))))
+    for outer in sorted(outers, key=lambda o: called[o]):
+        there, budget = outers[outer], Budget(share)
+        blank = Handed(called[outer], printable(outer), outer=outer, short=short[outer])
+        if isinstance(there, Path):
+            found = _from_entry(there, blank, budget)
+        else:
+            assert archive is not None
+            found = _from_infos(archive, there, blank, budget)
+        yield from sorted(found, key=lambda h: h.name)
+
+
+def _is_folder(entry: Path) -> bool:
+    return entry.is_dir() and not entry.is_symlink()
+
+
+def _from_entry(entry: Path, blank: Handed, budget: Budget) -> Iterator[Handed]:
+    """One entry of the folder: a file, or a folder of files."""
+    if _is_folder(entry):
+        yield from _from_folder(entry, blank, budget)
     else:
-        raise ValueError(f"{place} is neither a folder nor a zip")
-    handed = [Handed(_student(h.student, names), h.name, h.data, h.problem) for h in found]
-    return sorted(handed, key=lambda h: (h.student, h.name))
+        yield from _from_file(entry, blank, budget)
 
 
-def _from_entry(entry: Path) -> Iterator[Handed]:
-    student = entry.stem if entry.is_file() else entry.name
-    if entry.name.startswith((".", "__MACOSX")):
-        return
-    if entry.is_symlink():
-        yield Handed(student, entry.name, problem="It is a link, not a file.")
-    elif entry.is_dir():
-        yield from _from_folder(entry, student)
-    elif not entry.is_file():
-        yield Handed(student, entry.name, problem="It is a pipe or a device, not a file.")
-    elif entry.suffix.lower() == ".zip":
-        yield from _from_zip(entry, student, entry.name)
-    elif entry.suffix.lower() == ".ipynb":
-        yield _from_file(entry, student, entry.name)
-
-
-def _from_folder(folder: Path, student: str) -> Iterator[Handed]:
+def _from_folder(folder: Path, blank: Handed, budget: Budget) -> Iterator[Handed]:
+    unreadable: list[OSError] = []
+    others: list[str] = []
     count = 0
-    for path in sorted(folder.rglob("*")):
+    for path in _files_under(folder, unreadable):
         inside = path.relative_to(folder)
-        name = f"{folder.name}/{inside.as_posix()}"
-        if any(part.startswith(".") for part in inside.parts) or path.is_dir():
-            continue
+        name = f"{blank.name}/{printable(inside.as_posix())}"
         if path.suffix.lower() not in (".ipynb", ".zip"):
+            others.append(inside.as_posix())
             continue
         count += 1
         if count > MAX_FILES:
-            yield Handed(student, name, problem=f"More than {MAX_FILES} files; some are ignored.")
-            return
-        if path.is_symlink() or not path.resolve().is_relative_to(folder.resolve()):
-            yield Handed(student, name, problem="It is a link, not a file.")
-        elif not path.is_file():
-            yield Handed(student, name, problem="It is a pipe or a device, not a file.")
-        elif path.suffix.lower() == ".zip":
-            yield from _from_zip(path, student, name)
-        else:
-            yield _from_file(path, student, name)
-    if not count:
-        yield Handed(student, folder.name, problem="There is no notebook in the folder.")
+            problem = f"More than {MAX_FILES} files; some are ignored."
+            yield replace(blank, name=name, problem=problem)
+            break
+        yield from _from_file(path, replace(blank, name=name), budget)
+    others = [name for name in others if name.split("/")[-1] != "timestamp.txt"]
+    for error in unreadable:
+        problem = f"A folder cannot be read: {error.strerror}."
+        yield replace(blank, problem=problem)
+    if not count and not unreadable:
+        problem = f"There is no notebook in the folder.{listed(others)}"
+        yield replace(blank, problem=problem)
+    elif others:
+        yield replace(blank, problem=not_notebooks(others))
 
 
-def _from_file(path: Path, student: str, name: str) -> Handed:
-    if path.stat().st_size > MAX_BYTES:
-        return Handed(student, name, problem=f"The file has more than {MAX_BYTES >> 20} MB.")
-    try:
-        return Handed(student, name, path.read_bytes())
-    except OSError as error:
-        return Handed(student, name, problem=f"The file cannot be read: {error.strerror}.")
-
-
-def _from_zip(file: Path | io.BytesIO, student: str, name: str) -> Iterator[Handed]:
-    """The notebooks of one student's zip."""
-    found = False
-    for inside, content, problem in _entries(file):
-        found = True
-        yield Handed(student, f"{name}/{inside}" if inside else name, content, problem)
-    if not found:
-        yield Handed(student, name, problem="There is no notebook in the zip.")
-
-
-def _from_bulk_zip(path: Path) -> Iterator[Handed]:
-    """A zip that an LMS made of everybody's files: the first part of each name is a student."""
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            inside = PurePosixPath(info.filename.replace("\\", "/"))
-            top = next(iter(inside.parts), "")
-            if info.is_dir() or not top or top.startswith((".", "__MACOSX")):
-                continue
-            suffix = inside.suffix.lower()
-            student = top if len(inside.parts) > 1 else inside.stem
-            if suffix == ".zip":
-                content, problem = _read_entry(archive, info, MAX_ZIP)
-                if problem:
-                    yield Handed(student, info.filename, problem=problem)
-                else:
-                    yield from _from_zip(io.BytesIO(content), student, info.filename)
-            elif suffix == ".ipynb":
-                content, problem = _read_entry(archive, info, MAX_BYTES)
-                yield Handed(student, info.filename, content, problem)
-
-
-def _entries(file: Path | io.BytesIO) -> Iterator[tuple[str, bytes, str]]:
-    """(name, content, problem) of the notebooks in a zip."""
-    try:
-        archive = zipfile.ZipFile(file)
-        infos = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        yield "", b"", f"The zip cannot be read: {error}."
-        return
-    total = count = 0
-    for info in infos:
-        name = info.filename.replace("\\", "/")
-        parts = PurePosixPath(name).parts
-        if info.is_dir() or any(p.startswith(".") or p == "__MACOSX" for p in parts[-2:]):
-            continue
-        if name.lower().endswith(".zip"):
-            yield name, b"", "A zip inside a zip is not opened."
-        elif name.lower().endswith(".ipynb"):
-            count += 1
-            content, problem = _read_entry(archive, info, MAX_BYTES)
-            total += len(content)
-            if count > MAX_FILES or total > MAX_ZIP:
-                yield name, b"", "The zip holds too much; the rest is ignored."
+def _files_under(folder: Path, unreadable: list[OSError]) -> Iterator[Path]:
+    """The files below, in order; links are named and not followed."""
+    seen = 0
+    for place, folders, files in os.walk(folder, onerror=unreadable.append):
+        links = [name for name in folders if os.path.islink(os.path.join(place, name))]
+        folders[:] = sorted(n for n in set(folders) - set(links) if not n.startswith("."))
+        for name in sorted([*files, *links]):
+            seen += 1
+            if seen > MAX_LOOKED_AT:
                 return
-            yield name, content, problem
+            if not is_systems((name,)):
+                yield Path(place, name)
 
 
-def _read_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, limit: int) -> tuple[bytes, str]:
-    """At most `limit` bytes, whatever the zip says about its sizes."""
+def _from_file(path: Path, blank: Handed, budget: Budget) -> Iterator[Handed]:
+    """What one file holds: a notebook, the notebooks of a zip, or why nothing can be read."""
+    problem = _problem_of(path)
+    if problem:
+        yield replace(blank, problem=problem)
+        return
+    when = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    if path.suffix.lower() == ".zip":
+        for entry in notebooks_in(path, budget):
+            yield replace(_unpacked(blank, entry), time=when)  # the time inside is the student's
+        return
     try:
-        with archive.open(info) as stream:
-            content = stream.read(limit + 1)
-    except Exception as error:  # damaged, encrypted, an unknown method: zipfile raises many kinds
-        return b"", f"It cannot be read from the zip: {error}."
-    if len(content) > limit:
-        return b"", f"The file has more than {limit >> 20} MB."
-    return content, ""
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        problem = f"The file cannot be read: {error.strerror}."
+    else:
+        if len(data) > MAX_BYTES:
+            problem = f"The file has more than {MAX_BYTES >> 20} MB."
+        elif not budget.take(len(data)):
+            problem = "The files are too large together."
+    yield replace(blank, problem=problem) if problem else replace(blank, data=data, time=when)
 
 
-def _student(outer: str, assignments: list[str]) -> str:
-    """The outermost name without the assignment's name and what an LMS appends."""
-    name = outer
-    for assignment in assignments:
-        name = re.sub(rf"[\s_.-]*{re.escape(assignment)}([\s_.-]*\(?\d+\)?)?$", "", name)
-    name = re.sub(r"_assignsubmission_file_?$", "", name)
-    return re.sub(r"[^\w .@+-]", "_", name).strip() or outer
+def _problem_of(path: Path) -> str:
+    """Why a file is not even opened; empty for a notebook and a zip."""
+    if path.is_symlink():
+        return "It is a link, not a file."
+    try:
+        if not path.is_file():
+            return "It is a pipe or a device, not a file."
+    except OSError as error:
+        return f"The file cannot be read: {error.strerror}."
+    return _problem_of_kind(path.suffix.lower())
+
+
+def _problem_of_kind(kind: str) -> str:
+    if kind in (".ipynb", ".zip"):
+        return ""
+    if kind in UNOPENED:
+        return f"A {kind} archive is not opened: the notebook or a .zip is what can be graded."
+    what = f"a {kind} file" if kind else "a file without an ending"
+    return f"It is {what}, not a notebook (.ipynb)."
+
+
+def _outer_names(
+    archive: zipfile.ZipFile,
+) -> tuple[dict[str, Path | list[zipfile.ZipInfo]], set[str]]:
+    """The first part of each name in a zip that an LMS made; which of them are files."""
+    outers: dict[str, Path | list[zipfile.ZipInfo]] = {}
+    files: set[str] = set()
+    for info in archive.infolist():
+        parts = PurePosixPath(info.filename.replace("\\", "/")).parts
+        if not parts or is_systems(parts):
+            continue
+        found = outers.setdefault(parts[0], [])
+        assert isinstance(found, list)
+        if not info.is_dir():
+            found.append(info)
+            if len(parts) == 1:
+                files.add(parts[0])
+    return outers, files
+
+
+def _from_infos(
+    archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo], blank: Handed, budget: Budget
+) -> Iterator[Handed]:
+    """One student's entries in the zip of a class."""
+    others: list[str] = []
+    count = 0
+    for info in infos:
+        name, kind = printable(info.filename), PurePosixPath(info.filename).suffix.lower()
+        here = replace(blank, name=name, time=time_of(info))
+        if kind not in (".ipynb", ".zip"):
+            if len(infos) == 1:
+                yield replace(here, problem=_problem_of_kind(kind))
+                return
+            others.append(name)
+            continue
+        count += 1
+        if count > MAX_FILES:
+            yield replace(here, problem=f"More than {MAX_FILES} files; some are ignored.")
+            break
+        limit = MAX_ZIP if kind == ".zip" else MAX_BYTES
+        entry = read_entry(archive, info, limit, budget)
+        if kind == ".zip" and not entry.problem:
+            for inside in notebooks_in(entry.data, budget):
+                yield replace(_unpacked(here, inside), time=here.time)
+        else:
+            yield replace(here, data=entry.data, problem=entry.problem)
+    if not count:
+        yield replace(blank, problem=f"There is no notebook in the folder.{listed(others)}")
+    elif others:
+        yield replace(blank, problem=not_notebooks(others))
+
+
+def _unpacked(blank: Handed, entry: Entry) -> Handed:
+    name = f"{blank.name}/{printable(entry.name)}" if entry.name else blank.name
+    return replace(blank, name=name, data=entry.data, problem=entry.problem)

@@ -14,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import classroom
-from autograder.grading.classroom import grade_all, tasks, write_grades, write_report
+from autograder.grading.classroom import grade_all, write_grades, write_report
 from autograder.grading.submissions import collect
+from autograder.grading.tasks import tasks
 
 NAMES = ["u99_example"]
 
@@ -43,7 +44,7 @@ LAYOUTS = {
     "moodle": ("Ada Lovelace_4711_assignsubmission_file_/home work.ipynb", "Ada Lovelace_4711"),
     "nbgrader": ("ada/u99_example/u99_example.ipynb", "ada"),
     "deep": ("ada/a/b/c/x.IPYNB", "ada"),
-    "odd_characters": ("Zoë & <Bob>.ipynb", "Zoë _ _Bob_"),
+    "odd_characters": ("Zoë & <Bob>.ipynb", "Zoë & <Bob>"),
 }
 
 
@@ -57,17 +58,26 @@ def test_student_is_the_outermost_name(layout, tmp_path, notebook):
 def test_zip_of_a_student_and_zip_of_a_class(tmp_path, notebook):
     one = zipped({"x/u99_example.ipynb": notebook("1"), "numpy.py": b"evil"})
     put(tmp_path / "a", {"ada.zip": one})
-    assert [(h.student, h.data) for h in collect(tmp_path / "a", NAMES)] == [("ada", notebook("1"))]
+    graded, (other,) = split(collect(tmp_path / "a", NAMES))
+    assert graded == [("ada", notebook("1"))] and "numpy.py" in other
     everybody = zipped({"ada/x.ipynb": notebook("1"), "bob.ipynb": notebook("2"), "cyd.zip": one})
     put(tmp_path, {"all.zip": everybody})
-    assert [h.student for h in collect(tmp_path / "all.zip", NAMES)] == ["ada", "bob", "cyd"]
+    graded, (other,) = split(collect(tmp_path / "all.zip", NAMES))
+    assert [student for student, _ in graded] == ["ada", "bob", "cyd"] and "numpy.py" in other
+
+
+def split(handed) -> tuple[list[tuple[str, bytes]], list[str]]:
+    """What can be graded, and why the rest cannot."""
+    found = list(handed)
+    good = [(h.student, h.data) for h in found if not h.problem]
+    return good, [h.problem for h in found if h.problem]
 
 
 def test_zip_cannot_climb_or_hand_in_for_others(tmp_path, notebook):
     evil = {"../../bob/u99_example.ipynb": notebook("1"), "/etc/x.ipynb": notebook("2")}
     nested = zipped({"bob.zip": zipped({"bob/x.ipynb": notebook("3")}), **evil})
     put(tmp_path / "in", {"ada.zip": nested})
-    handed = collect(tmp_path / "in", NAMES)
+    handed = list(collect(tmp_path / "in", NAMES))
     assert {h.student for h in handed} == {"ada"}
     assert any("zip inside a zip" in h.problem for h in handed)
     assert sorted(p.name for p in tmp_path.rglob("*")) == ["ada.zip", "in"]
@@ -129,15 +139,14 @@ def test_a_whole_class(tmp_path, assignment, solved, untouched, notebook):
     earned = {row["student"]: row["earned"] for row in rows}
     assert earned == {
         "ada": "8", "bob": "8", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
-        "hal": "0", "_cmd": "8",
+        "hal": "0", "'=cmd": "8",
     }  # fmt: skip
     by_name = {row["student"]: row for row in rows}
     assert "cannot be read as JSON" in by_name["dan"]["notes"]
     assert "no notebook" in by_name["eve"]["notes"]
     assert "graded: bob/homework (final).ipynb" in by_name["bob"]["notes"]
     assert by_name["ada"]["to_grade"] == "2" and by_name["ada"]["u99.why"] == ""
-    pages = sorted(p.stem for p in (tmp_path / "out" / "feedback" / "u99_example").iterdir())
-    assert pages == sorted(earned)
+    assert len(list((tmp_path / "out" / "feedback" / "u99_example").iterdir())) == len(earned)
 
 
 def test_what_is_no_text_stops_nobody(tmp_path, assignment, notebook):
@@ -156,7 +165,7 @@ def test_what_is_no_text_stops_nobody(tmp_path, assignment, notebook):
     write_grades(results, tmp_path / "out")
     verdicts = {task.student: report.verdicts for task, report in results}
     assert [v.kind for v in verdicts["ada"][:2]] == ["crashed", "wrong"]
-    assert "pipe" in verdicts["eve.ipynb"][0].problem
+    assert "pipe" in verdicts["eve"][0].problem
     page = (tmp_path / "out" / "feedback" / "u99_example" / "ada.html").read_text()
     assert "<script" not in page and "&lt;script&gt;" in page
 

@@ -1,0 +1,100 @@
+"""Which file answers which assignment: a student's files become tasks for the grader.
+
+    tasks(collect(Path("submissions"), names), assignments)     # -> [Task("ada", u02, ...), ...]
+
+For each student and assignment the file counts that answers most of it. A student none of whose
+files answers anything has a task as well, with the reason: everybody has a row.
+
+Next room: classroom.py, which grades them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cached_property
+from itertools import groupby
+
+from autograder.grading.grade import Assignment
+from autograder.grading.program import Program, Unreadable, read
+from autograder.grading.sandbox import best_mode
+from autograder.grading.submissions import Handed
+
+
+@dataclass(frozen=True)
+class Task:
+    """One student's answer to one assignment."""
+
+    student: str
+    assignment: Assignment
+    file: str
+    program: Program
+    reason: str = ""  # why there is nothing to grade
+    seed: int = 0
+    outer: str = ""  # the outermost name of what was handed in, as it is
+    short: str = ""  # that name without the assignment's
+    time: datetime | None = None  # when the file was changed; without zone if from a zip
+
+    @cached_property
+    def cache_name(self) -> str:
+        content = f"{self.assignment.digest} {self.program.digest} {self.seed} {best_mode()}"
+        return hashlib.sha256(content.encode()).hexdigest()
+
+
+def tasks(handed: Iterable[Handed], assignments: list[Assignment], seed: int = 0) -> list[Task]:
+    """Everybody's tasks. `handed` comes student by student and is read once."""
+    found: list[Task] = []
+    for _, items in groupby(handed, lambda item: item.student):
+        found += _tasks_of(list(items), assignments)
+    return [replace(task, seed=seed) for task in found]
+
+
+def _tasks_of(items: list[Handed], assignments: list[Assignment]) -> list[Task]:
+    """One student's tasks; one with the reason for each assignment if nothing can be graded."""
+    mine = [task for a in assignments if (task := _best(items, a))]
+    return mine or [_nothing(items, assignment) for assignment in assignments]
+
+
+def _best(items: list[Handed], assignment: Assignment) -> Task | None:
+    candidates = []
+    problems = [f"{item.name}: {item.problem}" for item in items if item.problem]
+    for item in items:
+        try:
+            program = read(item.data, assignment.explanations) if not item.problem else Program()
+        except Unreadable as error:
+            problems.append(f"{item.name}: {error}")
+            continue
+        asked = set(assignment.exercises)
+        if program.answers & asked:
+            rank = (len(program.attempted & asked), item.name)
+            candidates.append((rank, _task(item, assignment, item.name, program)))
+    if not candidates:
+        return None
+    best = max(candidates, key=lambda candidate: candidate[0])[1]
+    notes = [*best.program.notes, *problems[:5]]
+    if len(candidates) > 1:
+        notes.append(f"{len(candidates)} files answer this assignment; graded: {best.file}")
+    return replace(best, program=replace(best.program, notes=tuple(notes)))
+
+
+def _nothing(items: list[Handed], assignment: Assignment) -> Task:
+    """The task of a student none of whose files answers any assignment: with the reason."""
+    reasons = []
+    for item in items:
+        try:
+            read(item.data) if not item.problem else None
+            reasons.append(item.problem or "The notebook answers none of the exercises.")
+        except Unreadable as error:
+            reasons.append(str(error))
+    files = ", ".join(item.name for item in items)
+    blank = _task(items[0], assignment, files, Program())
+    return replace(blank, reason=" ".join(dict.fromkeys(reasons)))
+
+
+def _task(item: Handed, assignment: Assignment, file: str, program: Program) -> Task:
+    return Task(
+        item.student, assignment, file, program,
+        outer=item.outer, short=item.short, time=item.time,
+    )  # fmt: skip
