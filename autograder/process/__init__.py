@@ -1,0 +1,1 @@
+"""Processes that may be hostile: how one is started, limited, watched and ended."""

@@ -1,0 +1,291 @@
+"""Starting a process that may be hostile, and measuring from outside what it uses.
+
+    child = Child(command_line(mode(), SCRIPT, [...], {SCRIPT: path}), folder)
+    child.seconds()                      # processor time that it has used
+    child.close()                        # it is gone, and everything that it started
+
+Under bubblewrap: no network, own process ids (nothing survives), read-only files, and of those only
+Python, its packages and what is mounted by name; the course, and what `hide` was told, never.
+Elsewhere a plain process, which has to be asked for: COURSE_SANDBOX=none. Started by root, the
+child becomes a user of its own before it runs anything.
+
+Next room: autograder/grading/sandbox.py and autograder/check/outside.py, which talk with one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import functools
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+COURSE = HERE.parents[1]
+PACKAGES = Path(sysconfig.get_path("purelib"))
+PYTHON = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+BUBBLEWRAP, PLAIN, AS_NOBODY = "bubblewrap", "plain process", " as nobody"
+SETTING = "COURSE_SANDBOX"  # "none": without bubblewrap
+UNPROTECTED = (
+    "Graded without a sandbox (plain process): a submission could read and change the files of the "
+    "user who graded, other submissions and earlier reports among them, and use the network."
+)
+MISSING = (
+    "There is no sandbox: submissions are run in bubblewrap, and `bwrap` was not found or does not "
+    "work here. On Debian and Ubuntu: apt install bubblewrap. To grade without it, where you trust "
+    "every submission: --no-sandbox, or make grade SANDBOX=none. Each report then says so."
+)
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "HOME": "/tmp",
+    "LANG": "C.UTF-8",
+    "PYTHONHASHSEED": "0",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+TMP = 64 << 20  # bytes of files in memory
+USERS = (1_900_000_000, 100_000_000)  # the first, and how many: numbers that nobody has
+STALE = 60.0  # seconds: an unlocked folder of that age belongs to nobody
+TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
+
+_hidden: set[Path] = set()
+
+
+class NoSandbox(ValueError):
+    """bubblewrap is missing, and nobody said that it may be."""
+
+
+def hide(*places: Path) -> None:
+    """Folders and files that no sandbox shows, wherever they lie."""
+    _hidden.update(place.resolve() for place in places)
+
+
+def mode() -> str:
+    """How processes are started here; NoSandbox if nothing protects and nobody asked for that."""
+    if os.environ.get(SETTING) == "none":
+        return _plain()
+    found = _confined()
+    if not found:
+        raise NoSandbox(MISSING)
+    return found
+
+
+def protected(mode: str) -> bool:
+    return mode.startswith(BUBBLEWRAP)
+
+
+@functools.cache
+def _confined() -> str:
+    names = [BUBBLEWRAP + AS_NOBODY, BUBBLEWRAP] if _is_root() else [BUBBLEWRAP]
+    return next((name for name in names if shutil.which("bwrap") and _works(name)), "")
+
+
+@functools.cache
+def _plain() -> str:
+    return PLAIN + AS_NOBODY if _is_root() and _works(PLAIN + AS_NOBODY) else PLAIN
+
+
+def _is_root() -> bool:
+    return hasattr(os, "geteuid") and os.geteuid() == 0
+
+
+def _works(mode: str) -> bool:
+    """Does a process start there, and can it import what a student's code may import late?"""
+    arguments = [str(PACKAGES), user(mode)]
+    command = command_line(mode, "/child.py", arguments, {"/child.py": HERE / "child.py"})
+    try:
+        return subprocess.run(command, env=ENVIRONMENT, capture_output=True, timeout=300).returncode == 0
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
+def user(mode: str) -> str:
+    """The user that a child becomes: a number that no other one has; 0: it stays who it is."""
+    first, count = USERS
+    return str(first + secrets.randbelow(count)) if mode.endswith(AS_NOBODY) else "0"
+
+
+def command_line(
+    mode: str, script: str, arguments: Iterable[str], mounts: Mapping[str, Path]
+) -> list[str]:
+    """Python with these arguments in that mode. `mounts` says what each name stands for there."""
+    python = [PYTHON, "-s", "-S", "-P"]
+    if not protected(mode):
+        return [*python, *(str(mounts.get(part, part)) for part in (script, *arguments))]
+    alone = ["--unshare-all"]
+    if mode.endswith(AS_NOBODY):  # root keeps what it needs to become another, until it is
+        alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
+    bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session", "--as-pid-1"]
+    bwrap += ["--cap-drop", "ALL"]
+    if mode.endswith(AS_NOBODY):
+        bwrap += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    files = ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
+    for place, size in (("/tmp", TMP), ("/dev/shm", TMP // 4)):
+        files += ["--perms", "1777", "--size", str(size), "--tmpfs", place]
+    for name, path in mounts.items():
+        files += ["--ro-bind", str(path), name]
+    files += [*_shown(), "--remount-ro", "/", "--chdir", "/tmp"]
+    return [*bwrap, *files, *python, script, *arguments]
+
+
+def _shown() -> list[str]:
+    """What Python needs to run, and nothing else: outer folders first, what is secret over them."""
+    system = ["/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/nix/store"]
+    system += ["/etc/ld.so.cache", "/etc/alternatives"]
+    ours = [f"{sys.base_prefix}/lib", f"{sys.base_prefix}/lib64", PYTHON]
+    ours += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    secret = {PACKAGES / "course_lib", PACKAGES / "autograder", *_hidden}
+    if COURSE != PACKAGES:
+        secret.add(COURSE)
+    plan = {Path(path): True for path in (*system, *ours)} | {path: False for path in secret}
+    arguments, made = [], []
+    for path in sorted(plan, key=lambda path: (len(path.parts), path)):
+        outer = next((p for p in reversed(made) if path.is_relative_to(p)), None)
+        if not path.exists() or plan[path] == (outer is not None and plan[outer]):
+            continue
+        made.append(path)
+        if plan[path]:
+            for parent in reversed(path.parents[:-1]):
+                arguments += ["--perms", "0755", "--dir", str(parent)]
+            arguments += ["--ro-bind", str(path), str(path)]
+        elif path.is_dir():
+            arguments += ["--perms", "0755", "--size", "1048576", "--tmpfs", str(path)]
+        else:
+            arguments += ["--ro-bind", os.devnull, str(path)]
+    closed = [path for path in made if not plan[path] and path.is_dir()]
+    return [*arguments, *(part for path in closed for part in ("--remount-ro", str(path)))]
+
+
+class Child:
+    """A process with pipes to it, whose processor time is read from the kernel."""
+
+    def __init__(self, command: list[str], folder: str | None = None):
+        reading = -1
+        passed: tuple[int, ...] = ()
+        if command[0] == "bwrap":  # it says which process is the one inside
+            reading, writing = os.pipe()
+            passed = (writing,)
+            command = [command[0], "--info-fd", str(writing), *command[1:]]
+        try:
+            self.process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=folder or "/",
+                env=ENVIRONMENT,
+                start_new_session=True,
+                bufsize=0,
+                pass_fds=passed,
+            )
+        except BaseException:
+            os.close(reading) if reading >= 0 else None
+            raise
+        finally:
+            for number in passed:
+                os.close(number)
+        self._reading, self._stat = reading, -1
+        self._used, self._state = 0.0, "R"
+
+    def close(self) -> None:
+        """End it and everything that it started."""
+        with contextlib.suppress(OSError):
+            self.seconds()
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        for stream in (self.process.stdin, self.process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        self.process.wait()
+        for number in (self._reading, self._stat):
+            if number >= 0:
+                os.close(number)
+        self._reading = self._stat = -1
+
+    def seconds(self) -> float:
+        """Processor time of all its threads so far; after its end, what was seen last."""
+        if self.process.returncode is None:
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                self._look()
+        return self._used
+
+    @property
+    def asleep(self) -> bool:
+        """When last looked at, it waited for something that is no processor and no disk."""
+        return self._state == "S"
+
+    def _look(self) -> None:
+        if not sys.platform.startswith("linux"):
+            return self._ask()
+        if self._stat < 0:
+            self._stat = os.open(f"/proc/{self._number()}/stat", os.O_RDONLY | os.O_CLOEXEC)
+        fields = os.pread(self._stat, 4096, 0).rpartition(b")")[2].split()
+        self._state = fields[0].decode()
+        self._used = max(self._used, (int(fields[11]) + int(fields[12])) / TICKS)
+
+    def _ask(self) -> None:
+        """Where there is no /proc."""
+        import psutil
+
+        try:
+            process = psutil.Process(self.process.pid)
+            times, status = process.cpu_times(), process.status()
+        except psutil.Error:
+            return
+        self._state = "S" if status == psutil.STATUS_SLEEPING else "R"
+        self._used = max(self._used, times.user + times.system)
+
+    def _number(self) -> int:
+        """The process inside the sandbox, as it is numbered out here."""
+        if self._reading < 0:
+            return self.process.pid
+        with os.fdopen(self._reading, "rb") as stream:
+            self._reading = -1
+            return int(json.load(stream)["child-pid"])
+
+
+class Folder:
+    """A temporary folder that is locked while its process lives, and swept when it is not."""
+
+    def __init__(self, prefix: str):
+        sweep(prefix)
+        self.path = tempfile.mkdtemp(prefix=prefix)
+        self._lock = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        fcntl.flock(self._lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+
+    def close(self) -> None:
+        if self._lock >= 0:
+            shutil.rmtree(self.path, ignore_errors=True)
+            os.close(self._lock)
+            self._lock = -1
+
+
+@functools.cache
+def sweep(prefix: str) -> None:
+    """Remove the folders that killed processes of this user left behind; once in a process."""
+    for entry in os.scandir(tempfile.gettempdir()):
+        if not entry.name.startswith(prefix) or not entry.is_dir(follow_symlinks=False):
+            continue
+        with contextlib.suppress(OSError):
+            about = entry.stat(follow_symlinks=False)
+            if about.st_uid != os.getuid() or time.time() - about.st_mtime < STALE:
+                continue
+            flags = os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW
+            number = os.open(entry.path, flags)
+            try:
+                fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)  # OSError: it is in use
+                shutil.rmtree(entry.path, ignore_errors=True)
+            finally:
+                os.close(number)
