@@ -1,5 +1,6 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
+#           SANDBOX=none (grade without bubblewrap)
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -8,6 +9,7 @@ TORCH ?= auto
 COURSE ?= course
 UNIT ?=
 SUBMISSIONS ?=
+SANDBOX ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 MINUTES ?= 10
@@ -54,7 +56,7 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/
 	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make grade SUBMISSIONS=dir))
 	$(SETUP) torch,llvm,lab,grade
-	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades
+	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
 validate: ## check every exercise: solution passes, empty fails, each wrong answer is caught
 	$(SETUP) torch,llvm,lab,grade

@@ -12,6 +12,7 @@ docs/teaching.md tells the whole story.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from autograder.edition.contents import EDITIONS, contents
 from autograder.edition.deliver import deliver
 from autograder.edition.release import release
 from autograder.grading.classroom import grade_folder
+from autograder.process.start import SETTING
 from autograder.validate import validate
 
 
@@ -66,6 +68,8 @@ def _nbgrader(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    if options.no_sandbox:
+        os.environ[SETTING] = "none"
     return grade_folder(options.submissions, options.out, options.unit, options.seed, options.jobs)
 
 
@@ -103,6 +107,8 @@ def _parser() -> argparse.ArgumentParser:
     grade.add_argument("--unit", type=int, help="only this unit")
     grade.add_argument("--seed", type=int, default=0, help="vary the random programs")
     grade.add_argument("--jobs", type=int, help="submissions graded at a time (default: all cores)")
+    words = "without bubblewrap, which protects your files: only where you trust every submission"
+    grade.add_argument("--no-sandbox", action="store_true", help=words)
     grade.set_defaults(run=_grade)
     return parser
 

@@ -33,7 +33,7 @@ from autograder.check.framework import (
     Wrong,
     checks_of,
 )
-from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, WRONG, Verdict
+from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, TIMED_OUT, WRONG, Verdict
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph, print_graph
 
@@ -240,6 +240,9 @@ def _failed(verdict: Verdict, check: Check, error: Exception) -> Verdict:
             expected=_text(error.expected),
             marked=error.marked,
         )
+    if isinstance(error, MemoryError):
+        problem = "Looking at what the function returned took more memory than there is for it."
+        return replace(verdict, kind=TIMED_OUT, earned=0.0, problem=problem)
     return replace(verdict, problem=f"{type(error).__name__}: {error}", kind=GRADER, earned=None)
 
 

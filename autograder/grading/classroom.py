@@ -46,11 +46,13 @@ from autograder.grading.grade import (
 )
 from autograder.grading.names import file_name
 from autograder.grading.page import feedback_page
-from autograder.grading.sandbox import best_mode
 from autograder.grading.submissions import collect
 from autograder.grading.tasks import Task, tasks
+from autograder.process.child import die_with_parent, limit
+from autograder.process.start import hide, mode, unprotected
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
+MEMORY = 8 << 30  # bytes that the process may have that grades one submission
 PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
 
 
@@ -58,12 +60,13 @@ def grade_folder(
     submissions: Path, out: Path, unit: int | None = None, seed: int = 0, jobs: int | None = None
 ) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
+    hide(submissions, out)
     with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
         os.chmod(editions, 0o755)
         found = [Assignment.of(s, Path(editions)) for s in sources(COURSE / "notebooks", unit)]
         handed = collect(submissions, [a.name for a in found])
         todo = tasks(handed, found, seed)
-        print(f"{len(todo)} to grade; sandbox: {best_mode()}")
+        print(f"{len(todo)} to grade; sandbox: {mode()}\n{unprotected(mode())}".rstrip())
         results = []
         for task, report in tqdm(grade_all(todo, out, jobs), total=len(todo), unit="answer"):
             write_report(task, report, out)
@@ -152,6 +155,8 @@ def _start(task: Task, cache: Path) -> BaseProcess:
 
 def _grade_one(task: Task, cache: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is for the process that started us
+    die_with_parent()
+    limit({"RLIMIT_DATA": MEMORY})
     report = grade(task.assignment, task.program, task.seed)
     text = json.dumps(report.to_json(), ensure_ascii=False)
     write(cache / f"{task.cache_name}.json", text.encode(*UTF8))
@@ -172,7 +177,7 @@ def _finish(process: BaseProcess, task: Task, cache: Path) -> Report:
         if process.exitcode == -signal.SIGKILL:
             reason += f" (More than {PATIENCE / 60:g} minutes, or no memory left.)"
         return grader_failed(task.assignment, task.program, reason, task.seed)
-    if any(v.kind == "grader" for v in report.verdicts):
+    if report.by_wall or any(v.kind == "grader" for v in report.verdicts):
         path.unlink()  # our fault is not for keeping: the next run tries again
     return report
 

@@ -28,12 +28,21 @@ import numpy as np
 from autograder.check.alarm import alarm
 from autograder.check.framework import Died, Stop, TimedOut, Wrong
 from autograder.check.judging import judge
-from autograder.check.verdict import BY_HAND, CRASHED, GRADER, NOT_ATTEMPTED, PASSED, Verdict
+from autograder.check.verdict import (
+    BY_HAND,
+    CRASHED,
+    GRADER,
+    NOT_ATTEMPTED,
+    PASSED,
+    TIMED_OUT,
+    Verdict,
+)
 from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
 from autograder.grading.program import Program
-from autograder.grading.sandbox import Limits, Worker, best_mode
+from autograder.grading.sandbox import Budget, Limits, Worker
+from autograder.process.start import alone, mode, unprotected
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
 
@@ -89,6 +98,9 @@ class Report:
     verdicts: tuple[Verdict, ...]
     texts: dict[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    by_wall: bool = (
+        False  # something ended that perhaps only waited for a processor: not for keeping
+    )
 
     @property
     def earned(self) -> float:
@@ -113,11 +125,13 @@ class Report:
             "to_grade": self.to_grade,
             "seed": self.seed,
             "sandbox": self.sandbox,
+            "unprotected": unprotected(self.sandbox),
             "assignment_digest": self.assignment_digest,
             "submission_digest": self.submission_digest,
             "exercises": [verdict.to_json() for verdict in self.verdicts],
             "texts": self.texts,
             "notes": list(self.notes),
+            **({"by_wall": True} if self.by_wall else {}),
         }
 
     @staticmethod
@@ -132,6 +146,7 @@ class Report:
             tuple(Verdict.from_json(v) for v in data["exercises"]),
             dict(data["texts"]),
             tuple(data["notes"]),
+            data.get("by_wall") is True,
         )
 
 
@@ -148,14 +163,14 @@ def grade(
         assignment.digest,
         program.digest,
         seed,
-        best_mode(),
+        mode(),
         (),
         {name: program.texts[name] for name in assignment.explanations if name in program.texts},
         program.notes,
     )
     with _Student(assignment, program, limits) as student:
         verdicts = [_verdict(entry, student, seed) for entry in assignment.slots]
-    return replace(blank, verdicts=tuple(verdicts))
+    return replace(blank, verdicts=tuple(verdicts), by_wall=student.budget.by_wall)
 
 
 def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
@@ -191,9 +206,10 @@ class _Student:
         self.failed: dict[str, Verdict] = {}  # by exercise: why its cell gave no answer
         self.deadly: set[int] = set()  # cells that ended the process: not run again
         self.harmless: set[int] = set()  # cells that ran to their end
+        self.slow: set[int] = set()  # cells that were stopped once
+        self.checking = limits.checking  # seconds left for the checks' own computing
+        self.budget = Budget(limits)
         self.lost = 0.0  # seconds that deadly cells took
-        self.printed = ""
-        self.until = 0.0
 
     def __enter__(self) -> _Student:
         return self
@@ -206,9 +222,8 @@ class _Student:
         while self.worker is None or not self.worker.alive:
             if self.worker is not None:
                 self.worker.close()
-            begin = time.monotonic()
-            self.worker = Worker(self.assignment.edition, self.limits)
-            self._run_cells(self.worker, begin)
+            self.worker = Worker(self.assignment.edition, self.limits, self.budget)
+            self._run_cells(self.worker)
         return self.worker
 
     def start_afresh(self) -> None:
@@ -216,12 +231,13 @@ class _Student:
         if self.worker is not None:
             self.worker.close()
 
-    def _run_cells(self, worker: Worker, begin: float) -> None:
+    def _run_cells(self, worker: Worker) -> None:
+        begin = self.budget.seconds
         until = begin + self.limits.cells - self.lost
         for index, cell in enumerate(self.program.cells):
             if index in self.deadly:
                 continue
-            if time.monotonic() > until and index not in self.harmless:
+            if self.budget.seconds > until and index not in self.harmless:
                 self.deadly.add(index)
                 problem = f"All cells together took over {self.limits.cells:g} seconds."
                 self._blame(cell.answers, TimedOut(problem))
@@ -229,8 +245,12 @@ class _Student:
             try:
                 error = worker.cell(cell.source, cell.filename, cell.checked)
             except (Stop, Wrong, ValueError) as stop:
+                if isinstance(stop, TimedOut) and index not in self.slow:
+                    self.slow.add(index)  # a time-out counts when it happens again
+                    worker.close()
+                    return
                 self.deadly.add(index)
-                self.lost += time.monotonic() - begin
+                self.lost += self.budget.seconds - begin
                 worker.close()
                 self._blame(cell.answers, _as_stop(stop))
                 return
@@ -263,7 +283,7 @@ class _Student:
         """The student's function as something that a check can call."""
 
         def function(*args: Any, **kwargs: Any) -> Any:
-            if time.monotonic() > self.until:
+            if self.budget.seconds > until:
                 raise TimedOut(f"All calls together took over {self.limits.exercise:g} seconds.")
             worker = self.ready()
             try:
@@ -272,7 +292,7 @@ class _Student:
                 function.printed = worker.printed
 
         function.printed = ""
-        self.until = time.monotonic() + self.limits.exercise
+        until = self.budget.seconds + self.limits.exercise
         return function
 
 
@@ -288,12 +308,10 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
         if entry.name not in student.answered:
             unanswered = Verdict(entry.name, NOT_ATTEMPTED, entry.points)
             return student.failed.get(entry.name, unanswered)
-        seconds = 2 * student.limits.exercise
-        problem = f"Checking this answer took over {seconds:g} seconds."
-        with alarm(seconds, problem), exercises.using({}):
-            verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
-        if verdict.kind != PASSED:
-            student.start_afresh()  # whatever this answer left behind is not the next one's
+        verdict = _judged(entry, student, seed)
+        if verdict.kind == TIMED_OUT:  # it counts when it happens again, in a fresh process
+            with alone():
+                verdict = _judged(entry, student, seed)
         return verdict
     except Stop as stop:
         earned = None if stop.kind == GRADER else 0.0
@@ -302,6 +320,17 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
         problem = "The grader could not grade this."
         error = traceback.format_exc(limit=-8)
         return Verdict(entry.name, GRADER, entry.points, None, problem=problem, error=error)
+
+
+def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:
+    begin, seconds = time.thread_time(), min(student.checking, 2 * student.limits.exercise)
+    problem = f"Checking this answer took over {seconds:g} seconds."
+    with alarm(seconds, problem), exercises.using({}):
+        verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+    student.checking = max(1.0, student.checking - (time.thread_time() - begin))
+    if verdict.kind != PASSED:
+        student.start_afresh()  # whatever this answer left behind is not the next one's
+    return verdict
 
 
 def _as_stop(error: BaseException) -> Stop:

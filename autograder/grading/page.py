@@ -13,6 +13,7 @@ import html
 from autograder.check.feedback import STYLE, as_html
 from autograder.check.verdict import BY_HAND, GRADER, HEADLINE, NOT_ATTEMPTED, score
 from autograder.grading.grade import Report
+from autograder.process.start import unprotected
 
 PAGE_STYLE = """
 :root{color-scheme:light dark}
@@ -71,5 +72,6 @@ def _small_print(report: Report) -> str:
     return (
         f"<p><small>{words}Seed {report.seed}; sandbox: {html.escape(report.sandbox or 'none')}; "
         f"submission {report.submission_digest[:12]}; assignment {report.assignment_digest[:12]}. "
-        "The same submission always gets the same grade.</small></p>"
+        "The same submission always gets the same grade. "
+        f"{unprotected(report.sandbox)}</small></p>"
     )

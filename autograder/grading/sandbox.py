@@ -4,70 +4,115 @@
         worker.cell("@implements('passes.dce') ...", "<cell 4>")
         worker.call("passes.dce", (graph,), {})       # TimedOut, Died, Crashed, or the value
 
-Under bubblewrap: no network, an own PID namespace (nothing survives), an empty home, a small /tmp
-in memory, read-only Python, and the student edition. Elsewhere: a plain process with the same
-limits, which can read the machine's files; the report says which. Started by root, the worker
-becomes `nobody` before it runs anything, because no limit on processes binds root.
+autograder/process says what such a process can see and do. Everything that comes back is hostile:
+frames have a maximal size, and autograder/wire/codec.py decides what a value may be.
 
-Everything that comes back is hostile: frames have a maximal size, reading has a deadline, and
-autograder/wire/codec.py decides what a value may be.
+A limit counts the process's own time: what it computes, which the kernel says, and what it sleeps.
+How long it waits for a processor, on a machine with other work, does not count; nor what crosses
+the pipe. All that one submission uses together is in its `Budget`.
 
 Next room: grade.py, which turns a Program into a report.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
 import os
 import select
 import shutil
 import signal
 import subprocess
-import sys
-import sysconfig
-import tempfile
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Unusable, Wrong
 from autograder.grading.worker import HEADER, NEW_CALL
+from autograder.process.start import PACKAGES, Child, Folder, command_line, mode, protected, user
 from autograder.wire.codec import Codec, Unsendable
 
 MAX_FRAME = 256 << 20
 WORKER = Path(__file__).with_name("worker.py")
 SCRIPT, EDITION = "/worker.py", "/course"  # inside the sandbox
-PACKAGES = Path(sysconfig.get_path("purelib"))
+TICK = 0.1  # seconds between two looks at what a process uses
+BYTES_PER_SECOND = 4 << 20  # of what crosses the pipe: writing and reading it is not the answer
+BACKSTOP = 30  # times its limit: then it ends, even if it only waited for a processor
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds. They guard against answers that do not end; nothing is graded by time."""
+    """Seconds of the process's own time. They guard against answers that do not end; nothing is
+    graded by time. The last three are for the whole submission."""
 
     start: float = 60.0
     cell: float = 10.0
     call: float = 10.0
     exercise: float = 60.0
     cells: float = 120.0  # all cells together, those that end the process with those before them
+    total: float = 600.0
+    checking: float = 600.0  # what the checks themselves compute
+    starts: int = 60  # processes
+    received: int = 1 << 30  # bytes
+
+
+class Overrun(TimedOut):
+    """The submission has used up what it may use in all."""
+
+
+@dataclass
+class Budget:
+    """What one submission has used so far, in all of its processes."""
+
+    limits: Limits = field(default_factory=Limits)
+    seconds: float = 0.0
+    starts: int = 0
+    received: int = 0
+    by_wall: bool = False  # something ended that perhaps only waited for a processor
+
+    def start(self) -> None:
+        self.starts += 1
+        if self.starts > self.limits.starts:
+            raise Overrun(
+                f"The process that runs this notebook ended {self.limits.starts} times; "
+                "it is not started again."
+            )
+        self.spend(0.0)
+
+    def spend(self, seconds: float) -> None:
+        self.seconds += seconds
+        if self.seconds > self.limits.total:
+            total = f"{self.limits.total:g} seconds"
+            raise Overrun(f"All cells and answers of this notebook together took over {total}.")
+
+    def receive(self, size: int) -> None:
+        self.received += size
+        if self.received > self.limits.received:
+            raise Overrun(
+                f"The answers of this notebook returned over {self.limits.received >> 20} MB."
+            )
 
 
 class Worker:
     """One student's process."""
 
-    def __init__(self, edition: Path, limits: Limits = Limits(), mode: str = ""):
+    def __init__(
+        self, edition: Path, limits: Limits = Limits(), budget: Budget | None = None
+    ) -> None:
         self.limits = limits
-        self.mode = mode or best_mode()
-        self.home = tempfile.mkdtemp(prefix="course-worker-")
-        os.chmod(self.home, 0o777)
+        self.budget = budget or Budget(limits)
+        self.budget.start()
+        self.mode = mode()
         self.codec = Codec()
-        self.deadline = self.limit = 0.0
         self.printed = ""
-        self.process = self._start(edition)
+        self.limit = self.used = self.spent = self.slept = self.waited = self.looked = 0.0
+        self.folder: Folder | None = None
+        self.child = self._start(edition)
         try:
             self._within(limits.start)
             self._receive()  # it is ready
+        except Overrun:
+            self.close()
+            raise
         except (Died, TimedOut) as stop:  # before any of the student's code: our fault
             self.close()
             raise Stop(f"The answer's process did not start. {stop.problem}") from None
@@ -83,18 +128,13 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        return self.process.poll() is None
+        return self.child.process.poll() is None
 
     def close(self) -> None:
         """End the process and everything that it started, and remove its folder."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        self.process.wait()
-        shutil.rmtree(self.home, ignore_errors=True)
+        self.child.close()
+        if self.folder is not None:
+            self.folder.close()
 
     def cell(self, source: str, filename: str, checked: tuple[str, ...] = ()) -> tuple | None:
         """Run a cell: None, or (error, line, code). The answers to `checked` will be called with
@@ -168,13 +208,12 @@ class Worker:
 
     def _send(self, message: tuple, flag: int = 0) -> None:
         data = self.codec.encode(message)
+        self.limit += len(data) / BYTES_PER_SECOND
         view = memoryview(HEADER.pack(flag, len(data)) + data)
-        assert self.process.stdin is not None
-        pipe = self.process.stdin.fileno()
+        assert self.child.process.stdin is not None
+        pipe = self.child.process.stdin.fileno()
         while view:
-            _, ready, _ = select.select([], [pipe], [], self._left())
-            if not ready:
-                raise self._too_long()
+            self._wait([], [pipe])
             try:
                 view = view[os.write(pipe, view[: 1 << 16]) :]
             except OSError:
@@ -184,6 +223,12 @@ class Worker:
         _, length = HEADER.unpack(self._read(HEADER.size))
         if length > MAX_FRAME:
             raise self._lost(f"The answer is larger than {MAX_FRAME >> 20} MB.")
+        try:
+            self.budget.receive(length)
+        except TimedOut:
+            self.close()
+            raise
+        self.limit += length / BYTES_PER_SECOND
         data = self._read(length)
         try:
             message = self.codec.decode(data)
@@ -195,12 +240,10 @@ class Worker:
         return message
 
     def _read(self, size: int) -> bytes:
-        assert self.process.stdout is not None
-        pipe, parts = self.process.stdout.fileno(), []
+        assert self.child.process.stdout is not None
+        pipe, parts = self.child.process.stdout.fileno(), []
         while size:
-            ready, _, _ = select.select([pipe], [], [], self._left())
-            if not ready:
-                raise self._too_long()
+            self._wait([pipe], [])
             part = os.read(pipe, min(size, 1 << 20))
             if not part:
                 raise self._lost("")
@@ -209,103 +252,70 @@ class Worker:
         return b"".join(parts)
 
     def _within(self, seconds: float) -> None:
-        self.limit = seconds
-        self.deadline = time.monotonic() + seconds
+        """From now on the process may use so many seconds of its own."""
+        self.limit, self.words = seconds, f"{seconds:g} second{'' if seconds == 1 else 's'}"
+        self.slept = self.waited = self.spent = 0.0
+        self.looked = time.monotonic()
+        self._count(0.0)
+        self.spent = 0.0
 
-    def _left(self) -> float:
-        return max(0.0, self.deadline - time.monotonic())
+    def _wait(self, reading: list[int], writing: list[int]) -> None:
+        """Until the pipe is ready; TimedOut when the process has used up its time."""
+        begin = time.monotonic()
+        while not any(select.select(reading, writing, [], TICK)[:2]):
+            begin = self._look(begin)
+        if time.monotonic() - self.looked > TICK:
+            self._look(begin)
 
-    def _too_long(self) -> TimedOut:
-        self.close()
-        plural = "" if self.limit == 1 else "s"
-        return TimedOut(f"It did not end within {self.limit:g} second{plural}.")
+    def _look(self, begin: float) -> float:
+        """Count what happened since `begin`, when the waiting began. Returns the time now."""
+        self.looked = time.monotonic()
+        span = self.looked - begin
+        self.waited += span
+        try:
+            self._count(span)
+        except TimedOut:
+            self.close()
+            raise
+        if self.spent > self.limit:
+            self.close()
+            raise TimedOut(f"It did not end within {self.words}.")
+        if self.waited > BACKSTOP * max(1.0, self.limit):
+            self.budget.by_wall = True
+            self.close()
+            raise TimedOut(f"It did not end within {self.waited:.0f} seconds by the clock.")
+        return self.looked
+
+    def _count(self, span: float) -> None:
+        """What the process used since the last look: computing, or `span` seconds of sleep."""
+        before, self.used = self.used, self.child.seconds()
+        more = self.used - before
+        if not more and self.child.asleep:
+            more = span
+        self.spent += more
+        self.budget.spend(more)
 
     def _lost(self, why: str) -> Died:
-        status = self.process.poll()
+        status = self.child.process.poll()
         if not why:
             try:
-                status = self.process.wait(1)
+                status = self.child.process.wait(1)
             except subprocess.TimeoutExpired:
                 status = None
             why = f"The process that ran your code ended{_reason(status)}."
         self.close()
         return Died(why)
 
-    def _start(self, edition: Path) -> subprocess.Popen:
-        if not self.mode.startswith("bubblewrap"):  # here it could be written to: one for each
-            edition = Path(shutil.copytree(edition, Path(self.home) / "course"))
-        return subprocess.Popen(
-            command_line(self.mode, edition, [SCRIPT, "serve", self.mode, EDITION, str(PACKAGES)]),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=self.home,
-            env=ENVIRONMENT,
-            start_new_session=True,
-            bufsize=0,
-        )
-
-
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "HOME": "/tmp",
-    "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
-
-
-def command_line(mode: str, edition: Path, arguments: list[str]) -> list[str]:
-    """Python with these arguments in that mode; EDITION and SCRIPT stand for what they name."""
-    python = [sys.executable, "-I", "-S"]
-    if not mode.startswith("bubblewrap"):
-        places = {EDITION: str(edition), SCRIPT: str(WORKER)}
-        return [*python, *(places.get(part, part) for part in arguments)]
-    shared: list[str] = []
-    for path in dict.fromkeys(["/usr", "/lib", "/lib64", "/bin", sys.base_prefix, sys.prefix]):
-        for parent in reversed(Path(path).parents[:-1]):
-            shared += ["--perms", "0755", "--dir", str(parent)]
-        shared += ["--ro-bind-try", path, path]
-    for name in ("course_lib", "autograder"):  # where the whole course is installed for real
-        if (PACKAGES / name).exists():
-            shared += ["--tmpfs", str(PACKAGES / name)]
-    alone = ["--unshare-all"]
-    if mode.endswith(" as nobody"):  # root keeps what it needs to become nobody, until it is
-        alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    if mode.endswith(" as nobody"):
-        bwrap += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    own = ["--proc", "/proc", "--dev", "/dev", "--perms", "1777", "--size", str(64 << 20)]
-    own += ["--tmpfs", "/tmp", "--chdir", "/tmp"]
-    course = ["--ro-bind", str(edition), EDITION, "--ro-bind", str(WORKER), SCRIPT]
-    return [*bwrap, *own, *shared, *course, *python, *arguments]
-
-
-@functools.cache
-def best_mode() -> str:
-    """The strongest way of running a worker that works on this machine."""
-    modes = ["bubblewrap", "plain process"]
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        modes = [m for mode in modes for m in (f"{mode} as nobody", mode)]
-    return next(mode for mode in modes if mode == "plain process" or _works(mode))
-
-
-def _works(mode: str) -> bool:
-    """Does a worker start there, and can it import what a student's code may import late?"""
-    if mode.startswith("bubblewrap") and shutil.which("bwrap") is None:
-        return False
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        command = command_line(mode, Path(folder), [SCRIPT, "probe", mode, str(PACKAGES)])
-        try:
-            result = subprocess.run(
-                command, env=ENVIRONMENT, cwd=folder, capture_output=True, timeout=60
-            )
-        except (OSError, subprocess.SubprocessError):
-            return False
-    return result.returncode == 0
+    def _start(self, edition: Path) -> Child:
+        arguments = ["serve", user(self.mode), EDITION, str(PACKAGES)]
+        home = None
+        if not protected(self.mode):  # here files could be written to: a copy for each
+            self.folder = Folder("course-worker-")
+            home = self.folder.path
+            os.chmod(home, 0o777)
+            edition = Path(shutil.copytree(edition, Path(home) / "course"))
+        places = {EDITION: edition, SCRIPT: WORKER}
+        return Child(command_line(self.mode, SCRIPT, arguments, places), home)
 
 
 def _error(value: Any) -> tuple[str, int | None, str] | None:

@@ -19,8 +19,8 @@ from itertools import groupby
 
 from autograder.grading.grade import Assignment
 from autograder.grading.program import Program, Unreadable, read
-from autograder.grading.sandbox import best_mode
 from autograder.grading.submissions import Handed
+from autograder.process.start import mode
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Task:
 
     @cached_property
     def cache_name(self) -> str:
-        content = f"{self.assignment.digest} {self.program.digest} {self.seed} {best_mode()}"
+        content = f"{self.assignment.digest} {self.program.digest} {self.seed} {mode()}"
         return hashlib.sha256(content.encode()).hexdigest()
 
 

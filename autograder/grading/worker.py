@@ -8,7 +8,7 @@
       ("result", value)                ->     or ("error", "ValueError", its text)
                                        <-      ("return", value, printed)
 
-It runs inside the sandbox as `python -I -S worker.py serve MODE EDITION SITE_PACKAGES`, with only
+It runs inside the sandbox as `python -s -S -P worker.py serve UID EDITION SITE_PACKAGES`, with only
 the student edition importable: checks, solutions and hidden programs are in another process. It
 checks nothing about itself, because the grader believes nothing that it says. `main` says first
 where the student edition lies; until then there is no library, so only a Worker imports it.
@@ -22,7 +22,6 @@ import builtins
 import io
 import linecache
 import os
-import signal
 import struct
 import sys
 from types import ModuleType
@@ -30,16 +29,13 @@ from typing import Any
 
 HEADER = struct.Struct("<BQ")  # 1 in the first byte: a new call begins; then the length
 NEW_CALL = 1
-NOBODY = 65534
-PR_SET_PDEATHSIG = 1
 PRINTED = 2000  # characters kept of what a call prints
 LIMITS = {  # of this process, set before any of the student's code runs
     "RLIMIT_AS": 3 << 30,
-    "RLIMIT_CPU": 300,
+    "RLIMIT_CPU": 1200,  # far above what one submission may use: the grader's count ends it before
     "RLIMIT_FSIZE": 16 << 20,
     "RLIMIT_NOFILE": 64,
     "RLIMIT_CORE": 0,
-    "RLIMIT_NPROC": 0,  # no new processes
 }
 
 
@@ -59,8 +55,8 @@ class Limited(io.TextIOBase):
     def write(self, text: str) -> int:
         room = PRINTED - len(self.text)
         if room > 0:
-            self.text += str(text)[:room]
-        return len(text)
+            self.text += clean(text, room)
+        return str.__len__(text)
 
 
 class Pipe:
@@ -131,7 +127,7 @@ class Worker:
             exec(compile(source, filename, "exec"), self.names)
         except SyntaxError as error:
             text = (error.text or "").strip()
-            return f"SyntaxError: {error.msg}", error.lineno, text
+            return clean(f"SyntaxError: {error.msg}", 600), error.lineno, clean(text, 200)
         except BaseException as error:  # also SystemExit: the student's code may do anything
             return _described(error)
         return None
@@ -207,52 +203,30 @@ def _described(error: BaseException) -> tuple[str, int | None, str]:
         filename = trace.tb_frame.f_code.co_filename
         if filename.startswith("<cell"):
             line = trace.tb_lineno
-            code = linecache.getline(filename, line).strip()[:200]
+            code = linecache.getline(filename, line).strip()
         trace = trace.tb_next
     try:
-        text = str(error)[:500]
-    except Exception:
-        text = "(an error that cannot be shown)"
-    return f"{type(error).__name__}: {text}", line, code
+        text = f"{type(error).__name__}: {error}"
+    except BaseException:  # also SystemExit: its own method may do anything
+        text = "An error that cannot be shown"
+    return clean(text, 600), line, clean(code, 200)
 
 
-def _limit() -> None:
-    import resource
-
-    for name, value in LIMITS.items():
-        kind = getattr(resource, name)
-        hard = resource.getrlimit(kind)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        resource.setrlimit(kind, (value, value))
-
-
-def _become_nobody() -> None:
-    os.setgroups([])
-    os.setgid(NOBODY)
-    os.setuid(NOBODY)
-
-
-def _die_with_parent() -> None:
-    """Linux: end when the grader ends, however it ends. (Under bubblewrap it does that itself.)"""
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+def clean(text: str, most: int) -> str:
+    """The beginning of a text, as text that can be written to a file."""
+    return str.__getitem__(text, slice(most)).encode("utf-8", "replace").decode()
 
 
 def main() -> None:
-    task, mode, *places = sys.argv[1:]
+    uid, *places = sys.argv[2:]
     # The student edition first, then numpy's place; last the files that the student's cells write.
     sys.path[:] = [*places, *sys.path, os.getcwd()]
     sys.dont_write_bytecode = True
-    worker = Worker(Pipe()) if task == "serve" else None
-    if mode.endswith(" as nobody"):
-        _become_nobody()
-    _die_with_parent()
-    _limit()
-    if worker is not None:
-        worker.serve()
-    import numpy.linalg  # noqa: F401  (a probe: can nobody read what it may need?)
+    worker = Worker(Pipe())
+    from autograder.process.child import lock
+
+    lock(int(uid), LIMITS)
+    worker.serve()
 
 
 if __name__ == "__main__":

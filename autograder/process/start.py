@@ -27,7 +27,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -85,6 +85,29 @@ def protected(mode: str) -> bool:
     return mode.startswith(BUBBLEWRAP)
 
 
+def unprotected(mode: str) -> str:
+    """What a report says about that mode: nothing, or what it did not protect."""
+    return UNPROTECTED if mode.startswith(PLAIN) else ""
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """One block at a time among all processes of this user."""
+    path = Path(tempfile.gettempdir()) / f"course-alone-{os.getuid()}"
+    number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def trust_ours() -> None:
+    """Where there is no bubblewrap, do without: for answers that are ours, not a student's."""
+    if not _confined():
+        os.environ[SETTING] = "none"
+
+
 @functools.cache
 def _confined() -> str:
     names = [BUBBLEWRAP + AS_NOBODY, BUBBLEWRAP] if _is_root() else [BUBBLEWRAP]
@@ -105,7 +128,8 @@ def _works(mode: str) -> bool:
     arguments = [str(PACKAGES), user(mode)]
     command = command_line(mode, "/child.py", arguments, {"/child.py": HERE / "child.py"})
     try:
-        return subprocess.run(command, env=ENVIRONMENT, capture_output=True, timeout=300).returncode == 0
+        done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, timeout=300)
+        return done.returncode == 0
     except (OSError, subprocess.SubprocessError):
         return False
 

@@ -21,6 +21,7 @@ from autograder.edition.sources import Source, sources
 from autograder.grading.grade import Assignment, Report, grade
 from autograder.grading.program import read
 from autograder.grading.sandbox import Limits
+from autograder.process.start import trust_ours
 from course_lib import exercises
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit"
@@ -35,6 +36,7 @@ def example_unit() -> Iterator[None]:
     assert autograder.__all__
     autograder.units.__path__.append(str(EXAMPLE / "units"))
     exercises.slot("u99.sweep")
+    trust_ours()
     yield
     autograder.units.__path__.pop()
 
