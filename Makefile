@@ -8,6 +8,7 @@ VENV ?= .venv
 TORCH ?= auto
 COURSE ?= course
 UNIT ?=
+EXERCISE ?=
 SUBMISSIONS ?=
 SANDBOX ?=
 LAB_ARGS ?=
@@ -58,9 +59,9 @@ grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grade
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
-validate: ## check every exercise: solution passes, empty fails, each wrong answer is caught
+validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) tell right from wrong?
 	$(SETUP) torch,llvm,lab,grade
-	$(PY) -m autograder validate
+	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(if $(EXERCISE),--exercise $(EXERCISE))
 
 bench: ## the course's compiler against PyTorch and onnxruntime on the four models
 	$(SETUP) torch,llvm,lab

@@ -21,7 +21,7 @@ from autograder.edition.deliver import deliver
 from autograder.edition.release import release
 from autograder.grading.classroom import grade_folder
 from autograder.process.start import SETTING
-from autograder.validate import validate
+from autograder.validate import HEAD, validate
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -45,10 +45,11 @@ def _build(options: argparse.Namespace) -> int:
 
 
 def _validate(options: argparse.Namespace) -> int:
+    print(HEAD)
     failed = 0
-    for name, problem in validate(options.unit):
-        print(f"{name:<32} {problem or 'sound'}", flush=True)
-        failed += bool(problem)
+    for row in validate(options.unit, exercise=options.exercise):
+        print(row, flush=True)
+        failed += bool(row.problems)
     return 1 if failed else 0
 
 
@@ -89,6 +90,7 @@ def _parser() -> argparse.ArgumentParser:
 
     validate = commands.add_parser("validate", help="check every exercise and every release")
     validate.add_argument("--unit", type=int, help="only this unit")
+    validate.add_argument("--exercise", metavar="NAME", help="only this exercise")
     validate.set_defaults(run=_validate)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")

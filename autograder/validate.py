@@ -1,53 +1,108 @@
 """Is every exercise sound? The teacher's own check before a release.
 
     python -m autograder validate --unit 2
+    python -m autograder validate --exercise passes.dce
 
-For each exercise: our solution passes every check, the empty stub earns nothing, each mutant is
-rejected, each alternative passes, and quoted words stand in the specification. For each notebook:
-the released one holds no solution and no hidden text; through the grader, in two processes, the
-instructor's notebook earns every point and the untouched one none.
+For each exercise a row of a table: wrong answers of the unit and how many the checks reject, right
+ones and how many they accept, and what became of the wrong answers that were made of ours by
+changing it at one place. Below the row, what is to be done. For each notebook: the released one
+holds no solution and no hidden text; through the grader, in two processes, the instructor's
+notebook earns every point and the untouched one none.
 
-Next room: autograder/grading/sandbox.py, where a student's code runs.
+Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
+student's code runs.
 """
 
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.check.framework import (
-    alternatives_of,
-    checks_of,
-    mutants_of,
-)
-from autograder.check.judging import judge
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, Verdict
+from tqdm import tqdm
+
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.grade import Assignment, grade
 from autograder.grading.program import read
 from autograder.grading.sandbox import Limits
-from autograder.notebook import check, here
 from autograder.process.start import trust_ours
-from course_lib import exercises
-from course_lib.exercises import Slot, plugged, slot
+from autograder.soundness.exercise import exemplars, own_problems, problems_of, too_few
+from autograder.soundness.mutation import Report, mutate
+from autograder.soundness.verdicts import verdict_of
+from course_lib.exercises import Slot, slot
 
-MUTANTS, ALTERNATIVES = 3, 1  # at least so many for an exercise with hidden checks
+__all__ = ["HEAD", "Row", "grader_problems", "leaks", "problems_of", "validate", "verdict_of"]
+
 # Our own answers end: how busy this machine is must say nothing about them.
 PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=3600)
+COLUMNS = ("wrong", "right", "changed", "killed", "equal", "alive")
+HEAD = f"{'exercise':<42}" + "".join(f"{name:>9}" for name in COLUMNS)
 
 
-def validate(unit: int | None = None, notebooks: Path | None = None) -> Iterator[tuple[str, str]]:
-    """(exercise or notebook, what is wrong with it or "") for everything that was looked at."""
+@dataclass(frozen=True)
+class Row:
+    """An exercise or a notebook: a row of the table, and what is to be done."""
+
+    name: str
+    cells: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        cells = "".join(f"{cell:>9}" for cell in self.cells or ("",) * len(COLUMNS))
+        mark = "" if self.problems else "   sound"
+        return "\n".join([f"{self.name:<42}{cells}{mark}", *(f"    {p}" for p in self.problems)])
+
+
+def validate(
+    unit: int | None = None, notebooks: Path | None = None, exercise: str | None = None
+) -> Iterator[Row]:
+    """A row for every exercise and notebook that was looked at, as soon as it is known."""
     trust_ours()
+    if exercise is not None:
+        yield _row(slot(exercise))
+        return
     for source in sources(notebooks or COURSE / "notebooks", unit):
         names = source.exercises()
         for name in names:
-            yield name, "; ".join(problems_of(slot(name)))
-        yield source.name, "; ".join([*leaks(source, names), *grader_problems(source)])
+            yield _row(slot(name))
+        problems = (*leaks(source, names), *grader_problems(source))
+        yield Row(source.name, problems=problems)
+
+
+def _row(entry: Slot) -> Row:
+    if entry.kind == "explain":
+        return Row(entry.name, problems=tuple(problems_of(entry)))
+    given = exemplars(entry)
+    problems = [*own_problems(entry), *given.problems, *too_few(entry)]
+    cells = [f"{given.rejected}/{given.wrong}", f"{given.accepted}/{given.right}"]
+    with tqdm(desc=entry.name, leave=False, disable=not sys.stderr.isatty()) as bar:
+
+        def watch(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        report = mutate([entry], watch=watch).get(entry.name)
+    if report is None:  # an answer that is one value: nothing to change
+        return Row(entry.name, (*cells, *"----"), tuple(problems))
+    counts = (report.made, report.killed, len(report.equivalent), len(report.survivors))
+    return Row(entry.name, (*cells, *map(str, counts)), (*problems, *survivors(report)))
+
+
+def survivors(report: Report) -> list[str]:
+    """What is to be done about the answers that passed, ready to be copied."""
+    lines = []
+    for one in report.survivors:
+        old, new = one.fragments()
+        lines.append(f'line {one.line} passes: equivalent("{report.exercise}", {old!r}, {new!r})')
+    for entry in report.stale:
+        lines.append(f"no change that passes is equivalent({entry.old!r}, {entry.new!r}) any more")
+    return lines
 
 
 def grader_problems(source: Source) -> list[str]:
@@ -62,35 +117,6 @@ def grader_problems(source: Source) -> list[str]:
     won = [v for v in empty.verdicts if v.kind != NOT_ATTEMPTED]
     problems = [f"in the grader our {v.exercise} does not earn all points: {v!r}" for v in lost]
     return problems + [f"in the grader an untouched {v.exercise} is: {v!r}" for v in won]
-
-
-def problems_of(entry: Slot) -> list[str]:
-    """What is wrong with an exercise, in words."""
-    if entry.kind == "explain":
-        return _rubric_problems(entry)
-    problems = [
-        f"{c.name} quotes words that the specification does not have: {c.spec!r}"
-        for c in checks_of(entry.name, with_hidden=True)
-        if " ".join(c.spec.split()) not in " ".join(entry.doc.split())
-    ]
-    if not any(c.hidden for c in checks_of(entry.name, with_hidden=True)):
-        problems.append("it has no hidden check")
-    if len(entry.hints) != 3:
-        problems.append("it has no hints")
-    if check(entry.name).kind != NOT_ATTEMPTED:
-        problems.append("without an answer it is not 'not attempted'")
-    verdict = verdict_of(entry, entry.reference)
-    if verdict.kind != PASSED or verdict.earned != entry.points:
-        problems.append(f"our own solution does not earn all points: {verdict!r}")
-    return problems + _other_answers(entry)
-
-
-def verdict_of(entry: Slot, answer: object) -> Verdict:
-    """All checks, hidden ones too, on one answer, in this process."""
-    with plugged(entry.name, answer):  # type: ignore[arg-type]
-        call = here(entry)
-        with exercises.using({}):
-            return judge(entry.name, call, with_hidden=True)
 
 
 def leaks(source: Source, names: list[str]) -> list[str]:
@@ -109,33 +135,6 @@ def leaks(source: Source, names: list[str]) -> list[str]:
         telling = [line for line in telling if not line.startswith(("from ", "import ", "#"))]
         found += [f"it holds a line of our {name}: {t}" for t in telling if t in answers]
     return found
-
-
-def _other_answers(entry: Slot) -> list[str]:
-    problems = []
-    wrong, right = mutants_of(entry.name), alternatives_of(entry.name)
-    if len(wrong) < MUTANTS:
-        problems.append(f"{len(wrong)} mutants; it wants {MUTANTS}")
-    if len(right) < ALTERNATIVES:
-        problems.append(f"{len(right)} alternatives; it wants {ALTERNATIVES}")
-    for name, answer in wrong.items():
-        verdict = verdict_of(entry, answer)
-        if verdict.earned is None or verdict.earned >= entry.points:
-            problems.append(f"the mutant {name} is not rejected: {verdict!r}")
-    for name, answer in right.items():
-        verdict = verdict_of(entry, answer)
-        if verdict.kind != PASSED:
-            problems.append(f"the alternative {name} does not pass: {verdict!r}")
-    return problems
-
-
-def _rubric_problems(entry: Slot) -> list[str]:
-    rubric = entry.reference()
-    points = [sample.points for sample in rubric.samples]
-    problems = [] if len(points) == 3 else [f"{len(points)} sample answers; it wants three"]
-    if points and (max(points) > entry.points or min(points) < 0):
-        problems.append("a sample answer has points out of range")
-    return problems
 
 
 def _ids(names: list[str]) -> set[str]:

@@ -18,14 +18,17 @@ Next room: properties.py, the assertions; judging.py, how checks are run.
 from __future__ import annotations
 
 import hashlib
-import importlib
-import importlib.util
 import inspect
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from autograder.check.exemplars import alternative as alternative  # units import them from here
+from autograder.check.exemplars import alternatives_of as alternatives_of
+from autograder.check.exemplars import equivalent as equivalent
+from autograder.check.exemplars import mutant as mutant
+from autograder.check.exemplars import mutants_of as mutants_of
+from autograder.check.loading import load_unit
 from autograder.check.verdict import CRASHED, GRADER, NOT_ATTEMPTED, TIMED_OUT
 from course_lib import exercises
 
@@ -131,8 +134,6 @@ class Check:
 
 _checks: dict[str, dict[str, Check]] = {}
 _hidden: dict[str, dict[str, Check]] = {}
-_mutants: dict[str, dict[str, Implementation]] = {}
-_alternatives: dict[str, dict[str, Implementation]] = {}
 
 
 def checks(
@@ -179,16 +180,6 @@ def harder(
     _hidden.setdefault(slot, {})[made.name] = made
 
 
-def mutant(slot: str) -> Callable[[Implementation], Implementation]:
-    """Register a wrong answer that the checks of `slot` must reject."""
-    return _keep(_mutants, slot)
-
-
-def alternative(slot: str) -> Callable[[Implementation], Implementation]:
-    """Register a right answer, different from ours, that the checks of `slot` must accept."""
-    return _keep(_alternatives, slot)
-
-
 def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
     """The checks of a slot in the order in which they were written, visible ones first."""
     unit = exercises.slot(slot).unit
@@ -198,28 +189,6 @@ def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
         load_unit("hidden", unit)
         found += _hidden.get(slot, {}).values()
     return found
-
-
-def mutants_of(slot: str) -> dict[str, Implementation]:
-    load_unit("mutants", exercises.slot(slot).unit)
-    return _mutants.get(slot, {})
-
-
-def alternatives_of(slot: str) -> dict[str, Implementation]:
-    load_unit("mutants", exercises.slot(slot).unit)
-    return _alternatives.get(slot, {})
-
-
-def load_unit(room: str, unit: int) -> None:
-    """Import autograder/units/uNN/<room>: a file, or a folder with all its files."""
-    name = f"autograder.units.u{unit:02d}.{room}"
-    if importlib.util.find_spec(f"autograder.units.u{unit:02d}") is None:
-        return
-    if importlib.util.find_spec(name) is None:
-        return
-    package = importlib.import_module(name)
-    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
-        importlib.import_module(module.name)
 
 
 def _register(
@@ -238,16 +207,6 @@ def _register(
         table.setdefault(slot, {})[name] = Check(
             slot, name, function, given, examples, number, is_hidden, spec, what
         )
-        return function
-
-    return register
-
-
-def _keep(
-    table: dict[str, dict[str, Implementation]], slot: str
-) -> Callable[[Implementation], Implementation]:
-    def register(function: Implementation) -> Implementation:
-        table.setdefault(slot, {})[function.__name__] = function
         return function
 
     return register

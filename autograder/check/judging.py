@@ -43,9 +43,15 @@ PROGRAM_LIMIT = 20_000  # characters of IR text kept in a verdict
 
 
 def judge(
-    slot_name: str, implementation: Implementation, *, with_hidden: bool = False, seed: int = 0
+    slot_name: str,
+    implementation: Implementation,
+    *,
+    with_hidden: bool = False,
+    seed: int = 0,
+    shrink: bool = True,
 ) -> Verdict:
-    """Run the checks of a slot on an implementation until one objects."""
+    """Run the checks of a slot on an implementation until one objects. Without `shrink` the first
+    program that fails is shown, and not the smallest."""
     slot = exercises.slot(slot_name)
     if slot.kind == "explain":
         return Verdict(slot.name, BY_HAND, slot.points, None)
@@ -59,7 +65,7 @@ def judge(
     for check in found:
         verdict = replace(verdict, check=check.name, hidden=check.hidden)
         try:
-            seen = perform(check, implementation, seed)
+            seen = perform(check, implementation, seed, shrink)
         except Exception as error:
             return _failed(verdict, check, error)
         except Stop as stop:
@@ -91,12 +97,12 @@ def prepare(slot: str, seed: int = 0) -> None:
 
 
 def perform(
-    check: Check, implementation: Implementation, seed: int = 0
+    check: Check, implementation: Implementation, seed: int = 0, shrink: bool = True
 ) -> int | str | Score | None:
     """Run one check. Returns what it saw, or how many examples; raises Wrong, Crashed or Stop."""
     if check.given is None:
         return _once(check, implementation)
-    return _for_examples(check, implementation, seed)
+    return _for_examples(check, implementation, seed, shrink)
 
 
 def _once(check: Check, implementation: Implementation) -> str | Score | None:
@@ -133,7 +139,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= CALL_LIMIT else text[:CALL_LIMIT] + "..."
 
 
-def _for_examples(check: Check, implementation: Implementation, offset: int) -> int:
+def _for_examples(check: Check, implementation: Implementation, offset: int, shrink: bool) -> int:
     """Try the examples; at the first failure let Hypothesis look for the smallest. Their number."""
     from hypothesis.errors import HypothesisException
 
@@ -166,6 +172,8 @@ def _for_examples(check: Check, implementation: Implementation, offset: int) -> 
         return len(examples)
     # Hypothesis calls an answer that changes its mind "flaky"; what it did wrong is enough.
     # Nor does it matter if the time is over, or the process gone, before it has the smallest.
+    if not shrink:
+        raise smallest[0] from None
     with contextlib.suppress(Wrong, Crashed, TimedOut, Died, _Enough, HypothesisException):
         _explore(check, offset, one)
     raise smallest[0] from None

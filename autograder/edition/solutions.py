@@ -41,6 +41,14 @@ def solution_body(function: Callable[..., Any]) -> list[str]:
     return "\n\n".join("\n".join(part) for part in parts if part).split("\n")
 
 
+def parts_of_answer(function: Callable[..., Any]) -> list[Any]:
+    """The syntax trees of an answer: the private definitions that it needs, then the function."""
+    tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
+    node, private = _function(tree, function.__name__), _private_definitions(tree)
+    needed = {id(private[name]): private[name] for name in _closure(node, private)}
+    return [*sorted(needed.values(), key=lambda part: part.lineno), node]
+
+
 def imports_of_signature(function: Callable[..., Any]) -> list[str]:
     """The import lines without which the `def` line of the stub does not run."""
     return _imports(_signature_names(_own_node(function)), function)

@@ -201,7 +201,9 @@ def test_validate_finds_a_mutant_that_passes(monkeypatch):
 
 def test_validate_looks_at_the_notebook(source):
     assert leaks(source, source.exercises()) == []
-    assert dict(validate(99, EXAMPLE))["u99_example"] == ""
+    rows = {row.name: row for row in validate(99, EXAMPLE)}
+    assert rows["u99_example"].problems == ()
+    assert rows["u99.sweep"].cells[:2] == ("3/3", "1/1") and len(rows["u99.sweep"].cells) == 6
 
 
 def test_checks_are_reproducible_by_their_seed():

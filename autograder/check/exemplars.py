@@ -1,0 +1,84 @@
+"""Answers of which a unit says what they are: the measure of its checks. Never shipped.
+
+    @mutant("passes.dce")                    # in units/u02/mutants: some check must reject it
+    def forgets_second_output(graph): ...
+
+    @alternative("passes.dce")               # right, in another style: none may reject it
+    def by_walking_backwards(graph): ...
+
+    equivalent("passes.dce", "node in kept", "node in live", because="live holds what kept holds")
+
+The last one is about the wrong answers that `make validate` makes of our own answer, by changing it
+at one place. Where a change leaves a right answer, no check can reject it: the unit says why.
+
+Next room: framework.py, how checks are written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.check.loading import load_unit
+from course_lib import exercises
+
+Implementation = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """A change of our answer to `slot` that leaves it right: `old` became `new` in one line."""
+
+    slot: str
+    old: str
+    new: str
+    because: str
+
+
+_mutants: dict[str, dict[str, Implementation]] = {}
+_alternatives: dict[str, dict[str, Implementation]] = {}
+_equivalents: dict[str, list[Equivalent]] = {}
+
+
+def mutant(slot: str) -> Callable[[Implementation], Implementation]:
+    """Register a wrong answer that the checks of `slot` must reject."""
+    return _keep(_mutants, slot)
+
+
+def alternative(slot: str) -> Callable[[Implementation], Implementation]:
+    """Register a right answer, different from ours, that the checks of `slot` must accept."""
+    return _keep(_alternatives, slot)
+
+
+def equivalent(slot: str, old: str, new: str, *, because: str) -> None:
+    """Say that a changed line of our answer is right too: `old` and `new` are parts of the line
+    before and after, as `python -m autograder validate` prints them."""
+    if not (old.strip() and new.strip() and because.strip()):
+        raise ValueError(f"{slot}: an equivalent needs the words before, after, and a reason")
+    _equivalents.setdefault(slot, []).append(Equivalent(slot, old, new, because))
+
+
+def mutants_of(slot: str) -> dict[str, Implementation]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _mutants.get(slot, {})
+
+
+def alternatives_of(slot: str) -> dict[str, Implementation]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _alternatives.get(slot, {})
+
+
+def equivalents_of(slot: str) -> list[Equivalent]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _equivalents.get(slot, [])
+
+
+def _keep(
+    table: dict[str, dict[str, Implementation]], slot: str
+) -> Callable[[Implementation], Implementation]:
+    def register(function: Implementation) -> Implementation:
+        table.setdefault(slot, {})[function.__name__] = function
+        return function
+
+    return register

@@ -1,0 +1,24 @@
+"""The files of a unit, imported when they are first needed.
+
+    load_unit("checks", 2)      # autograder/units/u02/checks.py, or all files of that folder
+
+Next room: exemplars.py, what a unit says about right and wrong answers.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pkgutil
+
+
+def load_unit(room: str, unit: int) -> None:
+    """Import autograder/units/uNN/<room>: a file, or a folder with all its files."""
+    name = f"autograder.units.u{unit:02d}.{room}"
+    if importlib.util.find_spec(f"autograder.units.u{unit:02d}") is None:
+        return
+    if importlib.util.find_spec(name) is None:
+        return
+    package = importlib.import_module(name)
+    for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
+        importlib.import_module(module.name)

@@ -1,0 +1,92 @@
+"""Is one exercise sound, as far as one can say without changing our answer?
+
+    problems_of(slot("passes.dce"))      ->  []  or  ["the mutant drops_inputs passes: ..."]
+
+Our answer passes every check, the empty stub earns nothing, each wrong answer is rejected, each
+right one passes, and quoted words stand in the specification.
+
+Next room: mutation.py, which makes more wrong answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from autograder.check.exemplars import alternatives_of, mutants_of
+from autograder.check.framework import checks_of
+from autograder.check.verdict import NOT_ATTEMPTED, PASSED
+from autograder.notebook import check
+from autograder.soundness.verdicts import is_full, verdict_of
+from course_lib.exercises import Slot
+
+MUTANTS, ALTERNATIVES = 5, 3  # so many at least, of misunderstandings and of other styles
+
+
+@dataclass(frozen=True)
+class Exemplars:
+    """The answers that the unit gives, and what is wrong with them or with how they fare."""
+
+    wrong: int
+    rejected: int
+    right: int
+    accepted: int
+    problems: tuple[str, ...]
+
+
+def problems_of(entry: Slot) -> list[str]:
+    """What is wrong with an exercise, in words."""
+    if entry.kind == "explain":
+        return _rubric_problems(entry)
+    return [*own_problems(entry), *exemplars(entry).problems]
+
+
+def own_problems(entry: Slot) -> list[str]:
+    """What is wrong with the checks, the hints, or our own answer."""
+    found = checks_of(entry.name, with_hidden=True)
+    problems = [
+        f"{c.name} quotes words that the specification does not have: {c.spec!r}"
+        for c in found
+        if " ".join(c.spec.split()) not in " ".join(entry.doc.split())
+    ]
+    if not any(c.hidden for c in found):
+        problems.append("it has no hidden check")
+    if len(entry.hints) != 3:
+        problems.append("it has no hints")
+    if check(entry.name).kind != NOT_ATTEMPTED:
+        problems.append("without an answer it is not 'not attempted'")
+    verdict = verdict_of(entry, entry.reference)
+    if verdict.kind != PASSED or not is_full(verdict):
+        problems.append(f"our own solution does not earn all points: {verdict!r}")
+    return problems
+
+
+def exemplars(entry: Slot) -> Exemplars:
+    """Is each wrong answer of the unit rejected, and each right one accepted?"""
+    wrong = {name: verdict_of(entry, answer) for name, answer in mutants_of(entry.name).items()}
+    right = {
+        name: verdict_of(entry, answer) for name, answer in alternatives_of(entry.name).items()
+    }
+    passed = {name: v for name, v in wrong.items() if v.earned is None or is_full(v)}
+    failed = {name: v for name, v in right.items() if v.kind != PASSED}
+    problems = [f"the mutant {name} is not rejected: {v!r}" for name, v in passed.items()]
+    problems += [f"the alternative {name} does not pass: {v!r}" for name, v in failed.items()]
+    rejected, accepted = len(wrong) - len(passed), len(right) - len(failed)
+    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems))
+
+
+def too_few(entry: Slot) -> list[str]:
+    """Is the measure of the checks itself too short?"""
+    wrong, right = len(mutants_of(entry.name)), len(alternatives_of(entry.name))
+    problems = [f"{wrong} mutants; it wants {MUTANTS}"] if wrong < MUTANTS else []
+    if right < ALTERNATIVES:
+        problems.append(f"{right} alternatives; it wants {ALTERNATIVES}")
+    return problems
+
+
+def _rubric_problems(entry: Slot) -> list[str]:
+    rubric = entry.reference()
+    points = [sample.points for sample in rubric.samples]
+    problems = [] if len(points) == 3 else [f"{len(points)} sample answers; it wants three"]
+    if points and (max(points) > entry.points or min(points) < 0):
+        problems.append("a sample answer has points out of range")
+    return problems

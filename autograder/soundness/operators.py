@@ -1,0 +1,333 @@
+"""What can be changed at one place of a program: the operators of mutation testing.
+
+    a < b and c            ->   a < b      c      a < b or c      a <= b and c      a > b and c ...
+    keep.append(node)      ->   pass
+    sorted(x, key=size)    ->   x      sorted(x)      sorted(x, key=size, reverse=True)
+
+`changes(function, names)` goes through every place and puts one change after the other there; while
+a change is in place, the function can be printed or compiled. Annotations, decorators, docstrings,
+assertions and the texts of errors stay as they are.
+
+Next room: reference.py, which makes a wrong answer of each change.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
+    ast.Lt: (ast.LtE, ast.Gt),
+    ast.LtE: (ast.Lt, ast.GtE),
+    ast.Gt: (ast.GtE, ast.Lt),
+    ast.GtE: (ast.Gt, ast.LtE),
+    ast.Eq: (ast.NotEq,),
+    ast.NotEq: (ast.Eq,),
+    ast.Is: (ast.IsNot,),
+    ast.IsNot: (ast.Is,),
+    ast.In: (ast.NotIn,),
+    ast.NotIn: (ast.In,),
+}
+ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.FloorDiv,
+    ast.Pow: ast.Mult,
+    ast.BitAnd: ast.BitOr,
+    ast.BitOr: ast.BitAnd,
+    ast.BitXor: ast.BitOr,
+    ast.LShift: ast.RShift,
+    ast.RShift: ast.LShift,
+}
+COMMUTES = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
+_PAIRS = (
+    *(("any", "all"), ("min", "max"), ("minimum", "maximum"), ("argmin", "argmax")),
+    *(("startswith", "endswith"), ("floor", "ceil"), ("nodes", "ops"), ("union", "intersection")),
+)
+TWINS = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
+TRANSPARENT = ("sorted", "reversed", "abs")  # a call that may be left out
+UNTOUCHED = ("annotation", "returns", "decorator_list", "type_comment", "args", "ctx", "op", "ops")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What a string or an attribute of the answer may be mistaken for."""
+
+    strings: dict[str, str] = field(default_factory=dict)  # another op, another attribute of an op
+    fields: dict[str, tuple[str, ...]] = field(default_factory=dict)  # fields of the same type
+
+
+def changes(root: ast.stmt, names: Names) -> Iterator[int]:
+    """Make every single change of `root` in turn, and undo it. Yields the line that is changed."""
+    for owner, name, parameters in _places(root, ()):
+        value = getattr(owner, name)
+        if isinstance(value, ast.AST):
+            for new in (*_instead(value, names), *_by_place(owner, name, value, parameters)):
+                setattr(owner, name, new)
+                yield getattr(value, "lineno", 0)
+            setattr(owner, name, value)
+        elif _is_body(name, value):
+            for index, statement in enumerate(value):
+                for block in _statements(statement):
+                    setattr(owner, name, [*value[:index], *block, *value[index + 1 :]])
+                    yield statement.lineno
+            setattr(owner, name, value)
+        else:
+            for index, item in enumerate(value):
+                for new in (*_instead(item, names), *_by_place(owner, name, item, parameters)):
+                    value[index] = new
+                    yield getattr(item, "lineno", 0)
+                value[index] = item
+        yield from _of_lists(owner, name, value)
+
+
+def _places(node: ast.AST, parameters: tuple[str, ...]) -> Iterator[tuple[ast.AST, str, Any]]:
+    """Every (node, field) with code in it, and the parameters of the function around it."""
+    if isinstance(node, (ast.Assert, ast.JoinedStr, ast.Import, ast.ImportFrom)):
+        return
+    if isinstance(node, (ast.FunctionDef, ast.Lambda)):
+        parameters = tuple(a.arg for a in (*node.args.posonlyargs, *node.args.args))
+    if isinstance(node, ast.Raise) or getattr(node, "arg", "") == "strict":
+        return  # which error it is: _statements; what it says is nobody's business
+    for name, value in ast.iter_fields(node):
+        if name in UNTOUCHED and not (isinstance(node, ast.Call) and name == "args"):
+            continue
+        parts = value if isinstance(value, list) else [value]
+        children = [part for part in parts if isinstance(part, ast.AST)]
+        if children:
+            yield node, name, parameters
+        for child in children:
+            yield from _places(child, parameters)
+
+
+def _is_body(name: str, value: list[Any]) -> bool:
+    return name in ("body", "orelse", "finalbody") and isinstance(value, list)
+
+
+def _of_lists(owner: ast.AST, name: str, value: Any) -> Iterator[int]:
+    """Changes of a list in the tree that is no list in the program: conditions, cases, keywords."""
+    if name not in ("cases", "keywords", "ifs") or not value:
+        return
+    if name == "cases" and len(value) == 1:
+        return
+    for index, item in enumerate(value):
+        if getattr(item, "arg", "") == "strict":
+            continue
+        setattr(owner, name, [*value[:index], *value[index + 1 :]])
+        yield item.pattern.lineno if name == "cases" else getattr(item, "lineno", 0)
+    setattr(owner, name, value)
+
+
+# ── statements ──
+
+
+def _statements(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """What may stand in the place of a statement."""
+    if isinstance(node, (ast.Pass, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
+        return
+    named = isinstance(node, (ast.Assign, ast.AnnAssign)) and _binds_names(node)
+    if not named and not isinstance(node, ast.Assert):
+        yield [ast.Pass()]
+    if isinstance(node, ast.If):
+        yield list(node.body)
+        if node.orelse:
+            yield list(node.orelse)
+    elif isinstance(node, ast.Try):
+        yield list(node.body)
+    elif isinstance(node, ast.Continue):
+        yield [ast.Break()]
+    elif isinstance(node, ast.Break):
+        yield [ast.Continue()]
+    elif isinstance(node, ast.AugAssign):
+        yield [ast.Assign([node.target], node.value, lineno=node.lineno)]
+        if type(node.op) in ARITHMETIC:
+            yield [_with(node, op=ARITHMETIC[type(node.op)]())]
+    elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+        other = _with(node.exc, func=ast.Name("ArithmeticError", ast.Load()))
+        yield [_with(node, exc=other)]
+    elif isinstance(node, ast.For) and getattr(node.target, "id", "") != "_":
+        yield [_with(node, iter=_call("reversed", _call("list", node.iter)))]
+
+
+def _binds_names(node: ast.Assign | ast.AnnAssign) -> bool:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return all(isinstance(t, (ast.Name, ast.Tuple)) for t in targets)
+
+
+# ── expressions ──
+
+
+def _by_place(
+    owner: ast.AST, name: str, node: ast.AST, parameters: tuple[str, ...]
+) -> Iterator[ast.AST | None]:
+    """What may stand in the place of an expression because of where it stands."""
+    if name in ("test", "ifs", "guard") and not _has_opposite(node):
+        yield ast.UnaryOp(ast.Not(), node)  # type: ignore[arg-type]
+    if name == "guard":
+        yield None
+    if isinstance(owner, ast.Return):
+        yield from (ast.Name(parameter, ast.Load()) for parameter in parameters)
+
+
+def _has_opposite(node: ast.AST) -> bool:
+    """Is the negation among the changes of the comparison itself, as `not in` for `in`?"""
+    alone = isinstance(node, ast.Compare) and len(node.ops) == 1
+    return alone and len(COMPARED[type(node.ops[0])]) == 1
+
+
+def _instead(node: Any, names: Names) -> Iterator[ast.AST]:
+    """What may stand in the place of an expression."""
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        for other in names.fields.get(node.attr, ()):
+            yield _with(node, attr=other)
+    if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
+        key = "id" if isinstance(node, ast.Name) else "attr"
+        if (old := getattr(node, key)) in TWINS:
+            yield _with(node, **{key: TWINS[old]})
+    if isinstance(node, ast.Constant) and node.value in names.strings:
+        yield ast.Constant(names.strings[node.value])
+    change = _EXPRESSIONS.get(type(node))
+    if change is not None:
+        yield from change(node)
+
+
+def _of_constant(node: ast.Constant) -> Iterator[ast.AST]:
+    if isinstance(node.value, bool):
+        yield ast.Constant(not node.value)
+    elif isinstance(node.value, (int, float)):
+        yield ast.Constant(node.value + 1)
+        yield ast.Constant(node.value - 1) if node.value >= 1 else _minus(1 - node.value)
+
+
+def _of_bool_op(node: ast.BoolOp) -> Iterator[ast.AST]:
+    other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
+    yield _with(node, op=other)
+    for index in range(len(node.values)):
+        rest = node.values[:index] + node.values[index + 1 :]
+        yield rest[0] if len(rest) == 1 else _with(node, values=rest)
+
+
+def _of_compare(node: ast.Compare) -> Iterator[ast.AST]:
+    for index, op in enumerate(node.ops):
+        for other in COMPARED[type(op)]:
+            yield _with(node, ops=[*node.ops[:index], other(), *node.ops[index + 1 :]])
+    if len(node.ops) > 1:
+        yield _with(node, ops=node.ops[:-1], comparators=node.comparators[:-1])
+        yield ast.Compare(node.comparators[0], node.ops[1:], node.comparators[1:])
+
+
+def _of_bin_op(node: ast.BinOp) -> Iterator[ast.AST]:
+    if type(node.op) in ARITHMETIC:
+        yield _with(node, op=ARITHMETIC[type(node.op)]())
+    if not isinstance(node.op, COMMUTES) and not _is_sum(node):
+        yield _with(node, left=node.right, right=node.left)
+    if isinstance(node.op, (ast.Add, ast.BitOr, ast.BitAnd)):
+        yield from (node.left, node.right)
+
+
+def _is_sum(node: ast.BinOp) -> bool:
+    """An addition of numbers, as far as one can see: the order says nothing."""
+    joined = (ast.List, ast.Tuple, ast.ListComp, ast.JoinedStr)
+    sides = (node.left, node.right)
+    texts = any(isinstance(s, ast.Constant) and isinstance(s.value, str) for s in sides)
+    return (
+        isinstance(node.op, ast.Add) and not texts and not any(isinstance(s, joined) for s in sides)
+    )
+
+
+def _of_unary_op(node: ast.UnaryOp) -> Iterator[ast.AST]:
+    yield node.operand
+
+
+def _of_call(node: ast.Call) -> Iterator[ast.AST]:
+    plain = [i for i, a in enumerate(node.args) if not isinstance(a, ast.Starred)]
+    for i, j in itertools.pairwise(plain):
+        arguments = list(node.args)
+        arguments[i], arguments[j] = arguments[j], arguments[i]
+        yield _with(node, args=arguments)
+    name = getattr(node.func, "id", "")
+    if name in TRANSPARENT and node.args:
+        yield node.args[0]
+    if name == "sorted" and not any(k.arg == "reverse" for k in node.keywords):
+        backwards = ast.keyword("reverse", ast.Constant(True))
+        yield _with(node, keywords=[*node.keywords, backwards])
+
+
+def _of_elements(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
+    if not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        return
+    for index in range(len(node.elts)):
+        rest = node.elts[:index] + node.elts[index + 1 :]
+        if rest or not isinstance(node, ast.Set):
+            yield _with(node, elts=rest)
+    if len(node.elts) > 1 and not isinstance(node, ast.Set):
+        yield _with(node, elts=node.elts[::-1])
+
+
+def _of_dict(node: ast.Dict) -> Iterator[ast.AST]:
+    for index in range(len(node.keys)):
+        keys = node.keys[:index] + node.keys[index + 1 :]
+        yield _with(node, keys=keys, values=node.values[:index] + node.values[index + 1 :])
+
+
+def _of_if_exp(node: ast.IfExp) -> Iterator[ast.AST]:
+    yield from (node.body, node.orelse)
+
+
+def _of_list_comp(node: ast.ListComp) -> Iterator[ast.AST]:
+    first, *rest = node.generators
+    turned = _with(first, iter=_call("reversed", _call("list", first.iter)))
+    yield _with(node, generators=[turned, *rest])
+
+
+def _of_match_or(node: ast.MatchOr) -> Iterator[ast.AST]:
+    for index in range(len(node.patterns)):
+        rest = node.patterns[:index] + node.patterns[index + 1 :]
+        yield rest[0] if len(rest) == 1 else _with(node, patterns=rest)
+
+
+def _of_slice(node: ast.Slice) -> Iterator[ast.AST]:
+    for bound in ("lower", "upper", "step"):
+        if getattr(node, bound) is not None:
+            yield _with(node, **{bound: None})
+
+
+_EXPRESSIONS: dict[type, Callable[[Any], Iterator[ast.AST]]] = {
+    ast.Constant: _of_constant,
+    ast.BoolOp: _of_bool_op,
+    ast.Compare: _of_compare,
+    ast.BinOp: _of_bin_op,
+    ast.UnaryOp: _of_unary_op,
+    ast.Call: _of_call,
+    ast.Tuple: _of_elements,
+    ast.List: _of_elements,
+    ast.Set: _of_elements,
+    ast.Dict: _of_dict,
+    ast.IfExp: _of_if_exp,
+    ast.ListComp: _of_list_comp,
+    ast.MatchOr: _of_match_or,
+    ast.Slice: _of_slice,
+}
+
+
+def _with(node: Any, **fields: Any) -> Any:
+    """A copy of a node with other fields; what hangs below is shared."""
+    new = copy.copy(node)
+    for name, value in fields.items():
+        setattr(new, name, value)
+    return new
+
+
+def _call(function: str, argument: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
+
+
+def _minus(value: float) -> ast.AST:
+    return ast.UnaryOp(ast.USub(), ast.Constant(value))

@@ -1,0 +1,118 @@
+"""Our answers with one thing changed: what is changed, and what is said of those that pass."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from autograder.check import exemplars
+from autograder.check.exemplars import equivalent
+from autograder.soundness.mutation import mutate
+from autograder.soundness.operators import Names, changes
+from autograder.soundness.reference import Steps, changed, loaded, source_of
+from autograder.soundness.verdicts import verdict_of
+from autograder.validate import survivors
+from course_lib.exercises import slot
+
+
+def changed_lines(text: str, names: Names = Names()) -> set[str]:  # noqa: B008
+    """Every change of a function of one line, as that line."""
+    function = ast.parse(text).body[0]
+    found = set()
+    for _ in changes(function, names):
+        found.add("; ".join(ast.unparse(function).split("\n    ")[1:]))
+    assert ast.unparse(function) == ast.unparse(ast.parse(text)), "every change is undone"
+    return found
+
+
+@pytest.mark.parametrize(
+    "line, expected",
+    [
+        ("a < b and c", {"a < b or c", "c", "a < b", "a <= b and c", "a > b and c"}),
+        ("a in b", {"a not in b"}),
+        ("a - b", {"a + b", "b - a"}),
+        ("f(a, k=1)", {"f(a)", "f(a, k=2)", "f(a, k=0)"}),
+        ("f(a, b)", {"f(b, a)"}),
+        ("any(a)", {"all(a)"}),
+        ("sorted(a)", {"a", "sorted(a, reverse=True)"}),
+        ("[a, b]", {"[a]", "[b]", "[b, a]"}),
+        ("{a: b}", {"{}"}),
+        ("a[1:]", {"a[:]", "a[2:]", "a[0:]"}),
+        ("a if b else c", {"a", "c", "a if not b else c"}),
+        ("not a", {"a"}),
+        ("True", {"False"}),
+        ("0.0", {"1.0", "-1.0"}),
+        ("[a for a in b if a]", {"[a for a in b]", "[a for a in b if not a]"}),
+        ("'add'", {"'sub'"}),
+        ("a.first", {"a.last"}),
+    ],
+)
+def test_operators(line, expected):
+    names = Names({"add": "sub"}, {"first": ("last",)})
+    made = changed_lines(f"def f():\n    return {line}", names)
+    assert made >= {f"return {text}" for text in expected} | {"pass"}
+
+
+def test_operators_on_statements():
+    made = changed_lines("def f(x):\n    for y in x:\n        continue")
+    assert {"pass", "for y in x:;     break", "for y in x:;     pass"} <= made
+    assert "for y in reversed(list(x)):;     continue" in made
+    made = changed_lines("def f(x):\n    if x:\n        raise ValueError('no')")
+    assert {"pass", "if not x:;     raise ValueError('no')", "raise ValueError('no')"} <= made
+    assert "if x:;     raise ArithmeticError('no')" in made
+    made = changed_lines("def f(x):\n    x += 1\n    return x")
+    assert {"x = 1; return x", "x -= 1; return x", "pass; return x"} <= made
+    made = changed_lines("def f(x):\n match x:\n  case 1:\n   g()\n  case 2 if h:\n   k()")
+    assert any("case 1" not in text for text in made)
+    assert any("case 2:" in text for text in made)
+
+
+def test_texts_of_errors_annotations_and_assertions_stay():
+    text = "def f(x: 1 = 2) -> 3:\n    y: 4 = x\n    assert y < 1\n    raise ValueError(f'{y + 1}')"
+    assert changed_lines(text) == {
+        line.replace("raise ValueError(f'{y + 1}')", new)
+        for line in ["y: 4 = x; assert y < 1; raise ValueError(f'{y + 1}')"]
+        for new in ("pass", "raise ArithmeticError(f'{y + 1}')")
+    }
+
+
+def test_helpers_of_the_answer_are_changed_too_and_each_change_comes_once():
+    found = changed(slot("u99.sweep"))
+    assert any("topological_order" in one.old for one in found), "in _needed, a private helper"
+    assert len({one.source for one in found}) == len(found)
+    assert all(one.old != one.new and one.line > 0 for one in found)
+
+
+def test_our_answer_from_its_source_earns_everything_and_its_steps_are_counted():
+    entry, steps = slot("u99.sweep"), Steps()
+    verdict = verdict_of(entry, loaded(entry, source_of(entry), steps))
+    assert verdict.earned == entry.points and steps.taken > 100
+    stopped = verdict_of(entry, loaded(entry, source_of(entry), Steps(limit=10)))
+    assert stopped.kind == "timed out"
+
+
+def test_the_report_is_the_same_in_any_number_of_processes():
+    entry = slot("u99.sweep")
+    assert mutate([entry], jobs=1) == mutate([entry], jobs=2)
+
+
+def test_a_survivor_is_shown_until_it_is_explained(monkeypatch):
+    monkeypatch.setattr(exemplars, "_equivalents", {})
+    report = mutate([slot("u99.until")], jobs=1)["u99.until"]
+    assert report.made == report.killed + len(report.survivors)
+    one = next(s for s in report.survivors if "is not" in s.old)
+    lines = survivors(report)
+    assert any(line.startswith(f"line {one.line} passes: equivalent(") for line in lines)
+
+    equivalent("u99.until", *one.fragments(), because="a test says so")
+    equivalent("u99.until", "no such line", "at all", because="it is stale")
+    after = mutate([slot("u99.until")], jobs=1)["u99.until"]
+    assert one not in after.survivors and one in [known for known, _ in after.equivalent]
+    assert [entry.old for entry in after.stale] == ["no such line"]
+    assert any("any more" in line for line in survivors(after))
+
+
+def test_an_equivalent_needs_a_reason():
+    with pytest.raises(ValueError, match="a reason"):
+        equivalent("u99.until", "a", "b", because=" ")
