@@ -178,8 +178,9 @@ def _by_place(
 
 def _has_opposite(node: ast.AST) -> bool:
     """Is the negation among the changes of the comparison itself, as `not in` for `in`?"""
-    alone = isinstance(node, ast.Compare) and len(node.ops) == 1
-    return alone and len(COMPARED[type(node.ops[0])]) == 1
+    if not isinstance(node, ast.Compare) or len(node.ops) > 1:
+        return False
+    return len(COMPARED[type(node.ops[0])]) == 1
 
 
 def _instead(node: Any, names: Names) -> Iterator[ast.AST]:

@@ -46,10 +46,9 @@ class Changed:
         """The parts of the line, before and after, that differ, with a little around them."""
         start = _alike(self.old, self.new)
         back = _alike(self.old[start:][::-1], self.new[start:][::-1])
-        left = max(0, start - SHOWN)
-        return tuple(
-            text[left : len(text) - max(0, back - SHOWN)].strip() for text in (self.old, self.new)
-        )
+        left, right = max(0, start - SHOWN), max(0, back - SHOWN)
+        old, new = (text[left : len(text) - right].strip() for text in (self.old, self.new))
+        return old, new
 
     def __str__(self) -> str:
         old, new = self.fragments()
