@@ -3,10 +3,11 @@
     python -m autograder build --edition open --into course            what a self-learner gets
     python -m autograder release --unit 2 --into build/release         what a class gets
     python -m autograder grade --submissions dir --out build/grades    reports, feedback, grades.csv
+    python -m autograder regrade --submissions dir --out build/grades  whose points change, and why
     python -m autograder nbgrader --into build/nbgrader                a course folder for nbgrader
     python -m autograder validate                                      is every exercise sound?
 
-docs/teaching.md tells the whole story.
+docs/instructors.md tells the whole story.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.edition.contents import EDITIONS, contents
 from autograder.edition.deliver import deliver
 from autograder.edition.release import release
-from autograder.grading.classroom import grade_folder
+from autograder.grading.grade_class import Job, grade_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
 
@@ -69,9 +71,26 @@ def _nbgrader(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
+    return grade_class(_job(options))
+
+
+def _regrade(options: argparse.Namespace) -> int:
+    return grade_class(replace(_job(options), compare=options.compare or options.out))
+
+
+def _job(options: argparse.Namespace) -> Job:
     if options.no_sandbox:
         os.environ[SETTING] = "none"
-    return grade_folder(options.submissions, options.out, options.unit, options.seed, options.jobs)
+    return Job(
+        options.submissions, options.out, options.unit, options.seed, options.jobs,
+        _course_file(options), options.roster, options.compare,
+    )  # fmt: skip
+
+
+def _course_file(options: argparse.Namespace) -> Path | None:
+    """The file that was named, or course.toml where the command runs, if there is one."""
+    here = Path("course.toml")
+    return options.course or (here if here.exists() else None)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -103,15 +122,22 @@ def _parser() -> argparse.ArgumentParser:
     course.add_argument("--into", type=Path, required=True, metavar="DIR")
     course.set_defaults(run=_nbgrader)
 
-    grade = commands.add_parser("grade", help="reports, feedback and grades.csv for a class")
-    grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
-    grade.add_argument("--out", type=Path, required=True, metavar="DIR")
-    grade.add_argument("--unit", type=int, help="only this unit")
-    grade.add_argument("--seed", type=int, default=0, help="vary the random programs")
-    grade.add_argument("--jobs", type=int, help="submissions graded at a time (default: all cores)")
     words = "without bubblewrap, which protects your files: only where you trust every submission"
-    grade.add_argument("--no-sandbox", action="store_true", help=words)
-    grade.set_defaults(run=_grade)
+    for name, run, text in (
+        ("grade", _grade, "reports, feedback and grades for a class"),
+        ("regrade", _regrade, "grade again and say whose points change, and why"),
+    ):
+        grade = commands.add_parser(name, help=text)
+        grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
+        grade.add_argument("--out", type=Path, required=True, metavar="DIR")
+        grade.add_argument("--unit", type=int, help="only this unit")
+        grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
+        grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
+        grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
+        grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
+        grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
+        grade.add_argument("--no-sandbox", action="store_true", help=words)
+        grade.set_defaults(run=run)
     return parser
 
 

@@ -9,6 +9,7 @@ Next room: autograder/check/feedback.py, one verdict as HTML.
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 
 from autograder.check.feedback import STYLE, as_html
 from autograder.check.verdict import BY_HAND, GRADER, HEADLINE, NOT_ATTEMPTED, score
@@ -25,11 +26,11 @@ blockquote{border-left:4px solid;margin:.5em 0;padding:.1em 1em;white-space:pre-
 """
 
 
-def feedback_page(report: Report, student: str) -> str:
-    """A whole HTML page."""
+def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str:
+    """A whole HTML page. `said` are sentences about the points: lateness, points by hand."""
     title = f"{report.assignment}: feedback for {student}"
     parts = [f"<h1>{html.escape(report.assignment)}</h1>", f"<p>{html.escape(student)}</p>"]
-    parts += [_total(report), _table(report)]
+    parts += [_total(report), *(f"<p>{html.escape(text)}</p>" for text in said), _table(report)]
     if report.notes:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in report.notes)
         parts.append(f"<h2>Notes</h2><ul>{notes}</ul>")

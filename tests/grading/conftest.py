@@ -5,9 +5,12 @@ earned = points(answer("u99.sweep", "return graph"))
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import textwrap
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from autograder.check.verdict import Verdict
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.sources import Source, sources
 from autograder.grading.grade import Assignment, Report, grade
+from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.program import read
 from autograder.grading.sandbox import Limits
 from autograder.process.start import trust_ours
@@ -96,6 +100,16 @@ def verdict_of(grading: Callable[..., Report]) -> Callable[..., Verdict]:
     return look
 
 
+@dataclass(frozen=True)
+class ClassRun:
+    """A class that was graded: the exit status, what was printed, the folder, grades.csv."""
+
+    status: int
+    said: str
+    out: Path
+    rows: dict[str, dict[str, str]]
+
+
 def notebook(*code: str) -> bytes:
     """A notebook file with these code cells and nothing else."""
     cells: list[dict[str, Any]] = [
@@ -108,3 +122,21 @@ def notebook(*code: str) -> bytes:
 @pytest.fixture(name="notebook")
 def notebook_fixture() -> Callable[..., bytes]:
     return notebook
+
+
+@pytest.fixture
+def class_of(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., ClassRun]:
+    """class_of({"ada.ipynb": data}) grades a class in the example unit, as the command does."""
+
+    def run(files: dict[str, bytes] | None = None, **options: Any) -> ClassRun:
+        for name, data in (files or {}).items():
+            path = tmp_path / "in" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        job = Job(tmp_path / "in", tmp_path / "out", notebooks=EXAMPLE / "notebooks", **options)
+        status = grade_class(job)
+        text = (tmp_path / "out" / "grades.csv").read_text()
+        rows = {row["student"]: row for row in csv.DictReader(io.StringIO(text))}
+        return ClassRun(status, capsys.readouterr().out, tmp_path / "out", rows)
+
+    return run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 import io
 import json
 import os
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from autograder.grading import classroom
-from autograder.grading.classroom import grade_all, write_grades, write_report
+from autograder.grading.classroom import grade_all
 from autograder.grading.submissions import collect
 from autograder.grading.tasks import tasks
 
@@ -111,12 +110,11 @@ def test_link_is_not_followed(tmp_path, notebook):
     assert all("link" in h.problem for h in collect(tmp_path / "in", NAMES))
 
 
-def test_a_whole_class(tmp_path, assignment, solved, untouched, notebook):
+def test_a_whole_class(class_of, solved, untouched, notebook):
     half = json.loads(solved)
     half["cells"] = half["cells"][:8]
     killer = notebook('import os\n@implements("u99.sweep")\ndef f(g): os.kill(os.getppid(), 9)')
-    put(
-        tmp_path / "in",
+    run = class_of(
         {
             "ada.ipynb": solved,
             "bob/homework (final).ipynb": solved,
@@ -129,27 +127,22 @@ def test_a_whole_class(tmp_path, assignment, solved, untouched, notebook):
             "hal.ipynb": b"[" * 100_000,
             "=cmd.ipynb": solved,
         },
+        jobs=2,
     )
-    todo = tasks(collect(tmp_path / "in", NAMES), [assignment])
-    results = list(grade_all(todo, tmp_path / "out", jobs=2))
-    for task, report in results:
-        write_report(task, report, tmp_path / "out")
-    write_grades(results, tmp_path / "out")
-    rows = list(csv.DictReader((tmp_path / "out" / "grades.csv").read_text().splitlines()))
-    earned = {row["student"]: row["earned"] for row in rows}
+    earned = {student: row["earned"] for student, row in run.rows.items()}
     assert earned == {
         "ada": "8", "bob": "8", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
         "hal": "0", "'=cmd": "8",
     }  # fmt: skip
-    by_name = {row["student"]: row for row in rows}
+    by_name = run.rows
     assert "cannot be read as JSON" in by_name["dan"]["notes"]
     assert "no notebook" in by_name["eve"]["notes"]
     assert "graded: bob/homework (final).ipynb" in by_name["bob"]["notes"]
     assert by_name["ada"]["to_grade"] == "2" and by_name["ada"]["u99.why"] == ""
-    assert len(list((tmp_path / "out" / "feedback" / "u99_example").iterdir())) == len(earned)
+    assert len(list((run.out / "feedback" / "u99_example").iterdir())) == len(earned)
 
 
-def test_what_is_no_text_stops_nobody(tmp_path, assignment, notebook):
+def test_what_is_no_text_stops_nobody(tmp_path, class_of, notebook):
     """Half a character in what is printed, raised, or the name of a file; a pipe for a file."""
     folder = put(tmp_path / "in", {"ada.ipynb": notebook(
         '@implements("u99.sweep")\ndef f(g): raise ValueError("\\udfff</pre><script>")',
@@ -158,14 +151,13 @@ def test_what_is_no_text_stops_nobody(tmp_path, assignment, notebook):
     with contextlib.suppress(OSError):  # not every file system knows such a name
         (folder / os.fsdecode(b"z\xff.ipynb")).write_bytes(notebook("1"))
     os.mkfifo(folder / "eve.ipynb")
-    todo = tasks(collect(folder, NAMES), [assignment])
-    results = list(grade_all(todo, tmp_path / "out"))
-    for task, report in results:
-        write_report(task, report, tmp_path / "out")
-    write_grades(results, tmp_path / "out")
-    verdicts = {task.student: report.verdicts for task, report in results}
-    assert [v.kind for v in verdicts["ada"][:2]] == ["crashed", "wrong"]
-    assert "pipe" in verdicts["eve"][0].problem
+    run = class_of()
+    ada, eve = (
+        json.loads((run.out / "reports" / "u99_example" / f"{name}.json").read_text())["exercises"]
+        for name in ("ada", "eve")
+    )
+    assert [v["kind"] for v in ada[:2]] == ["crashed", "wrong"]
+    assert "pipe" in eve[0]["problem"]
     page = (tmp_path / "out" / "feedback" / "u99_example" / "ada.html").read_text()
     assert "<script" not in page and "&lt;script&gt;" in page
 

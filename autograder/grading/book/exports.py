@@ -1,0 +1,175 @@
+"""The grade book as files: for the teacher, for Canvas, for Moodle.
+
+    grades.csv     every line, with raw points, penalty and final points
+    canvas.csv     Student, ID, SIS User ID, SIS Login ID, Section, one column for each assignment
+    moodle.csv     Email address, ID number, Username, Full name; points and feedback for each
+
+Points are exported as the final points. Where a person still has to look, because an explanation is
+not read yet or because the grader failed, there is nothing: a blank, never a 0. So it is where
+nothing was handed in, unless course.toml says `nothing_handed_in = "zero"`.
+
+Canvas ("How do I import grades in the Gradebook?", community.canvaslms.com; its
+lib/gradebook_importer.rb): the columns Student and ID come first, up to Section; a student is found
+by ID, else SIS User ID, else SIS Login ID, else the name; a line whose Student holds "Points
+Possible" sets the points; an assignment is "Title (id)" or else a title, and a new one is made
+where none has it; a blank where there is a grade takes the grade away.
+
+Moodle ("Grade import", docs.moodle.org): any columns, mapped by hand while importing; people are
+found by email address (upper and lower case matter), ID number or username; points and feedback of
+an activity have to be mapped together. The offline grading worksheet ("Assignment settings", "Using
+assignment", docs.moodle.org; mod/assign/feedback/offline/importgradeslib.php) is filled in as it
+was downloaded: Identifier, Grade and Last modified (grade) have to stay, and lines are found by
+Email address, ID number or Full name.
+
+Next room: changes.py, what another run would change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.grading.book.course import Course, Unit
+from autograder.grading.book.entries import HANDED_IN, NOTHING, UNDECIDED, Entry
+from autograder.grading.book.roster import Matcher, Person
+from autograder.grading.book.tables import read_table, write_table
+
+CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
+MOODLE = ["Email address", "ID number", "Username", "Full name"]
+HEAD = [
+    "student", "name", "assignment", "status", "earned", "penalty", "final", "possible", "to_grade",
+    "submitted", "late", "seed", "notes", "file",
+]  # fmt: skip
+
+
+def write_grades(lines: Iterable[Entry], out: Path) -> Path:
+    """grades.csv, with a column for each exercise."""
+    lines = list(lines)
+    verdicts = [v for line in lines if line.report for v in line.report.verdicts]
+    names = list(dict.fromkeys(v.exercise for v in verdicts))
+    rows = [[*_cells(line), *_exercises(line, names)] for line in lines]
+    return write_table(out / "grades.csv", [*HEAD, *names], rows, mark=False)
+
+
+def write_canvas(lines: Iterable[Entry], people: list[Person], course: Course, out: Path) -> Path:
+    """canvas.csv: one line for each person of the roster."""
+    points, units = _by_person(lines, course), _units(lines)
+    titles = [course.units.get(unit, Unit()).canvas or name for unit, (name, _) in units.items()]
+    possible = [f"{most:g}" for _, most in units.values()]
+    rows = [["    Points Possible", "", "", "", "", *possible]]
+    for person in people:
+        login = person.login or ("" if person.canvas or person.sis else person.id)
+        own = [person.name or person.id, person.canvas, person.sis, login]
+        grades = [points.get((person.id, unit), "") for unit in units]
+        rows.append([*own, person.section, *grades])
+    return write_table(out / "canvas.csv", [*CANVAS, *titles], rows, mark=False)
+
+
+def write_moodle(lines: Iterable[Entry], people: list[Person], course: Course, out: Path) -> Path:
+    """moodle.csv: points, and a sentence of feedback for each, because Moodle wants both mapped."""
+    lines = list(lines)
+    points, units = _by_person(lines, course), _units(lines)
+    titles = [course.units.get(unit, Unit()).moodle or name for unit, (name, _) in units.items()]
+    head = [*MOODLE, *(cell for title in titles for cell in (title, f"{title} (feedback)"))]
+    said = {(e.student, e.unit): _sentence(e) for e in lines if e.person}
+    rows = []
+    for person in people:
+        row = [person.email, person.sis or person.id, person.login, person.name]
+        for unit in units:
+            grade = points.get((person.id, unit), "")
+            row += [grade, said.get((person.id, unit), "") if grade else ""]
+        rows.append(row)
+    return write_table(out / "moodle.csv", head, rows, mark=False)
+
+
+def fill_worksheet(
+    worksheet: Path, lines: Iterable[Entry], people: list[Person], course: Course, unit: int
+) -> tuple[Path, int]:
+    """Moodle's offline grading worksheet of one assignment with Grade and Feedback comments filled
+    in, beside the original as NAME.filled.csv, and how many lines were. Other cells stay."""
+    rows = read_table(worksheet, ["identifier", "grade"])
+    matcher, points = Matcher(people, {}), _by_person(lines, course)
+    said = {e.student: _sentence(e) for e in lines if e.unit == unit and e.person}
+    filled = 0
+    for row in rows:
+        keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
+        person = next((p for key in keys if key for p in [matcher.find(key, key)[0]] if p), None)
+        grade = points.get((person.id, unit), "") if person else ""
+        if person and grade:
+            row["grade"] = grade
+            filled += 1
+            if "feedback comments" in row:
+                row["feedback comments"] = said.get(person.id, "")
+    path = worksheet.with_suffix(".filled.csv")
+    head = list(rows[0].head) if rows else []
+    return write_table(path, head, [row.values() for row in rows], mark=True), filled
+
+
+def summary(lines: Iterable[Entry]) -> list[str]:
+    """What a teacher has to know before the files go anywhere, one sentence each."""
+    lines = list(lines)
+    said = []
+    for status, words in (
+        (NOTHING, "nothing handed in"),
+        (UNDECIDED, "undecided, several hand-ins are theirs"),
+        ("not on the roster", "handed in, and not on the roster"),
+    ):
+        names = [f"{e.student} ({e.assignment})" for e in lines if e.status == status]
+        if names:
+            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+            said.append(f"{len(names)} {words}: {', '.join(names[:8])}{more}")
+    faults = [e.student for e in lines if e.is_fault]
+    if faults:
+        said.append(
+            f"The grader itself failed for {', '.join(faults)}: no points lost, blank in every "
+            "export; see by-hand.csv and the reports."
+        )
+    unread = sum(e.to_grade > 0 and not e.is_fault for e in lines)
+    if unread:
+        said.append(f"{unread} wait for a person (by-hand.csv); their final points are blank.")
+    return said
+
+
+def _cells(line: Entry) -> list[str]:
+    name = line.person.name if line.person else ""
+    when = line.submitted.isoformat(" ", "minutes") if line.submitted else ""
+    late = line.late.words if line.late else ""
+    seed = str(line.report.seed) if line.report else ""
+    numbers = (line.earned, line.penalty if line.report else None, line.final, line.possible)
+    plain = ["" if n is None else f"{n:g}" for n in (*numbers, line.to_grade)]
+    notes = " | ".join([*(line.report.notes if line.report else ()), *line.notes])
+    file = line.task.file if line.task else ""
+    return [line.student, name, line.assignment, line.status, *plain, when, late, seed, notes, file]
+
+
+def _exercises(line: Entry, names: list[str]) -> list[str]:
+    verdicts = line.report.verdicts if line.report else ()
+    earned = {v.exercise: "" if v.earned is None else f"{v.earned:g}" for v in verdicts}
+    return [earned.get(name, "") for name in names]
+
+
+def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], str]:
+    """The points of everybody on the roster as they are exported: "" for what is not known."""
+    found = {}
+    for line in lines:
+        if line.person is None:
+            continue
+        if line.status == HANDED_IN and line.final is not None:
+            found[line.student, line.unit] = f"{line.final:g}"
+        elif line.status == NOTHING and course.zero:
+            found[line.student, line.unit] = "0"
+    return found
+
+
+def _units(lines: Iterable[Entry]) -> dict[int, tuple[str, float]]:
+    return {
+        u: (name, most)
+        for u, name, most in sorted({(e.unit, e.assignment, e.possible) for e in lines})
+    }
+
+
+def _sentence(line: Entry) -> str:
+    if line.report is None:
+        return line.status
+    text = f"{line.report.earned:g} of {line.possible:g} points"
+    return f"{text}; {line.late.words}, {line.penalty:g} points" if line.late else text
