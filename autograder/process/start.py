@@ -102,6 +102,11 @@ def alone() -> Iterator[None]:
         os.close(number)
 
 
+def strongest() -> str:
+    """The best that there is here, for what may also run on a learner's own machine."""
+    return _plain() if os.environ.get(SETTING) == "none" else _confined() or _plain()
+
+
 def trust_ours() -> None:
     """Where there is no bubblewrap, do without: for answers that are ours, not a student's."""
     if not _confined():

@@ -27,6 +27,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 import struct
 from collections import deque
 from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
@@ -35,33 +36,26 @@ from typing import Any
 import numpy as np
 
 from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes, read_onnx_model
-from course_lib.accelerator.systolic import SystolicArray
+from autograder.wire.records import RECORDS, made
 from course_lib.ir import types
-from course_lib.ir.expr import Affine, Call, Const, Iter, Load
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
-from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Packing, Store
 from course_lib.ir.registry import flops
-from course_lib.memory.liveness import Interval, Task
 
-MAX_TEXT = 1 << 25  # bytes of JSON in a message: Python needs thirty times as much
+MAX_TEXT = 1 << 24  # bytes of JSON in a message: Python needs thirty times as much
 MAX_ELEMENTS = 1 << 27  # of all new tensors and arrays of a message together
 MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest model of the course
 MAX_ROWS = 50_000  # new nodes and graphs of a message
 MAX_DEPTH = 60
+MAX_PARTS = 1_000_000  # values in a message, each one counted as often as it is written
+MAX_KEYS = 50_000  # of all sets and dicts of a message: keys can be made to collide
+MAX_NAME = 2000  # characters of a name in a graph
+MAX_SHOWN = 500  # characters of what is said about a refused message
 DTYPES = {np.dtype(d).str for d in (*"?bBhHiIqQ", "f2", "f4", "f8", "c8", "c16")}
 LISTS = (list, range, deque, KeysView, ValuesView, ItemsView)  # each arrives as a list
-# Arguments and results of exercises, by name: a class may move to another file, its name stays.
-RECORDS: dict[str, type] = {
-    kind.__name__: kind
-    for kind in (
-        *(SystolicArray, Task, Interval),
-        *(Kernel, Buffer, Loop, Local, Store, Accumulate, Packing),
-        *(Affine, Call, Const, Iter, Load),
-    )
-}
+SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # half a character, in JSON
 
 
 class Codec:
@@ -76,6 +70,7 @@ class Codec:
         self.functions: list[Callable[..., Any]] = []
         self._seen: list[Any] = []
         self._number: dict[int, int] = {}
+        self.weights: dict[int, int] = {}  # of graphs: their nodes, and those of graphs inside
 
     def encode(self, value: Any) -> bytes:
         mark = len(self._seen)
@@ -84,7 +79,7 @@ class Codec:
         except Exception as error:  # a student can put anything anywhere
             self._forget(mark)
             text = str(error) if isinstance(error, Unsendable) else f"It is not plain data: {error}"
-            raise Unsendable(text) from None
+            raise Unsendable(text[:MAX_SHOWN]) from None
 
     def decode(self, data: bytes) -> Any:
         mark = len(self._seen)
@@ -95,7 +90,7 @@ class Codec:
             raise
         except Exception as error:  # hostile bytes can fail anywhere
             self._forget(mark)
-            raise Unsendable(f"{error}") from None
+            raise Unsendable(f"{error!s:.{MAX_SHOWN}}") from None
 
     def remember(self, value: Any) -> int:
         self._number[id(value)] = len(self._seen)
@@ -107,7 +102,7 @@ class Codec:
 
     def known(self, number: int) -> Any:
         if type(number) is not int or not 0 <= number < len(self._seen):
-            raise Unsendable(f"nothing has the number {number!r}")
+            raise Unsendable(f"nothing has the number {number!r:.50}")
         return self._seen[number]
 
     def _forget(self, mark: int) -> None:
@@ -121,10 +116,12 @@ class _Writer:
         self.codec = codec
         self.blobs: list[bytes] = []
         self.rows: list[Any] = []
+        self.parts = 0
 
     def message(self, value: Any) -> bytes:
         body = self.pack(value, 0)
-        text = json.dumps({"rows": self.rows, "body": body}, allow_nan=False).encode()
+        content = {"rows": self.rows, "body": body}
+        text = json.dumps(content, allow_nan=False, ensure_ascii=False).encode()
         sizes = struct.pack(f"<{len(self.blobs)}Q", *map(len, self.blobs))
         head = struct.pack("<QI", len(text), len(self.blobs))
         return head + sizes + text + b"".join(self.blobs)
@@ -132,10 +129,13 @@ class _Writer:
     def pack(self, value: Any, depth: int) -> Any:
         if depth > MAX_DEPTH:
             raise Unsendable(f"It is nested more than {MAX_DEPTH} deep.")
+        self.parts += 1
+        if self.parts > MAX_PARTS:
+            raise Unsendable(f"It has more than {MAX_PARTS:,} parts.")
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            return str(value)
+            return str.__str__(value)
         if isinstance(value, np.generic):
             return {"scalar": self.array(np.asarray(value))}
         if isinstance(value, int):
@@ -220,6 +220,12 @@ class _Writer:
         return {"dtype": dtype, "shape": list(array.shape), "blob": len(self.blobs) - 1}
 
 
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_NAME:
+        raise Unsendable(f"a name in a graph is a text of at most {MAX_NAME:,} characters")
+    return value
+
+
 class _Reader:
     def __init__(self, codec: Codec, data: memoryview):
         self.codec = codec
@@ -228,7 +234,10 @@ class _Reader:
         start = 12 + 8 * count
         if length > MAX_TEXT:
             raise Unsendable(f"more than {MAX_TEXT >> 20} MB of lists, text and numbers")
-        self.content = json.loads(bytes(data[start : start + length]))
+        text = bytes(data[start : start + length])
+        if b"\\u" in text and SURROGATE.search(text):
+            raise Unsendable("a text holds half a character")
+        self.content = json.loads(text)
         start += length
         if start + sum(sizes) != len(data):
             raise Unsendable("the message is cut short")
@@ -236,7 +245,7 @@ class _Reader:
         for size in sizes:
             self.blobs.append(data[start : start + size])
             start += size
-        self.elements = self.flops = 0
+        self.elements = self.flops = self.keys = 0
 
     def message(self) -> Any:
         rows = self.content["rows"]
@@ -257,11 +266,16 @@ class _Reader:
                 raise Unsendable("an untagged list")
             return packed
         ((kind, body),) = packed.items()
-        if kind in ("list", "tuple", "set"):
+        if kind in ("list", "tuple"):
             parts = [self.unpack(part) for part in body]
-            return {"list": list, "tuple": tuple, "set": set}[kind](parts)
-        if kind == "dict":
-            return {self.unpack(k): self.unpack(v) for k, v in body}
+            return parts if kind == "list" else tuple(parts)
+        if kind in ("set", "dict"):
+            self.keys += len(body)
+            if self.keys > MAX_KEYS:
+                raise Unsendable(f"sets and dicts of more than {MAX_KEYS:,} keys together")
+            if kind == "dict":
+                return {self.unpack(k): self.unpack(v) for k, v in body}
+            return {self.unpack(part) for part in body}
         if kind == "float":
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
         if kind == "array":
@@ -275,17 +289,19 @@ class _Reader:
         if kind == "dtype":
             return types.dtype(str(body))
         if kind == "sym":
-            return types.Sym(tuple(map(str, body[0])), int(body[1]))
+            size = types.parse_dim("*".join([str(int(body[1])), *map(str, body[0])]))
+            return size if isinstance(size, types.Sym) else types.Sym((), size)
         if kind == "record":
-            return self.record(*body)
+            name, fields = body
+            return made(name, self.unpack(fields))
         if kind == "function" and self.codec.call is not None:
             return self.proxy(int(body))
-        raise Unsendable(f"unknown tag {kind!r}")
+        raise Unsendable(f"unknown tag {kind!r:.50}")
 
     def node(self, row: dict[str, Any]) -> Node:
         """Built by the op table, so that its type is what its operands give."""
-        op, name, declared = str(row["op"]), str(row["name"]), types.parse_type(str(row["type"]))
-        origin = tuple(map(str, row["origin"]))
+        op, name, declared = str(row["op"]), _name(row["name"]), types.parse_type(str(row["type"]))
+        origin = tuple(map(_name, row["origin"]))
         inputs = [self.codec.known(number) for number in row["inputs"]]
         if not all(isinstance(i, Node) for i in inputs):
             raise Unsendable(f"{op}: an operand is not a node")
@@ -295,7 +311,10 @@ class _Reader:
             value = const(self.array(row["value"])).value
             made = checked(op, inputs, {"value": value}, declared, name, origin)
         else:
-            made = checked(op, inputs, self.unpack(row["attrs"]), declared, name, origin)
+            attrs = self.unpack(row["attrs"])
+            for value in attrs.values():
+                self.weigh(value)
+            made = checked(op, inputs, attrs, declared, name, origin)
         if made.type.is_static and op != "constant":  # a constant's array is counted already
             self.count(made.type.numel)
             self.flops += flops(made)
@@ -308,14 +327,23 @@ class _Reader:
         inputs, nodes, outputs = parts
         if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
-        return verify(Graph(str(row["graph"]), inputs, nodes, outputs))
+        graph = verify(Graph(_name(row["graph"]), inputs, nodes, outputs))
+        inner = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, Graph)]
+        weight = len(nodes) + sum(self.codec.weights.get(id(g), len(g.nodes)) for g in inner)
+        self.codec.weights[id(graph)] = weight
+        return graph
+
+    def weigh(self, value: Any) -> None:
+        """Graphs inside graphs: to look at the outermost is to look at all of them, each time."""
+        if isinstance(value, Graph) and self.codec.weights.get(id(value), 0) > MAX_ROWS:
+            raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
 
     def array(self, body: dict[str, Any]) -> np.ndarray:
         dtype, shape = body["dtype"], tuple(body["shape"])
         if dtype not in DTYPES:
-            raise Unsendable(f"dtype {dtype!r}")
+            raise Unsendable(f"dtype {dtype!r:.50}")
         if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 32:
-            raise Unsendable(f"shape {shape!r}")
+            raise Unsendable(f"shape {shape!r:.100}")
         blob = self.blobs[body["blob"]]
         if math.prod(shape) * np.dtype(dtype).itemsize != len(blob):
             raise Unsendable("an array's bytes do not fill its shape")
@@ -326,11 +354,6 @@ class _Reader:
         self.elements += elements
         if self.elements > MAX_ELEMENTS:
             raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
-
-    def record(self, name: str, fields: Any) -> Any:
-        if name not in RECORDS:
-            raise Unsendable(f"no record is called {name!r}")
-        return RECORDS[name](**self.unpack(fields))
 
     def onnx_model(self, number: int) -> Any:
         self.count(len(self.blobs[number]) // 4)

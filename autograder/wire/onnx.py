@@ -3,14 +3,23 @@
     onnx_bytes(model)  ->  b"..."  ->  read_onnx_model(...)
 
 A model is parsed by protobuf and never run here. It may not point at files: those would be files of
-the end that reads it. Next room: autograder/grading/worker.py, the student's end of the pipe.
+the end that reads it. Nor may it bring functions or operators of its own, or weights that are not
+as large as they say. Next room: autograder/grading/worker.py, the student's end of the pipe.
 """
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
 from typing import Any
+
+DOMAINS = ("", "ai.onnx")
+MAX_NODES = 20_000  # in all graphs together
+MAX_GRAPHS = 8  # inside each other
+MAX_PARTS = 500_000  # messages of any kind in a model
+MAX_ELEMENTS = 1 << 27  # of all weights together
+DATA = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
+BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 16: 2}
 
 
 class Unsendable(ValueError):
@@ -29,24 +38,77 @@ def onnx_bytes(model: Any) -> bytes:
 
 
 def read_onnx_model(data: bytes) -> Any:
-    """The model; Unsendable if one of its weights lies in another file."""
+    """The model; Unsendable if it holds anything but nodes of ONNX and weights."""
     import onnx
 
     model = onnx.load_from_string(data)
-    for tensor in _tensors(model.graph):
-        if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
-            raise Unsendable(f"the weight {tensor.name!r} lies in another file")
+    if len(model.functions) or len(model.training_info):
+        raise Unsendable("a model with functions of its own")
+    for entry in model.opset_import:
+        _known(entry.domain)
+    _Inspection().look(model)
     return model
 
 
-def _tensors(message: Any) -> Iterator[Any]:
-    """Every tensor anywhere in a protobuf message."""
-    stack = [message]
-    while stack:
-        found = stack.pop()
-        if found.DESCRIPTOR.name == "TensorProto":
-            yield found
-            continue
-        for field, content in found.ListFields():
-            if field.message_type is not None:
-                stack += [content] if hasattr(content, "DESCRIPTOR") else content
+class _Inspection:
+    """Walks over every message in a model, and counts."""
+
+    def __init__(self) -> None:
+        self.nodes = self.parts = self.elements = 0
+
+    def look(self, model: Any) -> None:
+        stack = [(model, 0)]
+        while stack:
+            found, depth = stack.pop()
+            self.parts += 1
+            if self.parts > MAX_PARTS:
+                raise Unsendable(f"a model of more than {MAX_PARTS:,} parts")
+            depth = self._one(found, depth)
+            for field, content in found.ListFields():
+                if field.message_type is None:
+                    continue
+                if hasattr(content, "DESCRIPTOR"):
+                    stack.append((content, depth))
+                else:
+                    values = content.values() if hasattr(content, "values") else content
+                    stack += [(part, depth) for part in values if hasattr(part, "ListFields")]
+
+    def _one(self, found: Any, depth: int) -> int:
+        """Refuse one message, or say how deep the ones in it are."""
+        kind = found.DESCRIPTOR.name
+        if kind == "TensorProto":
+            self._tensor(found)
+        elif kind == "NodeProto":
+            _known(found.domain)
+            self.nodes += 1
+            if self.nodes > MAX_NODES:
+                raise Unsendable(f"a model of more than {MAX_NODES:,} nodes")
+        elif kind == "GraphProto":
+            if depth >= MAX_GRAPHS:
+                raise Unsendable(f"graphs nested more than {MAX_GRAPHS} deep")
+            return depth + 1
+        return depth
+
+    def _tensor(self, tensor: Any) -> None:
+        if tensor.data_location or tensor.external_data:
+            raise Unsendable(f"the weight {tensor.name!r:.100} lies in another file")
+        if any(size < 0 for size in tensor.dims):
+            raise Unsendable(f"the weight {tensor.name!r:.100} has a negative size")
+        elements = math.prod(tensor.dims)
+        self.elements += elements
+        if self.elements > MAX_ELEMENTS:
+            raise Unsendable(f"weights of more than {MAX_ELEMENTS:,} elements together")
+        size = BYTES.get(tensor.data_type)
+        if size is None:
+            return  # text, complex numbers, less than a byte: as many elements as is said above
+        if tensor.raw_data:
+            fits = len(tensor.raw_data) == elements * size
+        else:
+            fits = sum(len(getattr(tensor, name)) for name in DATA) == elements
+        if not fits:
+            raise Unsendable(f"the data of the weight {tensor.name!r:.100} do not fill its shape")
+
+
+def _known(domain: str) -> None:
+    if domain not in DOMAINS:
+        raise Unsendable(f"operators of the domain {domain!r:.100}, which is not ONNX's own")
