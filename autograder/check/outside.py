@@ -89,7 +89,8 @@ class _Process:
             raise OutsideError(str(head["error"])[:500])
         try:
             kinds, sizes = head["arrays"], head["sizes"]
-            return [self._array(*kind, size) for kind, size in zip(kinds, sizes, strict=True)]
+            pairs = zip(kinds, sizes, strict=True)
+            return [self._array(kind, shape, size) for (kind, shape), size in pairs]
         except (KeyError, TypeError, ValueError) as error:
             self.close()
             raise OutsideError(f"its process answered nonsense: {error!s:.100}") from None
