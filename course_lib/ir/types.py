@@ -8,6 +8,7 @@ Next room: `ir/graph/node.py`, where every value carries one of these.
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections import Counter
@@ -161,10 +162,11 @@ class TensorType:
     shape: tuple[Dim, ...]
 
     def __post_init__(self) -> None:
-        shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
-        if any(isinstance(d, int) and d < 0 for d in shape):
-            raise ValueError(f"a shape cannot have negative sizes: {shape}")
-        object.__setattr__(self, "shape", shape)
+        if type(self.shape) is not tuple or any(type(d) is not int for d in self.shape):
+            shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
+            object.__setattr__(self, "shape", shape)
+        if any(isinstance(d, int) and d < 0 for d in self.shape):
+            raise ValueError(f"a shape cannot have negative sizes: {self.shape}")
 
     @property
     def rank(self) -> int:
@@ -204,6 +206,7 @@ class TensorType:
 _TYPE = re.compile(r"(\w+)\[([^\]]*)\]")
 
 
+@functools.lru_cache(maxsize=4096)
 def parse_type(text: str) -> TensorType:
     """The inverse of `str(type)`."""
     match = _TYPE.fullmatch(text.strip())

@@ -22,6 +22,8 @@ from course_lib.ir.types import Dim, TensorType, bool_, dtype
 
 def broadcast(shapes: Sequence[tuple[Dim, ...]], what: str) -> tuple[Dim, ...]:
     """The common shape under numpy's rule: align at the right, a 1 stretches."""
+    if len(set(shapes)) == 1:
+        return shapes[0]
     rank = max((len(s) for s in shapes), default=0)
     result: list[Dim] = []
     for axis in range(-rank, 0):

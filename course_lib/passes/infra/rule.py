@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DTYPES, DType, TensorType
 from course_lib.passes.infra.match import match
 
+VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 SAMPLES = tuple(DTYPES[name] for name in ("f32", "i32", "bool"))  # to print a rule and to check it
 
 
@@ -56,13 +58,12 @@ def rule(
     >>> print(rule(lambda x: x * 0, lambda x: 0, guard=whole))
     mul(%x, 0) -> 0 if whole
     """
-    parameters = tuple(inspect.signature(before).parameters)
-    made = Rule(parameters, before, after, guard, dict(types or {}))
+    made = Rule(_parameters(before), before, after, guard, dict(types or {}))
     for sample in SAMPLES:
         pattern = made.pattern(sample)
         if pattern is not None:
             _check(pattern)
-            return replace(made, op=pattern.root.op, text=_text(made, pattern))
+            return replace(made, op=pattern.root.op)
     reasons = "; ".join(f"{dtype}: {made.reasons[dtype]}" for dtype in SAMPLES)
     raise ValueError(f"the rule fits no element type ({reasons})")
 
@@ -89,12 +90,11 @@ class Rule:
     guard: Callable[..., bool] | None
     types: dict[str, str]
     op: str = ""
-    text: str = ""
     patterns: dict[DType, Pattern | None] = field(default_factory=dict)
     reasons: dict[DType, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        return self.text
+        return _text(self, next(filter(None, self.patterns.values())))
 
     def __call__(self, node: Node) -> Node | None:
         if node.op != self.op or not node.inputs:
@@ -131,6 +131,14 @@ class Rule:
         except AssertionError:
             result = None
         return Pattern(variables, root, result)
+
+
+def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of its parameters. A plain function's code has them: a pass makes its rules anew
+    in every call, and `inspect` takes a quarter of that time."""
+    if isinstance(fn, FunctionType) and not fn.__dict__ and not fn.__code__.co_flags & VARIADIC:
+        return fn.__code__.co_varnames[: fn.__code__.co_argcount + fn.__code__.co_kwonlyargcount]
+    return tuple(inspect.signature(fn).parameters)
 
 
 def _check(pattern: Pattern) -> None:
