@@ -63,6 +63,7 @@ MODULES = {
 homes: dict[str, str] = {}
 
 _slots: dict[str, Slot] = {}
+_plugs: dict[str, Callable[..., Any]] = {}  # what is plugged in, by slot name
 _running: ContextVar[tuple[str, ...]] = ContextVar("running", default=())
 
 
@@ -116,6 +117,10 @@ class Slot:
 
     def plug(self, function: Callable[..., Any] | None) -> None:
         self.plugged = function
+        if function is None:
+            _plugs.pop(self.name, None)
+        else:
+            _plugs[self.name] = function
         if function is None or function in (self.reference, self.baseline):
             self.run = function or self.reference
             return
@@ -217,7 +222,7 @@ def using(plugs: dict[str, Callable[..., Any]]) -> Iterator[None]:
 
 def plugs_now() -> dict[str, Callable[..., Any]]:
     """What is plugged in, by slot name."""
-    return {entry.name: entry.plugged for entry in _slots.values() if entry.plugged is not None}
+    return dict(_plugs)
 
 
 def plugs_for(name: str) -> dict[str, Callable[..., Any]]:
@@ -284,9 +289,9 @@ def _masked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plug_exactly(plugs: dict[str, Callable[..., Any]]) -> None:
-    for entry in _slots.values():
-        if entry.plugged is not plugs.get(entry.name):
-            entry.plug(plugs.get(entry.name))
+    for name in {**_plugs, **plugs}:
+        if _plugs.get(name) is not plugs.get(name):
+            slot(name).plug(plugs.get(name))
 
 
 def _import_home(name: str) -> None:

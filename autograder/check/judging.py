@@ -100,6 +100,8 @@ def perform(
     check: Check, implementation: Implementation, seed: int = 0, shrink: bool = True
 ) -> int | str | Score | None:
     """Run one check. Returns what it saw, or how many examples; raises Wrong, Crashed or Stop."""
+    if hasattr(implementation, "ahead"):  # an answer in another process: all calls in one message
+        implementation.ahead(check, seed)
     if check.given is None:
         return _once(check, implementation)
     return _for_examples(check, implementation, seed, shrink)

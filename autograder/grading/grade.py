@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.alarm import alarm
-from autograder.check.framework import Died, Stop, TimedOut, Wrong
+from autograder.check.framework import Check, Died, Stop, TimedOut, Wrong
 from autograder.check.judging import judge
 from autograder.check.verdict import (
     BY_HAND,
@@ -40,6 +40,7 @@ from autograder.check.verdict import (
 from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
+from autograder.grading.ahead import foreseen
 from autograder.grading.program import Program
 from autograder.grading.sandbox import Budget, Limits, Worker
 from autograder.process.start import alone, mode, unprotected
@@ -209,6 +210,7 @@ class _Student:
         self.slow: set[int] = set()  # cells that were stopped once
         self.checking = limits.checking  # seconds left for the checks' own computing
         self.budget = Budget(limits)
+        self.one_by_one: set[str] = set()  # exercises whose calls are not made ahead of time
         self.lost = 0.0  # seconds that deadly cells took
 
     def __enter__(self) -> _Student:
@@ -291,7 +293,20 @@ class _Student:
             finally:
                 function.printed = worker.printed
 
+        def ahead(check: Check, seed: int) -> None:
+            """Make the calls of this check that one can foresee. If one of them ends the process,
+            or takes too long, they are made one at a time, to see which."""
+            if name in self.one_by_one:
+                return
+            try:
+                self.ready().ahead(foreseen(check, seed))
+            except (Stop, Wrong):
+                self.one_by_one.add(name)
+                nonlocal until
+                until = self.budget.seconds + self.limits.exercise
+
         function.printed = ""
+        function.ahead = ahead
         until = self.budget.seconds + self.limits.exercise
         return function
 

@@ -31,6 +31,7 @@ import re
 import struct
 from collections import deque
 from collections.abc import Callable, ItemsView, KeysView, Mapping, ValuesView
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,10 @@ class Codec:
         except Exception as error:  # hostile bytes can fail anywhere
             self._forget(mark)
             raise Unsendable(f"{error!s:.{MAX_SHOWN}}") from None
+
+    def adopt(self, other: Codec) -> None:
+        """Go on where another end stands that has written the same."""
+        self._seen, self._number = list(other._seen), dict(other._number)
 
     def remember(self, value: Any) -> int:
         self._number[id(value)] = len(self._seen)
@@ -305,6 +310,8 @@ class _Reader:
         inputs = [self.codec.known(number) for number in row["inputs"]]
         if not all(isinstance(i, Node) for i in inputs):
             raise Unsendable(f"{op}: an operand is not a node")
+        if self.codec.call is not None:  # from the grader, who has looked at it
+            return self.known_node(op, row, inputs, declared, name, origin)
         if op == "input":
             made = dataclasses.replace(inp(name, declared), origin=origin)
         elif op == "constant":
@@ -322,12 +329,26 @@ class _Reader:
                 raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
         return made
 
+    def known_node(self, op: str, row: dict[str, Any], *rest: Any) -> Node:
+        """The student's end believes the grader's: it builds the node as it is described."""
+        inputs, *described = rest
+        if op == "constant":
+            value = self.array(row["value"])
+            value.setflags(write=False)
+            attrs = {"value": value}
+        else:
+            attrs = self.unpack(row["attrs"])
+        return Node(op, tuple(inputs), MappingProxyType(attrs), *described)
+
     def graph(self, row: dict[str, Any]) -> Graph:
         parts = [tuple(self.codec.known(n) for n in part) for part in row["parts"]]
         inputs, nodes, outputs = parts
         if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
-        graph = verify(Graph(_name(row["graph"]), inputs, nodes, outputs))
+        graph = Graph(_name(row["graph"]), inputs, nodes, outputs)
+        if self.codec.call is not None:  # from the grader, who has looked at it
+            return graph
+        verify(graph)
         inner = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, Graph)]
         weight = len(nodes) + sum(self.codec.weights.get(id(g), len(g.nodes)) for g in inner)
         self.codec.weights[id(graph)] = weight

@@ -53,9 +53,8 @@ class DType:
     def of(numpy_dtype: Any) -> DType:
         """The element type of a numpy dtype (or of anything `np.dtype` accepts)."""
         wanted = np.dtype(numpy_dtype)
-        for found in DTYPES.values():
-            if found.numpy == wanted:
-                return found
+        if wanted in _BY_NUMPY:
+            return _BY_NUMPY[wanted]
         raise ValueError(f"element type {wanted} is not supported; known: {', '.join(DTYPES)}")
 
 
@@ -77,6 +76,7 @@ DTYPES = _table(
     ("u64", np.uint64, "uint"),
     ("bool", np.bool_, "bool"),
 )
+_BY_NUMPY = {found.numpy: found for found in DTYPES.values()}
 f16, f32, f64 = DTYPES["f16"], DTYPES["f32"], DTYPES["f64"]
 i8, i16, i32, i64 = DTYPES["i8"], DTYPES["i16"], DTYPES["i32"], DTYPES["i64"]
 u8, u16, u32, u64 = DTYPES["u8"], DTYPES["u16"], DTYPES["u32"], DTYPES["u64"]

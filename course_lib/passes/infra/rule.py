@@ -63,7 +63,8 @@ def rule(
         pattern = made.pattern(sample)
         if pattern is not None:
             _check(pattern)
-            return replace(made, op=pattern.root.op)
+            made.op = pattern.root.op
+            return made
     reasons = "; ".join(f"{dtype}: {made.reasons[dtype]}" for dtype in SAMPLES)
     raise ValueError(f"the rule fits no element type ({reasons})")
 
@@ -80,7 +81,7 @@ class Pattern:
     result: Node | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Rule:
     """Call it with a node: the answer is the replacement, or None where the rule does not apply."""
 

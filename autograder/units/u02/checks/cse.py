@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -85,6 +86,7 @@ def cse_takes_deep_programs(cse):
     return "two rows of 1,200 operations"
 
 
+@functools.lru_cache(maxsize=1000)
 def _doubled(graph: Graph, turned: bool) -> Graph:
     """Every operation a second time; both versions of each output are returned."""
     copy: dict[Node, Node] = {n: n for n in graph.nodes if n.op in ("input", "constant")}

@@ -1,0 +1,68 @@
+"""The calls that a check will make, known before it makes them.
+
+    foreseen(check, seed)      # -> the messages of its calls, encoded once for a whole class
+
+A check calls every answer with the same arguments: its examples. So they are written down once, by
+running the check on our own answer, and a worker gets all of them in one go (`Worker.ahead`). Its
+replies wait there until the check asks. That changes no verdict: a call that was not foreseen is
+made when it is asked for, and after a reply that did not come all are made again, one at a time.
+
+Next room: sandbox.py, where the replies are kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.check.framework import Check, Stop
+from autograder.check.judging import perform
+from autograder.wire.codec import Codec, Unsendable
+from course_lib import exercises
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
+
+UNCHANGING = (Graph, Node, bool, int, float, str, type(None))
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A call as a message, with the numbers that its nodes have on the wire."""
+
+    args: tuple
+    data: bytes
+    codec: Codec
+
+
+def prepared(name: str, args: tuple, kwargs: dict) -> Prepared | None:
+    """The call as a message; None if it passes a function, which would call back."""
+    codec = Codec()
+    try:
+        data = codec.encode(("call", name, args, kwargs))
+    except Unsendable:
+        return None
+    return None if codec.functions else Prepared(args, data, codec)
+
+
+def identity(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
+    """The same for the same arguments; None if one of them may have changed in between."""
+    if kwargs or not all(isinstance(a, UNCHANGING) for a in args):
+        return None
+    return tuple(map(id, args))
+
+
+@functools.cache
+def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
+    """The calls that the check makes of our own answer, in their order."""
+    reference = exercises.slot(check.slot).reference
+    found: list[Prepared | None] = []
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        found.append(prepared(check.slot, args, kwargs))  # now: the check may change them later
+        return reference(*args, **kwargs)
+
+    with exercises.using({}), contextlib.suppress(Exception, Stop):
+        perform(check, watched, seed)
+    return tuple(call for call in found if call is not None)
