@@ -21,8 +21,6 @@ from autograder.check.verdict import (
     score,
     sections,
 )
-from course_lib.draw.graphs.graph import graph
-from course_lib.ir.graph.parse import parse_graph
 
 STYLE = """
 .verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
@@ -68,21 +66,18 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
     if is_marked:
         lines = [_marked(line, set(verdict.marked)) for line in body.split("\n")]
         body = "\n".join(lines)
-    picture = _drawing(text, verdict.marked if is_marked else ()) if "graph @" in text else ""
+    svg = dict(verdict.pictures).get(_part(heading), "")
+    picture = f"<figure>{svg}</figure>" if svg else ""
     return f"{title}{picture}<pre>{body}</pre>"
+
+
+def _part(heading: str) -> str:
+    """Which part of a verdict stands under that heading."""
+    is_program = heading.startswith("The smallest") or heading == "The call"
+    return "program" if is_program else heading.lower()
 
 
 def _marked(line: str, names: set[str]) -> str:
     """A line of IR text, marked if it defines one of these values."""
     value = re.match(r"\s*%([^ ]+) = ", line)
     return f"<mark>{line}</mark>" if value and value[1] in names else line
-
-
-def _drawing(text: str, marked: tuple[str, ...]) -> str:
-    """Each graph drawn, when the drawing room can; the text below says the same."""
-    try:
-        parts = [part for part in re.split(r"(?m)^(?=graph @)", text) if part.strip()]
-        drawn = [graph(parse_graph(part), marked=marked).svg for part in parts]
-        return f"<figure>{''.join(drawn)}</figure>"
-    except Exception:  # what an answer returned may be too odd to draw
-        return ""

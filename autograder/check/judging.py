@@ -33,6 +33,7 @@ from autograder.check.framework import (
     Wrong,
     checks_of,
 )
+from autograder.check.pictures import pictures
 from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, TIMED_OUT, WRONG, Verdict
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -76,6 +77,7 @@ def judge(
                 earned=earned,
                 problem=stop.problem,
                 program=_text(stop.program),
+                pictures=pictures(stop),
             )
         if isinstance(seen, int):
             examples[check.what] += seen
@@ -234,6 +236,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception) -> Verdict:
             earned=0.0,
             problem="Your code raised an error.",
             program=_text(error.program),
+            pictures=pictures(error),
             error=error.error,
             line=error.line,
             code=error.code,
@@ -246,6 +249,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception) -> Verdict:
             problem=error.problem,
             spec=error.spec or check.spec,
             program=_text(error.program),
+            pictures=pictures(error),
             got=_text(error.got),
             expected=_text(error.expected),
             marked=error.marked,

@@ -21,6 +21,8 @@ import difflib
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from autograder.check.received import received
+
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
 HEADLINE = {
@@ -59,6 +61,7 @@ class Verdict:
     line: int | None = None  # crashed: the line of the student's cell, from 1
     code: str = ""  # crashed: that line
     printed: str = ""  # what the student's code printed, shortened
+    pictures: tuple[tuple[str, str], ...] = ()  # ("program", SVG), ...: small graphs
 
     def __post_init__(self) -> None:
         assert self.kind in HEADLINE, self.kind
@@ -75,9 +78,11 @@ class Verdict:
 
     @staticmethod
     def from_json(data: dict[str, Any]) -> Verdict:
-        known: dict[str, Any] = {f.name: data[f.name] for f in fields(Verdict) if f.name in data}
-        for name in ("tried", "marked"):
-            known[name] = tuple(known.get(name, ()))
+        """From another process: ValueError if it is no verdict."""
+        found = received(data)
+        known: dict[str, Any] = {f.name: found[f.name] for f in fields(Verdict) if f.name in found}
+        if known["kind"] not in HEADLINE:
+            raise ValueError(f"no kind of verdict: {known['kind']!r:.50}")
         return Verdict(**known)
 
     def __repr__(self) -> str:
@@ -99,6 +104,8 @@ def as_text(verdict: Verdict) -> str:
 def sections(verdict: Verdict) -> list[tuple[str, str]]:
     """(heading, text) in the order in which a learner needs them; a heading may be empty."""
     found = [("", _lead(verdict))]
+    if verdict.kind == GRADER:  # what broke in ours stands in the teacher's report
+        return found
     if verdict.error:
         where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
         found.append(("The error", f"{where}{verdict.error}"))
@@ -126,7 +133,8 @@ def score(verdict: Verdict) -> str:
 
 
 def _lead(verdict: Verdict) -> str:
-    text = " ".join(filter(None, [verdict.problem, ADVICE.get(verdict.kind, "")]))
+    problem = "" if verdict.kind == GRADER else verdict.problem
+    text = " ".join(filter(None, [problem, ADVICE.get(verdict.kind, "")]))
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."
         text = waiting if verdict.earned is None else verdict.problem or "A person has read it."

@@ -34,12 +34,17 @@ from autograder.edition.sources import Source, expand, sources
 from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
 from autograder.grading.grade import Assignment, Report
+from autograder.grading.neutral import neutral
 from autograder.grading.program import STUB, TEXT_STUB, Program, Unreadable, cells_of, read
 from autograder.grading.tasks import Task
 from course_lib.exercises import slot
 
 NOTEBOOKS = COURSE / "notebooks"
 FETCHED = re.compile(r"""<(script|link)\b[^>]*(src|href)=["']https?:[^>]*>(\s*</script>)?""")
+POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "style-src 'unsafe-inline'; img-src data:; font-src data:\">"
+)
 CONFIG = """from autograder.grading.nbgrader import configure
 
 c = get_config()  # noqa: F821
@@ -106,7 +111,7 @@ class Offline(HTMLExporter):
 
     def from_notebook_node(self, nb: Any, resources: Any = None, **kwargs: Any) -> Any:
         page, resources = super().from_notebook_node(nb, resources, **kwargs)
-        return FETCHED.sub("", page), resources
+        return FETCHED.sub("", page).replace("<head>", f"<head>{POLICY}", 1), resources
 
 
 class Restore(NbGraderPreprocessor):
@@ -251,7 +256,7 @@ def _plain_cells(data: bytes) -> list[Any]:
         if kind == "code":
             cell = nbformat.v4.new_code_cell(source, id=f"s-{number}")
         else:
-            cell = nbformat.v4.new_markdown_cell(source, id=f"s-{number}")
+            cell = nbformat.v4.new_markdown_cell(neutral(source), id=f"s-{number}")
         cell.metadata["ids"] = ids.split()
         cells.append(cell)
     return cells

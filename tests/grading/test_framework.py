@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
 from autograder import check, implements
-from autograder.check import feedback
+from autograder.check import pictures
 from autograder.check.feedback import as_html
 from autograder.check.framework import TimedOut, checks_of, mutants_of
 from autograder.check.judging import judge, perform
@@ -20,6 +21,7 @@ from autograder.validate import leaks, problems_of, validate, verdict_of
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply
 from course_lib.ir.graph.parse import parse_graph
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
@@ -163,9 +165,58 @@ def test_long_difference_is_shown_at_once():
 
 
 def test_what_cannot_be_drawn_is_shown_as_text(monkeypatch):
-    monkeypatch.setattr(feedback, "parse_graph", lambda text: {}[text])
     page = as_html(Verdict("u99.sweep", "wrong", 3, problem="No.", program="graph @odd"))
-    assert "<pre>graph @odd</pre>" in page
+    assert "<pre>graph @odd</pre>" in page and "<svg" not in page
+    odd = trace(lambda x: -x, "f32[2]")
+    assert pictures.picture(odd).startswith("<svg")
+    monkeypatch.setattr(pictures, "graph", lambda *args, **kwargs: {}[args])
+    assert pictures.picture(odd) == ""
+
+
+def test_large_graphs_are_not_drawn():
+    def chain(length):
+        return trace(lambda x: reduce(lambda y, _: -y, range(length), x), "f32[2]")
+
+    assert pictures.picture(chain(50)) and not pictures.picture(chain(500))
+    many = trace(lambda x: apply("concat", *[x] * 300), "f32[2]")
+    wordy = trace(lambda x: apply("neg", x, name="n" * 9000), "f32[2]")
+    assert not pictures.picture(many) and not pictures.picture(wordy)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"kind": "perfect"},
+        {"earned": float("nan")},
+        {"earned": "3"},
+        {"points": None},
+        {"problem": ["a"]},
+        {"problem": "x" * 200_000},
+        {"tried": [1]},
+        {"marked": "abc"},
+        {"line": "7"},
+        {"hidden": 1},
+        {"pictures": [["got", "<svg><script>1</script></svg>"]]},
+        {"pictures": [["got", "<svg onload='1'></svg>"]]},
+        {"pictures": [["got", "<svg><a href='javascript:1'></a></svg>"]]},
+        {"pictures": [["got", "<svg><style>@import url(http://x)</style></svg>"]]},
+        {"pictures": [["got", "<svg><!-- --></svg>"]]},
+        {"pictures": [["got", "<p>no picture</p>"]]},
+        {"pictures": [["other", "<svg></svg>"]]},
+    ],
+    ids=str,
+)
+def test_a_verdict_from_another_process_is_looked_at(change):
+    good = Verdict("u99.sweep", "wrong", 3, problem="No.").to_json()
+    assert Verdict.from_json(good).problem == "No."
+    with pytest.raises((ValueError, TypeError)):
+        Verdict.from_json({**good, **change})
+
+
+def test_what_broke_in_the_grader_is_not_shown_to_students():
+    verdict = Verdict("u99.sweep", "grader", 3, None, problem="/home/x", error="File '/home/x'")
+    assert "/home" not in as_text(verdict) + as_html(verdict)
+    assert "/home" in json.dumps(verdict.to_json())
 
 
 def test_marked_node_is_marked_in_the_text():

@@ -1,0 +1,101 @@
+"""A verdict that comes from another process: is it one?
+
+    fields = received({"exercise": "passes.dce", "kind": "wrong", ...})    # ValueError: it is none
+
+The process that grades a submission is ours, and has looked at what a student made. What it says is
+taken as data of a known shape and size; a picture must be a drawing and can hold no script.
+
+Next room: verdict.py, what is made of the fields.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+MAX_WORDS = 100_000  # characters of a text
+MAX_LIST = 10_000
+MAX_PICTURE = 200_000
+TEXTS = ("exercise", "kind", "check", "problem", "spec", "program", "got", "expected")
+TEXTS += ("error", "code", "printed")
+LISTS = ("tried", "marked")
+TAGS = {"svg", "g", "title", "desc", "style", "path", "rect", "text", "polygon", "tspan"}
+TAGS |= {"line", "circle", "ellipse", "polyline"}
+HARMFUL = re.compile(r"^on|href|^src|^style$", re.IGNORECASE)
+FETCHES = re.compile(r"url\s*\(|@import|expression|[<\\]", re.IGNORECASE)  # in a style sheet
+
+
+def received(data: Any) -> dict[str, Any]:
+    """The same fields, each of its type; lists as tuples."""
+    if not isinstance(data, dict):
+        raise ValueError("a verdict is an object")
+    fields = dict(data)
+    for name in TEXTS:
+        text = data.get(name, "")
+        if not isinstance(text, str) or len(text) > MAX_WORDS:
+            raise ValueError(f"{name} is no text of at most {MAX_WORDS:,} characters")
+    for name in LISTS:
+        if name in data:
+            fields[name] = tuple(_texts(data[name], name))
+    for name in ("points", "earned"):
+        _number(data[name], name)
+    if data.get("line") is not None and type(data["line"]) is not int:
+        raise ValueError("line is no number")
+    if type(data.get("hidden", False)) is not bool:
+        raise ValueError("hidden is no truth value")
+    fields["pictures"] = tuple(_picture(*pair) for pair in data.get("pictures", ()))
+    return fields
+
+
+def is_drawing(svg: str) -> bool:
+    """An SVG of shapes and text alone: no script, no link, nothing that is fetched."""
+    if len(svg) > MAX_PICTURE or not svg.startswith("<svg") or "<!" in svg or "<?" in svg:
+        return False
+    reader = _Drawing()
+    reader.feed(svg)
+    reader.close()
+    return reader.is_safe
+
+
+def _texts(values: Any, name: str) -> list[str]:
+    if not isinstance(values, (list, tuple)) or len(values) > MAX_LIST:
+        raise ValueError(f"{name} is no short list")
+    if not all(isinstance(v, str) for v in values) or sum(map(len, values)) > MAX_WORDS:
+        raise ValueError(f"{name} is no list of texts")
+    return list(values)
+
+
+def _number(value: Any, name: str) -> None:
+    if value is None and name == "earned":
+        return
+    if type(value) not in (int, float) or not math.isfinite(value):
+        raise ValueError(f"{name} is no number")
+
+
+def _picture(name: Any, svg: Any) -> tuple[str, str]:
+    if name not in ("program", "got", "expected") or not isinstance(svg, str):
+        raise ValueError("a picture has a name and is SVG")
+    if not is_drawing(svg):
+        raise ValueError(f"the picture of {name} holds more than a drawing")
+    return name, svg
+
+
+class _Drawing(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.is_safe = True
+        self.in_style = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.in_style = tag == "style"
+        if tag not in TAGS or any(HARMFUL.search(name) for name, _ in attrs):
+            self.is_safe = False
+
+    def handle_endtag(self, tag: str) -> None:
+        self.in_style = False
+
+    def handle_data(self, data: str) -> None:
+        if self.in_style and FETCHES.search(data):
+            self.is_safe = False
