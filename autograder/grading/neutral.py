@@ -2,7 +2,7 @@
 
     neutral("Look: <img src=x onerror=steal()> $a<b$")   ->   "Look: < img src=x ..."
 
-Formgrader and nbgrader's feedback turn Markdown into HTML on the teacher's origin, and let tags, any
+Formgrader and nbgrader's feedback turn Markdown into HTML on the teacher's origin and let tags, any
 link and any picture through. Here nothing is parsed and judged: what could begin a tag, a link
 to anything but the web, a picture that is fetched, a diagram or a command of MathJax that makes
 links is taken apart by one space, wherever it stands. Formulas, code and pasted pictures stay

@@ -178,7 +178,7 @@ def test_large_graphs_are_not_drawn():
         return trace(lambda x: reduce(lambda y, _: -y, range(length), x), "f32[2]")
 
     assert pictures.picture(chain(50)) and not pictures.picture(chain(500))
-    many = trace(lambda x: apply("concat", *[x] * 300), "f32[2]")
+    many = trace(lambda x: apply("concat", *[x] * 300, axis=0), "f32[2]")
     wordy = trace(lambda x: apply("neg", x, name="n" * 9000), "f32[2]")
     assert not pictures.picture(many) and not pictures.picture(wordy)
 
