@@ -70,7 +70,7 @@ def _texts(values: Any, name: str) -> list[str]:
 def _number(value: Any, name: str) -> None:
     if value is None and name == "earned":
         return
-    if type(value) not in (int, float) or not math.isfinite(value):
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"{name} is no number")
 
 
