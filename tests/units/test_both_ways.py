@@ -1,0 +1,67 @@
+"""What `check` passes, the grader passes: right answers of other styles, handed in as notebooks.
+
+The first alternative of every exercise makes one notebook, the second ones the next, and so on. Each
+answer stands in a cell of its own, and what it needs from its file in the cells before it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from autograder.check.framework import alternatives_of
+from autograder.check.verdict import PASSED
+from autograder.edition.contents import COURSE
+from autograder.edition.sources import Source, sources
+from autograder.grading.grade import Assignment, grade
+from autograder.grading.needed import needed, statements
+from autograder.grading.program import read
+from autograder.validate import PATIENT
+
+UNITS = sources(COURSE / "notebooks")
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_every_alternative_passes_in_the_grader(source: Source):
+    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
+        os.chmod(editions, 0o755)
+        assignment = Assignment.of(source, Path(editions))
+        for cells in _notebooks(source):
+            program = read(json.dumps({"cells": cells}).encode(), assignment.explanations)
+            answers = {name for cell in program.cells for name in cell.answers}
+            report = grade(assignment, program, limits=PATIENT)
+            verdicts = [v for v in report.verdicts if v.exercise in answers]
+            assert len(verdicts) == len(answers) > 0
+            assert [v for v in verdicts if v.kind != PASSED] == []
+
+
+def _notebooks(source: Source) -> list[list[dict[str, str]]]:
+    """Notebooks that together hold every alternative of the unit once."""
+    answers = {name: list(alternatives_of(name).values()) for name in source.exercises()}
+    most = max(map(len, answers.values()))
+    return [
+        [
+            cell
+            for name, found in answers.items()
+            if turn < len(found)
+            for cell in _cells(name, found[turn])
+        ]
+        for turn in range(most)
+    ]
+
+
+def _cells(name: str, answer: object) -> list[dict[str, str]]:
+    """The answer as a student would hand it in: what it needs, the answer, its check."""
+    lines = inspect.getsource(answer).splitlines()  # type: ignore[arg-type]
+    code = "\n".join(line for line in lines if not line.startswith("@alternative("))
+    others = statements(Path(inspect.getfile(answer)).read_text(), 1)  # type: ignore[arg-type]
+    mine = needed([(code, 1)], others)
+    before = "\n\n".join(statement.source for statement in mine)
+    answered = f'@implements("{name}")\n{code}'
+    texts = [before, answered, f'check("{name}")']
+    return [{"cell_type": "code", "source": text} for text in texts]
