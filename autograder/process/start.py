@@ -155,7 +155,7 @@ def command_line(
     alone = ["--unshare-all"]
     if mode.endswith(AS_NOBODY):  # root keeps what it needs to become another, until it is
         alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
-    bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session", "--as-pid-1"]
+    bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session"]
     bwrap += ["--cap-drop", "ALL"]
     if mode.endswith(AS_NOBODY):
         bwrap += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
@@ -259,7 +259,7 @@ class Child:
         if not sys.platform.startswith("linux"):
             return self._ask()
         if self._stat < 0:
-            self._stat = os.open(f"/proc/{self._number()}/stat", os.O_RDONLY | os.O_CLOEXEC)
+            self._stat = os.open(f"/proc/{self.number}/stat", os.O_RDONLY | os.O_CLOEXEC)
         fields = os.pread(self._stat, 4096, 0).rpartition(b")")[2].split()
         self._state = fields[0].decode()
         self._used = max(self._used, (int(fields[11]) + int(fields[12])) / TICKS)
@@ -276,13 +276,29 @@ class Child:
         self._state = "S" if status == psutil.STATUS_SLEEPING else "R"
         self._used = max(self._used, times.user + times.system)
 
-    def _number(self) -> int:
-        """The process inside the sandbox, as it is numbered out here."""
+    @functools.cached_property
+    def number(self) -> int:
+        """The process that runs Python, as it is numbered out here."""
         if self._reading < 0:
             return self.process.pid
         with os.fdopen(self._reading, "rb") as stream:
             self._reading = -1
-            return int(json.load(stream)["child-pid"])
+            first = int(json.load(stream)["child-pid"])
+        # bubblewrap's own process is the first in there: a worker that has become another user
+        # outlives its parent, but no process outlives the first one.
+        return next(_children(first))
+
+
+def _children(number: int) -> Iterator[int]:
+    """The processes that it started, once there is one."""
+    while True:
+        for entry in Path("/proc").iterdir():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                parent = (entry / "stat").read_bytes().rpartition(b")")[2].split()[1]
+                if int(parent) == number:
+                    yield int(entry.name)
+        Path(f"/proc/{number}/stat").read_bytes()  # OSError: it is gone
+        time.sleep(0.001)
 
 
 class Folder:
