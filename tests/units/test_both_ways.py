@@ -1,7 +1,7 @@
 """What `check` passes, the grader passes: right answers of other styles, handed in as notebooks.
 
-The first alternative of every exercise makes one notebook, the second ones the next, and so on. Each
-answer stands in a cell of its own, and what it needs from its file in the cells before it.
+The first alternative of every exercise makes one notebook, the second ones the next, and so on.
+Each answer stands in a cell of its own, and what it needs from its file in the cell before it.
 """
 
 from __future__ import annotations
