@@ -16,11 +16,15 @@ import argparse
 import os
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
-from autograder.edition.contents import EDITIONS, contents
+from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver
 from autograder.edition.release import release
+from autograder.edition.sources import sources
+from autograder.grading.book.course_file import read_course
+from autograder.grading.book.releases import due_now
 from autograder.grading.grade_class import Job, grade_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
@@ -56,9 +60,23 @@ def _validate(options: argparse.Namespace) -> int:
 
 
 def _release(options: argparse.Namespace) -> int:
-    for folder in release(options.into, options.unit):
-        print(f"{folder}: ready to hand out")
-    return 0
+    units = {source.unit: source.name for source in sources(COURSE / "notebooks")}
+    course = read_course(_course_file(options), units)
+    wanted = [options.unit] if options.unit is not None else list(units)
+    if not set(wanted) <= set(units):
+        raise ValueError(f"no notebook source for unit {options.unit}")
+    refused = False
+    for due in due_now(course, units, datetime.now(UTC), options.anyway):
+        if due.unit not in wanted:
+            continue
+        for folder in release(options.into, due.unit) if due.release else ():
+            print(f"{folder}: ready to hand out")
+        if due.solutions:
+            for folder in release(options.into / "solutions", due.unit, edition="instructor"):
+                print(f"{folder}: the solutions, from today on")
+        print(*due.said, sep="\n", end="\n" if due.said else "")
+        refused |= not due.release
+    return 1 if refused and options.unit is not None else 0
 
 
 def _nbgrader(options: argparse.Namespace) -> int:
@@ -115,6 +133,8 @@ def _parser() -> argparse.ArgumentParser:
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", type=int, help="only this unit")
     release.add_argument("--into", type=Path, required=True, metavar="DIR")
+    release.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
+    release.add_argument("--anyway", action="store_true", help="before its release date, too")
     release.set_defaults(run=_release)
 
     course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")

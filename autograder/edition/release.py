@@ -22,11 +22,13 @@ from autograder.edition.sources import sources
 EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same zip
 
 
-def release(into: Path, unit: int | None = None, notebooks: Path | None = None) -> list[Path]:
-    """Write the student edition of each unit, afresh. Returns the folders."""
+def release(
+    into: Path, unit: int | None = None, notebooks: Path | None = None, edition: str = "student"
+) -> list[Path]:
+    """Write an edition of each unit, afresh. Returns the folders."""
     folders = []
     for source in sources(notebooks or COURSE / "notebooks", unit):
-        files = contents("student", source.unit, notebooks)
+        files = contents(edition, source.unit, notebooks)
         folder = into / source.name
         partial = into / f".{source.name}.part"
         shutil.rmtree(partial, ignore_errors=True)
