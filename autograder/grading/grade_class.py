@@ -6,6 +6,8 @@
       grades.csv                       every student and assignment: raw, penalty, final
       canvas.csv  moodle.csv           the final points as these want them, if there is a roster
       by-hand.csv                      what a person has to read; points that they fill in are kept
+      statistics.html                  the class in figures, for the teacher
+      originality.html                 answers that resemble each other, for the teacher
       changes.csv                      after `regrade`: whose points changed, and why
       reports/u02_rewrites/ada.json    all that is known
       feedback/u02_rewrites/ada.html   for the student
@@ -41,7 +43,9 @@ from autograder.grading.book.course_file import read_course
 from autograder.grading.book.entries import Entry, entries
 from autograder.grading.book.exports import summary, write_canvas, write_grades, write_moodle
 from autograder.grading.book.lateness import download_warning
+from autograder.grading.book.originality import write_originality
 from autograder.grading.book.roster import Person, read_roster
+from autograder.grading.book.statistics import write_statistics
 from autograder.grading.classroom import grade_all
 from autograder.grading.grade import Assignment
 from autograder.grading.names import file_name
@@ -118,7 +122,10 @@ def _written(
     if people:
         write_canvas(lines, people, course, job.out)
         write_moodle(lines, people, course, job.out)
+    write_statistics(lines, job.out)
+    write_originality(lines, sources(job.notebooks), job.out)
     print(f"{path}: {len(lines)} rows; feedback in {job.out / 'feedback'}")
+    print(f"For you alone: {job.out / 'statistics.html'}, {job.out / 'originality.html'}")
     times = [e.submitted for e in lines if e.submitted and e.source == "the file's time"]
     dues = any(unit.due for unit in course.units.values())
     for sentence in [*summary(lines), download_warning(times) if dues else ""]:

@@ -11,6 +11,7 @@ Next room: classroom.py, which grades them all.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -36,6 +37,7 @@ class Task:
     outer: str = ""  # the outermost name of what was handed in, as it is
     short: str = ""  # that name without the assignment's
     time: datetime | None = None  # when the file was changed; without zone if from a zip
+    hints: tuple[tuple[str, int], ...] = ()  # how many the outputs show, by exercise
 
     @cached_property
     def cache_name(self) -> str:
@@ -69,7 +71,9 @@ def _best(items: list[Handed], assignment: Assignment) -> Task | None:
         asked = set(assignment.exercises)
         if program.answers & asked:
             rank = (len(program.attempted & asked), item.name)
-            candidates.append((rank, _task(item, assignment, item.name, program)))
+            hints = _hints(item.data, assignment)
+            task = replace(_task(item, assignment, item.name, program), hints=hints)
+            candidates.append((rank, task))
     if not candidates:
         return None
     best = max(candidates, key=lambda candidate: candidate[0])[1]
@@ -91,6 +95,17 @@ def _nothing(items: list[Handed], assignment: Assignment) -> Task:
     files = ", ".join(item.name for item in items)
     blank = _task(items[0], assignment, files, Program())
     return replace(blank, reason=" ".join(dict.fromkeys(reasons)))
+
+
+def _hints(data: bytes, assignment: Assignment) -> tuple[tuple[str, int], ...]:
+    """What `hint` printed and the outputs still hold. Nobody is graded by it: anybody can clear
+    their outputs."""
+    found = []
+    for name in assignment.exercises:
+        shown = re.findall(rf"{re.escape(name)}, hint ([123]) of 3:".encode(), data)
+        if shown:
+            found.append((name, max(map(int, shown))))
+    return tuple(found)
 
 
 def _task(item: Handed, assignment: Assignment, file: str, program: Program) -> Task:

@@ -1,0 +1,178 @@
+"""The pieces of a teacher's page: one file, no script, light and dark, figures as words too.
+
+    page("Statistics", [heading("u02_rewrites"), table(["exercise", "passed"], rows)])
+
+Next room: statistics.py and originality.py, two such pages.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+
+# Okabe and Ito's colours, which most colour-blind people tell apart; each has a pattern as well.
+COLOURS = {
+    "passed": "#009e73",
+    "not yet right": "#d55e00",
+    "raised an error": "#cc79a7",
+    "timed out": "#e69f00",
+    "not attempted": "#8c8c8c",
+    "by hand": "#56b4e9",
+    "grader failed": "#0072b2",
+}
+STYLE = """
+:root{color-scheme:light dark;--line:color-mix(in srgb,CanvasText 18%,Canvas);
+ --soft:color-mix(in srgb,CanvasText 5%,Canvas);--quiet:color-mix(in srgb,CanvasText 68%,Canvas)}
+*{box-sizing:border-box}
+body{font:16px/1.55 system-ui,sans-serif;margin:0;background:Canvas;color:CanvasText}
+main{max-width:70rem;margin:0 auto;padding:2rem 1.25rem 4rem}
+h1{font-size:1.9rem;line-height:1.2;margin:0 0 .3rem}
+h2{font-size:1.4rem;margin:3rem 0 .6rem;padding-top:1rem;border-top:1px solid var(--line)}
+h3{font-size:1.08rem;margin:2rem 0 .4rem}
+h4{font-size:.95rem;margin:.6rem 0 .2rem}
+p{max-width:46rem}
+.quiet{color:var(--quiet)}
+.wide{overflow-x:auto}
+table{border-collapse:collapse;width:100%;font-size:.94rem}
+caption{text-align:left;color:var(--quiet);padding:0 0 .4rem}
+th{font-weight:600;text-align:left;vertical-align:bottom;border-bottom:2px solid var(--line)}
+td{border-bottom:1px solid var(--line);vertical-align:top}
+th,td{padding:.35rem .7rem .35rem 0}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+td.bar{width:34%;min-width:11rem;vertical-align:middle}
+svg{display:block;max-width:100%}
+svg text{fill:CanvasText;font:12px system-ui,sans-serif}
+code,pre{font:.86rem/1.45 ui-monospace,SFMono-Regular,Menlo,monospace}
+pre{background:var(--soft);border:1px solid var(--line);border-radius:6px;padding:.6rem .8rem;
+ overflow-x:auto;margin:.3rem 0;white-space:pre-wrap;overflow-wrap:anywhere}
+mark{background:color-mix(in srgb,#e69f00 30%,Canvas);color:CanvasText}
+.cards{display:flex;flex-wrap:wrap;gap:.8rem;margin:1rem 0 1.4rem;padding:0;list-style:none}
+.cards li{border:1px solid var(--line);border-radius:8px;padding:.55rem 1rem .6rem;min-width:8.5rem}
+.cards strong{display:block;font-size:1.5rem;line-height:1.25;font-variant-numeric:tabular-nums}
+.legend{display:flex;flex-wrap:wrap;gap:.2rem 1.2rem;padding:0;margin:.4rem 0 1rem;list-style:none;
+ font-size:.9rem}
+.legend span{display:inline-block;width:.85em;height:.85em;border-radius:2px;margin-right:.4em}
+.pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem}
+@media (max-width:46rem){.pair{grid-template-columns:1fr}}
+details{margin:.5rem 0;border:1px solid var(--line);border-radius:8px;padding:.4rem .9rem}
+summary{cursor:pointer;padding:.15rem 0}
+a{color:inherit}
+:focus-visible{outline:3px solid #0072b2;outline-offset:2px}
+@media print{details{break-inside:avoid}}
+"""
+
+
+def page(title: str, parts: Iterable[str]) -> str:
+    """A whole HTML page."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>{html.escape(title)}</title><style>{STYLE}</style></head>"
+        f"<body><main>\n{chr(10).join(parts)}\n</main></body></html>\n"
+    )
+
+
+def text(words: str, tag: str = "p", kind: str = "") -> str:
+    mark = f' class="{kind}"' if kind else ""
+    return f"<{tag}{mark}>{html.escape(words)}</{tag}>"
+
+
+def code(words: str) -> str:
+    return f"<code>{html.escape(words)}</code>"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: str) -> str:
+    """A table. Cells are HTML; `numbers` has a letter for each column: n right, t left, b bar."""
+    kinds = {"n": ' class="number"', "t": "", "b": ' class="bar"'}
+    marks = [kinds[letter] for letter in numbers]
+    top = "".join(
+        f'<th scope="col"{m}>{html.escape(h)}</th>' for h, m in zip(head, marks, strict=True)
+    )
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{m}>{c}</td>" for c, m in zip(row, marks, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return (
+        f'<div class="wide"><table><caption>{html.escape(caption)}</caption><thead><tr>{top}</tr>'
+        f"</thead><tbody>\n{body}\n</tbody></table></div>"
+    )
+
+
+def cards(pairs: Iterable[tuple[str, str]]) -> str:
+    """Figures that one sees first: (value, what it is)."""
+    items = "".join(
+        f"<li><strong>{html.escape(value)}</strong>{html.escape(what)}</li>"
+        for value, what in pairs
+    )
+    return f'<ul class="cards">{items}</ul>'
+
+
+def legend(names: Iterable[str]) -> str:
+    items = "".join(
+        f'<li><span style="background:{COLOURS[name]}"></span>{html.escape(name)}</li>'
+        for name in names
+    )
+    return f'<ul class="legend" aria-hidden="true">{items}</ul>'
+
+
+def stacked(counts: dict[str, int]) -> str:
+    """A bar of parts, as wide as its cell. The label says the same in words."""
+    total = sum(counts.values())
+    label = ", ".join(f"{n} {name}" for name, n in counts.items() if n)
+    parts, x = [], 0.0
+    for name, count in counts.items():
+        if count:
+            width = 100 * count / total
+            gap = 0.5 if x else 0.0
+            parts.append(
+                f'<rect x="{x + gap:.2f}" y="0" width="{max(width - gap, 0.3):.2f}" height="16" '
+                f'fill="{COLOURS[name]}"><title>{count} {name}</title></rect>'
+            )
+            x += width
+    return (
+        f'<svg role="img" aria-label="{html.escape(label)}" viewBox="0 0 100 16" '
+        f'preserveAspectRatio="none" width="100%" height="16">{"".join(parts)}</svg>'
+    )
+
+
+def share_bar(share: float, colour: str, label: str) -> str:
+    """One bar from 0 to 1."""
+    return (
+        f'<svg role="img" aria-label="{html.escape(label)}" viewBox="0 0 100 12" '
+        f'preserveAspectRatio="none" width="100%" height="12">'
+        f'<rect width="100" height="12" fill="CanvasText" fill-opacity=".08"/>'
+        f'<rect width="{100 * share:.2f}" height="12" fill="{colour}"/></svg>'
+    )
+
+
+def histogram(values: Sequence[float], most: float, what: str) -> str:
+    """How many have how many points, in at most twelve columns."""
+    count = max(1, min(12, int(most)))
+    bins = [0] * count
+    for value in values:
+        bins[min(count - 1, int(value / most * count)) if most else 0] += 1
+    highest, width, height = max([*bins, 1]), 46, 120
+    parts = []
+    for n, value in enumerate(bins):
+        tall = height * value / highest
+        x, y = n * width + 4, height + 16 - tall
+        low, high = most * n / count, most * (n + 1) / count
+        last = "" if n == count - 1 else " (not included)"
+        parts.append(
+            f'<rect x="{x}" y="{y:.1f}" width="{width - 8}" height="{tall:.1f}" rx="2" '
+            f'fill="#0072b2"><title>{value} with {low:g} to {high:g} points{last}</title></rect>'
+            f'<text x="{x + width / 2 - 4}" y="{y - 4:.1f}" text-anchor="middle">'
+            f"{value or ''}</text>"
+            f'<text x="{n * width}" y="{height + 32}" text-anchor="middle">{low:.3g}</text>'
+        )
+    parts.append(
+        f'<text x="{count * width}" y="{height + 32}" text-anchor="end">{most:g}</text>'
+        f'<line x1="0" x2="{count * width}" y1="{height + 16}" y2="{height + 16}" '
+        'stroke="CanvasText" stroke-opacity=".4"/>'
+    )
+    said = ", ".join(f"{n} from {most * i / count:.3g}" for i, n in enumerate(bins) if n)
+    return (
+        f'<svg role="img" aria-label="{html.escape(f"{what}: {said}")}" '
+        f'viewBox="-12 0 {count * width + 24} {height + 40}" width="{count * width + 24}">'
+        f"{''.join(parts)}</svg>"
+    )
