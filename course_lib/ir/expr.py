@@ -69,7 +69,10 @@ class Affine:
         return result
 
     def evaluate(self, values: Mapping[str, int]) -> int:
-        return self.const + sum(c * values[v] for v, c in self.terms)
+        total = self.const
+        for v, c in self.terms:
+            total += c * values[v]
+        return total
 
     def __str__(self) -> str:
         parts = [v if c == 1 else f"{c}*{v}" for v, c in self.terms]

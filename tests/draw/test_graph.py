@@ -151,13 +151,14 @@ def test_graphs_without_ops_are_drawn():
 
 
 def test_a_long_chain_is_not_a_deep_recursion():
+    """Python stops at 1,000 calls within each other."""
     def net(x):
-        for _ in range(2000):
+        for _ in range(1200):
             x = relu(x)
         return x
 
     g = trace(net, "f32[4]")
-    assert graph(g).svg.count(">relu<") == 2000
+    assert graph(g).svg.count(">relu<") == 1200
     assert changes(g, trace(net, "f32[4]")) == (set(), set())
 
 

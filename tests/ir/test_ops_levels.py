@@ -51,12 +51,9 @@ def special(dtype: DType) -> np.ndarray:
 def elementwise_cases(arity: int, dtypes: list[DType]) -> Iterator[Case]:
     for dtype in dtypes:
         odd = special(dtype)
-        if arity == 1:
-            yield [odd], {}
-            yield [some((3, 19), dtype)], {}
-        else:
-            yield [odd[:, None], odd], {}  # each with each
-            yield [some((4, 1), dtype), some((2, 1, 9), dtype)], {}
+        yield ([odd] if arity == 1 else [odd[:, None], odd]), {}  # each with each
+    shapes = [(3, 19)] if arity == 1 else [(4, 1), (2, 1, 9)]
+    yield [some(shape, dtypes[0]) for shape in shapes], {}
     yield [some((), dtypes[0])] * arity, {}
     yield [some((0, 3), dtypes[-1])] * arity, {}
 
@@ -77,6 +74,7 @@ def reduction_cases(dtypes: list[DType]) -> Iterator[Case]:
     for dtype in dtypes:
         yield [some((3, 20), dtype)], {"axes": (0,)}
         yield [some((3, 5), dtype)], {"axes": (-1,), "keepdims": True}
+    for dtype in (dtypes[0], dtypes[-1]):
         yield [some((2, 0, 3), dtype)], {"axes": (1,)}
     f32 = DTYPES["f32"]
     for axes in (None, (1,), (0, 2), ()):
@@ -120,15 +118,15 @@ def matmul_cases() -> Iterator[Case]:
 
 def conv_cases() -> Iterator[Case]:
     for dtype in NUMBERS:
-        yield [some((2, 3, 6, 5), dtype), some((4, 3, 3, 2), dtype)], {}
+        yield [some((2, 3, 5, 4), dtype), some((3, 3, 3, 2), dtype)], {}
     f32 = DTYPES["f32"]
     for x, w, attrs in [
         ((1, 3, 9), (5, 3, 3), {"strides": (2,), "pads": (1, 1)}),
         ((1, 2, 4, 4, 4), (3, 2, 2, 2, 2), {}),
-        ((1, 4, 8, 8), (6, 2, 3, 3), {"groups": 2, "pads": (1, 0, 2, 1)}),
-        ((2, 8, 6, 6), (8, 1, 3, 3), {"groups": 8, "pads": (1, 1, 1, 1)}),
+        ((1, 4, 5, 4), (6, 2, 3, 3), {"groups": 2, "pads": (1, 0, 2, 1)}),
+        ((2, 8, 4, 3), (8, 1, 3, 3), {"groups": 8, "pads": (1, 1, 1, 1)}),
         ((1, 3, 11, 11), (2, 3, 3, 3), {"strides": (2, 3), "dilations": (2, 1)}),
-        ((1, 3, 8, 8), (33, 3, 1, 1), {}),
+        ((1, 3, 4, 5), (33, 3, 1, 1), {}),
         ((1, 1, 5, 19), (17, 1, 2, 3), {"strides": (1, 2)}),
         ((0, 3, 5, 5), (2, 3, 3, 3), {}),
         ((1, 2, 1, 1), (2, 2, 1, 1), {}),
@@ -139,13 +137,13 @@ def conv_cases() -> Iterator[Case]:
 def conv_in_layout_cases() -> Iterator[Case]:
     for x, w, layouts, attrs in [
         ((1, 7, 6, 3), (5, 2, 3, 3), ("nhwc", "ohwi", "nhwc"), {"strides": (2, 1)}),
-        ((1, 2, 6, 5, 8), (3, 2, 3, 3, 8, 16), ("nchw8c", "oihw8i16o", "nchw16c"), {}),
-        ((1, 3, 7, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {}),
-        ((1, 3, 7, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {"pads": (1, 1, 1, 0)}),
+        ((1, 2, 4, 5, 8), (2, 2, 3, 3, 8, 16), ("nchw8c", "oihw8i16o", "nchw16c"), {}),
+        ((1, 3, 4, 7), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {}),
+        ((1, 3, 3, 4), (1, 3, 3, 3, 16), ("nchw", "ohwi16o", "nchw16c"), {"pads": (1, 1, 1, 0)}),
         ((1, 1, 4, 4, 16), (5, 1, 1, 1, 16), ("nchw16c", "oihw16i", "nchw"), {}),
         ((1, 6, 6, 4), (3, 3, 1, 4), ("nhwc", "hwio", "nhwc"), {"groups": 4, "dilations": (2, 1)}),
-        ((1, 2, 6, 6, 8), (2, 1, 3, 3, 8), ("nchw8c", "oihw8o", "nchw8c"), {"groups": 16}),
-        ((1, 2, 6, 6, 8), (16, 1, 3, 3), ("nchw8c", "oihw", "nhwc"), {"groups": 16}),
+        ((1, 2, 4, 5, 8), (2, 1, 3, 3, 8), ("nchw8c", "oihw8o", "nchw8c"), {"groups": 16}),
+        ((1, 2, 4, 5, 8), (16, 1, 3, 3), ("nchw8c", "oihw", "nhwc"), {"groups": 16}),
     ]:
         operands = [some(x, DTYPES["f32"]), some(w, DTYPES["f32"])]
         yield operands, {"layouts": layouts, **attrs}
@@ -153,10 +151,10 @@ def conv_in_layout_cases() -> Iterator[Case]:
 
 def relayout_cases() -> Iterator[Case]:
     for dtype in ALL:
-        yield [some((2, 3, 4, 5), dtype)], {"src": "nchw", "dst": "nhwc"}
         yield [some((1, 6, 2, 3), dtype)], {"src": "nchw", "dst": "nchw2c"}
-        yield [some((1, 3, 2, 3, 2), dtype)], {"src": "nchw2c", "dst": "nchw"}
     for shape, src, dst in [
+        ((2, 3, 4, 5), "nchw", "nhwc"),
+        ((1, 3, 2, 3, 2), "nchw2c", "nchw"),
         ((1, 4, 3, 5, 8), "nchw8c", "nchw16c"),
         ((1, 2, 3, 5, 16), "nchw16c", "nchw8c"),
         ((1, 2, 3, 5, 16), "nchw16c", "nhwc"),
@@ -169,10 +167,10 @@ def relayout_cases() -> Iterator[Case]:
 
 
 def pool_cases(dtypes: list[DType]) -> Iterator[Case]:
+    pads = {"pads": (1, 1, 0, 1), "strides": (2, 1)}
     for dtype in dtypes:
-        yield [some((1, 2, 6, 7), dtype)], {"kernel": (2, 3), "strides": (2, 2)}
-        pads = {"pads": (1, 1, 0, 1), "strides": (2, 1)}
-        yield [some((2, 1, 5, 5), dtype)], {"kernel": (3, 3), **pads}
+        yield [some((2, 1, 4, 5), dtype)], {"kernel": (3, 3), **pads}
+    yield [some((1, 2, 6, 7), dtypes[0])], {"kernel": (2, 3), "strides": (2, 2)}
     yield [some((1, 2, 9), dtypes[0])], {"kernel": (3,), "dilations": (2,), "pads": (2, 1)}
     yield [some((0, 2, 4), dtypes[0])], {"kernel": (2,)}
 
@@ -194,26 +192,27 @@ def avg_pool_cases() -> Iterator[Case]:
 
 
 def conv_transpose_cases() -> Iterator[Case]:
-    for dtype in (DTYPES["f32"], DTYPES["f64"]):
-        x, w = some((1, 4, 5, 4), dtype), some((4, 2, 3, 3), dtype)
-        yield [x, w], {}
-        yield [x, w], {"strides": (2, 2), "pads": (1, 1, 1, 1), "output_padding": (1, 1)}
-        yield [x, w], {"groups": 2, "dilations": (1, 2), "strides": (1, 3)}
-        yield [x, some((4, 1, 1, 1), dtype)], {"pads": (1, 0, 1, 0)}
+    f32, f64 = DTYPES["f32"], DTYPES["f64"]
+    x, w = some((1, 4, 4, 3), f32), some((4, 2, 3, 3), f32)
+    yield [x, w], {}
+    yield [x, w], {"strides": (2, 2), "pads": (1, 1, 1, 1), "output_padding": (1, 1)}
+    yield [x, w], {"groups": 2, "dilations": (1, 2), "strides": (1, 3)}
+    yield [x, some((4, 1, 1, 1), f32)], {"pads": (1, 0, 1, 0)}
+    for dtype in (f32, f64):
         yield [some((2, 3, 6), dtype), some((3, 2, 4), dtype)], {"strides": (3,)}
 
 
 def reshape_cases() -> Iterator[Case]:
     for dtype in ALL:
         yield [some((2, 3, 4), dtype)], {"shape": (4, -1)}
-        yield [some((1, 1), dtype)], {"shape": ()}
-        yield [some((0, 3), dtype)], {"shape": (3, 0)}
+    yield [some((1, 1), DTYPES["f32"])], {"shape": ()}
+    yield [some((0, 3), DTYPES["f32"])], {"shape": (3, 0)}
 
 
 def transpose_cases() -> Iterator[Case]:
     for dtype in ALL:
-        yield [some((2, 3, 4), dtype)], {"perm": (2, 0, 1)}
         yield [some((17, 5), dtype)], {"perm": (1, 0)}
+    yield [some((2, 3, 4), DTYPES["f32"])], {"perm": (2, 0, 1)}
     yield [some((), DTYPES["f32"])], {"perm": ()}
     yield [some((2, 1, 3, 2, 1, 2), DTYPES["f32"])], {"perm": (5, 3, 1, 0, 2, 4)}
 
@@ -221,33 +220,34 @@ def transpose_cases() -> Iterator[Case]:
 def expand_cases() -> Iterator[Case]:
     for dtype in ALL:
         yield [some((3, 1), dtype)], {"shape": (2, 3, 5)}
-        yield [some((), dtype)], {"shape": (4,)}
-        yield [some((1,), dtype)], {"shape": (0,)}
+    yield [some((), DTYPES["f32"])], {"shape": (4,)}
+    yield [some((1,), DTYPES["f32"])], {"shape": (0,)}
 
 
 def slice_cases() -> Iterator[Case]:
     for dtype in ALL:
-        x = some((6, 7), dtype)
-        yield [x], {"starts": (1, 2), "stops": (5, 7)}
-        yield [x], {"starts": (5, 6), "stops": (-1, 0), "steps": (-2, -1)}
-        yield [x], {"starts": (0, 0), "stops": (6, 7), "steps": (2, 3)}
-        yield [x], {"starts": (3, 2), "stops": (3, 7)}
+        yield [some((6, 7), dtype)], {"starts": (5, 6), "stops": (-1, 0), "steps": (-2, -1)}
+    x = some((6, 7), DTYPES["f32"])
+    yield [x], {"starts": (1, 2), "stops": (5, 7)}
+    yield [x], {"starts": (0, 0), "stops": (6, 7), "steps": (2, 3)}
+    yield [x], {"starts": (3, 2), "stops": (3, 7)}
 
 
 def concat_cases() -> Iterator[Case]:
     for dtype in ALL:
         a, b = some((2, 3), dtype), some((2, 5), dtype)
         yield [a, b, a], {"axis": 1}
-        yield [a, some((0, 3), dtype)], {"axis": -2}
-        yield [a], {"axis": 0}
+    a = some((2, 3), DTYPES["f32"])
+    yield [a, some((0, 3), DTYPES["f32"])], {"axis": -2}
+    yield [a], {"axis": 0}
 
 
 def pad_cases() -> Iterator[Case]:
     for dtype in ALL:
-        x = some((3, 2), dtype)
-        yield [x], {"low": (1, 0), "high": (0, 2), "value": 1}
-        yield [x], {"low": (1, 0), "high": (2, 2), "interior": (1, 2)}
-        yield [some((0, 2), dtype)], {"low": (1, 0), "high": (0, 0), "interior": (1, 0)}
+        frame = {"low": (1, 0), "high": (2, 2), "interior": (1, 2), "value": 1}
+        yield [some((3, 2), dtype)], frame
+    yield [some((3, 2), DTYPES["f32"])], {"low": (1, 0), "high": (0, 2)}
+    yield [some((0, 2), DTYPES["f32"])], {"low": (1, 0), "high": (0, 0), "interior": (1, 0)}
     yield [some((2,), DTYPES["f32"])], {"low": (1,), "high": (1,), "value": -np.inf}
 
 
@@ -298,8 +298,9 @@ def argsort_cases() -> Iterator[Case]:
 
 def arg_cases() -> Iterator[Case]:
     for dtype in ALL:
-        yield [some((6, 2), dtype)], {"axis": 0, "keepdims": dtype.is_float}
         yield [special(dtype)], {"axis": 0, "last": dtype.is_float}
+    for keepdims in (False, True):
+        yield [some((6, 2), DTYPES["f32"])], {"axis": 0, "keepdims": keepdims}
     for last in (False, True):
         yield [some((3, 18), DTYPES["i8"])], {"axis": 1, "last": last}
     yield [np.full((2, 3), -np.inf, np.float32)], {"axis": 1}
@@ -323,7 +324,7 @@ def activation_cases(*attrs: dict[str, Any]) -> Iterator[Case]:
         tame = np.array([0, -0.0, np.nan, 1e-3, -1e-3, 0.5, -0.5, 6, -6, 20, -20], dtype.numpy)
         for each in attrs or ({},):
             yield [tame], each
-            yield [some((3, 5), dtype)], each
+    yield [some((3, 5), FLOATS[0])], {}
 
 
 def clamp_cases() -> Iterator[Case]:
@@ -338,18 +339,19 @@ def clamp_cases() -> Iterator[Case]:
 def norm_cases(first: tuple[int, ...], channels: int, *attrs: dict[str, Any]) -> Iterator[Case]:
     for dtype in FLOATS:
         for each in attrs:
-            x, v = some(first, dtype), [some((channels,), dtype) for _ in range(2)]
-            yield [x], each
-            yield [x, v[0]], each
-            yield [x, *v], each
+            yield [some(first, dtype), *(some((channels,), dtype) for _ in range(2))], each
+    x, scale = some(first, FLOATS[0]), some((channels,), FLOATS[0])
+    yield [x], attrs[0]
+    yield [x, scale], attrs[0]
 
 
 def batch_norm_cases() -> Iterator[Case]:
     for dtype in FLOATS:
         vectors = [some((3,), dtype) for _ in range(3)]
         variance = np.array([0.5, 1.0, 2.0], dtype.numpy)
-        for shape in ((2, 3), (1, 3, 4), (2, 3, 2, 2)):
-            yield [some(shape, dtype), *vectors, variance], {}
+        yield [some((2, 3, 2, 2), dtype), *vectors, variance], {}
+    for shape in ((2, 3), (1, 3, 4)):
+        yield [some(shape, dtype), *vectors, variance], {}
 
 
 F32_UP = [DTYPES["f32"], DTYPES["f64"], *INTEGERS]
@@ -430,6 +432,7 @@ def test_every_row_of_the_table_has_cases() -> None:
 @pytest.mark.parametrize("op", [*SCALARS, *CASES])
 def test_op_means_the_same_at_every_level(op: str) -> None:
     graph, arrays = graph_of(op, cases_of(op))
-    combines = OPS[op].kind in ("reduction", "contraction", "composite")
-    machines = MACHINES if combines else MACHINES[:1]  # else there is one way to schedule
+    """On all machines where tiles differ most; the others take turns."""
+    turn = list(OPS).index(op) % len(MACHINES)
+    machines = MACHINES if op in ("matmul", "conv") else MACHINES[turn : turn + 1]
     levels_agree(graph, arrays, sums=op not in SCALARS and op not in EXACT, machines=machines)

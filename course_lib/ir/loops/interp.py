@@ -3,13 +3,19 @@
     run_kernel(kernel, {"x": array, "out": empty})      fills `out`
 
 Slow on purpose: it is the definition that fast code is tested against. All loop kinds run as `for`.
-An index outside its buffer is an error, here as in compiled code. Next room:
-`course_lib/passes/clean/dce.py`, the first pass.
+An index outside its buffer is an error, here as in compiled code.
+
+A statement, an expression and an index are each turned into a Python function without arguments,
+made of the functions of its parts; what a statement is gets asked once, not at every point of the
+loops around it. The functions read the arrays, and the loop variables' values of the moment, from
+two dicts that they share. Next room: `course_lib/passes/clean/dce.py`, the first pass.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +35,7 @@ def run_kernel(kernel: Kernel, arrays: Mapping[str, np.ndarray]) -> None:
                 f"got {array.dtype}{list(array.shape)}"
             )
     with np.errstate(all="ignore"):
-        _block(kernel.body, dict(arrays), {})
+        _Frame(dict(arrays)).block(kernel.body)()
 
 
 def unwritten(type: TensorType) -> np.ndarray:
@@ -38,45 +44,90 @@ def unwritten(type: TensorType) -> np.ndarray:
     return np.full(type.dims, strange, type.dtype.numpy)
 
 
-def _block(body: tuple[Stmt, ...], arrays: dict[str, np.ndarray], at: dict[str, int]) -> None:
-    for stmt in body:
+@dataclass(frozen=True)
+class _Frame:
+    """One run of a kernel: its buffers, and where each loop is.
+
+    Each method turns a piece of the kernel into the function that runs it.
+    """
+
+    arrays: dict[str, np.ndarray]
+    at: dict[str, int] = field(default_factory=dict)
+
+    def block(self, body: tuple[Stmt, ...]) -> Callable[[], None]:
+        parts = [self.statement(stmt) for stmt in body]
+
+        def run() -> None:
+            for part in parts:
+                part()
+
+        return run
+
+    def statement(self, stmt: Stmt) -> Callable[[], None]:
+        arrays, at = self.arrays, self.at
         match stmt:
             case Local(buffer):
-                arrays = {**arrays, buffer.name: unwritten(buffer.type)}
+
+                def run() -> None:
+                    arrays[buffer.name] = unwritten(buffer.type)
             case Store(name, indices, value):
-                arrays[name][_point(name, indices, arrays, at)] = _value(value, arrays, at)
+                point, new = self.point(name, indices), self.value(value)
+
+                def run() -> None:
+                    arrays[name][point()] = new()
             case Accumulate(name, indices, op, value):
-                point = _point(name, indices, arrays, at)
-                new = _value(value, arrays, at)
-                arrays[name][point] = SCALARS[op].numpy(arrays[name][point], new)
-            case Loop(var, start, stop, inner, _):
-                for i in range(start.evaluate(at), stop.evaluate(at)):
-                    _block(inner, arrays, {**at, var: i})
+                point, new, combine = self.point(name, indices), self.value(value), SCALARS[op].numpy
 
+                def run() -> None:
+                    where, array = point(), arrays[name]
+                    array[where] = combine(array[where], new())
+            case Loop(var, start, stop, body, _):
+                inner = self.block(body)
 
-def _point(name: str, indices, arrays: dict[str, np.ndarray], at: dict[str, int]) -> tuple:
-    point = tuple(
-        i.evaluate(at) if isinstance(i, Affine) else int(_value(i, arrays, at)) for i in indices
-    )
-    if any(not 0 <= p < size for p, size in zip(point, arrays[name].shape, strict=True)):
-        raise IndexError(f"{name}{list(point)} is outside its shape {list(arrays[name].shape)}")
-    return point
+                def run() -> None:
+                    for at[var] in range(start.evaluate(at), stop.evaluate(at)):
+                        inner()
 
+        return run
 
-def _value(expr: Expr, arrays: dict[str, np.ndarray], at: dict[str, int]):
-    match expr:
-        case Const(value, dtype):
-            return dtype.numpy.type(value)
-        case Iter(index):
-            return np.int64(index.evaluate(at))
-        case Load(name, indices, _):
-            return arrays[name][_point(name, indices, arrays, at)]
-        case Call("select", args, _):  # computes both, as machine code does
-            condition, a, b = (_value(arg, arrays, at) for arg in args)
-            return a if condition else b
-        case Call("cast", (arg,), dtype):
-            return convert(_value(arg, arrays, at), dtype)[()]
-        case Call(fn, args, dtype):
-            result = SCALARS[fn].numpy(*(_value(a, arrays, at) for a in args))
-            return dtype.numpy.type(result)
-    raise AssertionError(f"unknown expression {expr!r}")
+    def point(self, name: str, indices: tuple[Affine | Expr, ...]) -> Callable[[], tuple[int, ...]]:
+        """Where in the buffer, checked against its shape."""
+        arrays, at = self.arrays, self.at
+        parts = [i.evaluate if isinstance(i, Affine) else self.whole(i) for i in indices]
+
+        def run() -> tuple[int, ...]:
+            point = tuple([part(at) for part in parts])
+            shape = arrays[name].shape
+            for p, size in zip(point, shape, strict=True):
+                if not 0 <= p < size:
+                    raise IndexError(f"{name}{list(point)} is outside its shape {list(shape)}")
+            return point
+
+        return run
+
+    def whole(self, index: Expr) -> Callable[[Mapping[str, int]], int]:
+        """An index that is computed from what the buffers hold, called as `Affine.evaluate` is."""
+        value = self.value(index)
+        return lambda _: int(value())
+
+    def value(self, expr: Expr) -> Callable[[], Any]:
+        arrays, at = self.arrays, self.at
+        match expr:
+            case Const(value, dtype):
+                number = dtype.numpy.type(value)
+                return lambda: number
+            case Iter(index):
+                return lambda: np.int64(index.evaluate(at))
+            case Load(name, indices, _):
+                point = self.point(name, indices)
+                return lambda: arrays[name][point()]
+            case Call("cast", (arg,), dtype):
+                old = self.value(arg)
+                return lambda: convert(old(), dtype)[()]
+            case Call("select", (condition, a, b), _):  # computes both, as machine code does
+                chosen, first, second = self.value(condition), self.value(a), self.value(b)
+                return lambda: (second(), first())[bool(chosen())]
+            case Call(fn, args, dtype):
+                apply, parts = SCALARS[fn].numpy, [self.value(arg) for arg in args]
+                return lambda: dtype.numpy.type(apply(*[part() for part in parts]))
+        raise AssertionError(f"unknown expression {expr!r}")
