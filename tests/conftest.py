@@ -6,21 +6,28 @@
         table("Title", "a row")      # print rows under a title at the end of the run
     folder = once("website", make)                  # made once, for all tests and all workers
     text = run_notebook("instructor", unit=2).text  # all that it shows, executed once as well
+    graph = imported("resnet18")                    # a model of the course, for this worker
+    file = exported("resnet18") / "default.onnx"    # and as PyTorch exports it, once for all
 
 `pytest --update-golden` rewrites the golden files; look at the diff before you commit it.
 
 How many examples a property is tried on is said here, not beside the property: `make test` draws
-the same few every time, `make fuzz` draws many, and others every time.
+the same few every time, `make fuzz` draws many, and others every time. Which tests start first is
+said here too.
 """
 
+import contextlib
 import fcntl
+import io
 import json
 import os
 import re
 import shutil
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +56,29 @@ ANY_SPEED: dict[str, Any] = {
 settings.register_profile("test", max_examples=50, derandomize=True, **ANY_SPEED)
 settings.register_profile("fuzz", max_examples=300, print_blob=True, **ANY_SPEED)
 settings.load_profile("test")
+
+
+# The longest tests, longest first: one that starts last would keep one core busy alone.
+LONG = (
+    "units/test_memory.py",
+    "course/test_site.py",
+    "course/test_jupyterlab.py",
+    "grading/test_cli.py",
+    "grading/test_nbgrader.py",
+    "units/test_units.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Every worker begins with its share of the long tests. xdist gives each worker one piece of
+    the list: so each piece has some long tests, and behind them whole files of the others."""
+    files = {name: [i for i in items if i.path.as_posix().endswith(name)] for name in LONG}
+    long = [item for found in files.values() for item in found]
+    chosen = set(long)
+    others = [item for item in items if item not in chosen]
+    size = -(-len(others) // WORKERS)
+    pieces = [(*long[w::WORKERS], *others[w * size : (w + 1) * size]) for w in range(WORKERS)]
+    items[:] = [item for piece in pieces for item in piece]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -138,6 +168,44 @@ def _problem_of(make: Callable[[Path], object], folder: Path) -> str:
     except Exception:
         return traceback.format_exc()
     return ""
+
+
+@pytest.fixture(scope="session")
+def imported() -> Callable[[str], Any]:
+    """imported("resnet18") is that model of the course as a graph; each worker traces it once."""
+    pytest.importorskip("torch")
+    return _imported
+
+
+@cache
+def _imported(name: str) -> Any:
+    from course_lib.frontend import load
+    from course_lib.models import MODELS, example_inputs
+
+    return load(MODELS[name].build(), list(example_inputs(name)))
+
+
+@pytest.fixture(scope="session")
+def exported(once: Callable[..., Path]) -> Callable[[str], Path]:
+    """exported("resnet18") is a folder with two ONNX files of that model of the course: traced.onnx
+    as PyTorch's exporter traced it, default.onnx after the exporter's own clean-up."""
+    pytest.importorskip("torch")
+    return lambda name: once(f"onnx-{name}", lambda folder: _export(name, folder))
+
+
+def _export(name: str, folder: Path) -> None:
+    import torch
+
+    from course_lib.models import MODELS, example_inputs
+
+    model, inputs = MODELS[name].build(), tuple(map(torch.from_numpy, example_inputs(name)))
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's own deprecations
+        program = torch.onnx.export(model, inputs, dynamo=True, optimize=False, verbose=False)
+        assert program is not None
+        program.save(folder / "traced.onnx")
+        program.optimize()
+        program.save(folder / "default.onnx")
 
 
 @dataclass(frozen=True)

@@ -152,6 +152,7 @@ def test_graphs_without_ops_are_drawn():
 
 def test_a_long_chain_is_not_a_deep_recursion():
     """Python stops at 1,000 calls within each other."""
+
     def net(x):
         for _ in range(1200):
             x = relu(x)

@@ -12,7 +12,6 @@ from course_lib.bridges.peers import onnxruntime_session
 from course_lib.cost.layout import CONVOLUTIONS, conv_cost, cost
 from course_lib.cost.machine import Machine
 from course_lib.exercises import baselines
-from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import relayout, relu, reshape, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -22,7 +21,6 @@ from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 from course_lib.ir.types import type_of
-from course_lib.models import MODELS, example_inputs
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import fold
@@ -341,8 +339,8 @@ def test_convolutions_that_no_layout_fits() -> None:
 
 
 @pytest.mark.parametrize("name", ["resnet18", "mobilenet_v2"])
-def test_both_models_run_in_one_layout_from_end_to_end(name: str) -> None:
-    after = run_passes(load(MODELS[name].build(), list(example_inputs(name))), DEFAULT)
+def test_both_models_run_in_one_layout_from_end_to_end(name: str, imported) -> None:
+    after = run_passes(imported(name), DEFAULT)
     assert moved(after) == []
     bodies = [n.attrs["body"].ops if n.op == "fused" else [n] for n in after.ops]
     windows = {n.op for ops in bodies for n in ops if n.op.startswith(("conv", "max_pool"))}

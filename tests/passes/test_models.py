@@ -1,12 +1,12 @@
 """The default passes on the course's four models: what is left, and that it means the same."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from course_lib.exercises import baselines
-from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.models import MODELS, example_inputs
@@ -18,9 +18,8 @@ KERNELS = {"mlp": 3, "block": 13, "resnet18": 32, "mobilenet_v2": 55}
 
 
 @pytest.fixture(scope="module", params=MODELS)
-def model(request: pytest.FixtureRequest) -> tuple[str, Graph]:
-    name = request.param
-    return name, load(MODELS[name].build(), list(example_inputs(name)))
+def model(request: pytest.FixtureRequest, imported: Callable[[str], Graph]) -> tuple[str, Graph]:
+    return request.param, imported(request.param)
 
 
 def kernels(graph: Graph) -> int:

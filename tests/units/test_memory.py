@@ -16,12 +16,12 @@ from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
 
 LIMIT_MB = 2000 - 200
-STATES = {"student": "as students get it", "instructor": "solved"}
+STATES = {"instructor": "solved", "student": "as students get it"}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is measured the Linux way")
-@pytest.mark.parametrize("edition", STATES)
 @pytest.mark.parametrize("source", sources(COURSE / "notebooks"), ids=lambda source: source.name)
+@pytest.mark.parametrize("edition", STATES)
 def test_the_notebook_fits_into_a_binder(source: Source, edition: str, run_notebook, table):
     run = run_notebook(edition, unit=source.unit)
     name = f"{source.name}, {STATES[edition]}"

@@ -1,9 +1,6 @@
 """Unit 2: its evidence is what broken passes make, its numbers are true, its words help."""
 
-import contextlib
-import io
 import platform
-import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -27,7 +24,7 @@ from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.llvm.price import nanoseconds
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import same_program
@@ -86,22 +83,6 @@ def test_every_line_of_the_specifications_has_a_program():
 # ── what the notebook says in prose ──
 
 
-@pytest.fixture(scope="module")
-def files(tmp_path_factory) -> Path:
-    return tmp_path_factory.mktemp("onnx")
-
-
-def export(name: str, folder: Path) -> Path:
-    """As in the notebook."""
-    torch = pytest.importorskip("torch")
-    model, inputs = MODELS[name].build(), tuple(map(torch.from_numpy, example_inputs(name)))
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = torch.onnx.export(model, inputs, dynamo=True, optimize=False, verbose=False)
-    program.save(folder / f"{name}.onnx")
-    return folder / f"{name}.onnx"
-
-
 def kernels(path: Path, saved: Path) -> Counter:
     options = ort.SessionOptions()
     options.log_severity_level = 4
@@ -112,13 +93,13 @@ def kernels(path: Path, saved: Path) -> Counter:
 
 
 @pytest.mark.parametrize("name", REFERENCE_OPS)
-def test_the_bill(name, files):
-    after = run_passes(load(export(name, files)), PASSES)
+def test_the_bill(name, exported):
+    after = run_passes(load(exported(name) / "traced.onnx"), PASSES)
     assert len(after.ops) == REFERENCE_OPS[name]
 
 
-def test_the_story_of_resnet(files):
-    path = export("resnet18", files)
+def test_the_story_of_resnet(exported):
+    path = exported("resnet18") / "traced.onnx"
     graph = load(path)
     assert len(onnx.load(path).graph.node) == 176
     assert len(graph.ops) == 131
@@ -137,9 +118,9 @@ def test_the_story_of_resnet(files):
 
 
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")
-def test_the_story_of_onnxruntime(files):
-    path = export("resnet18", files)
-    once, twice, thrice = (files / f"{n}.onnx" for n in ("once", "twice", "thrice"))
+def test_the_story_of_onnxruntime(exported, tmp_path):
+    path = exported("resnet18") / "traced.onnx"
+    once, twice, thrice = (tmp_path / f"{n}.onnx" for n in ("once", "twice", "thrice"))
     first, second, third = kernels(path, once), kernels(once, twice), kernels(twice, thrice)
     assert (first.total(), second.total()) == (108, 37)
     assert second == third, "a fixpoint"
@@ -150,8 +131,8 @@ def test_the_story_of_onnxruntime(files):
             node.op_type = "Cast"
             del node.input[1:]
             node.attribute.append(onnx.helper.make_attribute("to", onnx.TensorProto.FLOAT))
-    onnx.save(by_hand, files / "cast.onnx")
-    assert kernels(files / "cast.onnx", files / "cast_once.onnx").total() == 25
+    onnx.save(by_hand, tmp_path / "cast.onnx")
+    assert kernels(tmp_path / "cast.onnx", tmp_path / "cast_once.onnx").total() == 25
 
 
 def test_one_program_that_every_pass_changes():

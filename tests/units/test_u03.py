@@ -19,7 +19,6 @@ from autograder.validate import verdict_of
 from autograder.wire.codec import Codec, Unsendable
 from course_lib.cost.work import operations
 from course_lib.exercises import baselines, plugged, slot
-from course_lib.frontend import load
 from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import value_names
 from course_lib.ir.graph.interp import run
@@ -30,7 +29,7 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 from course_lib.lower.executed import executed
 from course_lib.lower.lower import lower
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import MODELS
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
@@ -63,22 +62,16 @@ def together(graph):
 # ── figures ──
 
 
-@pytest.fixture(scope="module")
-def imported():
-    pytest.importorskip("torch")
-    return {name: load(MODELS[name].build(), example_inputs(name)) for name in MODELS}
-
-
 @pytest.mark.parametrize("name", REFERENCE_BILL)
 def test_the_bill(name, imported):
-    after = run_passes(imported[name], PASSES)
+    after = run_passes(imported(name), PASSES)
     count, megabytes = REFERENCE_BILL[name]
     assert len(kernels(after)) == count
     assert bytes_moved(after) / 1e6 == pytest.approx(megabytes, rel=5e-3)
 
 
 def test_absorbed_pads_leave_fewer_kernels(imported):
-    absorbed = run_passes(imported["resnet18"], [*PASSES, absorb_pads, dce])
+    absorbed = run_passes(imported("resnet18"), [*PASSES, absorb_pads, dce])
     assert len(kernels(absorbed)) == 32
     assert bytes_moved(absorbed) / 1e6 == pytest.approx(83.4, rel=1e-3)
 
@@ -90,7 +83,7 @@ def test_a_right_fuse_is_not_blamed_for_a_heuristic():
 
 
 def test_on_the_four_models_no_work_is_repeated_however_much_is_fused(imported):
-    for graph in imported.values():
+    for graph in map(imported, MODELS):
         ready = run_passes(graph, PASSES[:-1])
         with plugged("passes.should_fuse", lambda producer, consumer: True):
             always = fuse(ready)
@@ -107,8 +100,8 @@ def shape_or_movement(producer, consumer):
 def test_merging_siblings_saves_two_kernels_and_adds_bytes_on_paper(imported, heuristic):
     with plugged("passes.should_fuse", heuristic):
         with baselines("passes.horizontal"):
-            vertical = run_passes(imported["block"], PASSES)
-        both = run_passes(imported["block"], PASSES)
+            vertical = run_passes(imported("block"), PASSES)
+        both = run_passes(imported("block"), PASSES)
     assert len(kernels(vertical)) - len(kernels(both)) == 2
     unread = 3 * 2 / 3 * 128 * 768 * 4
     saved = bytes_moved(vertical) - (bytes_moved(both) - unread)

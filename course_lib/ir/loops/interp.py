@@ -76,7 +76,8 @@ class _Frame:
                 def run() -> None:
                     arrays[name][point()] = new()
             case Accumulate(name, indices, op, value):
-                point, new, combine = self.point(name, indices), self.value(value), SCALARS[op].numpy
+                point, new = self.point(name, indices), self.value(value)
+                combine = SCALARS[op].numpy
 
                 def run() -> None:
                     where, array = point(), arrays[name]
@@ -85,7 +86,8 @@ class _Frame:
                 inner = self.block(body)
 
                 def run() -> None:
-                    for at[var] in range(start.evaluate(at), stop.evaluate(at)):
+                    for i in range(start.evaluate(at), stop.evaluate(at)):
+                        at[var] = i
                         inner()
 
         return run

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ class Layout:
     blocks: tuple[tuple[str, int], ...] = ()
 
     @staticmethod
+    @cache
     def of(text: str) -> Layout:
         """Read `nchw16c`; ValueError in words if that is no layout."""
         axes = re.match("[a-z]*", text)[0]  # type: ignore[index]
