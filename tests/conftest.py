@@ -53,7 +53,7 @@ ANY_SPEED: dict[str, Any] = {
     "deadline": None,
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.filter_too_much],
 }
-settings.register_profile("test", max_examples=50, derandomize=True, **ANY_SPEED)
+settings.register_profile("test", max_examples=30, derandomize=True, **ANY_SPEED)
 settings.register_profile("fuzz", max_examples=300, print_blob=True, **ANY_SPEED)
 settings.load_profile("test")
 

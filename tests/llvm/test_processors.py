@@ -3,7 +3,6 @@
 Each level of x86-64 that this machine can run is compared with the machine itself.
 """
 
-import llvmlite.binding
 import numpy as np
 import pytest
 
@@ -42,16 +41,10 @@ def same_bits(got: np.ndarray, want: np.ndarray, what: str) -> None:
         np.testing.assert_array_equal(np.signbit(got[number]), np.signbit(want[number]), what)
 
 
-def runnable() -> list[str]:
-    """The levels of x86-64 that this machine has."""
-    if not llvmlite.binding.get_process_triple().startswith("x86_64"):
-        return []
-    present = llvmlite.binding.get_host_cpu_features()
-    return [level for level, needed in LEVELS.items() if all(present.get(n) for n in needed)]
-
-
 @pytest.mark.parametrize("kind", [name for name, dtype in DTYPES.items() if dtype.is_float])
-def test_a_scalar_function_gives_the_same_bits_on_every_processor(kind: str) -> None:
+def test_a_scalar_function_gives_the_same_bits_on_every_processor(
+    kind: str, runnable: list[str]
+) -> None:
     dtype = DTYPES[kind]
     x, y = numbers(dtype), RNG.permutation(numbers(dtype))
     nodes = [inp("x", type_of(x)), inp("y", type_of(y))]
@@ -59,7 +52,7 @@ def test_a_scalar_function_gives_the_same_bits_on_every_processor(kind: str) -> 
     outputs = [apply(row.name, *nodes[: row.arity]) for row in rows]
     graph = Graph.of(nodes, outputs, "scalars")
     host = compile(graph, passes=[])(x, y)
-    for cpu in runnable():
+    for cpu in runnable:
         other = compile(graph, passes=[], cpu=cpu)(x, y)
         for node, want, got in zip(graph.outputs, host, other, strict=True):
             same_bits(got, want, f"{cpu}: {node!r}")
@@ -94,8 +87,9 @@ def test_a_level_has_the_vectors_of_its_instructions(cpu: str) -> None:
         assert machine.name == cpu
 
 
-@pytest.mark.skipif("x86-64-v3" not in runnable(), reason="this machine lacks x86-64-v3")
-def test_code_for_a_level_has_none_of_the_instructions_above_it() -> None:
+def test_code_for_a_level_has_none_of_the_instructions_above_it(runnable: list[str]) -> None:
+    if "x86-64-v3" not in runnable:
+        pytest.skip("this machine lacks x86-64-v3")
     run = compile(trace(lambda x: x * x, "f32[4096]"), cpu="x86-64-v3")
     assert "ymm" in run.code.assembly() and "zmm" not in run.code.assembly()  # type: ignore[attr-defined]
 
