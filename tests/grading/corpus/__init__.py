@@ -1,0 +1,1 @@
+"""Hostile and broken submissions, with the verdict that each one must get."""
