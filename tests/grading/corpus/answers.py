@@ -174,7 +174,7 @@ CHEATS: dict[str, Case] = {
         "import course_lib.exercises as e\ne._slots.clear()\n" + RIGHT, P | W | X, "its own process"),
     "answers_for_others": (
         "import course_lib.exercises as e\nfor n in e._slots: e._slots[n].plug(lambda s, g: None)\n"
-        + RIGHT, P, "the honest one starts from its own cells"),
+        + RIGHT, P | W | X, "the honest one starts from its own cells"),
 }  # fmt: skip
 
 ENDS: dict[str, Case] = {
