@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -50,7 +51,7 @@ IN_A_SANDBOX = protected(mode())
 
 
 @pytest.fixture(scope="session")
-def attacked(tmp_path_factory) -> Assignment:
+def attacked(tmp_path_factory) -> Iterator[Assignment]:
     autograder.units.__path__.append(str(UNIT / "units"))
     folder = tmp_path_factory.mktemp("attacked")
     for parent in (folder, *folder.parents[:2]):
