@@ -6,7 +6,7 @@ order.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Crashed, Score, Wrong, checks
 from autograder.check.properties import a_number, sealed, valid_graph
+from autograder.units.u01.checks.plugs import in_the_compiler
 from autograder.units.u01.checks.programs import PROGRAMS, RECORDINGS, rows_of
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, inp
 
 # ── ir.windows.positions ──
 
@@ -25,7 +27,7 @@ AXES = st.tuples(
 )  # fmt: skip
 
 
-@checks("ir.windows.positions", given=AXES, examples=150, what="random windows")
+@checks("ir.windows.positions", given=AXES, examples=40, what="random windows")
 def counts_the_positions(positions, case):
     """As many positions as there are when the window is moved along."""
     size, kernel, stride, dilation, low, high = case
@@ -60,6 +62,22 @@ def does_not_count(positions):
     return "a long axis"
 
 
+@checks("ir.windows.positions")
+def infers_types_in_the_compiler(positions):
+    """With your function, the compiler knows the types of convolutions and poolings."""
+    x, w = inp("x", "f16[1,3,17,9]"), inp("w", "f16[4,3,3,2]")
+    with in_the_compiler("ir.windows.positions", positions):
+        windows = {"strides": (2, 3), "dilations": (3, 1), "pads": (2, 0, 1, 4)}
+        made = apply("max_pool", apply("conv", x, w, **windows), kernel=(3, 2))
+    if str(made.type) != "f16[1,4,5,3]":
+        raise Wrong("A convolution and a pooling of f16[1,3,17,9] have another type.",
+                    program="max_pool(conv(x, w, strides=[2, 3], dilations=[3, 1], "
+                    "pads=[2, 0, 1, 4]), kernel=[3, 2]), w: f16[4,3,3,2]",
+                    got=str(made.type), expected="f16[1,4,5,3]",
+                    spec="How many positions a window has along one axis")  # fmt: skip
+    return "types of convolutions"
+
+
 def whole(got: Any) -> None:
     if not isinstance(got, (int, np.integer)):
         raise Wrong("A number of positions is an int: sizes of tensors are.", got=repr(got),
@@ -78,6 +96,9 @@ def is_the_power_63(power):
         also = f" Here are also: {', '.join(others)}." if others else ""
         raise Wrong(f"One input, one output, and nothing but mul.{also}", program=graph,
                     spec="between them nothing but `mul`")  # fmt: skip
+    if not graph.inputs[0].type.dtype.is_float:
+        raise Wrong(f"The input is {graph.inputs[0].type}; numbers of that type are whole.",
+                    program=graph, spec="The input may have any floating type")  # fmt: skip
     exponent = {graph.inputs[0]: 1}
     for node in graph.nodes:
         if node.op == "mul":
@@ -105,17 +126,54 @@ def records_what_python_does(record):
     return f"{len(RECORDINGS)} functions"
 
 
+@checks("u01.record", spec="its constant has the element type of the other operand")
+def records_every_type(record):
+    """Inputs and constants of every element type, shapes that broadcast, no elements."""
+    rows = ["mul 2.0 x", "sub #0 y", "div y x", "neg #2"]
+    for types in _TYPES:
+        source = "lambda x, y: (2 * x - y, -(y / x))"
+        graph = recorded(record, source, 2, rows, ["#1", "#3"], _CONSTANT, types)
+        got = [str(n.type) for n in graph.inputs]
+        if got != list(types):
+            raise Wrong(f"The inputs are of type {' and '.join(types)}.", program=source, got=graph,
+                        spec="`types` are the types of its parameters")  # fmt: skip
+        constant = graph.constants[0]
+        if constant.type.dtype != graph.inputs[0].type.dtype or constant.type.shape:
+            raise Wrong(f"The number 2 beside a {types[0]} is a {graph.inputs[0].type.dtype}[].",
+                        program=source, got=graph, spec=_CONSTANT)  # fmt: skip
+    return f"{len(_TYPES)} types"
+
+
+_CONSTANT = "its constant has the element type of the other operand, also for an int"
+_TYPES = (("f64[2,8]", "f64[8]"), ("f16[3]", "f16[]"), ("i32[2]", "i32[2]"), ("f32[0]", "f32[1]"),
+          ("i8[4]", "i8[1]"))  # fmt: skip
+
+
+@checks("u01.record")
+def keeps_nothing_between_calls(record):
+    """Two recordings, one after the other, know nothing of each other."""
+    recorded(record, "lambda x: x + x", 1, ["add x x"], ["#0"], "no more and no fewer")
+    recorded(record, "lambda x, y: y - x", 2, ["sub y x"], ["#0"], "no more and no fewer")
+    return "one recording after another"
+
+
 @checks("u01.record", spec="raise TypeError")
 def refuses_to_decide(record):
     """The truth of a recorded value is not known."""
-    for source in ("lambda x, y: x if x else y", "lambda x, y: (x + y) or y"):
+    for source in (
+        "lambda x, y: x if x else y",
+        "lambda x, y: (x + y) or y",
+        "lambda x, y: -x if not (x * 2.0) else x",
+        "lambda x, y: [v for v in (x, y) if v - x][0]",
+    ):
         try:
             got = record(source, "f32[4]", "f32[4]")
         except Crashed as error:
-            if not error.error.startswith("TypeError"):
-                raise
-            continue
-        shown = "a graph, and no error" if isinstance(got, Graph) else repr(got)
+            if "TypeError" in getattr(error, "kinds", (error.error.partition(":")[0],)):
+                continue
+            shown = error.error
+        else:
+            shown = "a graph, and no error" if isinstance(got, Graph) else repr(got)
         raise Wrong(
             "Which branch it is depends on the numbers, and a recording has none.",
             program=source,
@@ -126,10 +184,11 @@ def refuses_to_decide(record):
 
 
 def recorded(
-    record: Any, source: str, parameters: int, rows: list[str], outputs: list[str], spec: str
-) -> None:
+    record: Any, source: str, parameters: int, rows: list[str], outputs: list[str], spec: str,
+    types: Sequence[str] = (),
+) -> Graph:  # fmt: skip
     """`record(source)` has exactly these operations, in this order, and these outputs."""
-    types = ["f32[4]"] * parameters
+    types = types or ["f32[4]"] * parameters
     graph = valid_graph(record(source, *types))
     got_rows, got_outputs = rows_of(graph)
     if len(graph.inputs) != parameters:
@@ -143,6 +202,7 @@ def recorded(
             expected="\n".join([*rows, f"returns {', '.join(outputs)}"]),
             spec=spec,
         )
+    return graph
 
 
 # ── u01.wrong_line ──
@@ -190,7 +250,26 @@ def finds_what_need_not_run(redundant):
     """Small programs, each with one thing to find or to leave alone."""
     for lines, wanted, why, spec in PROGRAMS:
         same_reasons(redundant, lines, ["x", "y"], [lines[-1][0]], wanted, why, spec)
-    return f"{len(PROGRAMS)} programs"
+    same_reasons(redundant, [], ["x"], ["x"], {}, "A program without lines.", "")
+    return f"{len(PROGRAMS) + 1} programs"
+
+
+@checks("u01.redundant", spec="A name that is neither in `inputs` nor the result of a line")
+def takes_any_names(redundant):
+    """What a name sounds like says nothing: only `inputs` and the lines do."""
+    lines = [
+        ("w", "Mul", ["input", "weight"]),
+        ("bias", "Relu", ["image"]),
+        ("y", "Add", ["w", "x"]),
+    ]
+    for inputs, wanted in (
+        (["weight"], {"bias": "fixed"}),
+        (["image", "x"], {"w": "fixed"}),
+        ([], {"w": "fixed", "bias": "fixed", "y": "fixed"}),
+    ):
+        why = f"The inputs are {', '.join(inputs) or 'none'}; all other names are weights."
+        same_reasons(redundant, lines, inputs, ["y"], wanted, why, "")
+    return "names"
 
 
 @checks("u01.redundant", spec="and it is not in\n`outputs`")
@@ -198,7 +277,13 @@ def keeps_results(redundant):
     """A convolution whose result is an output keeps its batch norm."""
     lines = [("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", "s", "o", "m", "v"])]
     why = "The program returns c as well, so c must be computed as it is."
-    same_reasons(redundant, lines, ["x"], ["c", "b"], {}, why, "")
+    for outputs in (["c", "b"], ["b", "c"], ["c"]):
+        same_reasons(redundant, lines, ["x"], outputs, {}, why, "")
+    why = "b is returned, and computed by the convolution."
+    same_reasons(redundant, lines, ["x"], ["b"], {"b": "absorbed"}, why, "")
+    lines = [("k", "Constant", []), ("a", "Identity", ["x"])]
+    same_reasons(redundant, lines, ["x"], ["a", "k"], {"k": "fixed", "a": "copy"},
+                 "What is returned need not run for every image either.", "")  # fmt: skip
     return "outputs"
 
 

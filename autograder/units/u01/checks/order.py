@@ -7,6 +7,7 @@ place of the fault is known because it was put there.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.programs import graphs
-from course_lib.ir.graph.build import neg, relu
+from autograder.units.u01.checks.plugs import in_the_compiler
+from course_lib.ir.graph.build import neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, inp
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.verify import verify
 
 X, Y = inp("x", "f32[4]"), inp("y", "f32[4]")
 
@@ -29,11 +32,20 @@ def orders_small_programs(topological_order):
     a = relu(X)
     b = a * a
     c = neg(a)
-    for roots in ([X], [a], [b], [b + c], [b, c], [c, a, b], [b, b], [a, X], [Y, b]):
-        in_order(topological_order, roots, frozenset())
+    same_name = inp("x", "f32[4]")
+    twins = replace(relu(X), name="y") - replace(relu(X), name="y")
+    low, high = neg(b), a + b  # b is needed at two depths
+    programs = (
+        [X], [a], [b], [a + c], [c + a], [a * b - c], [b + c],
+        [b, c], [c, a, b], [b, b], [a, X], [Y, b], [X + same_name], [twins],
+        [select(apply("lt", c, b), const(2.0), a)], [low, high, low - high], [b, const(3.0)],
+        [high + low, a], [neg(const(1.0)), neg(const(1.0))],
+    )  # fmt: skip
+    for roots in programs:
+        in_order(topological_order, roots, None)
     if list(topological_order([])):
         raise Wrong("Without roots nothing is needed.", got="nodes", expected="[]")
-    return "nine small programs"
+    return f"{len(programs)} small programs"
 
 
 @checks("ir.graph.topological_order", spec="they are not listed, nor is what only they need")
@@ -48,51 +60,86 @@ def leaves_out_what_is_done(topological_order):
         ([b + a], {b}),
         ([b * b], {X}),
         ([b, a], {a, X}),
+        ([b, Y - b], {b, relu(Y)}),
+        ([replace(relu(X), name="x")], {X}),
+        ([neg(const(1.0)) + a], {a}),
     ):
         in_order(topological_order, roots, frozenset(done))
     return "what is done"
 
 
-@checks("ir.graph.topological_order", given=graphs(size=8), examples=60)
+@checks("ir.graph.topological_order", given=graphs(size=12), examples=15)
 def orders_random_programs(topological_order, graph):
     """Every node after its operands, each once, and nothing that is not needed."""
-    in_order(topological_order, graph.outputs, frozenset())
+    in_order(topological_order, graph.outputs, None)
 
 
 @checks("ir.graph.topological_order", spec="Python's recursion ends at a thousand calls")
 def takes_deep_programs(topological_order):
-    """2,000 operations in a row."""
+    """1,500 operations in a row."""
     node = X
-    for _ in range(2000):
+    for _ in range(1500):
         node = relu(node)
     try:
         found = topological_order([node])
     except Crashed as error:
         if not error.error.startswith("RecursionError"):
             raise
-        raise Wrong("Of 2,000 operations in a row, Python's recursion takes a thousand.",
-                    program="a chain of 2,000 relu", got=error.error) from None  # fmt: skip
-    if len(nodes_of(found)) != 2001:
-        raise Wrong("A chain of 2,000 relu needs 2,001 nodes.", got=f"{len(found)} nodes")
-    return "2,000 operations in a row"
+        raise Wrong("Of 1,500 operations in a row, Python's recursion takes a thousand.",
+                    program="a chain of 1,500 relu", got=error.error) from None  # fmt: skip
+    if len(nodes_of(found)) != 1501:
+        raise Wrong("A chain of 1,500 relu needs 1,501 nodes.", got=f"{len(found)} nodes")
+    return "1,500 operations in a row"
 
 
 @checks("ir.graph.topological_order", spec="is not walked through again")
 def takes_values_with_many_users(topological_order):
-    """A value that is doubled 60 times: 2**60 paths lead to the input."""
-    node = X
+    """A value that is doubled 60 times, and 60 sums of the two before: 2**60 paths to the input."""
+    node, older, newer = X, X, relu(X)
+    before, other = X, relu(X)  # the same, with the operands the other way round
     for _ in range(60):
-        node = node + node
-    found = nodes_of(topological_order([node]))
-    if len(found) != 61:
-        raise Wrong("A value that is doubled 60 times needs 61 nodes.", got=f"{len(found)} nodes",
-                    expected="61 nodes", spec="The list holds each of these")  # fmt: skip
+        node, older, newer = node + node, newer, older + newer
+        before, other = other, other + before
+    for root, count in ((node, 61), (newer, 62), (other, 62)):
+        found = nodes_of(topological_order([root]))
+        if len(found) != count:
+            raise Wrong(f"This needs {count} nodes.", got=f"{len(found)} nodes",
+                        expected=f"{count} nodes", program="60 sums of the one or the two before",
+                        spec="The list holds each of these")  # fmt: skip
     return "2**60 paths"
 
 
-def in_order(topological_order: Any, roots: Any, done: frozenset[Node]) -> None:
-    """What `topological_order(roots, done)` lists is what roots need, each after its operands."""
-    found = nodes_of(topological_order(list(roots), set(done)))
+@checks("ir.graph.topological_order")
+def works_in_the_compiler(topological_order):
+    """With your function, a graph can be built anew, and computes the same."""
+    graph = trace(lambda x, y: (neg(x + y) * 2.0, y - x), "f32[4]", "f32[4]")
+
+    def other(node: Node, inputs: tuple[Node, ...]) -> Node:
+        return neg(neg(node.with_inputs(inputs))) if node.op == "neg" else node.with_inputs(inputs)
+
+    with in_the_compiler("ir.graph.topological_order", topological_order):
+        try:
+            made = verify(graph.rebuild(other))
+        except ValueError as error:
+            problem = "A pass builds a graph anew with your function, and it is not well formed"
+            raise Wrong(
+                f"{problem}: {error}", program=graph, spec="each after its operands"
+            ) from None
+    if len(made.nodes) != len(graph.nodes) + 2:
+        raise Wrong(f"A pass that adds two nodes leaves {len(graph.nodes) + 2}.", program=graph,
+                    got=made, spec="and nothing else")  # fmt: skip
+    return "in the compiler"
+
+
+def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) -> None:
+    """What `topological_order(roots, given)` lists is what roots need, each after its operands.
+    `given` None: nothing is said of `done`."""
+    found = nodes_of(
+        topological_order(list(roots))
+        if given is None
+        else topological_order(list(roots), set(given))
+    )
+    done = given or frozenset()
     inputs = [n for n in Graph.of([], roots).nodes if n.op == "input"]
     program = Graph.of(inputs, roots, "needed")
     names = value_names(program)
@@ -169,24 +216,43 @@ def finds_the_first_of_them(misplaced):
     nowhere = "all of its operands stand before it: a value is defined before it is read"
     twice = "it stands nowhere before it: every value is defined once"
     objects = "two nodes that compute the same are two values"
-    for nodes, place, spec in (
+    named = replace(relu(X), name="x")  # as the input is called
+    also = replace(neg(X), name="x")
+    three = select(apply("lt", X, y), y, twin)
+    two = const(2.0)
+    names = "Names do not\ncount: they may be empty, and two nodes may share one"
+    programs = (
         ([X, y, z], None, "None if all may"),
         ([X, y, y + X, z], None, "None if all may"),
         ([], None, "None if all may"),
+        ([X], None, "None if all may"),
         ([X, y, twin, y * twin], None, objects),
+        ([X, X2 := inp("x", "f32[4]"), X + X2], None, names),
+        ([X, named, also, named + also], None, names),
+        ([X, named, neg(also)], 2, names),
+        ([X, y, y * y], None, nowhere),
         ([X, z, y], 1, nowhere),
         ([y, X], 0, nowhere),
+        ([y], 0, nowhere),
         ([X, y, neg(twin)], 2, nowhere),
+        ([X, y + Y, Y], 1, nowhere),
+        ([X, X * two, two], 1, nowhere),
+        ([X, y, twin, three.inputs[0], three], None, nowhere),
+        ([X, y, three.inputs[0], three, twin], 3, nowhere),
         ([X, y, z, y], 3, twice),
         ([X, X], 1, twice),
+        ([X, two, X * two, two], 3, twice),
+        ([X, y, X, z], 2, twice),
         ([X, y, y, neg(twin)], 2, "The position of the first node"),
         ([X, neg(twin), y, y], 1, "The position of the first node"),
-    ):
+        ([X, y, y, neg(twin), z, z], 2, "The position of the first node"),
+    )  # fmt: skip
+    for nodes, place, spec in programs:
         placed_at(misplaced, nodes, place, spec)
-    return "eleven small programs"
+    return f"{len(programs)} small programs"
 
 
-@checks("ir.verify.misplaced", given=faulty(), examples=60)
+@checks("ir.verify.misplaced", given=faulty(), examples=15, what="random lists of nodes")
 def finds_faults_in_random_programs(misplaced, example):
     """A value moved below its first reader, written twice, or left out."""
     nodes, place = example
@@ -195,14 +261,44 @@ def finds_faults_in_random_programs(misplaced, example):
 
 @checks("ir.verify.misplaced", spec="One walk is enough")
 def takes_long_programs(misplaced):
-    """45,000 operations, and then one of them again."""
-    nodes = [X, *(relu(X) for _ in range(45_000))]
-    got = misplaced([*nodes, nodes[2500]])
+    """2,000 operations and one of them again; a value that is doubled 60 times."""
+    nodes = [X, *(relu(X) for _ in range(LONG))]
+    got = misplaced([*nodes, nodes[900]])
     if got != len(nodes):
-        raise Wrong("Forty-five thousand operations are in order; then one of them comes again.",
-                    program="an input, 45,000 relu of it, the one at position 2,500 again",
-                    got=repr(got)[:200], expected="45001")  # fmt: skip
-    return "45,000 operations"
+        raise Wrong(f"{LONG:,} operations are in order; then one of them comes again.",
+                    program=f"an input, {LONG:,} relu of it, the one at position 900 again",
+                    got=repr(got)[:200], expected=str(len(nodes)))  # fmt: skip
+    doubled = [X]
+    for _ in range(60):
+        doubled.append(doubled[-1] + doubled[-1])
+    if misplaced(doubled) is not None:
+        raise Wrong("Nothing is misplaced here.", program="a value that is doubled 60 times",
+                    spec="None if all may")  # fmt: skip
+    return f"{LONG:,} operations"
+
+
+LONG = 2000
+
+
+@checks("ir.verify.misplaced")
+def verifies_what_passes_make(misplaced):
+    """With your function, the compiler accepts what is right and refuses what is not."""
+    graph = trace(lambda x: neg(relu(x)) * 2.0, "f32[4]")
+    turned = replace(graph, nodes=graph.nodes[::-1])
+    with in_the_compiler("ir.verify.misplaced", misplaced):
+        for one, right in ((graph, True), (turned, False)):
+            try:
+                verify(one)
+            except ValueError as error:
+                if right:
+                    raise Wrong(f"This graph is well formed. The verifier says: {error}",
+                                program=one, spec="None if all may") from None  # fmt: skip
+            else:
+                if not right:
+                    raise Wrong("These nodes are out of order, and the verifier accepts them.",
+                                program=listed(list(one.nodes)),
+                                spec="a value is defined before it is read")  # fmt: skip
+    return "in the verifier"
 
 
 def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -> None:
