@@ -2,7 +2,7 @@
 
     [shrink, cse]  until a round changes nothing     (a pass that never rests is named)
 
-Next room: cleaning.py.
+Next room: compare.py.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import const
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import same_program
@@ -53,86 +54,154 @@ def _anew(graph: Graph) -> Graph:
     return graph.rebuild(lambda node, inputs: replace(node, inputs=inputs))
 
 
+def _backwards(graph: Graph) -> Graph:
+    """A pass that writes the nodes in the wrong order: not a well-formed graph."""
+    return replace(graph, nodes=graph.nodes[::-1])
+
+
 @checks("passes.fixpoint", spec="until a round changes nothing")
 def runs_until_nothing_changes(fixpoint):
     """It goes on while a round changes something, and not after."""
-    for others in ([], [_anew], [_anew, _anew]):
+    counts, flips = (_times(3.0), _times(0.0)), trace(relu, "f32[4]")
+    for names, passes, rounds, programs, why in (
+        ("down", [_countdown], 4, counts, _THREE),
+        ("down new", [_countdown, _anew], 4, counts, _THREE),
+        ("new down new", [_anew, _countdown, _anew], 4, counts, _THREE),
+        ("down down", [_countdown, _countdown], 3, counts,
+         "The same pass stands there twice, so it runs twice in a round. Two rounds change "
+         "something, the third changes nothing."),
+        ("flip flop", [_flip, _flip], 1, (flips, flips),
+         "Each pass changes the program, and the round as a whole does not: flip undoes flip."),
+        ("new", [_anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
+    ):  # fmt: skip
+        _comes_to_rest(fixpoint, programs, names.split(), passes, rounds, why)
+    program = _times(3.0)
+    if not same_program(valid_graph(fixpoint(program, []), program), program):
+        raise Wrong("A round of no passes changes nothing.", program=program)
+    return "rests when a round changed nothing"
+
+
+_THREE = (
+    "Three rounds change something here: 3.0 becomes 2.0, 1.0, 0.0. The fourth changes nothing, "
+    "and that is the last. The number of nodes is the same all the time."
+)
+
+
+def _times(number: float) -> Graph:
+    return trace(lambda x: x * number, "f32[4]")
+
+
+def _comes_to_rest(
+    fixpoint: Any,
+    programs: tuple[Graph, Graph],
+    names: list[str],
+    passes: list[Any],
+    rounds: int,
+    why: str,
+    **limit: int,
+) -> None:
+    calls: list[str] = []
+    before, result = programs
+    noted = [_noted(calls, name, one) for name, one in zip(names, passes, strict=True)]
+    options = "".join(f", {k}={v}" for k, v in limit.items())
+    why = f"fixpoint(graph, [{', '.join(names)}]{options}): {why}"
+    try:
+        after = valid_graph(fixpoint(before, noted, **limit), before)
+    except Crashed as error:
+        if not _is_a("ValueError", error):
+            raise
+        raise Wrong(
+            f"{why} Yours raised {error.error}",
+            program=before,
+            spec="passes may build every node anew, so that `is` and == on nodes say nothing",
+        ) from None
+    if not same_program(after, result):
+        raise Wrong(why, program=before, got=after, expected=result)
+    if calls != names * rounds:
+        raise Wrong(
+            f"{why} Each round runs every pass, in order.",
+            program=before,
+            got=f"{len(calls)} passes ran: {' '.join(calls[:40])}",
+            expected=f"{rounds * len(names)} passes: {rounds} rounds of {len(names)}",
+            spec="A round is all the passes, in order",
+        )
+
+
+def _is_a(kind: str, error: Crashed) -> bool:
+    """Did the answer raise this exception, or one made of it?"""
+    return kind in getattr(error, "kinds", (error.error.partition(":")[0],))
+
+
+@checks(
+    "passes.fixpoint", spec="After `limit` rounds that all changed\nsomething, raise ValueError"
+)
+def gives_up_after_limit_rounds(fixpoint):
+    """Passes that never rest raise ValueError after `limit` rounds, twenty if nothing is said."""
+    before = trace(lambda x: relu(x), "f32[4]")
+    for limit, rounds in (({"limit": 6}, 6), ({"limit": 1}, 1), ({}, 20)):
         calls: list[str] = []
-        passes = [_noted(calls, "down", _countdown), *(_noted(calls, "other", o) for o in others)]
-        before = trace(lambda x: x * 3.0, "f32[4]")
-        try:
-            after = valid_graph(fixpoint(before, passes), before)
-        except Crashed as error:
-            if not error.error.startswith("ValueError"):
-                raise
+        passes = [_noted(calls, "new", _anew), _noted(calls, "flip", _flip)]
+        _gives_up(fixpoint, before, passes, limit, "turns relu into exp and back, forever")
+        if len(calls) != 2 * rounds:
             raise Wrong(
-                "Three rounds change something here, and the fourth changes nothing: this comes to "
-                f"rest. Yours raised {error.error}",
+                f"With limit={rounds} there are {rounds} rounds"
+                + ("." if limit else ": 20 is what `limit` is if nothing is said."),
                 program=before,
-                spec="passes may build every node anew, so that `is` and == on nodes say nothing",
-            ) from None
-        wanted = trace(lambda x: x * 0.0, "f32[4]")
-        if not same_program(after, wanted):
-            raise Wrong(
-                "Three rounds change something here: 3.0 becomes 2.0, 1.0, 0.0. The number of "
-                "nodes is the same all the time.",
-                program=before,
-                got=after,
-                expected=wanted,
+                got=f"{len(calls) / 2:g} rounds",
+                expected=f"{rounds} rounds",
+                spec="no pass runs more often than that",
             )
-        if calls != (["down"] + ["other"] * len(others)) * 4:
-            raise Wrong(
-                "Three rounds change something, the fourth changes nothing, and that is the last. "
-                "Each round runs every pass, in order.",
-                program=before,
-                got=f"{len(calls)} passes ran: {' '.join(calls)}",
-                expected=f"{4 * (1 + len(others))} passes: four rounds of {1 + len(others)}",
-            )
-    return "rests after the fourth round"
+    return "gives up after limit rounds"
 
 
 @checks("passes.fixpoint", spec="After `limit` rounds that all changed")
-def gives_up_after_limit_rounds(fixpoint):
-    """Passes that never rest raise ValueError after `limit` rounds."""
-    calls: list[str] = []
-    before = trace(lambda x: relu(x), "f32[4]")
+def rests_in_the_last_round(fixpoint):
+    """Three rounds of work and a fourth without: limit=4 is enough, and limit=3 is not."""
+    programs = _times(3.0), _times(0.0)
+    _comes_to_rest(fixpoint, programs, ["down"], [_countdown], 4, _THREE, limit=4)
+    _gives_up(fixpoint, programs[0], [_countdown], {"limit": 3}, "changes something in each of the "
+              "first three rounds")  # fmt: skip
+    return "the last round that is allowed"
+
+
+def _gives_up(fixpoint: Any, before: Graph, passes: Any, limit: dict[str, int], what: str) -> None:
     try:
-        result = fixpoint(before, [_noted(calls, "flip", _flip)], limit=6)
+        result = fixpoint(before, passes, **limit)
     except Crashed as error:
-        if not error.error.startswith("ValueError"):
-            raise
+        if _is_a("ValueError", error):
+            return
+        got: Any = error.error
     else:
-        raise Wrong(
-            "This pass turns relu into exp and back, forever: ValueError is raised.",
-            program=before,
-            got=result,
-        )
-    if len(calls) != 6:
-        raise Wrong(
-            "With limit=6 there are six rounds.",
-            program=before,
-            got=f"{len(calls)} rounds",
-            expected="6 rounds",
-            spec="no pass runs more often than that",
-        )
-    return "gives up after limit rounds"
+        got = result
+    raise Wrong(
+        f"The pass {what}, and all rounds that limit={limit.get('limit', 20)} allows changed "
+        "something: ValueError is raised.",
+        program=before,
+        got=got,
+        expected="ValueError",
+        spec="After `limit` rounds that all changed\nsomething, raise ValueError",
+    )
 
 
 @checks("passes.fixpoint", spec="each one verified by `run_passes`")
 def notices_a_broken_pass(fixpoint):
-    """A pass that returns nothing is reported."""
+    """A pass that returns nothing, or a graph out of order, is reported, whatever comes after."""
     before = trace(lambda x: relu(x), "f32[4]")
-    try:
-        result = fixpoint(before, [_anew, lambda graph: None])
-    except Crashed as error:
-        if not error.error.startswith(("ValueError", "PassError")):
-            raise
-        return "a broken pass"
-    raise Wrong(
-        "The second pass returns None. run_passes reports that; here it went unnoticed.",
-        program=before,
-        got=result,
-    )
+    for passes, what in (
+        ([_anew, lambda graph: None], "The second pass returns None."),
+        ([_backwards, _backwards], "The first pass writes the nodes in the wrong order. That the "
+         "second one turns them again does not help: each pass is verified."),
+    ):  # fmt: skip
+        try:
+            result = fixpoint(before, passes)
+        except Crashed as error:
+            if not _is_a("ValueError", error) and not _is_a("PassError", error):
+                raise
+            continue
+        raise Wrong(
+            f"{what} run_passes reports that; here it went unnoticed.", program=before, got=result
+        )
+    return "broken passes"
 
 
 def _noted(calls: list[str], name: str, one: Any) -> Any:
@@ -287,7 +356,7 @@ def names_the_pass_and_the_value(broken):
         raise Wrong(
             f"The pass is {one}, the value is not %{value}: that one was replaced because an "
             "operand of it was, or not at all. Look for the first value that went wrong.",
-            program=before,
+            program=parse_graph(before),
         )
     return "the pass and the value"
 

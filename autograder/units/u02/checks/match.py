@@ -44,21 +44,93 @@ def patterns(draw: Any, size: int = 5) -> tuple[Node, Node, bool]:
 @checks("passes.match")
 def match_accepts(match):
     """Numbers match filled tensors, variables match anything of their type, twice the same."""
-    a, b = inp("a", "f32[]"), inp("b", "f32[]")
-    x = inp("x", "f32[4,4]")
-    ones = const(np.ones((4, 4), np.float32))
-    for pattern, node, why in (
-        (a * 1.0, x * ones, "A tensor full of 1.0 is the number 1.0."),
-        (a * 1.0, apply("mul", 1.0, x), "mul is commutative: also in a pattern with a number."),
-        (a - a, (y := relu(x)) - y, "Both operands are the same node."),
-        (a + b, x + x, "Two variables may stand for one value."),
-        (neg(a), neg(softmax(x)), "A variable matches any operation."),
-    ):
+    for pattern, node, why, spec in _pairs_that_fit():
         found = match(pattern, node)
         if found is None:
-            raise Wrong(f"This matches. {why}", program=_pair(pattern, node), got="None")
-        _sound(found, pattern, node)
-    return "five pairs that do"
+            raise Wrong(
+                f"This matches. {why}", program=pair_of(pattern, node), got="None", spec=spec
+            )
+        sound(found, pattern, node)
+    return f"{len(_pairs_that_fit())} pairs that do"
+
+
+def _pairs_that_fit() -> list[tuple[Node, Node, str, str]]:
+    a, b, k = inp("a", "f32[]"), inp("b", "f32[]"), inp("k", "i32[]")
+    p, q = inp("p", "f32[1]"), inp("q", "f32[1]")
+    x, y = inp("x", "f32[4,4]"), inp("y", "i32[2]")
+    ones = const(np.ones((4, 4), np.float32))
+    number = "It matches a constant of any shape, of the same\n  element type"
+    variable = (
+        "It matches any node of its element type (whatever\n  its shape and whatever its name)"
+    )
+    return [
+        (a * 1.0, x * ones, "A tensor full of 1.0 is the number 1.0.", number),
+        (a * 1.0, apply("mul", 1.0, x), "mul is commutative: also in a pattern with a number.",
+         "The operands of a COMMUTATIVE op match in either order"),
+        (a - a, (r := relu(x)) - r, "Both operands are the same node.",
+         "A pattern node that is used twice must match one and the same node both times"),
+        (a + b, x + x, "Two variables may stand for one value.", variable),
+        (neg(a), neg(softmax(x)), "A variable matches any operation.", variable),
+        (a + b, x + ones, "A variable matches a constant, too.", variable),
+        (a, relu(x), "A pattern may be a variable and nothing else.", variable),
+        (k + const(0, "i32"), y + const([0, 0], "i32"), "Integers are numbers, too.", number),
+        (a + const(np.nan), x + const(np.full(4, np.nan, np.float32)), "number_of compares bytes, "
+         "and so NaN is NaN.", "`number_of` says which it is"),
+        (neg(a) - a, neg(x) - x, "The variable stands for x at both places.",
+         "A pattern node that is used twice must match one and the same node both times"),
+        (apply("concat", p, q, axis=0), apply("concat", x, x, axis=0), "Equal attributes.",
+         "with equal attributes and as many\n  operands"),
+    ]  # fmt: skip
+
+
+@checks("passes.match", spec="The operands of a COMMUTATIVE op match in either order")
+def match_knows_what_commutes(match):
+    """-a op b matches x op -y for each op in `COMMUTATIVE`, and for no other."""
+    for kind, ops in _TWO_OPERANDS.items():
+        a, b = inp("a", f"{kind}[]"), inp("b", f"{kind}[]")
+        x, y = inp("x", f"{kind}[2,2]"), inp("y", f"{kind}[2,2]")
+        inner = "not" if kind == "bool" else "neg"
+        for op in ops:
+            pattern, node = apply(op, apply(inner, a), b), apply(op, x, apply(inner, y))
+            found = match(pattern, node)
+            if (found is not None) != (op in COMMUTATIVE):
+                raise Wrong(
+                    f"{op} is {'' if op in COMMUTATIVE else 'not '}commutative.",
+                    program=pair_of(pattern, node),
+                    got="None" if found is None else "a match",
+                )
+            sound(found, pattern, node)
+    return "every op of two operands"
+
+
+_TWO_OPERANDS = {
+    "f32": ("add", "mul", "sub", "div", "max", "min", "pow"),
+    "i32": ("bit_and", "bit_or", "bit_xor", "eq", "ne", "mod", "lt"),
+    "bool": ("and", "or", "xor"),
+}
+
+
+@checks("passes.match", spec="The order as written is tried first")
+def match_tries_the_order_as_written_first(match):
+    """a + b matches x + y with a = x and b = y."""
+    a, b, c = (inp(n, "f32[]") for n in "abc")
+    x, y, z = (inp(n, "f32[4]") for n in "xyz")
+    for pattern, node in (
+        (a + b, x + y),
+        ((a * b) + c, (x * y) + z),
+        ((a + b) * (b + c), (x + y) * (y + z)),
+        ((a + b) + (b + a), (x + y) + (y + x)),
+    ):
+        found = match(pattern, node)
+        sound(found, pattern, node)
+        got = [found[v].name for v in (a, b, c) if v in found] if found else []
+        if got != ["x", "y", "z"][: len(got)] or not got:
+            raise Wrong(
+                "As it is written, a is x, b is y and c is z, and that works.",
+                program=pair_of(pattern, node),
+                got=", ".join(f"{v} = {n}" for v, n in zip("abc", got, strict=False)) or "None",
+            )
+    return "the order as written"
 
 
 @checks("passes.match")
@@ -67,15 +139,16 @@ def match_refuses(match):
     for pattern, node, why, spec in _pairs_that_differ():
         if match(pattern, node) is not None:
             raise Wrong(
-                f"This does not match. {why}", program=_pair(pattern, node), got="a match",
+                f"This does not match. {why}", program=pair_of(pattern, node), got="a match",
                 expected="None", spec=spec,
             )  # fmt: skip
-    return "nine pairs that do not match"
+    return "pairs that do not match"
 
 
 def _pairs_that_differ() -> list[tuple[Node, Node, str, str]]:
     """(pattern, node, why it does not match, words of the specification)"""
     a, b = inp("a", "f32[]"), inp("b", "f32[]")
+    p, q = inp("p", "f32[1]"), inp("q", "f32[1]")
     x, y, k = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("k", "i32[4,4]")
     twice = "A pattern node that is used twice must match one and the same node both times"
     same_op = "Any other pattern node matches a node of the same op"
@@ -93,6 +166,22 @@ def _pairs_that_differ() -> list[tuple[Node, Node, str, str]]:
          "matches a node of the same op with equal attributes"),
         (a + b, x - y, "add matches add.", same_op),
         (a * const([2.0]), x * mixed, "Not all elements are 2.0.", all_elements),
+        (const(0, "i32"), const(0.0), "0 : i32 and 0.0 : f32 have the same bytes, and other types.",
+         "of the same\n  element type"),
+        (const(0.0), const(np.zeros((0,), np.float32)),
+         "A constant without elements holds no number.", "`number_of` says which it is"),
+        ((two := const(2.0)) * a + two * b, const(2.0) * x + const(2.0) * y,
+         "The pattern has one 2.0, the program has two nodes.", twice),
+        ((r := relu(a)) * r, relu(x) * relu(x), "Two relu of x are two nodes.", twice),
+        (apply("concat", p, q, axis=0), apply("concat", x, y, x, axis=0), "Two, not three.",
+         "with equal attributes and as many\n  operands"),
+        (apply("concat", p, q, axis=0), apply("concat", x, axis=0), "Two operands, not one.",
+         "with equal attributes and as many\n  operands"),
+        (inp("v", "i32[]"), x,
+         "A variable of i32 does not match an f32.", "any node of its element type"),
+        (apply("transpose", inp("m", "f32[2,2]"), perm=(1, 0)),
+         apply("transpose", x, perm=(0, 1)), "The matrix is turned, and x stays as it is.",
+         "matches a node of the same op with equal attributes"),
     ]  # fmt: skip
 
 
@@ -111,15 +200,15 @@ def match_tries_all_combinations(match):
         if found is None:
             raise Wrong(
                 "The first way to bind the variables leads nowhere, and another one works.",
-                program=_pair(pattern, node),
+                program=pair_of(pattern, node),
                 got="None",
                 spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
             )
-        _sound(found, pattern, node)
+        sound(found, pattern, node)
     return "four patterns whose first idea fails"
 
 
-@checks("passes.match", given=patterns(), examples=80)
+@checks("passes.match", given=patterns(), examples=25, what="random pairs")
 def match_binds_what_it_says(match, example):
     """What the result maps to really looks like the pattern; a turned-around copy matches."""
     pattern, node, must = example
@@ -127,18 +216,18 @@ def match_binds_what_it_says(match, example):
     if found is None and must:
         raise Wrong(
             "This node is the pattern with operands of add or mul turned around: it matches.",
-            program=_pair(pattern, node),
+            program=pair_of(pattern, node),
             got="None",
             spec="All combinations count: (a + b) * a matches (%x + %y) * %y",
         )
-    _sound(found, pattern, node)
+    sound(found, pattern, node)
 
 
-def _sound(found: Any, pattern: Node, node: Node) -> None:
+def sound(found: Any, pattern: Node, node: Node) -> None:
     """Is what `match` returned a match? `None` is not looked at."""
     if found is None:
         return
-    program = _pair(pattern, node)
+    program = pair_of(pattern, node)
     nodes = topological_order([pattern])
     if not isinstance(found, Mapping) or any(not isinstance(v, Node) for v in found.values()):
         raise Wrong("The result is a dict from node to node, or None.", program=program)
@@ -149,6 +238,9 @@ def _sound(found: Any, pattern: Node, node: Node) -> None:
             program=program,
             spec="maps every node of the pattern",
         )
+    if len(found) > len(nodes):
+        raise Wrong("The result maps the nodes of the pattern, and no others.", program=program,
+                    spec="maps every node of the pattern")  # fmt: skip
     if found[pattern] is not node:
         raise Wrong("The pattern itself is mapped to the node.", program=program)
     for p in nodes:
@@ -173,7 +265,7 @@ def _unlike(p: Node, found: Mapping[Node, Node]) -> str:
     return ""
 
 
-def _pair(pattern: Node, node: Node) -> str:
+def pair_of(pattern: Node, node: Node) -> str:
     parts = []
     for name, root in (("pattern", pattern), ("node", node)):
         inputs = [n for n in topological_order([root]) if n.op == "input"]

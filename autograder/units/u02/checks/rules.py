@@ -5,6 +5,7 @@ Each line of a specification is one small program here, and so is each rule that
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,19 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, same_meaning, valid_graph
 from autograder.units.u02.checks.shared import becomes, same_bits, special_inputs, stays
-from course_lib.ir.graph.build import abs, maximum, minimum, neg, relu, select, sqrt, trace
+from course_lib.ir.graph.build import (
+    abs,
+    cast,
+    maximum,
+    minimum,
+    neg,
+    relu,
+    reshape,
+    select,
+    sqrt,
+    trace,
+    transpose,
+)
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const
@@ -36,6 +49,9 @@ SIMPLER = [
     ("x / 1 -> x", lambda x: x / 1, lambda x: x, [I]),
     ("x - 0 -> x", lambda x: x - 0.0, lambda x: x, [F]),
     ("x - 0 -> x", lambda x: x - 0, lambda x: x, [I]),
+    ("x * 1 -> x", lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"]),
+    ("x - 0 -> x", lambda x: x - 0, lambda x: x, ["u8[4]"]),
+    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, ["f16[]"]),
     ("x * -1 -> -x", lambda x: x * -1.0, lambda x: -x, [F]),
     ("x * -1 -> -x", lambda x: x * -1, lambda x: -x, [I]),
     ("x + -y -> x - y", lambda x, y: x + -y, lambda x, y: x - y, [F, F]),
@@ -59,6 +75,13 @@ SIMPLER = [
     ("x + -0.0 -> x", lambda x: x + -0.0, lambda x: x, [F]),
     ("-0.0 - x -> -x", lambda x: apply("sub", -0.0, x), lambda x: -x, [F]),
 ]
+
+
+@functools.cache
+def _simpler() -> list[tuple[str, Graph, Graph]]:
+    return [(line, trace(before, *types), trace(after, *types))
+            for line, before, after, types in SIMPLER]  # fmt: skip
+
 
 # What simplify must leave alone: (program, why, words of the specification).
 INEXACT = [
@@ -92,6 +115,20 @@ INEXACT = [
         "This mul also stretches x to f32[2,4].",
         "x * 1 is not simplified where the constant stretches x to a larger shape",
     ),
+    (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", "Every rule must be exact"),
+    (lambda x: x / x, [I], "0 / 0 is 0.", "Every rule must be exact"),
+    (
+        lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
+        [F, F],
+        "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.",
+        "Every rule must be exact",
+    ),
+    (
+        lambda x: relu(abs(x)),
+        [I],
+        "The least i32 has no absolute value: abs gives it back, and it is negative.",
+        "Every rule must be exact",
+    ),
     (lambda x: x**0.0 + x**2.0, [F], "Nothing here is in the list.", "Apply these identities"),
 ]
 
@@ -99,13 +136,12 @@ INEXACT = [
 @checks("passes.simplify")
 def simplify_applies_each_rule(simplify):
     """Each line of the specification is applied."""
-    for line, before, after, types in SIMPLER:
-        program, wanted = trace(before, *types), trace(after, *types)
+    for line, program, wanted in _simpler():
         got = valid_graph(simplify(program), program)
         lead = f"`{line}` is not applied."
         if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
             lead += f" {NO_MATCH}"
-        becomes(simplify, program, wanted, lead, spec=line)
+        becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
     return f"{len(SIMPLER)} rules"
 
 
@@ -117,7 +153,7 @@ def simplify_leaves_inexact_rules_out(simplify):
     return "what must stay"
 
 
-@checks("passes.simplify", given=graphs(size=7), examples=60, spec="the same bits for every input")
+@checks("passes.simplify", given=graphs(size=7), examples=15, spec="the same bits for every input")
 def simplify_keeps_every_bit(simplify, graph):
     """The result computes what the program computes, bit for bit."""
     same_bits(graph, simplify(graph))
@@ -139,13 +175,21 @@ MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, 
 
 @checks("passes.simplify", spec=MOVES)
 def simplify_uses_the_movement_rules(simplify):
-    """Two transposes that undo each other go, as `MOVEMENT` says."""
-    turn = (1, 0)
-    before = trace(
-        lambda x: apply("transpose", apply("transpose", x, perm=turn), perm=turn), "f32[2,3]"
-    )
-    becomes(simplify, before, trace(lambda x: x, "f32[2,3]"), "The transposes cancel.", MOVES)
-    return "transposes"
+    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
+    for before, after, why in _MOVED:
+        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
+    return f"{len(_MOVED)} movements"
+
+
+_MOVED = [
+    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
+    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
+     "One reshape is enough."),
+    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
+     "f64 holds every f32, so one cast is enough."),
+    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
+     "Nothing moves here, and the type stays."),
+]  # fmt: skip
 
 
 # The lines of the specification of strength: (line, program, types, ops that must be gone).
@@ -161,6 +205,9 @@ CHEAPER = [
     ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), [F], "div"),
     ("1.0 / sqrt(x) -> rsqrt(x)", lambda x: apply("div", 1.0, sqrt(abs(x))), [F], "div sqrt"),
     ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 8), [I], "mod"),
+    ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 16), ["u8[4]"], "mod"),
+    ("x / c -> x * (1/c)", lambda x: x / 4.0, ["f64[4]"], "div"),
+    ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), ["f16[4]"], "div"),
 ]
 
 # What strength must leave alone.
@@ -173,6 +220,13 @@ AS_CHEAP = [
         "-1 / 2 is 0, and a shift gives -1.",
         "An integer division stays, even by 2",
     ),
+    (
+        lambda x: x * 2.0 + x**3.0,
+        [F],
+        "An addition is no cheaper; the cube is not in the list.",
+        "x * 2 stays: x + x is exact too",
+    ),
+    (lambda x: sqrt(x) ** 0.5, [F], "sqrt(-0.0) is -0.0.", "And -0.0 counts as\n  negative"),
     (lambda x: x**0.5, [F], "x may be -infinity.", "x ** 0.5 stays for an unknown x"),
     (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", "so small that it is subnormal"),
     (lambda x: apply("mod", x, 6), [I], "6 is not a power of two.", "all positive powers of two"),
@@ -203,7 +257,7 @@ def strength_leaves_the_rest_alone(strength):
     return "what must stay"
 
 
-@checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=40)
+@checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=15)
 def strength_halves_exactly(strength, graph):
     """Divisions by 2.0 become multiplications, bit for bit the same, wherever they are."""
     after = same_bits(graph, strength(graph), spec="wherever the result is the same")
@@ -211,7 +265,7 @@ def strength_halves_exactly(strength, graph):
         raise Wrong("A division by 2.0 is left.", program=graph, got=after, spec="x / c")
 
 
-@checks("passes.strength", given=graphs(size=6), examples=40)
+@checks("passes.strength", given=graphs(size=6), examples=10)
 def strength_keeps_the_meaning(strength, graph):
     """The result computes what the program computes."""
     same_meaning(graph, strength(graph), spec="wherever the result is the same")

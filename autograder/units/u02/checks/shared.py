@@ -9,14 +9,36 @@ Dead nodes that a pass leaves behind or sweeps away never count. Next room: clea
 
 from __future__ import annotations
 
+import functools
+from contextvars import Context
 from typing import Any
 
 import numpy as np
 
 from autograder.check.framework import Crashed, Wrong
 from autograder.check.meaning import meaning_of
-from autograder.check.properties import live, live_ops, same_meaning, valid_graph
+from autograder.check.properties import (
+    close,
+    live,
+    live_ops,
+    random_inputs,
+    same_meaning,
+    valid_graph,
+)
+from course_lib.compiler import compile
+from course_lib.exercises import plugged
+from course_lib.ir.graph.build import neg, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node, apply
+from course_lib.ir.types import DType
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.infra.manager import PassError
+from course_lib.passes.prepare.decompose import decompose
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 1e-30, -1e-30, 1e30, np.inf, -np.inf, np.nan)
 
@@ -29,9 +51,17 @@ def special_inputs(graph: Graph) -> list[np.ndarray]:
         if node.type.dtype.is_float:
             values = rng.choice(np.array(SPECIAL), node.type.dims)
         else:
-            values = rng.integers(0, 2 if node.type.dtype.kind == "bool" else 9, node.type.dims)
+            values = rng.choice(_whole(node.type.dtype), node.type.dims)
         arrays.append(values.astype(node.type.dtype.numpy))
     return arrays
+
+
+def _whole(kind: DType) -> np.ndarray:
+    """0 to 8, and the least and the greatest number of the type."""
+    if kind.kind == "bool":
+        return np.array([False, True])
+    info = np.iinfo(kind.numpy)
+    return np.array([*range(9), info.min, info.max], kind.numpy)
 
 
 def same_bits(before: Graph, result: Any, *, spec: str = "") -> Graph:
@@ -100,3 +130,64 @@ def on_deep(implementation: Any, graph: Graph) -> Graph:
     except Crashed as error:
         error.program = f"{len(graph.ops):,} operations, a long chain of relu among them"
         raise
+
+
+@functools.cache
+def doubled_often(times: int = 60) -> Graph:
+    """x + x, that added to itself, and so on: 2**60 paths lead from the output to the input."""
+
+    def doubled(x: Node) -> Node:
+        for _ in range(times):
+            x = x + x
+        return x
+
+    return trace(doubled, "f32[2]")
+
+
+def in_the_compiler(name: str, answer: Any, program: Graph | None = None) -> Graph:
+    """A small network, compiled with `answer` in the slot `name`, computes what it computed.
+
+    Returns the compiled graph.
+    """
+    graph = _network() if program is None else program
+    passes = [decompose, fold, simplify, strength, cse, dce]
+    inputs = random_inputs(graph)
+    try:
+        with plugged(name, from_outside(answer)):
+            model = compile(graph, target="interpreter", passes=passes)
+    except PassError as error:
+        if isinstance(error.__cause__, (Crashed, Wrong)):
+            raise error.__cause__ from None
+        raise Wrong(f"The compiler runs with this answer. {error}", program=graph) from None
+    results = model.run(inputs)
+    for node, got, expected in zip(graph.outputs, results, run(graph, inputs), strict=True):
+        if not close(got, expected, 1e-5):
+            raise Wrong(
+                "Compiled with this answer, the program computes something else: "
+                f"%{value_names(graph)[node]} differs.",
+                program=graph,
+                got=model.graph,
+            )
+    return model.graph
+
+
+def from_outside(answer: Any) -> Any:
+    """`answer`, to be plugged in: a call of it does not count as a call from itself."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return Context().run(answer, *args, **kwargs)
+
+    return call
+
+
+@functools.cache
+def _network() -> Graph:
+    """Batch norm, attention's division and softmax, integers, two outputs that are equal."""
+    trained = np.linspace(0.5, 1.5, 8, dtype=np.float32).reshape(4, 2)
+
+    def network(x: Node, k: Node) -> tuple[Node, ...]:
+        y = relu(apply("batch_norm", x, *trained))
+        z = softmax(reshape(neg(neg(y)) * 1.0, (1, 8)) / 8.0)
+        return z, k * 1 + (k - k), y + y, y + y
+
+    return trace(network, "f32[1,2,2,2]", "i32[3]")

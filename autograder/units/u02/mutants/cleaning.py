@@ -1,4 +1,4 @@
-"""Mutants and alternatives of unit 2: dead code, constant folding, common subexpressions."""
+"""Mutants and alternatives of unit 2: dead code and constant folding. Next room: merging.py."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from course_lib.ir.graph.node import const
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.fold import SMALL
-from course_lib.passes.infra.match import COMMUTATIVE
 
 # ── passes.dce ──
 
@@ -57,6 +56,69 @@ def recursive(graph):
 @mutant("passes.dce")
 def does_nothing(graph):
     return graph
+
+
+@mutant("passes.dce")
+def looks_at_two_operands(graph):
+    """Most operations have two. A select has three."""
+    live = set(graph.outputs) | set(graph.inputs)
+    for node in reversed(graph.nodes):
+        if node in live:
+            live.update(node.inputs[:2])
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+
+
+@mutant("passes.dce")
+def returns_each_value_once(graph):
+    """The outputs as a set: a caller who expects two results gets one."""
+    after = with_a_worklist(graph)
+    return replace(after, outputs=tuple(dict.fromkeys(graph.outputs)))
+
+
+@mutant("passes.dce")
+def makes_the_nodes_anew(graph):
+    """Copies of the live nodes: they compute the same, and whoever knows the old ones is lost."""
+    after = with_a_worklist(graph)
+    return after.rebuild(lambda node, inputs: replace(node, inputs=inputs))
+
+
+@mutant("passes.dce")
+def merges_as_well(graph):
+    """Two jobs in one pass: equal nodes become one."""
+    first = {}
+
+    def visit(node, inputs):
+        key = (node.op, inputs, repr(node.attrs), node.type)
+        return first.setdefault(key, node.with_inputs(inputs))
+
+    return with_a_worklist(graph.rebuild(visit))
+
+
+@mutant("passes.dce")
+def down_each_path(graph):
+    """Never asks whether it was here before: 2**60 paths take for ever."""
+    live, todo = set(graph.inputs), list(graph.outputs)
+    while todo:
+        node = todo.pop()
+        live.add(node)
+        todo += node.inputs
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+
+
+@alternative("passes.dce")
+def by_counting_users(graph):
+    """Forwards: takes away what has no user, and then what that was the last user of."""
+    users = {node: len(readers) for node, readers in graph.users().items()}
+    kept = {*graph.outputs, *graph.inputs}
+    todo, gone = [n for n in graph.nodes if not users[n] and n not in kept], set()
+    while todo:
+        node = todo.pop()
+        gone.add(node)
+        for operand in node.inputs:
+            users[operand] -= 1
+            if not users[operand] and operand not in kept:
+                todo.append(operand)
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n not in gone))
 
 
 @alternative("passes.dce")
@@ -146,128 +208,134 @@ def lets_errors_out(graph):
     return graph.rebuild(visit)
 
 
-@alternative("passes.fold")
-def in_several_sweeps_and_clean(graph):
-    """One level in each sweep, until nothing changes; takes dead nodes out as it goes."""
-    for _ in range(100):
-        after = _fold(graph, _is_small, cascade=False)
-        after = Graph.of(after.inputs, after.outputs, after.name)
-        if len(after.ops) == len(graph.ops):
-            return after
-        graph = after
-    return graph
+@mutant("passes.fold")
+def sweeps_as_it_goes(graph):
+    """Takes the operands away that nobody reads any more: that is dce."""
+    after = _fold(graph, _is_small)
+    return Graph.of(after.inputs, after.outputs, after.name)
 
 
-@alternative("passes.fold")
-def less_eager_with_big_constants(graph):
-    """Also fine: keeps only what does not grow the program, or is small."""
+@mutant("passes.fold")
+def with_a_limit_of_its_own(graph):
+    """1,024 bytes are small, it says. `SMALL` is another number."""
 
     def allowed(node, inputs):
-        return node.type.is_static and (
-            node.type.nbytes <= 1024 or node.type.nbytes <= sum(i.type.nbytes for i in set(inputs))
-        )
+        together = sum(i.type.nbytes for i in set(inputs))
+        return node.type.is_static and node.type.nbytes <= max(1024, together)
 
     return _fold(graph, allowed)
 
 
-# ── passes.cse ──
+@mutant("passes.fold")
+def as_big_as_the_biggest_operand(graph):
+    """Compares with the biggest operand instead of all of them together."""
+
+    def allowed(node, inputs):
+        biggest = max((i.type.nbytes for i in inputs), default=0)
+        return node.type.is_static and node.type.nbytes <= max(SMALL, biggest)
+
+    return _fold(graph, allowed)
 
 
-def _bytes(value):
-    if isinstance(value, np.ndarray):
-        return (str(value.dtype), value.shape, value.tobytes())
-    return repr(value)
+@mutant("passes.fold")
+def needs_an_operand(graph):
+    """No operands, so none that is a constant: an iota stays."""
+    return _fold(graph, lambda node, inputs: bool(inputs) and _is_small(node, inputs))
 
 
-def _cse(graph, commutative=COMMUTATIVE, attrs=_bytes, use_attrs=True, chains=True):
-    number, first = {n: k for k, n in enumerate(graph.inputs)}, {}
-    old_number = {n: k for k, n in enumerate(graph.nodes)}
+@mutant("passes.fold")
+def without_a_name(graph):
+    """The new constant has lost the name of its node."""
+    after = _fold(graph, _is_small)
+    old = {node.name for node in graph.nodes if node.op == "constant"}
 
     def visit(node, inputs):
         made = node.with_inputs(inputs)
-        operands = [number[i] for i in inputs] if chains else [old_number[i] for i in node.inputs]
-        if commutative is None or node.op in commutative:
-            operands.sort()
-        key = tuple((k, attrs(v)) for k, v in node.attrs.items())
-        if not use_attrs and node.op != "constant":
-            key = ()
-        kept = first.setdefault((node.op, tuple(operands), key, node.type), made)
-        number.setdefault(kept, len(number) + 10_000)
-        return kept
+        return made if made.op != "constant" or node.name in old else replace(made, name="")
+
+    return after.rebuild(visit)
+
+
+@mutant("passes.fold")
+def multiplies_by_zero(graph):
+    """x * 0.0 is 0.0, it thinks, although one operand is no constant."""
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        zero = [i for i in inputs if i.op == "constant" and not i.value.any()]
+        if node.op == "mul" and zero and node.type.is_static:
+            return const(np.zeros(node.type.dims, node.type.dtype.numpy))
+        return made
+
+    return _fold(graph.rebuild(visit), _is_small)
+
+
+@mutant("passes.fold")
+def stops_at_infinity(graph):
+    """1/0 is an error to it. The interpreter says infinity."""
+
+    def finite(node, arrays):
+        value = evaluate(node, arrays)
+        if value.dtype.kind == "f" and not np.isfinite(value).all():
+            raise ValueError("not a number")
+        return value
+
+    return _fold(graph, _is_small, finite)
+
+
+@alternative("passes.fold")
+def in_several_sweeps(graph):
+    """One level in each sweep, until nothing changes."""
+    while True:
+        after = _fold(graph, _is_small, cascade=False)
+        if len(after.ops) == len(graph.ops):
+            return after
+        graph = after
+
+
+@alternative("passes.fold")
+def with_a_table_of_values(graph):
+    """Knows arrays, not nodes, and makes the constants at the end of each step."""
+    values, new, nodes = {}, {}, []
+    for node in graph.nodes:
+        made = node.with_inputs([new[i] for i in node.inputs])
+        if node.op == "constant":
+            values[made] = node.value
+        elif node.op != "input" and all(i in values for i in made.inputs):
+            made = _computed(made, values)
+        new[node] = made
+        nodes.append(made)
+    return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[o] for o in graph.outputs))
+
+
+def _computed(node, values):
+    if not _is_small(node, node.inputs):
+        return node
+    try:
+        value = evaluate(node, [values[i] for i in node.inputs])
+    except Exception:
+        return node
+    made = replace(const(value, name=node.name), origin=origins(*node.inputs, node))
+    values[made] = made.value
+    return made
+
+
+@alternative("passes.fold")
+def asks_before_it_computes(graph):
+    """All conditions first, each on its own line."""
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        fixed = all(i.op == "constant" for i in inputs) and node.op not in ("input", "constant")
+        if not fixed or not node.type.is_static:
+            return made
+        together = sum(i.type.nbytes for i in set(inputs))
+        if node.type.nbytes > SMALL and node.type.nbytes > together:
+            return made
+        try:
+            array = evaluate(made, [i.value for i in inputs])
+        except Exception:
+            return made
+        return replace(const(array), name=made.name, origin=origins(node, *inputs))
 
     return graph.rebuild(visit)
-
-
-@mutant("passes.cse")
-def everything_commutes(graph):
-    return _cse(graph, commutative=None)
-
-
-@mutant("passes.cse")
-def nothing_commutes(graph):
-    return _cse(graph, commutative=())
-
-
-@mutant("passes.cse")
-def ignores_attributes(graph):
-    return _cse(graph, use_attrs=False)
-
-
-@mutant("passes.cse")
-def compares_numbers(graph):
-    """0.0 == -0.0."""
-
-    def key(value):
-        if isinstance(value, np.ndarray):
-            return (str(value.dtype), value.shape, tuple(value.ravel().tolist()))
-        return repr(value)
-
-    return _cse(graph, attrs=key)
-
-
-@mutant("passes.cse")
-def by_printed_constants(graph):
-    """Looks at the first elements of a constant only."""
-
-    def key(value):
-        if isinstance(value, np.ndarray):
-            return (str(value.dtype), value.shape, repr(value.ravel()[:1].tolist()))
-        return repr(value)
-
-    return _cse(graph, attrs=key)
-
-
-@mutant("passes.cse")
-def only_one_level(graph):
-    return _cse(graph, chains=False)
-
-
-@alternative("passes.cse")
-def all_pairs(graph):
-    """Quadratic, with a list; leaves the merged-away nodes behind, dead."""
-    kept, new, nodes = [], {}, []
-    for node in graph.nodes:
-        inputs = tuple(new[i] for i in node.inputs)
-        made = node if node.op == "input" else node.with_inputs(inputs)
-        twin = next((k for k in kept if node.op != "input" and _alike(k, made)), None)
-        new[node] = twin or made
-        if twin is None:
-            kept.append(made)
-            nodes.append(made)
-    return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[n] for n in graph.outputs))
-
-
-def _alike(a, b):
-    if (a.op, a.type) != (b.op, b.type):
-        return False
-    turned = a.op in COMMUTATIVE and a.inputs == b.inputs[::-1]
-    if a.inputs != b.inputs and not turned:
-        return False
-    return {k: _bytes(v) for k, v in a.attrs.items()} == {k: _bytes(v) for k, v in b.attrs.items()}
-
-
-@alternative("passes.cse")
-def and_swept(graph):
-    """Merges, then keeps what the outputs need, in another order."""
-    after = _cse(graph)
-    return Graph.of(after.inputs, after.outputs, after.name)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import abs, maximum, neg, relu, rsqrt, select, sqrt
-from course_lib.ir.graph.node import Node, apply, const
+from course_lib.ir.graph.build import abs, maximum, neg, relu, select
+from course_lib.ir.graph.node import apply, const
 from course_lib.passes.clean.simplify import MOVEMENT, whole
-from course_lib.passes.clean.strength import never_negative, positive_powers_of_two, powers_of_two
 from course_lib.passes.infra.match import COMMUTATIVE, number_of
 from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
@@ -23,6 +22,8 @@ def _greedy(pattern, node, bound, both_orders=True):
     if pattern.op == "constant":
         return {**bound, pattern: node} if number_of(pattern) == number_of(node) else None
     if (pattern.op, pattern.attrs) != (node.op, node.attrs):
+        return None
+    if len(pattern.inputs) != len(node.inputs):
         return None
     orders = [node.inputs]
     if both_orders and node.op in COMMUTATIVE:
@@ -94,6 +95,103 @@ def numbers_by_value(pattern, node):
 @mutant("passes.match")
 def any_attributes(pattern, node):
     return next(iter(_all_ways(pattern, node, {}, attrs=False)), None)
+
+
+@mutant("passes.match")
+def bytes_of_any_type(pattern, node):
+    """0 : i32 and 0.0 : f32 have the same bytes."""
+
+    def same(a, b):
+        mine, theirs = number_of(a), number_of(b)
+        return mine is not None and theirs is not None and mine[1] == theirs[1]
+
+    return next(iter(_all_ways(pattern, node, {}, same)), None)
+
+
+@mutant("passes.match")
+def a_variable_is_no_number(pattern, node):
+    """x + y does not match x + 1.0, it says."""
+    found = by_a_stack(pattern, node)
+    numbers = [n for p, n in (found or {}).items() if p.op == "input" and n.op == "constant"]
+    return None if numbers else found
+
+
+@mutant("passes.match")
+def without_the_numbers(pattern, node):
+    """The result maps variables and operations; the constants of the pattern are missing."""
+    found = by_a_stack(pattern, node)
+    return found and {p: n for p, n in found.items() if p.op != "constant"}
+
+
+@mutant("passes.match")
+def the_other_way_first(pattern, node):
+    """Finds every match, with the operands turned around before they are as written."""
+    return next(reversed(_all_ways(pattern, node, {})), None)
+
+
+@mutant("passes.match")
+def equal_is_the_same(pattern, node):
+    """A variable that is used twice may stand for two equal nodes."""
+    merged = {}
+
+    def one(n):
+        inputs = tuple(one(i) for i in n.inputs)
+        key = n if n.op == "input" else (n.op, inputs, repr(n.attrs), n.type)
+        return merged.setdefault(key, n.with_inputs(inputs))
+
+    return by_a_stack(pattern, one(node))
+
+
+@alternative("passes.match")
+def by_a_stack(pattern, node):
+    """The ways that are still to be tried lie on a stack; no function calls itself."""
+    stack = [([(pattern, node)], {})]
+    while stack:
+        pairs, bound = stack.pop()
+        if not pairs:
+            return bound
+        (p, n), *rest = pairs
+        if p in bound:
+            if bound[p] is n:
+                stack.append((rest, bound))
+            continue
+        now = {**bound, p: n}
+        if (p.op == "input" and p.type.dtype == n.type.dtype) or (
+            p.op == "constant" and number_of(p) is not None and number_of(p) == number_of(n)
+        ):
+            stack.append((rest, now))
+        elif p.inputs and (p.op, p.attrs, len(p.inputs)) == (n.op, n.attrs, len(n.inputs)):
+            orders = [n.inputs, n.inputs[::-1]] if n.op in COMMUTATIVE else [n.inputs]
+            stack += [([*zip(p.inputs, o, strict=True), *rest], now) for o in orders[::-1]]
+    return None
+
+
+@alternative("passes.match")
+def with_what_comes_after(pattern, node):
+    """Each step is told what is to be done once it has found something."""
+
+    def look(p, n, bound, after):
+        if p in bound:
+            return after(bound) if bound[p] is n else None
+        now = {**bound, p: n}
+        if p.op == "input":
+            return after(now) if p.type.dtype == n.type.dtype else None
+        if p.op == "constant":
+            return after(now) if number_of(p) == number_of(n) else None
+        if p.op != n.op or p.attrs != n.attrs or len(p.inputs) != len(n.inputs):
+            return None
+        found = look_at_all(p.inputs, n.inputs, now, after)
+        if found is None and p.op in COMMUTATIVE:
+            found = look_at_all(p.inputs, n.inputs[::-1], now, after)
+        return found
+
+    def look_at_all(ps, ns, bound, after):
+        if not ps:
+            return after(bound)
+        rest = lambda now: look_at_all(ps[1:], ns[1:], now, after)  # noqa: E731
+        return look(ps[0], ns[0], bound, rest)
+
+    return look(pattern, node, {}, lambda bound: bound)
 
 
 @alternative("passes.match")
@@ -168,9 +266,68 @@ def stretches_wrongly(graph):
     return rewrite(graph, [wrong, *_exact_rules(), *_integer_rules(), *MOVEMENT])
 
 
+@mutant("passes.simplify")
+def one_rule_more(graph):
+    """relu(abs(x)) -> abs(x), it thinks. The absolute value of the least integer is negative."""
+    more = rule(lambda x: relu(abs(x)), lambda x: abs(x))
+    return rewrite(graph, [*MOVEMENT, *_integer_rules(), *_exact_rules(), more])
+
+
+@mutant("passes.simplify")
+def divides_by_itself(graph):
+    """x / x -> 1: true for every number but 0, infinity and NaN."""
+    more = rule(lambda x: x / x, lambda x: 1)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def adds_and_takes_away(graph):
+    """(x + y) - y -> x: what y rounded away is lost."""
+    more = rule(lambda x, y: (x + y) - y, lambda x, y: x)
+    return rewrite(graph, [*_exact_rules(), *_integer_rules(), *MOVEMENT, more])
+
+
+@mutant("passes.simplify")
+def knows_32_bits(graph):
+    """Every identity for f32 and i32 alone."""
+    kinds = {n.type.dtype.name for n in graph.nodes}
+    if kinds - {"f32", "i32", "bool"}:
+        return graph
+    return rewrite(graph, [*_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def each_node_once(graph):
+    """What a rule makes is not looked at again."""
+    rules = [*_exact_rules(), *_integer_rules(), *MOVEMENT]
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        new = next((n for one in rules if (n := one(made)) is not None), made)
+        return new if new.type == made.type else made
+
+    return graph.rebuild(visit)
+
+
 @alternative("passes.simplify")
-def with_one_rule_more_and_one_by_hand(graph):
-    """-0.0 and 1 by an ordinary function; relu(abs(x)) -> abs(x) is exact, too."""
+def in_two_rounds(graph):
+    """First the rules for integers, then the others, until both are done."""
+    for _ in range(len(graph.nodes)):
+        before = [n.op for n in graph.nodes]
+        graph = rewrite(rewrite(graph, _integer_rules()), [*MOVEMENT, *_exact_rules()])
+        if [n.op for n in graph.nodes] == before:
+            break
+    return graph
+
+
+@alternative("passes.simplify")
+def from_the_last_rule_to_the_first(graph):
+    return rewrite(graph, [*MOVEMENT, *_integer_rules(), *_exact_rules()][::-1])
+
+
+@alternative("passes.simplify")
+def with_one_by_hand(graph):
+    """1 by an ordinary function, which may replace x by x where the shape fits."""
 
     def no_effect(node):
         if node.op != "mul":
@@ -180,81 +337,4 @@ def with_one_rule_more_and_one_by_hand(graph):
                 return x
         return None
 
-    more = [no_effect, rule(lambda x: relu(abs(x)), lambda x: abs(x))]
-    return rewrite(graph, [*MOVEMENT, *_integer_rules(), *more, *_exact_rules()])
-
-
-# ── passes.strength ──
-
-
-def _strength(graph, divide=powers_of_two, root=never_negative, mask=positive_powers_of_two):
-    def times_reciprocal(x: Node, c: Node) -> Node:
-        return x * const(1 / c.value)
-
-    def masked(x: Node, c: Node) -> Node:
-        return apply("bit_and", x, const(c.value - 1))
-
-    rules = [
-        rule(lambda x, c: x / c, times_reciprocal, guard=divide),
-        rule(lambda x: x**2, lambda x: x * x),
-        rule(lambda x: x**0.5, lambda x: sqrt(x), guard=root),
-        rule(lambda x: x**-0.5, lambda x: rsqrt(x), guard=root),
-        rule(lambda x: x**-1.0, lambda x: apply("reciprocal", x)),
-        rule(lambda x: 1.0 / sqrt(x), lambda x: rsqrt(x)),
-        rule(lambda x: 1.0 / x, lambda x: apply("reciprocal", x)),
-    ]
-    if mask is not None:
-        rules.append(rule(lambda x, c: apply("mod", x, c), masked, guard=mask))
-    return rewrite(graph, rules)
-
-
-@mutant("passes.strength")
-def any_reciprocal(graph):
-    return _strength(graph, lambda x, c: c.op == "constant" and c.type.dtype.is_float)
-
-
-@mutant("passes.strength")
-def any_root(graph):
-    return _strength(graph, root=None)
-
-
-@mutant("passes.strength")
-def forgets_the_mask(graph):
-    return _strength(graph, mask=None)
-
-
-@mutant("passes.strength")
-def masks_everything(graph):
-    return _strength(graph, mask=lambda x, c: c.op == "constant")
-
-
-@alternative("passes.strength")
-def by_functions_of_a_node(graph):
-    """One function with cases for each op; divides by 1.0 not at all."""
-
-    def cheaper(node):
-        if node.op in ("div", "mod", "pow"):
-            return {"div": _divided, "mod": _masked, "pow": _powered}[node.op](*node.inputs)
-        return None
-
-    return rewrite(graph, [cheaper])
-
-
-def _divided(x, c):
-    if number_of(x) == number_of(const(1.0)):
-        return rsqrt(c.inputs[0]) if c.op == "sqrt" else apply("reciprocal", c)
-    return x * const(1 / c.value) if powers_of_two(x, c) else None
-
-
-def _masked(x, c):
-    return apply("bit_and", x, const(c.value - 1)) if positive_powers_of_two(x, c) else None
-
-
-def _powered(x, c):
-    if c.op != "constant" or not c.value.size or c.value.min() != c.value.max():
-        return None
-    made = {2: lambda: x * x, -1: lambda: apply("reciprocal", x)}
-    if never_negative(x):
-        made |= {0.5: lambda: sqrt(x), -0.5: lambda: rsqrt(x)}
-    made = {k: f for k, f in made.items() if x.type.dtype.is_float or k == 2}
-    return made.get(c.value.ravel()[0].item(), lambda: None)()
+    return rewrite(graph, [*MOVEMENT, *_integer_rules(), no_effect, *_exact_rules()])

@@ -1,0 +1,118 @@
+"""Is what a pass made the program that it should have made?
+
+    same_program_as(before, cse(before), wanted)     # the same nodes, in whatever order they stand
+
+Which objects the nodes are does not count, nor the order in which they stand. What they compute
+does, from what, and, where the specification says so, how they are called and where they come from.
+Next room: cleaning.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from autograder.check.framework import Crashed, Wrong
+from autograder.check.properties import valid_graph
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node
+from course_lib.passes.clean.cse import exactly
+
+PARTS = 40  # parts of a program that are tried, to show the smallest that fails
+
+
+def same_program_as(
+    before: Graph, result: Any, wanted: Graph, *, problem: str = "", spec: str = "",
+    labels: bool = True,
+) -> Graph:  # fmt: skip
+    """`result` has the nodes of `wanted`, as often, in any order, and returns the same of them.
+
+    `labels`: their names and origins count too (a set of origins, in any order).
+    """
+    got = valid_graph(result, before, spec=spec)
+    mine, ours = _marks(got, labels), _marks(wanted, labels)
+    more = Counter(mine.values()) - Counter(ours.values())
+    less = Counter(ours.values()) - Counter(mine.values())
+    returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
+    if not more and not less and returned:
+        return got
+    wrong = [node for node in got.nodes if mine[node] in more]
+    names = value_names(got)
+    raise Wrong(
+        problem or _in_words(got, wanted, wrong, more, less),
+        program=before,
+        got=got,
+        expected=wanted,
+        marked=tuple(names[n] for n in wrong),
+        spec=spec,
+    )
+
+
+def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:
+    """`check(graph)`; when that raises, the same for parts of the graph, to show a small one."""
+    found = _objection(check, graph)
+    if found is None:
+        return
+    if isinstance(found.program, Graph) and len(found.program.nodes) < len(graph.nodes):
+        raise _objection(check, found.program) or found
+    outputs = list(dict.fromkeys(graph.outputs))
+    size, tries = len(outputs) // 2, PARTS
+    while size and tries > 0:
+        for start in range(0, len(outputs), size):
+            rest = outputs[:start] + outputs[start + size :]
+            smaller = _objection(check, cut(graph, rest))
+            tries -= 1
+            if smaller is not None:
+                outputs, found, size = rest, smaller, min(size, len(rest) // 2)
+                break
+        else:
+            size //= 2
+    raise found
+
+
+def _objection(check: Callable[[Graph], Any], graph: Graph) -> Wrong | Crashed | None:
+    try:
+        check(graph)
+    except (Wrong, Crashed) as error:
+        return error
+    return None
+
+
+def cut(graph: Graph, outputs: list[Node]) -> Graph:
+    """What these outputs need of the graph, in its order; of the inputs those that are read."""
+    needed = set(outputs)
+    for node in reversed(graph.nodes):
+        if node in needed:
+            needed.update(node.inputs)
+    kept = tuple(n for n in graph.nodes if n in needed)
+    return Graph(graph.name, tuple(i for i in graph.inputs if i in needed), kept, tuple(outputs))
+
+
+@functools.lru_cache(maxsize=256)
+def _marks(graph: Graph, labels: bool) -> dict[Node, tuple[str, int]]:
+    """For each node what it computes, from what, as a digest, and how many read it."""
+    place = {node: k for k, node in enumerate(graph.inputs)}
+    digests: dict[Node, str] = {}
+    for node in graph.nodes:
+        said: list[Any] = [node.op, str(node.type), place.get(node)]
+        said += [digests[i] for i in node.inputs]
+        said += [(name, exactly(value)) for name, value in sorted(node.attrs.items())]
+        if labels and node.op != "input":
+            said += [node.name, sorted(set(node.origin))]
+        digests[node] = hashlib.sha256(repr(said).encode()).hexdigest()
+    readers = Counter(i for node in graph.nodes for i in node.inputs)
+    return {node: (digest, readers[node]) for node, digest in digests.items()}
+
+
+def _in_words(got: Graph, wanted: Graph, wrong: list[Node], more: Any, less: Any) -> str:
+    if not more and not less:
+        return "The nodes are right, and the outputs are other ones."
+    if len(got.nodes) < len(wanted.nodes):
+        left = f"{len(wanted.nodes)} nodes are left here, not {len(got.nodes)}"
+        return f"{left}: one that stays is missing."
+    if len(got.nodes) > len(wanted.nodes):
+        return f"{len(wanted.nodes)} nodes are left here, not {len(got.nodes)}."
+    return "As many nodes as there should be, but not the same: look at the lines that differ."

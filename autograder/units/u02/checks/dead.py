@@ -1,0 +1,140 @@
+"""Checks of unit 2 for dead-code elimination. Next room: folding.py."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.programs import deep, graphs
+from autograder.check.properties import valid_graph
+from autograder.units.u02.checks.shared import doubled_often, in_the_compiler, on_deep
+from course_lib.ir.graph.build import exp, neg, relu, trace
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import apply, const
+from course_lib.ir.graph.order import topological_order
+from course_lib.ir.graph.parse import parse_graph
+
+
+@checks("passes.dce", spec="An input stays even if nobody reads it")
+def dce_keeps_unused_inputs(dce):
+    """Inputs stay, in their order, needed or not."""
+    before = trace(lambda x, y, z: relu(y), "f32[4]", "f32[4]", "f32[4]")
+    after = valid_graph(dce(before), before)
+    if after.inputs != before.inputs:
+        raise Wrong(
+            "The inputs are the ones of the program, in their order.", program=before, got=after
+        )
+    return "inputs that nobody reads"
+
+
+@checks("passes.dce")
+def dce_sweeps_chains_and_constants(dce):
+    """A chain of dead nodes goes all along, with the constants that it reads."""
+    graph = trace(lambda x: relu(x), "f32[4]")
+    (x,) = graph.inputs
+    for dead, spec in (
+        ([y := exp(x), neg(y)], "in a chain of dead nodes each one but the last has a user"),
+        ([c := const(3.0), x * c], "Constants are nodes like any other: a dead constant goes"),
+        ([apply("iota", shape=(4,), axis=0, dtype="f32")], "No op of this IR has side effects"),
+    ):
+        before = Graph("main", graph.inputs, (x, *dead, *graph.ops), graph.outputs)
+        _what_is_needed(before, dce(before), spec)
+    return "dead chains, dead constants"
+
+
+@checks("passes.dce", spec="A node is live if it is an output, or if a live node reads it")
+def dce_keeps_all_that_is_live(dce):
+    """Equal nodes, three operands, several outputs, an output that is an input or a constant."""
+    for before, why in _live():
+        _what_is_needed(before, dce(before), "and nothing else, as the same objects", why)
+    return f"{len(_live())} programs with little that is dead"
+
+
+@checks("passes.dce", given=graphs(size=8), examples=15)
+def dce_keeps_what_is_needed(dce, graph):
+    """What the outputs need stays, as the same objects, and the rest goes."""
+    _what_is_needed(graph, dce(graph), "Remove every node that no output depends on")
+
+
+@checks("passes.dce", spec="without recursion")
+def dce_takes_deep_programs(dce):
+    """1,100 operations in a row that are needed, and 400 that are not."""
+    if len(on_deep(dce, _two_rows()).ops) != 1100:
+        raise Wrong("Of 1,500 operations the last 400 are dead, and 1,100 are left.",
+                    program="a chain of 1,100 relu, one of 400 neg that is dead")  # fmt: skip
+    return "1,500 operations in two rows"
+
+
+@functools.cache
+def _two_rows() -> Graph:
+    graph = deep(1100)
+    dead = [neg(graph.inputs[0])]
+    while len(dead) < 400:
+        dead.append(neg(dead[-1]))
+    return Graph(graph.name, graph.inputs, (*graph.nodes, *dead), graph.outputs)
+
+
+@checks("passes.dce", spec="each node and each edge is looked at once")
+def dce_takes_values_with_many_users(dce):
+    """A value that is doubled 60 times: 2**60 paths lead to the input."""
+    graph = doubled_often()
+    if len(on_deep(dce, graph).ops) != len(graph.ops):
+        raise Wrong("Nothing is dead here.", program="a value that is added to itself, 60 times")
+    return "2**60 paths"
+
+
+@checks("passes.dce")
+def dce_works_in_the_compiler(dce):
+    """Compiled with your dce, a program computes what it computed."""
+    in_the_compiler("passes.dce", dce)
+    return "in the compiler"
+
+
+def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None:
+    """The live nodes and the inputs are there, and they are the very nodes of `graph`."""
+    after = valid_graph(result, graph)
+    needed = set(topological_order(graph.outputs)) | set(graph.inputs)
+    names = value_names(after)
+    old = set(graph.nodes)
+    new = [n for n in after.nodes if n not in old]
+    if new:
+        raise Wrong(
+            f"dce takes nodes away and makes none. %{names[new[0]]} is another object than any "
+            f"node of the program. {why}",
+            program=graph, got=after, marked=tuple(names[n] for n in new),
+            spec="as the same objects",
+        )  # fmt: skip
+    if after.outputs != graph.outputs:
+        raise Wrong(f"The outputs are those of the program, in their order. {why}", program=graph,
+                    got=after, spec="The result holds the live nodes of `graph`")  # fmt: skip
+    if after.inputs != graph.inputs:
+        raise Wrong(f"The inputs are those of the program, in their order. {why}", program=graph,
+                    got=after, spec="An input stays even if nobody reads it")  # fmt: skip
+    dead = [n for n in after.nodes if n not in needed]
+    if dead:
+        raise Wrong(
+            f"No dead node is left. Nothing that is returned needs %{names[dead[0]]}. {why}",
+            program=graph, got=after, marked=tuple(names[n] for n in dead), spec=spec,
+        )  # fmt: skip
+
+
+@functools.cache
+def _live() -> list[tuple[Graph, str]]:
+    return [(parse_graph(f"graph @live{text}"), why) for text, why in _LIVE]
+
+
+# Programs with hardly anything dead, and what is special about them.
+_LIVE = [
+    ("(%x: f32[4]) -> (f32[4]) {\n return %x\n}", "A program without any operation."),
+    ("(%x: f32[4]) -> (f32[4], f32[4]) {\n %a = relu(%x) : f32[4]\n return %a, %a\n}",
+     "The same value is returned twice."),
+    ("(%x: f32[0]) -> (f32[0], f32[], f32[0]) {\n %c = constant dense<2.0> : f32[]\n"
+     " %a = neg(%x) : f32[0]\n return %a, %c, %x\n}", "A constant and an input are returned."),
+    ("(%x: f64[2]) -> (f64[2]) {\n %a = neg(%x) : f64[2] loc(\"fc\")\n %b = neg(%a) : f64[2]\n"
+     " %c = neg(%x) : f64[2]\n %d = sub(%b, %c) : f64[2]\n return %d\n}",
+     "Equal nodes and what cancels stay: merging and simplifying are other passes."),
+    ("(%c: bool[2], %x: i32[2]) -> (i32[2]) {\n %a = neg(%x) : i32[2]\n"
+     " %b = abs(%x) : i32[2]\n %s = select(%c, %a, %b) : i32[2]\n return %s\n}",
+     "A select reads three operands."),
+]  # fmt: skip

@@ -1,0 +1,46 @@
+"""Hidden checks of unit 2: other seeds, larger programs, and the answers that have one value."""
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.properties import number
+from autograder.units.u02.hidden.programs import anything
+from course_lib.exercises import slot
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fixpoint import same_program
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+
+SEED = 20_641
+
+harder("u02.after_fold", "cse_needs_fold_here", seed=SEED)
+harder("u02.witnesses", "the_two_sides_differ", seed=SEED)
+harder("u02.every_pass", "all_five_change_it", seed=SEED)
+
+
+@hidden("passes.fixpoint", seed=SEED)
+def fixpoint_of_our_passes(fixpoint):
+    """Random programs, brought to rest by the passes of this unit."""
+    for seed in (3, 4):
+        graph = anything(seed, 40)
+        passes = [fold, simplify, cse, dce]
+        after, ours = fixpoint(graph, passes), slot("passes.fixpoint").reference(graph, passes)
+        if not same_program(after, ours):
+            raise Wrong("The passes fold, simplify, cse and dce come to rest at another program.",
+                        program=graph, got=after, expected=ours)  # fmt: skip
+    return "programs brought to rest"
+
+
+@hidden("u02.sevenths", seed=SEED)
+def is_the_right_percentage(sevenths):
+    """The share of the 2**23 numbers for which the two results differ."""
+    number(sevenths(), slot("u02.sevenths").reference(), unit="percent", rtol=0.005)
+
+
+@hidden("u02.broken", seed=SEED)
+def is_the_broken_pass(broken):
+    """The broken pass and the value that it lost."""
+    answer = broken()
+    parts = answer if isinstance(answer, (list, tuple)) else []
+    got = tuple(str(part).strip().lstrip("%") for part in parts)
+    if got != slot("u02.broken").reference():
+        raise Wrong("This is not the pass, or not the value.", got=repr(got))
