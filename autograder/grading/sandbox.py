@@ -226,6 +226,8 @@ class Worker:
 
     def _abort(self) -> None:
         """Make the worker drop the running call, or else the worker."""
+        if not self.alive:  # it was ended while it waited
+            return
         try:
             self._within(1.0)
             self._send(("abort",))

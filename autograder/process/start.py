@@ -152,7 +152,7 @@ def command_line(
     python = [PYTHON, "-s", "-S", "-P"]
     if not protected(mode):
         return [*python, *(str(mounts.get(part, part)) for part in (script, *arguments))]
-    alone = ["--unshare-all"]
+    alone = ["--unshare-all", "--as-pid-1"]  # no process of bubblewrap's that it could write to
     if mode.endswith(AS_NOBODY):  # root keeps what it needs to become another, until it is
         alone = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session"]
@@ -174,6 +174,7 @@ def _shown() -> list[str]:
     system += ["/etc/ld.so.cache", "/etc/alternatives"]
     ours = [f"{sys.base_prefix}/lib", f"{sys.base_prefix}/lib64", PYTHON]
     ours += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    ours += [os.path.realpath(path) for path in ours]  # where a link leads
     secret = {PACKAGES / "course_lib", PACKAGES / "autograder", *_hidden}
     if COURSE != PACKAGES:
         secret.add(COURSE)
@@ -202,6 +203,7 @@ class Child:
     def __init__(self, command: list[str], folder: str | None = None):
         reading = -1
         passed: tuple[int, ...] = ()
+        self._is_first = "--as-pid-1" in command
         if command[0] == "bwrap":  # it says which process is the one inside
             reading, writing = os.pipe()
             passed = (writing,)
@@ -284,9 +286,9 @@ class Child:
         with os.fdopen(self._reading, "rb") as stream:
             self._reading = -1
             first = int(json.load(stream)["child-pid"])
-        # bubblewrap's own process is the first in there: a worker that has become another user
-        # outlives its parent, but no process outlives the first one.
-        return next(_children(first))
+        # For root, bubblewrap's own process is the first in there: a worker that has become another
+        # user outlives its parent, but no process outlives the first one.
+        return first if self._is_first else next(_children(first))
 
 
 def _children(number: int) -> Iterator[int]:

@@ -87,7 +87,7 @@ VALUES: dict[str, Case] = {
     "array_with_fields": ("import numpy\nreturn numpy.zeros(3, dtype='i4,f8')", W, "dtype with fields"),
     "array_of_dates": ("import numpy\nreturn numpy.zeros(3, dtype='M8[s]')", W, "dates"),
     "array_of_strange_floats": ("import numpy\nreturn numpy.zeros(3, dtype='g')", W, "long doubles"),
-    "array_huge": ("import numpy\nreturn numpy.broadcast_to(numpy.float32(1), (1 << 28,))", W | X,
+    "array_huge": ("import numpy\nreturn numpy.broadcast_to(numpy.float32(1), (1 << 28,))", W | X | T,
                    "a gigabyte that takes no memory"),
     "array_subclass": (
         "import numpy\nclass Z(numpy.ndarray):\n    def tobytes(self, *a): return b''\n"
