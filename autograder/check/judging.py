@@ -34,6 +34,7 @@ from autograder.check.framework import (
     checks_of,
 )
 from autograder.check.pictures import pictures
+from autograder.check.received import without_addresses
 from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, TIMED_OUT, WRONG, Verdict
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -139,7 +140,7 @@ def _call(slot_name: str, args: tuple, kwargs: dict) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = without_addresses(repr(value))
     return text if len(text) <= CALL_LIMIT else text[:CALL_LIMIT] + "..."
 
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Unusable, Wrong
+from autograder.check.received import without_addresses
 from autograder.grading.ahead import Prepared, identity
 from autograder.grading.worker import HEADER, MORE, NEW_CALL
 from autograder.process.start import PACKAGES, Child, Folder, command_line, mode, protected, user
@@ -197,7 +198,7 @@ class Worker:
 
     def _outcome(self, kind: Any, rest: list) -> Any:
         if rest and isinstance(rest[-1], str) and kind in ("return", "raised", "unsendable"):
-            self.printed = rest[-1][:2000]
+            self.printed = without_addresses(rest[-1][:2000])
         if kind == "return" and rest:
             return rest[0]
         if kind == "not attempted":
@@ -377,7 +378,7 @@ def _error(value: Any) -> tuple[str, int | None, str] | None:
         return None
     error, line, code = value
     line = line if isinstance(line, int) and 0 < line < 1_000_000 else None
-    return str(error)[:600], line, str(code)[:300]
+    return without_addresses(str(error)[:600]), line, str(code)[:300]
 
 
 def _reason(status: int | None) -> str:

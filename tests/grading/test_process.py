@@ -120,9 +120,14 @@ def test_a_plain_report_says_what_it_did_not_protect(monkeypatch, assignment, no
 
 def test_sets_have_the_same_order_in_every_process(assignment, notebook):
     """Grading is pure: the worker's hash seed is fixed."""
-    cell = '@implements("u99.bytes")\ndef f(): raise ValueError(list({"a", "b", "c", "d", "e"}))'
+    cell = """
+        @implements("u99.bytes")
+        def f():
+            print(f)
+            raise ValueError(list({"a", "b", "c", "d", "e"}), f)
+        """
     errors = {grade(assignment, read(notebook(cell))).verdicts[1].error for _ in range(3)}
-    assert len(errors) == 1
+    assert len(errors) == 1 and "0x" not in errors.pop()
 
 
 # ── what ends ──
