@@ -29,6 +29,8 @@ from autograder.check.alarm import alarm
 from autograder.check.feedback import as_html
 from autograder.check.framework import Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
+from autograder.check.shown import error_text
+from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, Verdict
 from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
@@ -69,7 +71,12 @@ def here(entry: Slot) -> Callable[..., Any]:
         a, k = theirs.decode(ours.encode((args, kwargs)))
         output = io.StringIO()
         try:
-            with exercises.using(plugs), contextlib.redirect_stdout(output), alarm(CALL, TOO_LONG):
+            with (
+                exercises.using(plugs),
+                contextlib.redirect_stdout(output),
+                alarm(CALL, TOO_LONG),
+                counted(limit_now()),
+            ):
                 result = run(*a, **k)
         except NotImplementedError:
             raise NotAttempted from None
@@ -77,12 +84,13 @@ def here(entry: Slot) -> Callable[..., Any]:
             raise crashed(error, function) from None
         finally:
             call.printed = output.getvalue()[:PRINTED]
+        call.returned = True
         try:
             return ours.decode(theirs.encode(result))
         except Unsendable as error:
             raise Unusable(error) from None
 
-    call.printed = ""
+    call.printed, call.returned = "", False
     call.plugs = exercises.plugs_now()  # for a check that is about all of the student's passes
     return call
 
@@ -95,8 +103,8 @@ def crashed(error: BaseException, function: Any) -> Crashed:
         if frame.filename == cell:
             line = frame.lineno
             code = linecache.getline(cell, line or 0).strip()
-    text = str(error)
-    return Crashed(f"{type(error).__name__}: {text[:500]}", line, code)
+    kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+    return Crashed(error_text(error), line, code, kinds=kinds)
 
 
 def predict(key: str, value: Any, unit: str = "") -> None:

@@ -3,11 +3,12 @@
     python -m autograder validate --unit 2
     python -m autograder validate --exercise passes.dce
 
-For each exercise a row of a table: wrong answers of the unit and how many the checks reject, right
-ones and how many they accept, and what became of the wrong answers that were made of ours by
-changing it at one place. Below the row, what is to be done. For each notebook: the released one
-holds no solution and no hidden text; through the grader, in two processes, the instructor's
-notebook earns every point and the untouched one none.
+For each exercise a row of a table: the sentences of its text and how many have a check, the unit's
+wrong answers and how many the checks reject, its right ones and how many they accept, and what
+became of the wrong answers that were made of ours by changing it at one place. Below the row stands
+what is to be done. For each notebook: the released one holds no solution and no hidden text;
+through the grader, in two processes, the instructor's notebook earns every point and the untouched
+one none.
 
 Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
 student's code runs.
@@ -32,8 +33,15 @@ from autograder.grading.grade import Assignment, grade
 from autograder.grading.program import read
 from autograder.grading.sandbox import Limits
 from autograder.process.start import trust_ours
-from autograder.soundness.exercise import exemplars, own_problems, problems_of, too_few
+from autograder.soundness.exercise import (
+    exemplars,
+    not_there_yet,
+    own_problems,
+    problems_of,
+    unchecked,
+)
 from autograder.soundness.mutation import Report, mutate
+from autograder.soundness.sentences import sentences
 from autograder.soundness.verdicts import verdict_of
 from course_lib.exercises import Slot, slot
 
@@ -41,7 +49,7 @@ __all__ = ["HEAD", "Row", "grader_problems", "leaks", "problems_of", "validate",
 
 # Our own answers end: how busy this machine is must say nothing about them.
 PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=3600)
-COLUMNS = ("wrong", "right", "changed", "killed", "equal", "alive")
+COLUMNS = ("text", "wrong", "right", "changed", "killed", "equal", "alive")
 HEAD = f"{'exercise':<42}" + "".join(f"{name:>9}" for name in COLUMNS)
 
 
@@ -79,8 +87,10 @@ def _row(entry: Slot) -> Row:
     if entry.kind == "explain":
         return Row(entry.name, problems=tuple(problems_of(entry)))
     given = exemplars(entry)
-    problems = [*own_problems(entry), *given.problems, *too_few(entry)]
-    cells = [f"{given.rejected}/{given.wrong}", f"{given.accepted}/{given.right}"]
+    problems = [*own_problems(entry), *given.problems, *not_there_yet(entry, given)]
+    said = len(sentences(entry.doc))
+    cells = [f"{said - len(unchecked(entry))}/{said}"]
+    cells += [f"{given.rejected}/{given.wrong}", f"{given.accepted}/{given.right}"]
     with tqdm(desc=entry.name, leave=False, disable=not sys.stderr.isatty()) as bar:
 
         def watch(done: int, total: int) -> None:

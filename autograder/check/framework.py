@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # a student's process needs no hypothesis, and it is slow to 
     from hypothesis.strategies import SearchStrategy
 
 Implementation = Callable[..., Any]
+Spec = str | Iterable[str]
 
 
 class Wrong(AssertionError):
@@ -73,12 +74,21 @@ class Unusable(Wrong):
 
 
 class Crashed(Exception):
-    """The student's code raised. `line` counts from 1 in their cell, `code` is that line."""
+    """The student's code raised. `line` counts from 1 in their cell, `code` is that line; `kinds`
+    are the names of the exception and of those that it is made of."""
 
     printed = ""
 
-    def __init__(self, error: str, line: int | None = None, code: str = "", program: Any = None):
+    def __init__(
+        self,
+        error: str,
+        line: int | None = None,
+        code: str = "",
+        program: Any = None,
+        kinds: tuple[str, ...] = (),
+    ):
         super().__init__(error)
+        self.kinds = kinds or (error.partition(":")[0],)
         self.error, self.line, self.code, self.program = error, line, code, program
 
 
@@ -124,8 +134,13 @@ class Check:
     examples: int
     seed: int
     hidden: bool
-    spec: str
+    specs: tuple[str, ...]  # all the words of the docstring that the check is about
     what: str = "random programs"  # what the examples are called when they are counted
+
+    @property
+    def spec(self) -> str:
+        """What a failure quotes if it says nothing itself: the words, if they are but one."""
+        return self.specs[0] if len(self.specs) == 1 else ""
 
     @property
     def property(self) -> str:
@@ -134,6 +149,7 @@ class Check:
 
 _checks: dict[str, dict[str, Check]] = {}
 _hidden: dict[str, dict[str, Check]] = {}
+_background: dict[str, list[str]] = {}
 
 
 def checks(
@@ -142,11 +158,15 @@ def checks(
     given: SearchStrategy | None = None,
     examples: int = 50,
     what: str = "random programs",
-    spec: str = "",
+    spec: Spec = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a visible check of `slot`: `function(implementation)`, or, with `given`,
     `function(implementation, example)` for each of `examples` examples. `spec` quotes the words of
-    the exercise's docstring that the check is about; `what` is what the examples are."""
+    the exercise's docstring that the check is about, once or several times: a `Wrong` of the check
+    quotes one of them, or a part of one. `what` is what the examples are.
+
+    A parameter named `rng` gets a numpy generator that belongs to the run of the grader: use it for
+    what `given` does not draw."""
     return _register(_checks, slot, given, examples, None, False, spec, what)
 
 
@@ -157,14 +177,19 @@ def hidden(
     given: SearchStrategy | None = None,
     examples: int = 100,
     what: str = "random programs",
-    spec: str = "",
+    spec: Spec = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a check that only the grader has."""
+    """Register a check that only the grader has. `seed` keeps it apart from the visible ones."""
     return _register(_hidden, slot, given, examples, seed, True, spec, what)
 
 
 def harder(
-    slot: str, name: str, *, seed: int, given: SearchStrategy | None = None, examples: int = 100
+    slot: str,
+    name: str,
+    *,
+    seed: int,
+    given: SearchStrategy | None = None,
+    examples: int = 100,
 ) -> None:
     """The visible check `name` again, hidden, with another seed and (if given) other programs."""
     load_unit("checks", exercises.slot(slot).unit)
@@ -178,6 +203,19 @@ def harder(
         hidden=True,
     )
     _hidden.setdefault(slot, {})[made.name] = made
+
+
+def background(slot: str, words: str, *, because: str) -> None:
+    """Say that nothing can be checked about these words of the docstring, and why. ` ... ` stands
+    for what lies between the two ends of a longer passage."""
+    if not (words.strip() and because.strip()):
+        raise ValueError(f"{slot}: background needs the words and a reason")
+    _background.setdefault(slot, []).append(words)
+
+
+def background_of(slot: str) -> list[str]:
+    load_unit("checks", exercises.slot(slot).unit)
+    return _background.get(slot, [])
 
 
 def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
@@ -198,18 +236,23 @@ def _register(
     examples: int,
     seed: int | None,
     is_hidden: bool,
-    spec: str,
+    spec: Spec,
     what: str,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         name = function.__name__
         number = _stable(f"{slot}/{name}") if seed is None else seed
         table.setdefault(slot, {})[name] = Check(
-            slot, name, function, given, examples, number, is_hidden, spec, what
+            slot, name, function, given, examples, number, is_hidden, _texts(spec), what
         )
         return function
 
     return register
+
+
+def _texts(spec: Spec) -> tuple[str, ...]:
+    given = (spec,) if isinstance(spec, str) else spec
+    return tuple(dict.fromkeys(text for text in given if text))
 
 
 def _stable(text: str) -> int:

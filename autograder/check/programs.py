@@ -11,6 +11,7 @@
       return %3
     }
 
+`deep()` and `diamond()` are for walks: too deep for recursion, too many paths to walk them all.
 The ops keep values small, so that a right answer which computes in another order still compares
 equal. The same seed gives the same programs.
 
@@ -26,7 +27,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from course_lib.ir.graph.build import relu, trace
+from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 
@@ -75,6 +76,18 @@ def deep(count: int = 2000) -> Graph:
         return x
 
     return trace(chain, "f32[2]")
+
+
+def diamond(levels: int = 60) -> Graph:
+    """Values that two nodes share, `levels` times in a row: 3 * levels operations, and 2**levels
+    paths from the output to the input. A walk that goes along each path never ends on it."""
+
+    def shared(x: Node) -> Node:
+        for _ in range(levels):
+            x = apply("max", relu(x), neg(x))
+        return x
+
+    return trace(shared, "f32[2]")
 
 
 def _step(

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Wrong
+from autograder.check.framework import Crashed, Wrong
 from autograder.check.meaning import meaning_of
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
@@ -107,6 +107,34 @@ def number(
             expected=f"{expected:.6g} {unit}" if shown else "",
             spec=spec,
         )
+
+
+def raises(
+    wanted: type[Exception],
+    call: Callable[[], Any],
+    problem: str,
+    *,
+    program: Any = None,
+    spec: str = "",
+) -> None:
+    """`call()`, a call of the answer, raises this exception or one made of it. `problem` says when
+    and why, in a sentence; what came instead is added."""
+    try:
+        result = call()
+    except Crashed as error:
+        if wanted.__name__ in error.kinds:
+            return
+        raise Wrong(
+            problem, program=program, got=error.error, expected=wanted.__name__, spec=spec
+        ) from None
+    got = result if isinstance(result, Graph) else _kind(result)
+    raise Wrong(
+        f"{problem} Yours raised nothing.",
+        program=program,
+        got=got,
+        expected=wanted.__name__,
+        spec=spec,
+    )
 
 
 def a_number(got: Any, *, unit: str) -> float:

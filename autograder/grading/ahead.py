@@ -19,6 +19,7 @@ from typing import Any
 
 from autograder.check.framework import Check, Stop
 from autograder.check.judging import perform
+from autograder.check.steps import limit_now
 from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph
@@ -37,10 +38,13 @@ class Prepared:
 
 
 def prepared(name: str, args: tuple, kwargs: dict) -> Prepared | None:
-    """The call as a message; None if it passes a function, which would call back."""
+    """The call as a message; None if it passes a function, which would call back, or if its steps
+    are counted: then each call has its own limit."""
+    if limit_now() is not None:
+        return None
     codec = Codec()
     try:
-        data = codec.encode(("call", name, args, kwargs))
+        data = codec.encode(("call", name, args, kwargs, None))
     except Unsendable:
         return None
     return None if codec.functions else Prepared(args, data, codec)
@@ -64,5 +68,5 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
         return reference(*args, **kwargs)
 
     with exercises.using({}), contextlib.suppress(Exception, Stop):
-        perform(check, watched, seed)
+        perform(check, watched, seed, shrink=False)
     return tuple(call for call in found if call is not None)

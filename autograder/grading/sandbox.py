@@ -29,11 +29,13 @@ from typing import Any
 
 from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Unusable, Wrong
 from autograder.check.received import without_addresses
+from autograder.check.steps import OutOfSteps, limit_now
 from autograder.grading.ahead import Prepared, identity
 from autograder.grading.worker import HEADER, MORE, NEW_CALL
 from autograder.process.start import PACKAGES, Child, Folder, command_line, mode, protected, user
 from autograder.wire.codec import Codec, Unsendable
 
+SPOKEN = ("return", "raised", "unsendable", "out of steps")  # with what the call printed
 MAX_FRAME = 256 << 20
 BATCH = 60_000  # bytes of calls that are on their way together
 WORKER = Path(__file__).with_name("worker.py")
@@ -166,9 +168,10 @@ class Worker:
         """Call the student's function there. Functions among the arguments are called here."""
         self.printed = ""
         self.codec.reset()
-        known = self.foreseen.get(identity(args, kwargs))
+        steps = limit_now()
+        known = self.foreseen.get(identity(args, kwargs)) if steps is None else None
         if known is None:
-            data = self.codec.encode(("call", name, args, kwargs))
+            data = self.codec.encode(("call", name, args, kwargs, steps))
         else:
             data = known.data
             self.codec.adopt(known.codec)
@@ -197,14 +200,16 @@ class Worker:
                 self.early.setdefault(data, []).append(self._read_frame())
 
     def _outcome(self, kind: Any, rest: list) -> Any:
-        if rest and isinstance(rest[-1], str) and kind in ("return", "raised", "unsendable"):
+        if rest and isinstance(rest[-1], str) and kind in SPOKEN:
             self.printed = without_addresses(rest[-1][:2000])
         if kind == "return" and rest:
             return rest[0]
         if kind == "not attempted":
             raise NotAttempted
         if kind == "raised" and (error := _error(tuple(rest[:3]))):
-            raise Crashed(*error)
+            raise Crashed(*error, kinds=_kinds(rest[3:4]))
+        if kind == "out of steps":
+            raise OutOfSteps
         if kind == "unsendable" and rest:
             raise Unusable(str(rest[0])[:500])
         raise self._lost("The answer's process spoke out of turn.")
@@ -371,6 +376,12 @@ def _batches(calls: Iterable[bytes]) -> Iterator[list[bytes]]:
         batch.append(data)
     if batch:
         yield batch
+
+
+def _kinds(value: list) -> tuple[str, ...]:
+    """The names of an exception's classes, as the worker says."""
+    names = value[0] if value and isinstance(value[0], list) else []
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def _error(value: Any) -> tuple[str, int | None, str] | None:

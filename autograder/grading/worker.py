@@ -3,7 +3,7 @@
     grader                                   worker
       ("cell", source, filename, checked) ->
                                        <-      ("done", error or None)
-      ("call", "passes.dce", args, kwargs) ->
+      ("call", "passes.dce", args, kwargs, at most so many steps or None) ->
                                        <-      ("callback", number, args, kwargs)
       ("result", value)                ->     or ("error", "ValueError", its text)
                                        <-      ("return", value, printed)
@@ -92,12 +92,13 @@ class Pipe:
 class Worker:
     def __init__(self, pipe: Pipe) -> None:
         import autograder
+        from autograder.check.steps import OutOfSteps, counted
         from autograder.wire.codec import Codec, Unsendable
         from course_lib import exercises
 
         self.pipe = pipe
         self.codec = Codec(call=self.callback)
-        self.unsendable = Unsendable
+        self.unsendable, self.out_of_steps, self.counted = Unsendable, OutOfSteps, counted
         self.exercises = exercises
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
@@ -142,21 +143,24 @@ class Worker:
     def answered(self) -> list[str]:
         return sorted(self.exercises.plugs_now())
 
-    def call(self, name: str, args: tuple, kwargs: dict) -> None:
+    def call(self, name: str, args: tuple, kwargs: dict, steps: int | None = None) -> None:
         sys.stdout = sys.stderr = printed = Limited()
         if name != self.running:  # a later cell may have used a name of this answer again
             self.names.update(self.at_check.get(name, {}))
             self.running = name
         run = self.exercises.slot(name).run
         try:
-            with self.exercises.using(self.exercises.plugs_for(name)):
+            with self.exercises.using(self.exercises.plugs_for(name)), self.counted(steps):
                 value = run(*args, **kwargs)
         except Aborted:
             return self.send(("aborted",))
         except NotImplementedError:
             return self.send(("not attempted",))
+        except self.out_of_steps:
+            return self.send(("out of steps", printed.text))
         except BaseException as error:
-            return self.send(("raised", *_described(error), printed.text))
+            kinds = [kind.__name__ for kind in type(error).__mro__][:20]
+            return self.send(("raised", *_described(error), kinds, printed.text))
         try:
             self.send(("return", value, printed.text))
         except self.unsendable as error:

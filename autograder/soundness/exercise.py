@@ -3,7 +3,8 @@
     problems_of(slot("passes.dce"))      ->  []  or  ["the mutant drops_inputs passes: ..."]
 
 Our answer passes every check, the empty stub earns nothing, each wrong answer is rejected, each
-right one passes, and quoted words stand in the specification.
+right one passes, and quoted words stand in the specification. `not_there_yet` says what a complete
+exercise has besides: enough of those answers, and a check for every sentence.
 
 Next room: mutation.py, which makes more wrong answers.
 """
@@ -13,9 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from autograder.check.exemplars import alternatives_of, mutants_of
-from autograder.check.framework import checks_of
+from autograder.check.framework import background_of, checks_of
 from autograder.check.verdict import NOT_ATTEMPTED, PASSED
 from autograder.notebook import check
+from autograder.soundness.sentences import span_of, uncovered
 from autograder.soundness.verdicts import is_full, verdict_of
 from course_lib.exercises import Slot
 
@@ -31,6 +33,7 @@ class Exemplars:
     right: int
     accepted: int
     problems: tuple[str, ...]
+    quotes: frozenset[tuple[str, str]]  # (check, words): what failures quoted
 
 
 def problems_of(entry: Slot) -> list[str]:
@@ -44,9 +47,15 @@ def own_problems(entry: Slot) -> list[str]:
     """What is wrong with the checks, the hints, or our own answer."""
     found = checks_of(entry.name, with_hidden=True)
     problems = [
-        f"{c.name} quotes words that the specification does not have: {c.spec!r}"
+        f"{c.name} quotes words that the specification does not have: {words!r}"
         for c in found
-        if " ".join(c.spec.split()) not in " ".join(entry.doc.split())
+        for words in c.specs
+        if span_of(words, entry.doc) is None
+    ]
+    problems += [
+        f"background quotes words that the specification does not have: {words!r}"
+        for words in background_of(entry.name)
+        if span_of(words, entry.doc) is None
     ]
     if not any(c.hidden for c in found):
         problems.append("it has no hidden check")
@@ -71,16 +80,30 @@ def exemplars(entry: Slot) -> Exemplars:
     problems = [f"the mutant {name} is not rejected: {v!r}" for name, v in passed.items()]
     problems += [f"the alternative {name} does not pass: {v!r}" for name, v in failed.items()]
     rejected, accepted = len(wrong) - len(passed), len(right) - len(failed)
-    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems))
+    quotes = frozenset((v.check, v.spec) for v in wrong.values() if v.spec)
+    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems), quotes)
 
 
-def too_few(entry: Slot) -> list[str]:
-    """Is the measure of the checks itself too short?"""
-    wrong, right = len(mutants_of(entry.name)), len(alternatives_of(entry.name))
-    problems = [f"{wrong} mutants; it wants {MUTANTS}"] if wrong < MUTANTS else []
-    if right < ALTERNATIVES:
-        problems.append(f"{right} alternatives; it wants {ALTERNATIVES}")
+def not_there_yet(entry: Slot, given: Exemplars | None = None) -> list[str]:
+    """What is missing until one can say that the checks judge what the text says."""
+    if entry.kind == "explain":
+        return []
+    given = given or exemplars(entry)
+    problems = [f"{given.wrong} mutants; it wants {MUTANTS}"] if given.wrong < MUTANTS else []
+    if given.right < ALTERNATIVES:
+        problems.append(f"{given.right} alternatives; it wants {ALTERNATIVES}")
+    problems += [f"no check is about: {sentence}" for sentence in unchecked(entry)]
+    declared = {c.name: c.specs for c in checks_of(entry.name, with_hidden=True)}
+    for name, words in sorted(given.quotes):
+        if not any(" ".join(words.split()) in " ".join(s.split()) for s in declared[name]):
+            problems.append(f"{name} quotes, and does not declare: {words!r}")
     return problems
+
+
+def unchecked(entry: Slot) -> list[str]:
+    """The sentences of the specification that no check and no background is about."""
+    quotes = [words for c in checks_of(entry.name, with_hidden=True) for words in c.specs]
+    return uncovered(entry.doc, [*quotes, *background_of(entry.name)])
 
 
 def _rubric_problems(entry: Slot) -> list[str]:

@@ -53,6 +53,7 @@ _PAIRS = (
 )
 TWINS = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
 TRANSPARENT = ("sorted", "reversed", "abs")  # a call that may be left out
+SYMMETRIC = ("min", "max")  # of numbers; `key=` and equal ones are rare
 UNTOUCHED = ("annotation", "returns", "decorator_list", "type_comment", "args", "ctx", "op", "ops")
 
 
@@ -70,6 +71,8 @@ def changes(root: ast.stmt, names: Names) -> Iterator[int]:
         value = getattr(owner, name)
         if isinstance(value, ast.AST):
             for new in (*_instead(value, names), *_by_place(owner, name, value, parameters)):
+                if hasattr(new, "is_turned") and _is_set(owner, name):
+                    continue
                 setattr(owner, name, new)
                 yield getattr(value, "lineno", 0)
             setattr(owner, name, value)
@@ -82,6 +85,8 @@ def changes(root: ast.stmt, names: Names) -> Iterator[int]:
         else:
             for index, item in enumerate(value):
                 for new in (*_instead(item, names), *_by_place(owner, name, item, parameters)):
+                    if hasattr(new, "is_turned") and _is_set(owner, name):
+                        continue
                     value[index] = new
                     yield getattr(item, "lineno", 0)
                 value[index] = item
@@ -105,6 +110,13 @@ def _places(node: ast.AST, parameters: tuple[str, ...]) -> Iterator[tuple[ast.AS
             yield node, name, parameters
         for child in children:
             yield from _places(child, parameters)
+
+
+def _is_set(owner: ast.AST, name: str) -> bool:
+    """Is a tuple there read as a set: `except (A, B)`, `isinstance(x, (A, B))`, `x in (1, 2)`?"""
+    call = isinstance(owner, ast.Call) and getattr(owner.func, "id", "") == "isinstance"
+    among = isinstance(owner, ast.Compare) and isinstance(owner.ops[-1], (ast.In, ast.NotIn))
+    return call or (among and name == "comparators") or isinstance(owner, ast.ExceptHandler)
 
 
 def _is_body(name: str, value: list[Any]) -> bool:
@@ -248,12 +260,12 @@ def _of_unary_op(node: ast.UnaryOp) -> Iterator[ast.AST]:
 
 
 def _of_call(node: ast.Call) -> Iterator[ast.AST]:
+    name = getattr(node.func, "id", "")
     plain = [i for i, a in enumerate(node.args) if not isinstance(a, ast.Starred)]
-    for i, j in itertools.pairwise(plain):
+    for i, j in itertools.pairwise(plain if name not in SYMMETRIC else []):
         arguments = list(node.args)
         arguments[i], arguments[j] = arguments[j], arguments[i]
         yield _with(node, args=arguments)
-    name = getattr(node.func, "id", "")
     if name in TRANSPARENT and node.args:
         yield node.args[0]
     if name == "sorted" and not any(k.arg == "reverse" for k in node.keywords):
@@ -269,7 +281,9 @@ def _of_elements(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
         if rest or not isinstance(node, ast.Set):
             yield _with(node, elts=rest)
     if len(node.elts) > 1 and not isinstance(node, ast.Set):
-        yield _with(node, elts=node.elts[::-1])
+        turned = _with(node, elts=node.elts[::-1])
+        turned.is_turned = True  # for _is_set: in some places the order says nothing
+        yield turned
 
 
 def _of_dict(node: ast.Dict) -> Iterator[ast.AST]:

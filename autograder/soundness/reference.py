@@ -46,8 +46,11 @@ class Changed:
         """The parts of the line, before and after, that differ, with a little around them."""
         start = _alike(self.old, self.new)
         back = _alike(self.old[start:][::-1], self.new[start:][::-1])
-        left, right = max(0, start - SHOWN), max(0, back - SHOWN)
-        old, new = (text[left : len(text) - right].strip() for text in (self.old, self.new))
+        left = self.old.rfind(" ", 0, max(0, start - SHOWN)) + 1
+        old, new = (
+            text[left : min(len(text) - max(0, back - SHOWN), start + 2 * SHOWN)].strip()
+            for text in (self.old, self.new)
+        )
         return old, new
 
     def __str__(self) -> str:

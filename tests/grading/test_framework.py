@@ -31,7 +31,7 @@ def test_failure_comes_back_as_the_smallest_program():
     with plugged("u99.sweep", lambda graph: graph):
         verdict = check("u99.sweep")
     assert verdict.kind == "wrong" and verdict.check == "leaves_nothing_dead"
-    assert len(parse_graph(verdict.program).nodes) == 3, verdict.program
+    assert len(parse_graph(verdict.program).nodes) == 2, verdict.program
     assert verdict.spec in slot("u99.sweep").doc
 
 
@@ -105,7 +105,7 @@ def test_what_the_answer_printed_is_shown_with_the_failure(capsys):
 
     with plugged("u99.sweep", talks):
         verdict = check("u99.sweep")
-    assert verdict.printed == "nodes: 3\n" and not capsys.readouterr().out
+    assert verdict.printed == "nodes: 2\n" and not capsys.readouterr().out
 
 
 def test_nothing_is_raised_in_a_notebook():
@@ -254,7 +254,7 @@ def test_validate_looks_at_the_notebook(source):
     assert leaks(source, source.exercises()) == []
     rows = {row.name: row for row in validate(99, EXAMPLE)}
     assert rows["u99_example"].problems == ()
-    assert rows["u99.sweep"].cells[:2] == ("3/3", "1/1") and len(rows["u99.sweep"].cells) == 6
+    assert rows["u99.sweep"].cells[1:3] == ("3/3", "1/1") and len(rows["u99.sweep"].cells) == 7
 
 
 def test_checks_are_reproducible_by_their_seed():

@@ -21,9 +21,11 @@ def _leave_alone(graph: Graph) -> Graph:
     hints=("Which nodes does an output need?", "Walk back.", "Keep topological_order(outputs)."),
 )
 def sweep(graph: Graph) -> Graph:
-    """Remove every node that no output needs. Inputs stay.
+    """Remove every node that no output needs.
 
-    %0 = neg(%a); %1 = relu(%a); return %1   ->   %1 = relu(%a); return %1
+    Inputs stay.
+
+        %0 = neg(%a); %1 = relu(%a); return %1   ->   %1 = relu(%a); return %1
     """
     # The inputs are part of the signature.
     kept = _needed(graph)

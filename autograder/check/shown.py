@@ -1,0 +1,76 @@
+"""Values as text for a verdict: short, the same on every run, and with the difference in sight.
+
+    shown(graph)                  "graph @main(...) ...", and "... and 312 more lines" if it is long
+    shown_pair(got, expected)     where one is long, from their first difference on
+
+Nothing that is shown holds an address (`<object object at 0x7f31...>`): two runs say the same.
+
+Next room: verdict.py, what is done with the texts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograder.check.received import without_addresses
+from course_lib.ir.graph.graph import Graph, print_graph
+
+CALL_LIMIT = 300  # characters of each argument of a call that is shown
+LINES, WIDTH = 60, 400  # of a text that is shown; a line may hold a fused body or an array
+CONTEXT = 3  # equal lines that are kept before the first difference
+
+
+def shown(value: Any) -> str:
+    """A value as a learner sees it; "" for None."""
+    return "" if value is None else _beginning(printed(value).split("\n"))
+
+
+def shown_pair(got: Any, expected: Any) -> tuple[str, str]:
+    """Both as text. If one is too long, what both begin with is left out."""
+    texts = [printed(value).split("\n") if value is not None else [] for value in (got, expected)]
+    mine, ours = texts
+    alike = 0
+    while alike < min(len(mine), len(ours)) and mine[alike] == ours[alike]:
+        alike += 1
+    skip = alike - CONTEXT if mine and ours and max(len(mine), len(ours)) > LINES else 0
+    if skip > 1:
+        left_out = f"... {skip} lines that are the same in both"
+        mine, ours = [left_out, *mine[skip:]], [left_out, *ours[skip:]]
+    return _beginning(mine), _beginning(ours)
+
+
+def printed(value: Any) -> str:
+    """The whole text of a value, without addresses."""
+    if isinstance(value, str):
+        text = value
+    else:
+        text = print_graph(value) if isinstance(value, Graph) else repr(value)
+    return without_addresses(text)
+
+
+def error_text(error: BaseException) -> str:
+    """Type and words of an error that a student's code may have made: its text may raise, too."""
+    try:
+        text = str(error)[:500]
+    except Exception:
+        text = "(an error that cannot be shown)"
+    return without_addresses(f"{type(error).__name__}: {text}")
+
+
+def call_text(slot_name: str, args: tuple, kwargs: dict) -> str:
+    """A call as text: the graph that it is about, or the call as it would be typed."""
+    if len(args) == 1 and not kwargs and hasattr(args[0], "nodes"):
+        return printed(args[0])
+    parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
+    return f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
+
+
+def _short(value: Any) -> str:
+    text = printed(repr(value))
+    return text if len(text) <= CALL_LIMIT else text[:CALL_LIMIT] + "..."
+
+
+def _beginning(lines: list[str]) -> str:
+    kept = [line if len(line) <= WIDTH else f"{line[:WIDTH]} ..." for line in lines[:LINES]]
+    more = len([line for line in lines[LINES:] if line.strip()])
+    return "\n".join([*kept, f"... and {more} more lines"] if more else kept)

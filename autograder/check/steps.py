@@ -1,0 +1,116 @@
+"""How much work does an answer do? Counted in lines of Python, never in seconds.
+
+    few = with_steps(cse, 200_000, "a program of 1,200 operations", "compare no pairs")
+    few(graph)       # raises TimedOut: "More than 200,000 steps for a program of 1,200 operations"
+
+A step is a line of Python that runs in the call, in the student's code or in what it calls. The
+count is the same on every machine. The call is stopped at the limit, in the process where it runs:
+a notebook's own, or the grader's worker. What one line does in C (a `sorted`, an `in` on a list)
+is one step, so a bound is for walks that repeat; take a generous one, ten times what ours needs.
+
+Next room: programs.py, whose `diamond` has 2**60 paths; properties.py, the assertions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import sys
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import Any
+
+from autograder.check.framework import Implementation, TimedOut
+
+_limit: ContextVar[int | None] = ContextVar("step limit", default=None)
+
+
+class OutOfSteps(TimedOut):
+    """The call took more steps than it may. A count, so there is no point in trying again."""
+
+
+def with_steps(
+    implementation: Implementation, limit: int, what: str, because: str = ""
+) -> Implementation:
+    """The answer, with at most `limit` steps for a call. `what` is what it is called with, and
+    `because` what usually is the reason if it takes more; both are shown to the student."""
+
+    @functools.wraps(implementation)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        token = _limit.set(limit)
+        try:
+            return implementation(*args, **kwargs)
+        except OutOfSteps as stop:
+            reason = f": {because}" if because else ""
+            stop.problem = f"More than {limit:,} steps for {what}{reason}."
+            stop.args, stop.program = (stop.problem,), what
+            raise
+        finally:
+            _limit.reset(token)
+
+    return call
+
+
+def limit_now() -> int | None:
+    """How many steps the call that is made now may take; None for any number."""
+    return _limit.get()
+
+
+@contextlib.contextmanager
+def counted(limit: int | None) -> Iterator[None]:
+    """Run the block, which is the student's code; raise OutOfSteps once it took `limit` steps."""
+    if limit is None:
+        yield
+        return
+    counter = _Counter(limit)
+    with _monitored(counter) if hasattr(sys, "monitoring") else _traced(counter):
+        yield
+    if counter.left < 0:  # an `except:` of the student's own took it
+        raise OutOfSteps
+
+
+class _Counter:
+    def __init__(self, limit: int):
+        self.left = limit
+
+    def step(self) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise OutOfSteps
+
+
+@contextlib.contextmanager
+def _traced(counter: _Counter) -> Iterator[None]:
+    """Python 3.11: a trace function. A debugger's or a coverage's is back afterwards."""
+
+    def local(frame: Any, event: str, _: Any) -> Any:
+        if event == "line":
+            counter.step()
+        return local
+
+    before = sys.gettrace()
+    sys.settrace(lambda frame, event, _: local)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+@contextlib.contextmanager
+def _monitored(counter: _Counter) -> Iterator[None]:
+    """Python 3.12 and later: `sys.monitoring`, which leaves debuggers alone."""
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined]
+    tool = next((n for n in range(5, -1, -1) if monitoring.get_tool(n) is None), None)
+    if tool is None:
+        with _traced(counter):
+            yield
+        return
+    monitoring.use_tool_id(tool, "steps of an answer")
+    monitoring.register_callback(tool, monitoring.events.LINE, lambda code, line: counter.step())
+    monitoring.set_events(tool, monitoring.events.LINE)
+    try:
+        yield
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.register_callback(tool, monitoring.events.LINE, None)
+        monitoring.free_tool_id(tool)

@@ -1,0 +1,120 @@
+"""Work is counted in lines of Python: the same in a notebook and in the grader's worker."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from autograder.check.framework import TimedOut
+from autograder.check.programs import deep, diamond
+from autograder.check.steps import OutOfSteps, counted, with_steps
+from autograder.grading.sandbox import Worker
+from autograder.notebook import here
+from course_lib.exercises import plugged, slot
+
+ALONG_EVERY_PATH = """
+from dataclasses import replace
+from autograder import implements
+
+@implements("u99.sweep")
+def sweep(graph):
+    kept = set(graph.inputs)
+
+    def walk(node):
+        kept.add(node)
+        for i in node.inputs:
+            walk(i)
+
+    for node in graph.outputs:
+        walk(node)
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in kept))
+"""
+WORDS = "each shared node is walked once for each path to it"
+
+
+def along_every_path():
+    names: dict = {}
+    exec(ALONG_EVERY_PATH.replace('@implements("u99.sweep")', ""), names)
+    return names["sweep"]
+
+
+def test_a_diamond_has_a_path_for_every_choice():
+    paths: dict = {}
+    for node in diamond(60).nodes:
+        paths[node] = sum(paths[i] for i in node.inputs) or 1
+    assert max(paths.values()) == 2**60 and len(paths) == 1 + 3 * 60
+
+
+def test_a_notebook_stops_an_answer_at_the_limit_and_says_why():
+    with plugged("u99.sweep", along_every_path()):
+        few = with_steps(here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
+        with pytest.raises(TimedOut) as stopped:
+            few(diamond())
+    assert stopped.value.problem == f"More than 20,000 steps for 180 operations: {WORDS}."
+
+
+def test_an_answer_that_looks_at_each_node_once_stays_far_below():
+    with plugged("u99.sweep", slot("u99.sweep").reference):
+        few = with_steps(here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
+        assert len(few(diamond()).ops) == 180
+
+
+def test_the_grader_counts_the_same_way(assignment):
+    with Worker(assignment.edition) as worker:
+        assert worker.cell(ALONG_EVERY_PATH, "<cell 1>") is None
+
+        def answer(*args, **kwargs):
+            return worker.call("u99.sweep", args, kwargs)
+
+        few = with_steps(answer, 20_000, "180 operations", WORDS)
+        with pytest.raises(TimedOut, match="More than 20,000 steps"):
+            few(diamond())
+        assert len(few(diamond(3)).ops) == 9, "the worker lives, and a small program is no problem"
+
+
+def test_the_count_is_the_same_every_time():
+    def work():
+        total = 0
+        for i in range(10):
+            total += i
+        return total
+
+    def fits(limit):
+        try:
+            with counted(limit):
+                work()
+        except OutOfSteps:
+            return False
+        return True
+
+    least = next(limit for limit in range(100) if fits(limit))
+    assert [fits(least) for _ in range(5)] == [True] * 5 and not fits(least - 1)
+    assert 20 <= least <= 40, "two lines a turn, and a few around them"
+
+
+def test_an_answer_cannot_swallow_the_end():
+    def stubborn():
+        while True:
+            try:
+                for _ in range(100):
+                    pass
+            except BaseException:
+                return "caught"
+
+    with pytest.raises(OutOfSteps), counted(50):
+        stubborn()
+
+
+def test_a_debugger_is_back_afterwards():
+    def tracer(frame, event, argument):
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        with counted(1000):
+            deep(2)
+        assert sys.gettrace() is tracer
+    finally:
+        sys.settrace(before)
