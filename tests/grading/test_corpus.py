@@ -113,7 +113,8 @@ def test_every_attack_gets_its_verdict(name, cases, attacked, notebook, places):
     assert state(places) == before
     page = feedback_page(report, "ada")
     assert len(page) < 500_000 and "<script" not in page
-    assert not any(str(COURSE) in v.problem + v.error for v in report.verdicts)
+    if not name.startswith("files"):  # those name its places themselves
+        assert not any(str(COURSE) in v.problem + v.error for v in report.verdicts)
 
 
 files = load("files").FILES

@@ -240,8 +240,8 @@ FILES: dict[str, Case] = {
     "memory_of_no_process": ("os.memfd_create('x')\n" + RIGHT, X, "refused"),
     "system_v_memory": (
         "import ctypes\nassert ctypes.CDLL(None).shmget(0, 1 << 30, 0o1600) >= 0\n" + RIGHT, X, "refused"),
-    "other_processes": ("assert len([p for p in os.listdir('/proc') if p.isdigit()]) > 1\n" + RIGHT, X,
-                        "none but itself"),
+    "other_processes": ("assert len([p for p in os.listdir('/proc') if p.isdigit()]) > 2\n" + RIGHT, X,
+                        "none but itself, and bubblewrap"),
     "environment": ("assert 'COURSE' in str(os.environ) or 'SSH' in str(os.environ)\n" + RIGHT, X,
                     "nothing of the teacher's"),
     "socket": ("import socket\nsocket.socket()\n" + RIGHT, X, "refused"),
