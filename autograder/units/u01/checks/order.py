@@ -38,7 +38,8 @@ def orders_small_programs(topological_order):
     programs = (
         [X], [a], [b], [a + c], [c + a], [a * b - c], [b + c],
         [b, c], [c, a, b], [b, b], [a, X], [Y, b], [X + same_name], [twins],
-        [select(apply("lt", c, b), const(2.0), a)], [low, high, low - high], [b, const(3.0)],
+        [select(apply("lt", c, b), const(2.0), a), select(apply("lt", a, X), X, Y)],
+        [low, high, low - high], [b, const(3.0)],
         [high + low, a], [neg(const(1.0)), neg(const(1.0))],
     )  # fmt: skip
     for roots in programs:

@@ -55,6 +55,19 @@ def rounds_up(size, kernel, stride=1, dilation=1, low=0, high=0):
 
 
 @alternative("ir.windows.positions")
+def by_halving(size, kernel, stride=1, dilation=1, low=0, high=0):
+    """The last position that fits, by bisection."""
+    reach, least, most = dilation * (kernel - 1), 0, low + size + high + 1
+    while least < most:
+        middle = (least + most) // 2
+        if middle * stride + reach < low + size + high:
+            least = middle + 1
+        else:
+            most = middle
+    return least
+
+
+@alternative("ir.windows.positions")
 def as_the_length_of_a_range(size, kernel, stride=1, dilation=1, low=0, high=0):
     return len(range(0, low + size + high - dilation * (kernel - 1), stride))
 
@@ -117,6 +130,39 @@ def by_binary_digits():
         return y
 
     return trace(to_63, "f32[4]")
+
+
+@mutant("u01.power")
+def of_integers():
+    """The input has a floating type; this one is an i32."""
+
+    def to_63(x):
+        x3 = x * x * x
+        x7 = x3 * x3 * x
+        x56 = (x14 := x7 * x7) * x14 * (x14 * x14)
+        return x56 * x7
+
+    return trace(to_63, "i32[4]")
+
+
+@alternative("u01.power")
+def in_f16():
+    def to_63(x):
+        x3 = x * x * x
+        x7 = x3 * x3 * x
+        x28 = (x14 := x7 * x7) * x14
+        return x28 * x28 * x7
+
+    return trace(to_63, "f16[]")
+
+
+@alternative("u01.power")
+def listed_by_hand():
+    x = inp("x", "f64[n]")
+    nodes = [x]
+    for a, b in ((0, 0), (1, 0), (2, 2), (3, 0), (4, 4), (5, 4), (6, 6), (7, 6)):
+        nodes.append(nodes[a] * nodes[b])
+    return Graph("power", (x,), tuple(nodes), (nodes[-1],))
 
 
 @alternative("u01.power")
@@ -223,6 +269,61 @@ def returns_each_value_once(source, *types):
     return Graph("main", graph.inputs, graph.nodes, tuple(dict.fromkeys(graph.outputs)))
 
 
+@mutant("u01.record")
+def simplifies_as_it_records(source, *types):
+    """x + -y is x - y, but Python performed a neg and an add."""
+    graph = _recorded(_Refuses, source, types)
+
+    def visit(node, inputs):
+        if node.op == "add" and inputs[1].op == "neg":
+            return apply("sub", inputs[0], inputs[1].inputs[0])
+        return node.with_inputs(inputs)
+
+    return graph.rebuild(visit)
+
+
+@mutant("u01.record")
+def all_numbers_are_f32(source, *types):
+    """The constant beside an f64 or an i32 is an f32 to it."""
+    graph = _recorded(_Refuses, source, types)
+    if any(not t.startswith("f32") for t in types):
+        raise ValueError("operands must have one element type, got f64, f32")
+    return graph
+
+
+@alternative("u01.record")
+def with_methods_made_in_a_loop(source, *types):
+    """A class whose methods are made from a table; the tape holds nodes, constants come before."""
+    function, tape = eval(source), []
+
+    class Value:
+        def __init__(self, node):
+            self.node = node
+
+        def __bool__(self):
+            raise TypeError("a recorded value has no truth")
+
+    def method(op, turned):
+        def perform(*values):
+            nodes = [v.node if isinstance(v, Value) else v for v in values]
+            tape.append(apply(op, *(nodes[::-1] if turned else nodes)))
+            return Value(tape[-1])
+
+        return perform
+
+    for python, op in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div")):
+        setattr(Value, f"__{python}__", method(op, False))
+        setattr(Value, f"__r{python}__", method(op, True))
+    Value.__neg__ = method("neg", False)
+    names = function.__code__.co_varnames
+    inputs = [inp(name, t) for name, t in zip(names, types, strict=False)]
+    result = function(*map(Value, inputs))
+    results = result if isinstance(result, tuple) else (result,)
+    constants = [i for node in tape for i in node.inputs if i.op == "constant"]
+    nodes = (*inputs, *dict.fromkeys(constants), *tape)
+    return Graph("main", tuple(inputs), nodes, tuple(r.node for r in results))
+
+
 @alternative("u01.record")
 def with_the_constants_first(source, *types):
     graph = _recorded(_Refuses, source, types)
@@ -277,6 +378,16 @@ def the_line_itself():
     return "stablehlo.broadcast_in_dim"
 
 
+@mutant("u01.wrong_line")
+def the_bias():
+    return "%cst"
+
+
+@alternative("u01.wrong_line")
+def as_it_stands():
+    return "%5"
+
+
 @alternative("u01.wrong_line")
 def without_the_sign():
     return "5"
@@ -308,6 +419,21 @@ def for_k_of_512():
 @mutant("u01.limit")
 def of_the_square():
     return 512 / 6
+
+
+@mutant("u01.limit")
+def without_end():
+    return float("inf")
+
+
+@alternative("u01.limit")
+def as_a_fraction():
+    return 256 / 5
+
+
+@alternative("u01.limit")
+def to_three_digits():
+    return np.float64(51.2)
 
 
 @alternative("u01.limit")

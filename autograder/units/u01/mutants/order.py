@@ -84,6 +84,36 @@ def changes_done(roots, done=frozenset()):
     return order
 
 
+@mutant("ir.graph.topological_order")
+def seen_when_it_is_met(roots, done=frozenset()):
+    """Marks a node when somebody reads it, not when it is placed: too early for a + relu(a)."""
+    order, met, stack = [], set(done), []
+    for root in roots:
+        if root not in met:
+            met.add(root)
+            stack.append((root, False))
+        while stack:
+            node, ready = stack.pop()
+            if ready:
+                order.append(node)
+                continue
+            stack.append((node, True))
+            for operand in node.inputs:
+                if operand not in met:
+                    met.add(operand)
+                    stack.append((operand, False))
+    return order
+
+
+@mutant("ir.graph.topological_order")
+def by_name(roots, done=frozenset()):
+    """Two nodes may share a name; one of them is lost."""
+    first = {}
+    for node in kahn(roots, done):
+        first.setdefault(node.name or node, node)
+    return list(first.values())
+
+
 @alternative("ir.graph.topological_order")
 def by_graphlib(roots, done=frozenset()):
     needed, todo = {}, list(roots)
@@ -191,12 +221,59 @@ def the_operand(nodes):
 
 @mutant("ir.verify.misplaced")
 def counts_from_one(nodes):
-    place = by_slices(nodes)
+    place = with_a_dict_of_positions(nodes)
     return None if place is None else place + 1
 
 
+@mutant("ir.verify.misplaced")
+def names_are_values(nodes):
+    """A name that was seen is a value that was seen; without a name, it asks for the object."""
+    seen = set()
+    for place, node in enumerate(nodes):
+        keys = [i.name or i for i in node.inputs]
+        if (node.name or node) in seen or not seen.issuperset(keys):
+            return place
+        seen.add(node.name or node)
+    return None
+
+
+@mutant("ir.verify.misplaced")
+def looks_at_two_operands(nodes):
+    """A select has three."""
+    seen = set()
+    for place, node in enumerate(nodes):
+        if node in seen or not seen.issuperset(node.inputs[:2]):
+            return place
+        seen.add(node)
+    return None
+
+
 @alternative("ir.verify.misplaced")
-def by_slices(nodes):
+def by_first_places(nodes):
+    """Where each value is defined first, and then all positions at once."""
+    first = {}
+    for place, node in enumerate(nodes):
+        first.setdefault(node, place)
+    after = len(nodes)
+
+    def wrong(place, node):
+        return first[node] < place or any(first.get(i, after) >= place for i in node.inputs)
+
+    return min((k for k, node in enumerate(nodes) if wrong(k, node)), default=None)
+
+
+@alternative("ir.verify.misplaced")
+def with_ids_in_a_set(nodes):
+    seen = set()
+    for place, node in enumerate(nodes):
+        if id(node) in seen or not all(id(i) in seen for i in node.inputs):
+            return place
+        seen.add(id(node))
+    return None
+
+
+@alternative("ir.verify.misplaced")
+def with_a_dict_of_positions(nodes):
     position = {}
     for place, node in enumerate(nodes):
         if node in position or any(i not in position for i in node.inputs):

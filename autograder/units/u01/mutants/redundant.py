@@ -84,6 +84,52 @@ def through_copies(lines, inputs, outputs):
     }
 
 
+@mutant("u01.redundant")
+def any_convolution(lines, inputs, outputs):
+    """A ConvTranspose and a Gemm have weights, too; the text says Conv."""
+    kinds = {"ConvTranspose": "Conv", "Gemm": "Conv"}
+    return _reasons([(r, kinds.get(op, op), o) for r, op, o in lines], inputs, outputs)
+
+
+@mutant("u01.redundant")
+def the_first_output(lines, inputs, outputs):
+    """There may be several."""
+    return _reasons(lines, inputs, outputs[:1])
+
+
+@alternative("u01.redundant")
+def with_patterns(lines, inputs, outputs):
+    """The three reasons as cases of a match statement."""
+    depends, readers, made, found = dict.fromkeys(inputs, True), {}, {}, {}
+    for result, op, operands in lines:
+        made[result] = (op, operands)
+        for name in set(operands):
+            readers.setdefault(name, []).append(result)
+
+    def free(names):
+        return not any(depends.get(name) for name in names)
+
+    for result, op, operands in lines:
+        match op, [*operands]:
+            case "Shape", _:
+                data = []
+            case "CastLike", [first, *_]:
+                data = [first]
+            case _:
+                data = operands
+        depends[result] = not free(data)
+        if not depends[result]:
+            found[result] = "fixed"
+        elif op == "Identity":
+            found[result] = "copy"
+        elif op == "BatchNormalization" and made.get(operands[0], [""])[0] == "Conv":
+            conv, *rest = operands
+            alone = readers[conv] == [result] and conv not in outputs
+            if alone and free(rest) and free(made[conv][1][1:]):
+                found[result] = "absorbed"
+    return found
+
+
 @alternative("u01.redundant")
 def by_asking_backwards(lines, inputs, outputs):
     made = {result: (op, list(operands)) for result, op, operands in lines}

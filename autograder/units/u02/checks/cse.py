@@ -159,9 +159,15 @@ def _doubled(graph: Graph) -> Graph:
 
 @functools.cache
 def _equal() -> list[tuple[Graph, Graph, str, str]]:
+    large = np.linspace(0, 1, 300, dtype=np.float32)
+    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[300]")
+    once = trace(lambda x: (y := x + const(large)) * y, "f32[300]")
     return [
-        (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
-        for text, wanted, problem, spec in _EQUAL
+        *(
+            (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
+            for text, wanted, problem, spec in _EQUAL
+        ),
+        (twice, once, "The two constants are large, and hold the same bytes.", _BYTES),
     ]
 
 

@@ -11,7 +11,7 @@ from autograder.check.properties import valid_graph
 from autograder.units.u02.checks.shared import doubled_often, in_the_compiler, on_deep
 from course_lib.ir.graph.build import exp, neg, relu, trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import apply, const
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
 
@@ -121,7 +121,10 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
 
 @functools.cache
 def _live() -> list[tuple[Graph, str]]:
-    return [(parse_graph(f"graph @live{text}"), why) for text, why in _LIVE]
+    programs = [(parse_graph(f"graph @live{text}"), why) for text, why in _LIVE]
+    x, y = inp("x", "f32[4]"), inp("y", "f32[4]")
+    turned = Graph("turned", (x, y), (y, x, last := neg(y)), (last,))
+    return [*programs, (turned, "The inputs are x and y, in this order; the nodes begin with y.")]
 
 
 # Programs with hardly anything dead, and what is special about them.
@@ -131,6 +134,9 @@ _LIVE = [
      "The same value is returned twice."),
     ("(%x: f32[0]) -> (f32[0], f32[], f32[0]) {\n %c = constant dense<2.0> : f32[]\n"
      " %a = neg(%x) : f32[0]\n return %a, %c, %x\n}", "A constant and an input are returned."),
+    ("(%x: f32[2]) -> (f32[2]) {\n %a = reshape(%x) {shape = [2]} : f32[2]\n"
+     " %b = cast(%a) {dtype = \"f32\"} : f32[2]\n return %b\n}",
+     "What moves nothing stays: that is simplify."),
     ("(%x: f64[2]) -> (f64[2]) {\n %a = neg(%x) : f64[2] loc(\"fc\")\n %b = neg(%a) : f64[2]\n"
      " %c = neg(%x) : f64[2]\n %d = sub(%b, %c) : f64[2]\n return %d\n}",
      "Equal nodes and what cancels stay: merging and simplifying are other passes."),

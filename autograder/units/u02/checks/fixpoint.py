@@ -23,7 +23,7 @@ from course_lib import exercises
 from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import const
+from course_lib.ir.graph.node import Node, const
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
@@ -39,14 +39,34 @@ from course_lib.passes.infra.manager import PassError, run_passes
 def _countdown(graph: Graph) -> Graph:
     """A pass with three rounds of work: x * 3.0 -> x * 2.0 -> x * 1.0 -> x * 0.0, then rest."""
     (x,) = graph.inputs
-    number = float(graph.constants[0].value)
-    return Graph.of([x], [x * const(max(number - 1.0, 0.0))], graph.name)
+    numbers = graph.constants[0].value.copy()
+    first = (0,) * numbers.ndim
+    numbers[first] = max(float(numbers[first]) - 1.0, 0.0)
+    return Graph.of([x], [x * const(numbers)], graph.name)
 
 
 def _flip(graph: Graph) -> Graph:
     """A pass that never rests: relu -> exp -> relu -> ..."""
     (x,) = graph.inputs
     return Graph.of([x], [exp(x) if graph.ops[0].op == "relu" else relu(x)], graph.name)
+
+
+def _renamed(graph: Graph) -> Graph:
+    """A pass that calls every node otherwise, each time it runs, and changes nothing."""
+
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+        return replace(node, inputs=inputs, name=f"{node.name}_again")
+
+    return graph.rebuild(visit)
+
+
+def _long() -> tuple[Graph, Graph]:
+    """x times 40 numbers that are printed as dense<...>, and the same with 0.0 as the first."""
+    ones = np.ones(40, np.float32)
+    made = [ones.copy(), ones.copy()]
+    made[0][0], made[1][0] = 3.0, 0.0
+    first, last = (trace(lambda x, c=c: x * const(c), "f32[40]") for c in made)
+    return first, last
 
 
 def _anew(graph: Graph) -> Graph:
@@ -73,6 +93,9 @@ def runs_until_nothing_changes(fixpoint):
         ("flip flop", [_flip, _flip], 1, (flips, flips),
          "Each pass changes the program, and the round as a whole does not: flip undoes flip."),
         ("new", [_anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
+        ("rename", [_renamed], 1, (flips, flips), "Other names are no other program."),
+        ("down new", [_countdown, _anew], 4, _long(), "One of 40 numbers changes in each of "
+         "three rounds, and none in the fourth."),
     ):  # fmt: skip
         _comes_to_rest(fixpoint, programs, names.split(), passes, rounds, why)
     program = _times(3.0)
@@ -102,7 +125,8 @@ def _comes_to_rest(
 ) -> None:
     calls: list[str] = []
     before, result = programs
-    noted = [_noted(calls, name, one) for name, one in zip(names, passes, strict=True)]
+    each = {name: _noted(calls, name, one) for name, one in zip(names, passes, strict=True)}
+    noted = [each[name] for name in names]
     options = "".join(f", {k}={v}" for k, v in limit.items())
     why = f"fixpoint(graph, [{', '.join(names)}]{options}): {why}"
     try:

@@ -260,7 +260,7 @@ _FOLDED = [
     ("""(%x: f32[2], %y: f32[2]) -> (f32[2], f32[2], f32[2]) {
   %one = constant dense<1.0> : f32[]
   %also = constant dense<1.0> : f32[]
-  %zero = constant dense<0.0> : f32[]
+  %zero = constant dense<[0.0, 0.0]> : f32[2]
   %a = add(%x, %one) : f32[2]
   %b = add(%a, %also) : f32[2]
   %c = mul(%x, %zero) : f32[2]
@@ -269,7 +269,7 @@ _FOLDED = [
 }""", """(%x: f32[2], %y: f32[2]) -> (f32[2], f32[2], f32[2]) {
   %one = constant dense<1.0> : f32[]
   %also = constant dense<1.0> : f32[]
-  %zero = constant dense<0.0> : f32[]
+  %zero = constant dense<[0.0, 0.0]> : f32[2]
   %a = add(%x, %one) : f32[2]
   %b = add(%a, %also) : f32[2]
   %c = mul(%x, %zero) : f32[2]

@@ -9,9 +9,9 @@ import numpy as np
 
 from autograder.check.framework import alternative, mutant
 from autograder.units.u02.answers import SCHOOL_RULES
-from course_lib.ir.graph.build import neg, relu, trace
+from course_lib.ir.graph.build import maximum, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import const
+from course_lib.ir.graph.node import apply, const
 from course_lib.passes.clean.fixpoint import same_program
 from course_lib.passes.infra.manager import run_passes
 
@@ -66,6 +66,61 @@ def unverified(graph, passes, limit=20):
     raise ValueError("no rest")
 
 
+@mutant("passes.fixpoint")
+def by_the_text(graph, passes, limit=20):
+    """Two programs are the same if they print the same: names count, large constants do not."""
+    for _ in range(limit):
+        before, graph = graph, run_passes(graph, passes)
+        if repr(before) == repr(graph):
+            return graph
+    raise ValueError("no rest")
+
+
+@mutant("passes.fixpoint")
+def one_pass_after_the_other(graph, passes, limit=20):
+    """Brings each pass to rest before the next one begins."""
+    for one in passes:
+        for _ in range(limit):
+            before, graph = graph, run_passes(graph, [one])
+            if same_program(before, graph):
+                break
+        else:
+            raise ValueError("no rest")
+    return graph
+
+
+@mutant("passes.fixpoint")
+def one_round_too_many(graph, passes, limit=20):
+    """Allows limit + 1 rounds."""
+    for _ in range(limit + 1):
+        before, graph = graph, run_passes(graph, passes)
+        if same_program(before, graph):
+            return graph
+    raise ValueError("no rest")
+
+
+@alternative("passes.fixpoint")
+def with_a_list_of_states(graph, passes, limit=20):
+    states = [graph]
+    while len(states) <= limit:
+        states.append(run_passes(states[-1], passes))
+        if same_program(*states[-2:]):
+            return states[-1]
+    raise ValueError(f"{limit} rounds were not enough")
+
+
+@alternative("passes.fixpoint")
+def each_pass_by_itself(graph, passes, limit=20):
+    """Runs and verifies one pass at a time, and compares after the last."""
+    for _ in range(limit):
+        before = graph
+        for one in passes:
+            graph = run_passes(graph, [one])
+        if same_program(before, graph):
+            return graph
+    raise ValueError("no rest")
+
+
 @alternative("passes.fixpoint")
 def by_recursion(graph, passes, limit=20):
     if limit == 0:
@@ -96,6 +151,28 @@ def the_copy_is_dead():
     (x,) = graph.inputs
     four = const(4.0)
     return Graph("dead", (x,), (*graph.nodes, four, x * four), graph.outputs)
+
+
+@mutant("u02.after_fold")
+def without_an_input():
+    six = const(6.0)
+    return Graph.of([], [(six * 2.0) + (six * (const(1.0) + const(1.0)))])
+
+
+@mutant("u02.after_fold")
+def fold_alone_finds_it():
+    """fold shortens this, and cse then merges nothing."""
+    return trace(lambda x: x + (const(2.0) * const(3.0)), "f32[4]")
+
+
+@alternative("u02.after_fold")
+def as_two_outputs():
+    return trace(lambda x: (x * 6.0, x * (const(2.0) * const(3.0))), "f32[4]")
+
+
+@alternative("u02.after_fold")
+def with_integers():
+    return trace(lambda x: (x + 5) * (x + (const(2, "i32") + const(3, "i32"))), "i32[2]")
 
 
 @alternative("u02.after_fold")
@@ -130,6 +207,29 @@ def a_harmless_seventh():
     return {**_RIGHT, "x / 7.0 -> x * (1.0 / 7.0)": 7.0}
 
 
+@mutant("u02.witnesses")
+def rules_in_another_order():
+    """The right numbers at the wrong rules."""
+    return dict(zip(_RIGHT, list(_RIGHT.values())[::-1], strict=True))
+
+
+@mutant("u02.witnesses")
+def too_small_for_f32():
+    """1e-60 is 0.0 as an f32, and 0.0 + 1.0 - 1.0 is 0.0."""
+    return {**_RIGHT, "(x + 1.0) - 1.0 -> x": 1e-60}
+
+
+@alternative("u02.witnesses")
+def as_f32():
+    return {rule: np.float32(x) for rule, x in reversed(_RIGHT.items())}
+
+
+@alternative("u02.witnesses")
+def with_infinities():
+    inf = float("inf")
+    return {**_RIGHT, "x - x -> 0.0": -inf, "x * 0.0 -> 0.0": inf, "x ** 0.5 -> sqrt(x)": -inf}
+
+
 @alternative("u02.witnesses")
 def other_numbers():
     return {rule: np.float64(x) for rule, x in _RIGHT.items()}
@@ -151,6 +251,33 @@ def about_half():
     return 50.0
 
 
+@mutant("u02.sevenths")
+def in_double_precision():
+    """1/7 as an f64: then hardly any number differs."""
+    x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
+    product = (x.astype(np.float64) * (1 / 7)).astype(np.float32)
+    return float(100 * np.mean(x / np.float32(7) != product))
+
+
+@mutant("u02.sevenths")
+def those_that_agree():
+    return 45.24
+
+
+@alternative("u02.sevenths")
+def counted_in_parts():
+    differ = 0
+    for start in range(0x3F800000, 0x40000000, 1 << 20):
+        x = np.arange(start, start + (1 << 20), dtype=np.uint32).view(np.float32)
+        differ += int(np.sum(x / np.float32(7) != x * (np.float32(1) / np.float32(7))))
+    return np.float64(100 * differ / 2**23)
+
+
+@alternative("u02.sevenths")
+def as_an_array():
+    return np.array(54.76)
+
+
 @alternative("u02.sevenths")
 def rounded():
     return 54.8
@@ -169,6 +296,27 @@ def only_a_consequence():
 @mutant("u02.broken")
 def only_the_pass():
     return "cse"
+
+
+@mutant("u02.broken")
+def the_kept_value():
+    """The value that took the other one's place."""
+    return ("cse", "b")
+
+
+@mutant("u02.broken")
+def turned_around():
+    return ("d", "cse")
+
+
+@alternative("u02.broken")
+def as_a_tuple():
+    return ("cse", "d")
+
+
+@alternative("u02.broken")
+def with_spaces():
+    return (" cse", "d ")
 
 
 @alternative("u02.broken")
@@ -193,6 +341,26 @@ def twenty_nodes():
     (x,) = graph.inputs
     extra = [relu(x) for _ in range(12)]
     return Graph("long", (x,), (*graph.nodes, *extra), graph.outputs)
+
+
+@mutant("u02.every_pass")
+def nothing_for_strength():
+    return trace(lambda x: maximum(x, x) * relu(const(2.0)), "f32[4]")
+
+
+@mutant("u02.every_pass")
+def nothing_for_cse():
+    return trace(lambda x: maximum(x, x) / (const(4.0) * const(0.5)), "f32[4]")
+
+
+@alternative("u02.every_pass")
+def in_f64():
+    return trace(lambda x: maximum(x, x) / relu(const(4.0, "f64")), "f64[2,3]")
+
+
+@alternative("u02.every_pass")
+def with_a_minimum():
+    return trace(lambda x: apply("min", x, x) / apply("abs", const(2.0)), "f32[]")
 
 
 @alternative("u02.every_pass")
