@@ -72,6 +72,10 @@ def _pairs_that_fit() -> list[tuple[Node, Node, str, str]]:
         (a + b, x + x, "Two variables may stand for one value.", variable),
         (neg(a), neg(softmax(x)), "A variable matches any operation.", variable),
         (a + b, x + ones, "A variable matches a constant, too.", variable),
+        (inp("x", "f32[3,3]"), inp("x", "f32[]"), "A variable matches whatever shape and whatever "
+         "name a value has, also its own name.", variable),
+        (neg(relu(inp("m", "f32[3,3]"))), neg(relu(inp("n", "f32[2]"))), "Shapes of inner nodes do "
+         "not count.", "Types of inner nodes are not compared"),
         (a, relu(x), "A pattern may be a variable and nothing else.", variable),
         (k + const(0, "i32"), y + const([0, 0], "i32"), "Integers are numbers, too.", number),
         (a + const(np.nan), x + const(np.full(4, np.nan, np.float32)), "number_of compares bytes, "
@@ -177,6 +181,11 @@ def _pairs_that_differ() -> list[tuple[Node, Node, str, str]]:
          "with equal attributes and as many\n  operands"),
         (apply("concat", p, q, axis=0), apply("concat", x, axis=0), "Two operands, not one.",
          "with equal attributes and as many\n  operands"),
+        (neg(a), neg(inp("d", "f64[4]")), "f32 is not f64.", "any node of its element type"),
+        (neg(inp("v", "i32[]")), neg(inp("w", "i64[]")), "i32 is not i64.",
+         "any node of its element type"),
+        (apply("reshape", inp("m", "f32[2,2]"), shape=(4,)), apply("reshape", x, shape=(2, 8)),
+         "They reshape to other shapes.", "matches a node of the same op with equal attributes"),
         (inp("v", "i32[]"), x,
          "A variable of i32 does not match an f32.", "any node of its element type"),
         (apply("transpose", inp("m", "f32[2,2]"), perm=(1, 0)),

@@ -9,6 +9,7 @@ which replaces one operation by another, the operations must be those of ours. N
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -68,9 +69,16 @@ def expressions(kind: str, x: Node, y: Node, nested: bool = True) -> Iterator[No
         fx, fy = _made(op, x), _made(op, y)
         for outer in UNARY:
             yield from _some(_made(outer, fx))
+        for outer, number in itertools.product(FEW, NUMBERS):
+            yield from _some(_made(outer, fx, _number(number, kind, ())))
         for outer in BINARY if nested else ("add", "sub"):
             for a, b in ((fx, x), (x, fx), (fx, y), (y, fx), (fx, fy), (fx, fx)):
                 yield from _some(_made(outer, a, b))
+    for op in ("add", "sub") if nested else ():  # distributes, at school
+        yield from _some(_made(op, _made("mul", x, y), _made("mul", x, _number(0.3, kind, ()))))
+    if dtype(kind).is_float:
+        yield from (apply("log", apply("exp", x)), apply("exp", apply("log", x)))
+        yield from (_apply_number("pow", x, p, kind) for p in (0.5, -0.5, 3.0))
     for op in BINARY if nested else ():
         inner = _made(op, x, y)
         for outer in UNARY:
@@ -79,7 +87,9 @@ def expressions(kind: str, x: Node, y: Node, nested: bool = True) -> Iterator[No
         for outer in NESTED:
             for a, b in ((inner, y), (x, inner), (inner, x), (y, inner)):
                 yield from _some(_made(outer, a, b))
-            yield from _some(_made(outer, _made(op, x, _number(3, kind, ())), _number(2, kind, ())))
+            for first, second in ((3, 2), (2, 0.5), (1, 1), (0.1, 0.7)):
+                inner_number = _made(op, x, _number(first, kind, ()))
+                yield from _some(_made(outer, inner_number, _number(second, kind, ())))
 
 
 _few = functools.partial(expressions, nested=False)
@@ -105,6 +115,10 @@ def _made(op: str, *operands: Any) -> Node | None:
         return apply(op, *operands)
     except ValueError:
         return None
+
+
+def _apply_number(op: str, x: Node, number: float, kind: str) -> Node:
+    return apply(op, x, const(np.asarray(number, dtype(kind).numpy)))
 
 
 def _some(node: Node | None) -> list[Node]:
@@ -298,7 +312,7 @@ def quotients(kind: str, x: Node, y: Node) -> Iterator[Node]:
         apply("sqrt", x) * apply("sqrt", x),
     )
     yield from (apply("pow", x, const(np.asarray(p, dtype(kind).numpy))) for p in (4.0, -3.0, 2.5))
-    yield from (x + x, x - x, x * y, apply("neg", apply("neg", x)))
+    yield from (x + x, x - x, x * y, x * x * x, apply("neg", apply("neg", x)))
 
 
 def abs_(x: Node) -> Node:
