@@ -87,9 +87,9 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
 
 
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
-    from autograder.check.judging import _examples
+    from autograder.check.examples import examples_of
 
-    _examples.cache_clear()
+    examples_of.cache_clear()
     implements("u99.sweep")(lambda graph: graph)
     assert check("u99.sweep").kind == "wrong"
     assert list(tmp_path.iterdir()) == []
