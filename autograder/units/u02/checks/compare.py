@@ -4,7 +4,7 @@
 
 Which objects the nodes are does not count, nor the order in which they stand. What they compute
 does, from what, and, where the specification says so, how they are called and where they come from.
-Next room: cleaning.py.
+Next room: dead.py.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     becomes(cse, before, wanted, ...)   # as few live nodes as `wanted`
     stays(cse, before, ...)             # no operation may go
 
-Dead nodes that a pass leaves behind or sweeps away never count. Next room: cleaning.py.
+Dead nodes that a pass leaves behind or sweeps away never count. Next room: dead.py.
 """
 
 from __future__ import annotations
