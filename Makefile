@@ -1,6 +1,6 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
-#           SANDBOX=none (grade without bubblewrap)
+#           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ENGINE=dask or dask://HOST:PORT
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -11,10 +11,14 @@ UNIT ?=
 EXERCISE ?=
 SUBMISSIONS ?=
 SANDBOX ?=
+SEED ?=
+JOBS ?=
+ENGINE ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 MINUTES ?= 10
 
+COMMA := ,
 PY := $(VENV)/bin/python
 SETUP = @$(PYTHON) scripts/setup_env.py --venv $(VENV) --torch $(TORCH) --extras
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -56,8 +60,10 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 
 grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/
 	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make grade SUBMISSIONS=dir))
-	$(SETUP) torch,llvm,lab,grade
-	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades $(if $(filter none,$(SANDBOX)),--no-sandbox)
+	$(SETUP) torch,llvm,lab,grade$(if $(ENGINE),$(COMMA)cluster)
+	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades \
+	  $(if $(UNIT),--unit $(UNIT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
+	  $(if $(ENGINE),--engine $(ENGINE)) $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
 validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) tell right from wrong?
 	$(SETUP) torch,llvm,lab,grade

@@ -25,6 +25,7 @@ from autograder.edition.release import release
 from autograder.edition.sources import sources
 from autograder.grading.book.course_file import read_course
 from autograder.grading.book.releases import due_now
+from autograder.grading.classroom import ENGINES
 from autograder.grading.grade_class import Job, grade_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
@@ -101,7 +102,7 @@ def _job(options: argparse.Namespace) -> Job:
         os.environ[SETTING] = "none"
     return Job(
         options.submissions, options.out, options.unit, options.seed, options.jobs,
-        _course_file(options), options.roster, options.compare,
+        _course_file(options), options.roster, options.compare, engine=options.engine,
     )  # fmt: skip
 
 
@@ -156,6 +157,7 @@ def _parser() -> argparse.ArgumentParser:
         grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
         grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
         grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
+        grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")
         grade.add_argument("--no-sandbox", action="store_true", help=words)
         grade.set_defaults(run=run)
     return parser

@@ -68,6 +68,7 @@ class Job:
     unit: int | None = None
     seed: int | None = None  # for everybody; None: the course's secret says it
     jobs: int | None = None
+    engine: str = "pool"
     course: Path | None = None  # course.toml
     roster: Path | None = None  # else the course names it
     compare: Path | None = None  # grades of another time, often `out` itself
@@ -100,7 +101,8 @@ def _graded(lines: list[Entry], given: dict[Key, Given], job: Job) -> list[Entry
     todo = [entry.task for entry in lines if entry.task]
     print(f"{len(todo)} to grade; sandbox: {mode()}\n{unprotected(mode())}".rstrip())
     graded = list(lines)
-    for task, report in tqdm(grade_all(todo, job.out, job.jobs), total=len(todo), unit="answer"):
+    done = grade_all(todo, job.out, job.jobs, job.engine)
+    for task, report in tqdm(done, total=len(todo), unit="answer"):
         place = asked[_key(task)]
         graded[place] = replace(lines[place], report=report)
         write_report(with_points(graded[place], given), job.out)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.grading import classroom
+from autograder.grading import pool
 from autograder.grading.classroom import grade_all
 from autograder.grading.submissions import collect
 from autograder.grading.tasks import tasks
@@ -165,7 +165,7 @@ def test_what_is_no_text_stops_nobody(tmp_path, class_of, notebook):
 def test_second_run_takes_the_reports_from_the_cache(tmp_path, assignment, solved, monkeypatch):
     todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
     first = list(grade_all(todo, tmp_path / "out"))
-    monkeypatch.setattr(classroom, "_start", lambda *_: pytest.fail("graded again"))
+    monkeypatch.setattr(pool, "Seat", lambda *_: pytest.fail("graded again"))
     executed = json.loads(solved)
     for cell in executed["cells"]:
         if cell["cell_type"] == "code":
@@ -179,7 +179,7 @@ def test_grader_that_breaks_costs_no_points(tmp_path, assignment, solved, monkey
     def die(*_):
         os._exit(9)
 
-    monkeypatch.setattr(classroom, "_grade_one", die)
+    monkeypatch.setattr(pool, "grade", die)
     todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
     ((_, report),) = grade_all(todo, tmp_path / "out")
     assert report.to_grade == report.possible and {v.kind for v in report.verdicts} == {"grader"}

@@ -1,0 +1,107 @@
+"""Grading on Dask distributed: the same pure function, on as many machines as there are.
+
+    graded(tasks, "10.0.0.1:8786")      # a cluster that runs; every machine has this course installed
+    graded(tasks, "", jobs=2)           # a cluster on this machine, for as long as it takes
+
+What travels is plain data: the assignment by name and digest, the program, the seed. A machine
+makes the edition itself and refuses to grade with another version of the course. On each of its
+workers one seat of the pool does the grading: a submission that ends a process ends that seat. When
+a whole worker is lost, Dask gives its submissions to another one.
+
+Next room: classroom.py, who asks.
+"""
+
+from __future__ import annotations
+
+import functools
+import multiprocessing
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.edition.contents import COURSE
+from autograder.edition.sources import sources
+from autograder.grading.grade import Assignment, Report, grader_failed
+from autograder.grading.pool import Seat
+from autograder.grading.program import Program
+from autograder.grading.tasks import Task
+from autograder.process.start import Folder
+
+LOST = 3  # workers that one submission may lose before it is not tried again
+
+
+def graded(
+    todo: list[Task], address: str, jobs: int | None = None
+) -> Iterator[tuple[Task, Report]]:
+    """Grade every task on the cluster at this address; without one, on a cluster of our own."""
+    try:
+        import dask
+        from distributed import Client, as_completed
+    except ImportError:
+        raise ValueError("this engine needs Dask: pip install distributed") from None
+
+    dask.config.set({"distributed.scheduler.allowed-failures": LOST})
+    own = dict(threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
+    where = {"address": f"tcp://{address}"} if address else {"n_workers": jobs or _cores(), **own}
+    with Client(**where) as client:
+        tasks = {
+            client.submit(report_on, *_plain(task), key=f"grade-{task.cache_name}"): task
+            for task in todo
+        }
+        for future in as_completed(tasks):
+            task = tasks[future]
+            if future.status == "finished":
+                yield task, Report.from_json(future.result())
+            else:
+                reason = f"On the cluster: {future.exception()!r:.500}"
+                yield task, grader_failed(task.assignment, task.program, reason, task.seed)
+
+
+def report_on(name: str, digest: str, program: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The pure function, on a worker of the cluster: plain data in, plain data out."""
+    assignment = _assignment(name)
+    if assignment.digest != digest:
+        raise ValueError(f"this machine has another version of the course ({name})")
+    with _one_at_a_time:
+        seat = _seat()
+        seat.start(Task("", assignment, "", Program.from_json(program), seed=seed))
+        while (done := seat.result()) is None:
+            time.sleep(0.01)
+    return done[1].to_json()
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _plain(task: Task) -> tuple[str, str, dict[str, Any], int]:
+    return task.assignment.name, task.assignment.digest, task.program.to_json(), task.seed
+
+
+@functools.cache
+def _assignment(name: str) -> Assignment:
+    """The assignment with its edition, made once in this process."""
+    folder = Folder("course-cluster-")  # it is swept when this process is gone
+    os.chmod(folder.path, 0o755)
+    _kept.append(folder)
+    source = next(s for s in sources(COURSE / "notebooks") if s.name == name)
+    return Assignment.of(source, Path(folder.path))
+
+
+_kept: list[Folder] = []
+_seats: list[Seat] = []
+_one_at_a_time = threading.Lock()
+
+
+def _seat() -> Seat:
+    """This worker's grading process. (A worker is a daemon, which may have no processes.)"""
+    for seat in [seat for seat in _seats if seat.is_spent]:
+        seat.close()
+        _seats.remove(seat)
+    if not _seats:
+        multiprocessing.current_process().daemon = False
+        _seats.append(Seat("spawn"))  # a worker has threads: it cannot branch off
+    return _seats[0]

@@ -1,0 +1,147 @@
+"""Grading processes that live longer than one submission.
+
+    for task, report in graded(tasks, jobs=4):      # in the order in which they are done
+
+Each seat of the pool is a process that grades one submission at a time. It branches off after the
+examples of the checks are made, so it has them for nothing. A seat that dies, or that works longer
+than PATIENCE, is replaced; its submission gets the report "the grader failed", and the others never
+know. A seat makes place for a fresh one after TURNS submissions, and after a fault of its own.
+
+Next room: cluster.py, the same on many machines; classroom.py, who asks.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from autograder.check.framework import checks_of
+from autograder.check.judging import prepare
+from autograder.check.verdict import GRADER
+from autograder.grading.ahead import foreseen
+from autograder.grading.grade import Assignment, Report, grade, grader_failed
+from autograder.grading.tasks import Task
+from autograder.process.child import die_with_parent, limit
+
+MEMORY = 8 << 30  # bytes that a seat may have
+PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
+TURNS = 100  # submissions before a seat is replaced
+
+
+def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Report]]:
+    """Grade every task, `jobs` at a time (default: all cores)."""
+    ready_for(todo)
+    seats: list[Seat] = []
+    waiting = list(reversed(todo))
+    try:
+        while waiting or any(seat.task for seat in seats):
+            if waiting and len(seats) < (jobs or os.cpu_count() or 1):
+                seats.append(Seat())
+            for seat in seats:
+                if waiting and seat.task is None:
+                    seat.start(waiting.pop())
+            wait([seat.pipe for seat in seats if seat.task], timeout=1.0)
+            for seat in [seat for seat in seats if seat.task]:
+                done = seat.result()
+                if done is not None:
+                    yield done
+            for seat in [seat for seat in seats if seat.is_spent]:
+                seat.close()
+                seats.remove(seat)
+    finally:
+        gc.unfreeze()
+        for seat in seats:
+            seat.close()
+
+
+def ready_for(todo: Iterable[Task]) -> None:
+    """Make what several submissions need here, once, before the seats branch off."""
+    counts = Counter((task.seed, task.assignment) for task in todo)
+    for (seed, assignment), count in counts.items():
+        if count > 1:
+            make_ready(assignment, seed)
+    gc.collect()
+    gc.freeze()  # the seats share these objects; collecting them would copy their pages
+
+
+def make_ready(assignment: Assignment, seed: int) -> None:
+    """The examples of all checks, and the calls that these make, as messages."""
+    for entry in assignment.slots:
+        prepare(entry.name, seed)
+        for check in checks_of(entry.name, with_hidden=True):
+            foreseen(check, seed)
+
+
+class Seat:
+    """One grading process, as its owner sees it."""
+
+    def __init__(self, method: str = "fork"):
+        known = multiprocessing.get_all_start_methods()
+        context: Any = multiprocessing.get_context(method if method in known else "spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, self.pipe), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.task: Task | None = None
+        self.until = 0.0
+        self.turns = 0
+
+    def start(self, task: Task) -> None:
+        self.task, self.until = task, time.monotonic() + PATIENCE
+        self.turns += 1
+        with contextlib.suppress(OSError):  # it died just now: `result` says so
+            self.pipe.send(task)
+
+    def result(self) -> tuple[Task, Report] | None:
+        """The report on its task, or that there will be none; None while it is at work."""
+        assert self.task is not None
+        if time.monotonic() > self.until:
+            self.process.kill()
+        try:
+            if not self.pipe.poll():
+                return None
+            report = Report.from_json(self.pipe.recv())
+        except (EOFError, OSError):
+            report = grader_failed(
+                self.task.assignment, self.task.program, self._reason(), self.task.seed
+            )
+        done, self.task = (self.task, report), None
+        if any(verdict.kind == GRADER for verdict in report.verdicts):
+            self.turns = TURNS
+        return done
+
+    @property
+    def is_spent(self) -> bool:
+        return self.task is None and (self.turns >= TURNS or not self.process.is_alive())
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+    def _reason(self) -> str:
+        self.process.join()
+        reason = f"The grader's process ended with status {self.process.exitcode}."
+        if self.process.exitcode == -signal.SIGKILL:
+            reason += f" (More than {PATIENCE / 60:g} minutes, or no memory left.)"
+        return reason
+
+
+def _serve(pipe: Connection, owners: Connection) -> None:
+    """The life of a seat: a task in, a report out, until nobody asks any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # ctrl-C is for the process that started us
+    owners.close()
+    die_with_parent()
+    limit({"RLIMIT_DATA": MEMORY})
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            task: Task = pipe.recv()
+            pipe.send(grade(task.assignment, task.program, task.seed).to_json())
