@@ -27,6 +27,7 @@ from autograder.grading.book.course_file import read_course
 from autograder.grading.book.releases import due_now
 from autograder.grading.classroom import ENGINES
 from autograder.grading.grade_class import Job, grade_class
+from autograder.grading.rehearsal import make_class
 from autograder.process.start import SETTING
 from autograder.validate import HEAD, validate
 
@@ -89,6 +90,12 @@ def _nbgrader(options: argparse.Namespace) -> int:
     return 0
 
 
+def _make_class(options: argparse.Namespace) -> int:
+    make_class(options.students, options.unit, options.into, options.seed)
+    print(f"{options.into}: a class of {options.students} to rehearse with")
+    return 0
+
+
 def _grade(options: argparse.Namespace) -> int:
     return grade_class(_job(options))
 
@@ -142,6 +149,13 @@ def _parser() -> argparse.ArgumentParser:
     course.add_argument("--unit", type=int, help="only this unit")
     course.add_argument("--into", type=Path, required=True, metavar="DIR")
     course.set_defaults(run=_nbgrader)
+
+    made = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
+    made.add_argument("--students", type=int, default=30)
+    made.add_argument("--unit", type=int, required=True)
+    made.add_argument("--into", type=Path, required=True, metavar="DIR")
+    made.add_argument("--seed", type=int, default=0, help="another class")
+    made.set_defaults(run=_make_class)
 
     words = "without bubblewrap, which protects your files: only where you trust every submission"
     for name, run, text in (

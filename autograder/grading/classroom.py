@@ -43,7 +43,9 @@ def grade_all(
             waiting.setdefault(task.cache_name, []).append(task)
     for first, report in _graded([same[0] for same in waiting.values()], jobs, engine):
         if not report.by_wall and all(verdict.kind != GRADER for verdict in report.verdicts):
-            text = json.dumps(report.to_json(), ensure_ascii=False)  # our faults are not for keeping
+            text = json.dumps(
+                report.to_json(), ensure_ascii=False
+            )  # our faults are not for keeping
             write(cache / f"{first.cache_name}.json", text.encode(*UTF8))
         for task in waiting[first.cache_name]:
             yield task, replace(report, notes=task.program.notes)

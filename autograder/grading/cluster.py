@@ -1,6 +1,6 @@
 """Grading on Dask distributed: the same pure function, on as many machines as there are.
 
-    graded(tasks, "10.0.0.1:8786")      # a cluster that runs; every machine has this course installed
+    graded(tasks, "10.0.0.1:8786")      # a cluster, on whose machines this course is installed
     graded(tasks, "", jobs=2)           # a cluster on this machine, for as long as it takes
 
 What travels is plain data: the assignment by name and digest, the program, the seed. A machine
