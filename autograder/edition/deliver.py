@@ -55,6 +55,12 @@ def write(path: Path, content: bytes) -> None:
         partial.unlink(missing_ok=True)
 
 
+def sweep(folder: Path) -> None:
+    """Remove what a killed process had half written under the folder."""
+    for path in folder.rglob(".*.part"):
+        path.unlink(missing_ok=True)
+
+
 def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.edition.contents import COURSE
-from autograder.edition.deliver import write
+from autograder.edition.deliver import sweep, write
 from autograder.edition.sources import sources
 from autograder.grading.book.by_hand import (
     FILE,
@@ -68,15 +68,16 @@ class Job:
     unit: int | None = None
     seed: int | None = None  # for everybody; None: the course's secret says it
     jobs: int | None = None
-    engine: str = "pool"
     course: Path | None = None  # course.toml
     roster: Path | None = None  # else the course names it
     compare: Path | None = None  # grades of another time, often `out` itself
     notebooks: Path = COURSE / "notebooks"
+    engine: str = "pool"  # or Dask: classroom.py
 
 
 def grade_class(job: Job) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
+    sweep(job.out)
     units = {source.unit: source.name for source in sources(job.notebooks)}
     course = read_course(job.course, units)
     roster = job.roster or course.roster

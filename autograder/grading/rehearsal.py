@@ -77,17 +77,18 @@ class HandIn:
     wrong: tuple[str, ...] = ()  # exercises with a wrong answer
 
 
-def make_class(students: int, unit: int, into: Path, seed: int = 0) -> None:
+def make_class(
+    students: int, unit: int, into: Path, seed: int = 0, notebooks: Path = COURSE / "notebooks"
+) -> None:
     """Write the class. ValueError if there is something in the folder already."""
     if students < 1:
         raise ValueError(f"a class has a student or more, not {students}")
     if (into / "submissions").exists():
         raise ValueError(f"{into / 'submissions'} exists already: name a new folder")
-    all_sources = sources(COURSE / "notebooks")
-    source = next((s for s in all_sources if s.unit == unit), None)
+    source = next(iter(sources(notebooks, unit)), None)
     if source is None:
         raise ValueError(f"there is no unit {unit}")
-    other = next(s for s in all_sources if s is not source)
+    other = next(s for s in sources(COURSE / "notebooks") if s.unit != unit)
     chance = random.Random(f"{seed} {unit}")
     class_list = people(students, chance)
     desk = Desk(source, other, chance)

@@ -1,0 +1,68 @@
+"""Dask grades as the pool does, and a worker that is killed costs nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.sources import sources
+from autograder.grading import cluster
+from autograder.grading.classroom import grade_all
+from autograder.grading.grade import Assignment
+from autograder.grading.program import read
+from autograder.grading.tasks import Task
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def todo(tmp_path: Path) -> list[Task]:
+    """Three different answers to unit 0: ours, none, and one that ends its process."""
+    (source,) = sources(COURSE / "notebooks", 0)
+    tmp_path.chmod(0o755)
+    assignment = Assignment.of(source, tmp_path / "editions")
+    data = [notebook_bytes(source, solutions=flag) for flag in (True, False)]
+    ends = data[1].replace(b"raise NotImplementedError", b"import os; os._exit(1)  #")
+    programs = [read(content, assignment.explanations) for content in (*data, ends)]
+    return [Task(f"s{k}", assignment, "", p, seed=1) for k, p in enumerate(programs)]
+
+
+def test_same_reports_though_a_worker_is_killed(todo, tmp_path, monkeypatch):
+    from distributed import Client
+
+    killed: list[int] = []
+
+    class Watched(Client):
+        def __init__(self, **options):
+            super().__init__(**options)
+            threading.Thread(target=self.kill_one, daemon=True).start()
+
+        def kill_one(self) -> None:
+            while not (busy := [w for w, tasks in self.processing().items() if tasks]):
+                time.sleep(0.05)
+            pids = self.run(os.getpid)
+            os.kill(pids[busy[0]], signal.SIGKILL)
+            killed.append(pids[busy[0]])
+
+    monkeypatch.setattr("distributed.Client", Watched)
+    here = {t.student: r for t, r in grade_all(todo, tmp_path / "pool", jobs=2)}
+    there = {t.student: r for t, r in grade_all(todo, tmp_path / "dask", 2, "dask")}
+    assert killed and here == there and set(here) == {"s0", "s1", "s2"}
+    assert here["s0"].earned == here["s0"].possible - here["s0"].to_grade
+
+
+def test_another_version_of_the_course_is_refused(todo):
+    name, _, program, seed = cluster._plain(todo[0])
+    with pytest.raises(ValueError, match="another version"):
+        cluster.report_on(name, "0" * 64, program, seed)
+
+
+def test_an_unknown_engine_is_named(todo, tmp_path):
+    with pytest.raises(ValueError, match="dask://HOST:PORT"):
+        list(grade_all(todo, tmp_path, engine="slurm"))

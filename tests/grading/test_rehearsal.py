@@ -1,0 +1,104 @@
+"""An invented class, graded: every kind of student gets what is due, however the run goes."""
+
+from __future__ import annotations
+
+import csv
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.check.framework import mutants_of
+from autograder.grading.grade_class import Job, grade_class
+from autograder.grading.rehearsal import HOSTILE, KINDS, cell_of, make_class
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
+
+
+@pytest.fixture(scope="module")
+def rehearsal(tmp_path_factory, example_unit) -> Path:
+    folder = tmp_path_factory.mktemp("rehearsal")
+    make_class(len(KINDS), 99, folder, seed=2, notebooks=EXAMPLE)
+    return folder
+
+
+def job(folder: Path, out: Path, **options) -> Job:
+    return Job(
+        folder / "submissions", out, 99, 1, course=folder / "course.toml", notebooks=EXAMPLE,
+        **options,
+    )  # fmt: skip
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_same_seed_makes_the_same_class(rehearsal, tmp_path):
+    make_class(len(KINDS), 99, tmp_path, seed=2, notebooks=EXAMPLE)
+    assert contents(tmp_path) == contents(rehearsal)
+    with pytest.raises(ValueError, match="exists already"):
+        make_class(2, 99, tmp_path, notebooks=EXAMPLE)
+    with pytest.raises(ValueError, match="no unit 98"):
+        make_class(2, 98, tmp_path / "other", notebooks=EXAMPLE)
+
+
+def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
+    for name, mutant in mutants_of("u99.sweep").items():
+        cell = cell_of("u99.sweep", mutant)
+        assert f"@implements('u99.sweep')\ndef {name}(" in cell and "@mutant" not in cell
+    for code in HOSTILE:
+        compile(code, "<hostile>", "exec")
+
+
+def test_everybody_gets_what_is_due_however_the_run_goes(rehearsal, tmp_path):
+    """Two processes at a time; one process; killed in the middle and run again: the same files."""
+    one, two, again = (tmp_path / name for name in ("one", "two", "again"))
+    assert grade_class(job(rehearsal, two, jobs=2)) == 0
+    _check_rows(rehearsal, two)
+
+    killed = multiprocessing.get_context("fork").Process(
+        target=grade_class, args=(job(rehearsal, again, jobs=2),)
+    )
+    killed.start()
+    while killed.is_alive() and len(list((again / "cache").glob("*.json"))) < 2:
+        time.sleep(0.01)
+    assert killed.is_alive() and killed.pid, "the class was graded before it could be killed"
+    os.kill(killed.pid, signal.SIGKILL)
+    killed.join()
+    assert grade_class(job(rehearsal, again, jobs=2)) == 0
+    assert contents(again) == contents(two)
+
+    assert grade_class(job(rehearsal, one, jobs=1)) == 0
+    assert contents(one) == contents(two)
+
+
+def _check_rows(rehearsal: Path, out: Path) -> None:
+    kinds = {row["id"]: row for row in _rows(rehearsal / "expected.csv")}
+    numbers = {row["canvas id"]: row["id"] for row in _rows(rehearsal / "roster.csv")}
+    seen = {}
+    for row in _rows(out / "grades.csv"):  # a name that two have is nobody's: the number says whose
+        number = next((n for n in numbers if n in row["student"]), "")
+        if row["status"] != "nothing handed in":
+            seen[numbers.get(number, row["student"])] = row
+    for student, row in seen.items():
+        kind, earned = kinds[student]["kind"], float(row["earned"])
+        if kind in ("right", "alternative", "late", "renamed"):
+            assert earned == 8 and row["to_grade"] == "2", (kind, row)
+        if kind in ("untouched", "truncated", "another unit", "no notebook"):
+            assert earned == 0, (kind, row)
+        if kind in ("truncated", "another unit", "no notebook"):
+            assert row["notes"], (kind, row)
+        if kind in ("wrong", "unfinished", "hostile"):
+            assert earned < 8, (kind, row)
+        for name in kinds[student]["wrong"].split():
+            assert float(row.get(name) or 0) == 0 or name == "u99.until", (kind, name, row)
+        assert bool(row["late"]) == (kind == "late"), row
+    assert {kinds[s]["kind"] for s in seen} == set(KINDS) - {"absent"}
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
