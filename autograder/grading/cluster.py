@@ -38,14 +38,16 @@ def graded(
 ) -> Iterator[tuple[Task, Report]]:
     """Grade every task on the cluster at this address; without one, on a cluster of our own."""
     try:
-        import dask
+        from dask import config
         from distributed import Client, as_completed
     except ImportError:
         raise ValueError("this engine needs Dask: pip install distributed") from None
 
-    dask.config.set({"distributed.scheduler.allowed-failures": LOST})
-    own = dict(threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
-    where = {"address": f"tcp://{address}"} if address else {"n_workers": jobs or _cores(), **own}
+    config.set({"distributed.scheduler.allowed-failures": LOST})
+    own = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    where: dict[str, Any] = (
+        {"address": f"tcp://{address}"} if address else {"n_workers": jobs or _cores(), **own}
+    )
     with Client(**where) as client:
         tasks = {
             client.submit(report_on, *_plain(task), key=f"grade-{task.cache_name}"): task

@@ -222,10 +222,11 @@ def _put(hand_in: HandIn, assignment: str, layout: str, folder: Path) -> None:
     data = _zipped(f"{assignment}/{name}", hand_in) if layout == "zip" else hand_in.data
     path = folder / outer
     write(path, data)
+    when = hand_in.time.timestamp()
     for made in [path, *path.parents]:
         if made == folder:
             break
-        os.utime(made, (hand_in.time.timestamp(),) * 2)
+        os.utime(made, (when, when))
 
 
 def _zipped(name: str, hand_in: HandIn) -> bytes:
