@@ -27,7 +27,7 @@ from typing import Any
 
 from autograder.check.alarm import alarm
 from autograder.check.feedback import as_html
-from autograder.check.framework import Crashed, NotAttempted, Unusable
+from autograder.check.framework import BESIDE, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
@@ -69,10 +69,11 @@ def here(entry: Slot) -> Callable[..., Any]:
         ours.reset()
         theirs.reset()
         a, k = theirs.decode(ours.encode((args, kwargs)))
+        beside = plugs | k.pop(BESIDE, {})
         output = io.StringIO()
         try:
             with (
-                exercises.using(plugs),
+                exercises.using(beside),
                 contextlib.redirect_stdout(output),
                 alarm(CALL, TOO_LONG),
                 counted(limit_now()),

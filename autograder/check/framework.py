@@ -17,6 +17,7 @@ Next room: properties.py, the assertions; judging.py, how checks are run.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable
@@ -37,6 +38,7 @@ if TYPE_CHECKING:  # a student's process needs no hypothesis, and it is slow to 
 
 Implementation = Callable[..., Any]
 Spec = str | Iterable[str]
+BESIDE = "_beside"  # a keyword of every call of an answer: what else is plugged in meanwhile
 
 
 class Wrong(AssertionError):
@@ -181,6 +183,15 @@ def hidden(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a check that only the grader has. `seed` keeps it apart from the visible ones."""
     return _register(_hidden, slot, given, examples, seed, True, spec, what)
+
+
+def beside(implementation: Implementation, plugs: dict[str, Callable[..., Any]]) -> Implementation:
+    """The answer, with these functions of the check in other slots while it runs.
+
+    The slots that an answer asks (`fuse` asks `should_fuse`) hold stand-ins in a student's edition
+    and our solutions elsewhere. A check that says itself what they answer finds the same everywhere.
+    """
+    return functools.partial(implementation, **{BESIDE: plugs})
 
 
 def harder(

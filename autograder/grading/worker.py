@@ -92,11 +92,12 @@ class Pipe:
 class Worker:
     def __init__(self, pipe: Pipe) -> None:
         import autograder
+        from autograder.check.framework import BESIDE
         from autograder.check.steps import OutOfSteps, counted
         from autograder.wire.codec import Codec, Unsendable
         from course_lib import exercises
 
-        self.pipe = pipe
+        self.pipe, self.beside = pipe, BESIDE
         self.codec = Codec(call=self.callback)
         self.unsendable, self.out_of_steps, self.counted = Unsendable, OutOfSteps, counted
         self.exercises = exercises
@@ -149,8 +150,9 @@ class Worker:
             self.names.update(self.at_check.get(name, {}))
             self.running = name
         run = self.exercises.slot(name).run
+        plugs = self.exercises.plugs_for(name) | kwargs.pop(self.beside, {})
         try:
-            with self.exercises.using(self.exercises.plugs_for(name)), self.counted(steps):
+            with self.exercises.using(plugs), self.counted(steps):
                 value = run(*args, **kwargs)
         except Aborted:
             return self.send(("aborted",))

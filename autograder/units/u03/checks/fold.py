@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import live_ops, same_meaning, valid_graph
 from course_lib.ir.graph.build import relu
@@ -23,31 +24,32 @@ def convolution(x: Node, w: Node, **attrs: Any) -> Node:
 def batch_norm(y: Node, seed: int = 0, **attrs: Any) -> Node:
     """A batch norm with trained-looking vectors."""
     rng, count = np.random.default_rng(seed), y.type.dims[1]
-    scale, shift, mean, variance = rng.uniform(0.5, 2, (4, count)).astype(np.float32)
+    vectors = rng.uniform(0.5, 2, (4, count)).astype(y.type.dtype.numpy)
+    scale, shift, mean, variance = vectors
     return apply("batch_norm", y, scale, shift - 1, mean - 1, variance, **attrs)
 
 
-def weights(shape: tuple[int, ...], seed: int = 0) -> Node:
-    return const(np.random.default_rng(seed).integers(-4, 5, shape).astype(np.float32) / 2)
+def weights(shape: tuple[int, ...], seed: int = 0, kind: str = "f32") -> Node:
+    return const(np.random.default_rng(seed).integers(-4, 5, shape) / 2, kind)
 
 
 @st.composite
 def blocks(draw: st.DrawFn, most: int = 2, ranks: tuple[int, ...] = (2, 1)) -> Graph:
     """One to `most` blocks of convolution, perhaps a bias, batch norm, perhaps a ReLU."""
-    rank = draw(st.sampled_from(ranks))
+    rank, kind = draw(st.sampled_from(ranks)), draw(st.sampled_from(("f32", "f64")))
     channels = draw(st.sampled_from((1, 2, 4)))
-    y = x = inp("x", f"f32[1,{channels},{','.join(['6'] * rank)}]")
+    y = x = inp("x", f"{kind}[1,{channels},{','.join(['6'] * rank)}]")
     for index in range(draw(st.integers(1, most))):
         count = y.type.dims[1]
         groups = draw(st.sampled_from([g for g in (1, 2, count) if count % g == 0]))
         outputs = groups * draw(st.integers(1, 2))
         window = draw(st.integers(1, 2))
-        w = weights((outputs, count // groups, *[window] * rank), index)
+        w = weights((outputs, count // groups, *[window] * rank), index, kind)
         y = convolution(y, w, groups=groups, **draw(st.sampled_from(_steps(rank))))
         bias = draw(st.sampled_from(("none", "left", "right", "one number")))
         if bias != "none":
             shape = (1, outputs, *[1] * rank) if bias != "one number" else ()
-            numbers = weights(shape, index + 7)
+            numbers = weights(shape, index + 7, kind)
             y = apply("add", *((numbers, y) if bias == "left" else (y, numbers)))
         y = batch_norm(y, index, eps=draw(st.sampled_from((1e-5, 0.25))))
         y = relu(y) if draw(st.booleans()) else y
@@ -71,11 +73,10 @@ def bn_fold_by_hand(bn_fold):
     return "one by hand"
 
 
-@checks("passes.bn_fold", given=blocks(ranks=(2,)), examples=40, spec="Fold each batch norm into")
+@checks("passes.bn_fold", given=blocks(ranks=(2,)), examples=30, spec="Fold each batch norm into")
 def bn_fold_leaves_a_convolution_and_a_bias(bn_fold, graph):
     """No batch norm is left, and the result computes what the program computes."""
-    after = _folded(graph, bn_fold(graph))
-    same_meaning(graph, after, spec="(b[oc] - mean[oc]) * factor[oc] + shift[oc]")
+    _same_after_folding(graph, bn_fold(graph), "(b[oc] - mean[oc]) * factor[oc] + shift[oc]")
 
 
 @checks("passes.bn_fold")
@@ -117,33 +118,67 @@ def bn_fold_remembers_where_it_came_from(bn_fold):
 
 
 @checks("passes.bn_fold", spec="w' and b' are new constants of w's element type")
-def bn_fold_makes_f32_constants(bn_fold):
-    """The new weight has the element type of the old one, and the old one is as it was."""
-    x, w = inp("x", "f32[1,2,4,4]"), weights((2, 2, 1, 1))
-    before = Graph.of([x], [batch_norm(convolution(x, w)), convolution(x, w)], "shared")
-    kept = w.value.copy()
-    after = _folded(before, bn_fold(before))
-    same_meaning(before, after)
-    if not np.array_equal(w.value, kept):
-        raise Wrong(
-            "The other convolution reads the old weight: make a new constant.", program=before
-        )
-    return "a weight with two readers"
+def bn_fold_makes_new_constants(bn_fold):
+    """In f16, f32 and f64, where others read the same weight, vectors, sum or norm."""
+    cases = _shared()
+    for before, why in cases:
+        kept = [constant.value.copy() for constant in before.constants]
+        after = _folded(before, bn_fold(before), before.ops[-1].op)
+        same_meaning(before, after, rtol=RTOL[str(before.inputs[0].type.dtype)])
+        if not all(map(np.array_equal, kept, (c.value for c in before.constants))):
+            raise Wrong(f"{why} Make new constants.", program=before)
+    return f"{len(cases)} programs with shared parts"
+
+
+def _shared() -> list[tuple[Graph, str]]:
+    """(program, all norms of which can be folded; what is shared)"""
+    cases = []
+    for kind in ("f32", "f64", "f16"):
+        x, w = inp("x", f"{kind}[1,2,4,4]"), weights((2, 2, 1, 1), 0, kind)
+        ends = [batch_norm(convolution(x, w)), convolution(x, w)]
+        cases.append((Graph.of([x], ends, "shared"), "The other convolution reads the old weight."))
+    x, v = inp("x", "f32[1,2,4,4]"), weights((2, 2, 1, 1), 1)
+    one, two = batch_norm(convolution(x, v)), batch_norm(convolution(x, v) + weights((1, 2, 1, 1)))
+    both = apply("batch_norm", convolution(one, v), *two.inputs[1:])
+    norm = batch_norm(convolution(x, v))
+    return [
+        *cases,
+        (Graph.of([x], [one, both + two], "vectors"), "Two norms read one scale."),
+        (Graph.of([x], [norm, relu(norm) * norm, norm], "read"), "The norm has two readers."),
+    ]
 
 
 @checks(
     "passes.bn_fold",
     given=blocks(ranks=(1, 3)),
-    examples=20,
+    examples=15,
     spec="Images are 1-D, 2-D or 3-D",
 )
 def bn_fold_folds_images_of_any_rank(bn_fold, graph):
     """The same on rows and on volumes: the bias has one axis for each axis of the convolution."""
-    after = _folded(graph, bn_fold(graph))
-    same_meaning(graph, after, spec="Images are 1-D, 2-D or 3-D")
+    _same_after_folding(graph, bn_fold(graph), "Images are 1-D, 2-D or 3-D")
 
 
-def _folded(before: Graph, result: Any) -> Graph:
+RTOL = {"f16": 2e-2, "f32": 1e-4, "f64": 1e-10}
+
+
+def _same_after_folding(before: Graph, result: Any, spec: str) -> None:
+    """All norms are gone, and no precision of the element type is lost."""
+    same_meaning(before, _folded(before, result), spec=spec,
+                 rtol=RTOL[str(before.inputs[0].type.dtype)])  # fmt: skip
+
+
+@checks("passes.bn_fold", spec="Fold each batch norm into the convolution before it")
+def bn_fold_works_in_the_compiler(bn_fold):
+    """Two blocks, compiled with this pass in its place."""
+    x = inp("x", "f32[1,2,6,6]")
+    y = relu(batch_norm(convolution(x, weights((4, 1, 2, 2)), groups=2, pads=[1, 0, 1, 0])))
+    before = Graph.of([x], [batch_norm(convolution(y, weights((3, 4, 1, 1))), 1)], "two_blocks")
+    model = works_in_the_compiler("passes.bn_fold", bn_fold, before)
+    return f"compiled to {len(model.kernels)} kernels"
+
+
+def _folded(before: Graph, result: Any, end: str = "") -> Graph:
     """A valid graph without batch norms, with as many convolutions, and an add for each norm."""
     after = valid_graph(result, before)
     norms = _count(before, "batch_norm")
@@ -160,7 +195,8 @@ def _folded(before: Graph, result: Any) -> Graph:
             got=after,
             spec="Fold each batch norm into the convolution before it",
         )
-    bound = _count(before, "conv") + norms + _count(before, "relu")
+    others = {"relu", *([end] if end not in ("conv", "batch_norm") else [])}
+    bound = _count(before, "conv") + norms + sum(_count(before, op) for op in others)
     if _count(after, "conv") != _count(before, "conv") or len(live_ops(after)) > bound:
         raise Wrong(
             f"A batch norm leaves a convolution and one addition, so at most {bound} operations "
@@ -192,6 +228,8 @@ def _left_alone() -> list[tuple[Graph, str, str]]:
     return [
         (Graph.of([x], [batch_norm(y), relu(y)]), "relu needs the old convolution.", other),
         (Graph.of([x], [batch_norm(y), y]), "The convolution is an output.", other),
+        (Graph.of([x], [batch_norm(sum_), sum_]), "The sum is an output.", other),
+        (Graph.of([x], [batch_norm(sum_), y]), "The convolution is an output.", other),
         (Graph.of([x], [batch_norm(sum_), relu(sum_)]), "relu needs the old sum.", other),
         (Graph.of([x], [batch_norm(sum_), relu(y)]), "relu needs the old convolution.", other),
         (Graph.of([x], [batch_norm(y, 1) + batch_norm(y, 2)]), "Two norms read it.", other),

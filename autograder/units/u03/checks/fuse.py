@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Crashed, Score, Wrong, checks
-from autograder.check.programs import UNARY, deep, graphs
+from autograder.check.framework import Crashed, Score, Wrong, beside, checks
+from autograder.check.programs import deep
 from autograder.check.properties import live_ops, same_meaning, valid_graph
 from autograder.units.u03.answers.programs import PROGRAMS
+from autograder.units.u03.checks.kernels import JOINS, Asked, asked, grouped_as_said, sharp
 from course_lib import exercises
 from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, value_names
@@ -55,30 +56,28 @@ def fuse_keeps_what_others_need(fuse):
     return f"{len(_APART)} programs that cannot be fewer kernels"
 
 
-@checks("passes.fuse", given=graphs(size=8), examples=40)
-def fuse_keeps_the_meaning(fuse, graph):
-    """Every kernel can be built, and the program computes what it computed."""
-    _fused(graph, fuse(graph), "Put connected nodes into groups")
+@checks("passes.fuse")
+def fuse_groups_as_the_words_say(fuse):
+    """Other types, empty tensors, rows, dead nodes, outputs twice, 2**60 paths, one edge too dear."""
+    cases = sharp()
+    for case in cases:
+        grouped_as_said(case, _asking_this(fuse, case))
+    return f"{len(cases)} programs, each operation in its group"
 
 
-@checks(
-    "passes.fuse",
-    given=graphs(size=8, ops=(*UNARY, "add", "mul"), inputs=1, constants=False),
-    examples=40,
-    spec="*all* of them are in the same group",
-)
-def fuse_misses_nothing(fuse, graph):
-    """With operations of one shape, a value that stays outside has a reason to."""
-    after = _fused(graph, fuse(graph), "")
-    users = after.users()
-    for node in live_ops(after):
-        if len(set(users[node])) == 1 and node not in after.outputs:
-            raise Wrong(
-                "Only one kernel reads this value, and nobody else: it can be computed there.",
-                program=graph,
-                got=after,
-                marked=(value_names(after)[node],),
-            )
+@checks("passes.fuse", given=asked(size=8), examples=40, spec=JOINS)
+def fuse_puts_each_node_into_its_group(fuse, case):
+    """A node joins the group of its users where all conditions hold, and nowhere else."""
+    grouped_as_said(case, _asking_this(fuse, case))
+
+
+def _asking_this(fuse: Any, case: Asked) -> Any:
+    """The result on the program of this case, while `should_fuse` answers what the case says."""
+    try:
+        return beside(fuse, {"passes.should_fuse": case.pays})(case.graph)
+    except Crashed as error:
+        error.program = case.graph
+        raise
 
 
 @checks("passes.fuse", spec="`groups.fits(node, group)`")

@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import live_ops, same_meaning
 from course_lib.ir.graph.build import add, relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, const, inp
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 
 
-def product(x: Node, width: int, seed: int, bias: bool = False) -> Node:
-    rng = np.random.default_rng(seed)
-    y = x @ const(rng.integers(-4, 5, (x.type.dims[-1], width)).astype(np.float32))
+def product(x: Node, width: int, seed: int, bias: bool = False, axes: int = 1) -> Node:
+    """x times a constant, plus perhaps a bias, which has `axes` axes."""
+    rng, kind = np.random.default_rng(seed), x.type.dtype
+    y = x @ const(rng.integers(-4, 5, (x.type.dims[-1], width)), kind)
     if not bias:
         return y
-    numbers = const(rng.integers(-4, 5, (width,)).astype(np.float32))
+    numbers = const(rng.integers(-4, 5, (*[1] * (axes - 1), width)), kind)
     return add(numbers, y) if seed % 2 else y + numbers
 
 
@@ -33,13 +35,14 @@ def moved(y: Node) -> Node:
 @st.composite
 def families(draw: st.DrawFn, most: int = 4) -> Graph:
     """Two operands, each read by some products, with and without a bias, all of them moved."""
-    rank = draw(st.sampled_from((2, 3)))
-    shape = ",".join(map(str, (2, 3, 5)[-rank:]))
-    operands = [inp("x", f"f32[{shape}]"), inp("y", f"f32[{shape}]")]
+    rank, kind = draw(st.sampled_from((2, 3, 4))), draw(st.sampled_from(("f32", "f64", "i32")))
+    shape = ",".join(map(str, (2, 1, 3, 5)[-rank:]))
+    operands = [inp("x", f"{kind}[{shape}]"), inp("x", f"{kind}[{shape}]")]  # a name is no value
     ends: list[Node] = []
     for index in range(draw(st.integers(2, most))):
         x = operands[draw(st.integers(0, 1))]
-        ends.append(moved(product(x, draw(st.integers(1, 4)), index, draw(st.booleans()))))
+        bias, axes = draw(st.booleans()), draw(st.integers(1, rank))
+        ends.append(moved(product(x, draw(st.integers(1, 4)), index, bias, axes)))
     return Graph.of(operands, ends, "families")
 
 
@@ -74,7 +77,7 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
     return "families behind each other"
 
 
-@checks("passes.horizontal", given=families(), examples=40)
+@checks("passes.horizontal", given=families(), examples=30)
 def horizontal_makes_one_product_of_each_family(horizontal, graph):
     """As many products are left as there are families, and the results are the same."""
     keys = set()
@@ -129,19 +132,56 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
 
 @checks("passes.horizontal", spec="The merged nodes carry the origins of all branches")
 def horizontal_remembers_where_it_came_from(horizontal):
-    """The merged product names all layers that it computes."""
+    """The merged product and the merged sum name all layers and biases that they compute."""
     x = inp("x", "f32[4,6]")
-    branches = [replace(product(x, 2, k), origin=(f"layer{k}",)) for k in (1, 2)]
-    before = Graph.of([x], [moved(b) for b in branches], "origins")
+    ends, every = [], set()
+    for k in (1, 2):
+        end = product(x, 2, k, bias=True)
+        matmul, numbers = sorted(end.inputs, key=lambda node: node.op == "constant")
+        matmul = replace(matmul, origin=(f"layer{k}.product",))
+        ends.append(replace(matmul + numbers, origin=(f"layer{k}.bias",)))
+        every |= {f"layer{k}.product", f"layer{k}.bias"}
+    before = Graph.of([x], [moved(end) for end in ends], "origins")
     after = same_meaning(before, horizontal(before))
     for node in topological_order(after.outputs):
-        if node.op == "matmul" and not {"layer1", "layer2"} <= set(node.origin):
+        if node.op in ("matmul", "add") and not every <= set(node.origin):
             raise Wrong(
-                f"The product computes layer1 and layer2; it says {', '.join(node.origin)}.",
+                f"This {node.op} stands for all branches, {', '.join(sorted(every))}; it says "
+                f"{', '.join(node.origin) or 'nothing'}.",
                 program=before,
                 got=after,
+                marked=(value_names(after)[node],),
             )
     return "origins"
+
+
+@checks("passes.horizontal", spec="Merged are those that read the same node")
+def horizontal_takes_odd_families(horizontal):
+    """One weight for two operands, a hundred siblings, empty batches, half precision."""
+    x, y = inp("x", "f32[2,3]"), inp("y", "f32[2,3]")
+    w, v = (const(np.arange(6, dtype=np.float32).reshape(3, 2) - k) for k in (0, 2))
+    shared = Graph.of([x, y], [moved(o @ m) for m in (w, v) for o in (x, y)], "shared")
+    _products(shared, horizontal(shared), 2, "Merged are those that read the same node")
+    some = Graph.of([x], [moved(x @ w), relu(x @ w), moved(x @ v)], "some")
+    _products(some, horizontal(some), 2, "`branches` leaves those out")
+    many = Graph.of([x], [moved(product(x, 1 + k % 3, k)) for k in range(100)], "many")
+    _products(many, horizontal(many), 1, "concat(w_0 .. w_n-1)")
+    for kind in ("f16[2,3]", "f32[0,3]", "f32[2,0,3]"):
+        z = inp("z", kind)
+        before = Graph.of([z], [moved(product(z, 2, k, bias=True)) for k in (1, 2)], "odd")
+        _products(before, horizontal(before), 1, "x may have batch axes in front")
+    return "odd families"
+
+
+@checks("passes.horizontal", spec="what is replaced stays behind for `dce`")
+def horizontal_works_in_the_compiler(horizontal):
+    """Two heads of three projections, compiled with this pass in its place."""
+    x = inp("x", "f32[4,6]")
+    q, k, v = (reshape(product(x, 4, n, bias=True), (4, 2, 2)) for n in (1, 2, 3))
+    q, k, v = (transpose(q, (1, 0, 2)), transpose(k, (1, 2, 0)), transpose(v, (1, 0, 2)))
+    before = Graph.of([x], [apply("softmax", (q @ k) * 0.125) @ v], "attention")
+    model = works_in_the_compiler("passes.horizontal", horizontal, before)
+    return f"compiled to {len(model.kernels)} kernels"
 
 
 def _products(before: Graph, result: Any, wanted: int, spec: str) -> None:

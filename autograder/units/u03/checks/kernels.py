@@ -1,0 +1,261 @@
+"""Which groups an answer to `passes.fuse` made, and whether each sentence is true of them.
+
+Every operation of these programs has a name of its own, and a kernel's body keeps the names; so the
+groups can be read off a result. No walk is done here: for each operation, the conditions of the
+specification are asked about the groups as they are. Next room: fuse.py, the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong
+from autograder.check.programs import ALL, graphs
+from autograder.check.properties import same_meaning, valid_graph
+from course_lib.ir.graph.build import (
+    exp,
+    neg,
+    reduce_sum,
+    relu,
+    select,
+    sigmoid,
+    tanh,
+    trace,
+    transpose,
+)
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.passes.fusion.groups import LARGEST, as_kernels, fits, kind_of
+from course_lib.passes.prepare.decompose import decompose
+
+Pair = tuple[str, str]
+JOINS = "A node joins the group of its users if"
+EVERYONE = "*all* of them are in the same group, and it is not an output of the graph"
+HOLDS = "one kernel can hold the group with it"
+PAYS = "it pays for each of its users"
+OWN = "Otherwise it begins a group of its own"
+WRITTEN = "`groups.as_kernels` writes the groups down"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A program, and the edges to which the heuristic says no; all the others pay."""
+
+    graph: Graph
+    no: frozenset[Pair] = frozenset()
+
+    def pays(self, producer: Node, consumer: Node) -> bool:
+        """Yes to every other edge of the program, and to nothing that is no edge."""
+        return producer in consumer.inputs and (producer.name, consumer.name) not in self.no
+
+    def __str__(self) -> str:
+        """What the heuristic says, in words."""
+        edges = ", ".join(f"(%{a}, %{b})" for a, b in sorted(self.no))
+        return f"should_fuse says no to {edges}." if edges else "should_fuse always says yes."
+
+
+def named(graph: Graph) -> Graph:
+    """The same program; each constant and operation has a name and an origin of its own."""
+    names = {node: f"n{k}" for k, node in enumerate(graph.ops)}
+    names |= {node: f"c{k}" for k, node in enumerate(graph.constants)}
+
+    def one(node: Node, inputs: tuple[Node, ...]) -> Node:
+        name = names[node]
+        return replace(node.with_inputs(inputs), name=name, origin=(f"layer.{name}",))
+
+    return graph.rebuild(one)
+
+
+def edges(graph: Graph) -> list[Pair]:
+    inside = set(graph.ops)
+    return [(i.name, n.name) for n in graph.ops for i in dict.fromkeys(n.inputs) if i in inside]
+
+
+@st.composite
+def asked(draw: st.DrawFn, size: int = 8, ops: tuple[str, ...] = ALL, **more: Any) -> Asked:
+    """A random program, and one to three edges, or none, to which the heuristic says no."""
+    graph = named(draw(graphs(size=size, ops=ops, **more)))
+    some = edges(graph)
+    no = draw(st.lists(st.sampled_from(some), max_size=3)) if some else []
+    return Asked(graph, frozenset(no))
+
+
+def grouped_as_said(case: Asked, result: Any) -> Graph:
+    """Each operation is in the group in which the specification puts it, and written so."""
+    runs = all(node.type.is_static for node in case.graph.inputs)
+    after = (same_meaning if runs else valid_graph)(result=result, before=case.graph, spec=WRITTEN)
+    groups = _Groups(case, after)
+    for node in case.graph.ops:
+        groups.look_at(node)
+    groups.look_at_kernels()
+    return after
+
+
+class _Groups:
+    """The groups of a result, in terms of the program's own nodes."""
+
+    def __init__(self, case: Asked, after: Graph) -> None:
+        self.case, self.after, self.graph = case, after, case.graph
+        self.users, self.outputs = case.graph.users(), set(case.graph.outputs)
+        self.place = {node: k for k, node in enumerate(case.graph.nodes)}
+        kernels: dict[str, list[Node]] = {}
+        for kernel in after.ops:
+            for member in _members(kernel):
+                kernels.setdefault(member.name, []).append(kernel)
+        for node in case.graph.ops:
+            if len(kernels.get(node.name, ())) != 1:
+                count = len(kernels.get(node.name, ()))
+                raise self.wrong(f"%{node.name} is in {count} kernels, by the names of what they "
+                                 "compute. Every operation is in one, dead ones too.", OWN)  # fmt: skip
+        kernel_of = {node: kernels[node.name][0] for node in case.graph.ops}
+        together: dict[Node, list[Node]] = {kernel: [] for kernel in after.ops}
+        for node, kernel in kernel_of.items():
+            together[kernel].append(node)
+        self.group_of = {node: together[kernel] for node, kernel in kernel_of.items()}
+
+    def look_at(self, node: Node) -> None:
+        """Has this node joined, where all conditions hold, and only there?"""
+        mine, users = self.group_of[node], self.users[node]
+        reason = self._reason(node)
+        if node is not mine[-1]:
+            if reason is not None or self.group_of[users[0]] is not mine:
+                problem, spec = reason or ("its users are in another group", EVERYONE)
+                raise self.wrong(f"%{node.name} is in the group of %{mine[-1].name}, but {problem}.",
+                                 spec, node)  # fmt: skip
+        elif reason is None:
+            group = self.group_of[users[0]]
+            if self._one_kernel_holds(node, group):
+                raise self.wrong(
+                    f"%{node.name} could join the group of %{group[-1].name}: all of its users are "
+                    "in there, it is no output, one kernel can hold them, and it pays.",
+                    JOINS,
+                    node,
+                )
+
+    def _reason(self, node: Node) -> tuple[str, str] | None:
+        """Why this node may join no group, leaving aside what a kernel can hold."""
+        users = self.users[node]
+        if not users:
+            return "nobody reads it", "it has users"
+        if node in self.outputs:
+            return "it is an output of the program", EVERYONE
+        apart = next((u for u in users if self.group_of[u] is not self.group_of[users[0]]), None)
+        if apart is not None:
+            return f"%{apart.name} and %{users[0].name} in two groups read it", EVERYONE
+        costly = next((u for u in users if not self.case.pays(node, u)), None)
+        return costly and (f"should_fuse says no to it inside %{costly.name}", PAYS)
+
+    def _one_kernel_holds(self, node: Node, group: list[Node]) -> bool:
+        """Now, and when the walk from the last node to the first came to this node."""
+        later = [m for m in reversed(group) if self.place[m] > self.place[node]]
+        whole = sorted([*group, node], key=self.place.__getitem__, reverse=True)
+        return fits(node, later) and len(whole) <= LARGEST and kind_of(whole) is not None
+
+    def look_at_kernels(self) -> None:
+        """Can each be a kernel, and is it written down as `as_kernels` does?"""
+        for group in self.group_of.values():
+            if len(group) > 1 and (len(group) > LARGEST or kind_of(group[::-1]) is None):
+                names = ", ".join(f"%{n.name}" for n in group[:8])
+                raise self.wrong(f"No kernel can hold {len(group)} operations together: {names}.",
+                                 HOLDS, group[-1])  # fmt: skip
+        wanted = as_kernels(self.graph, self.group_of)
+        rows = {node.name: _row(node) for node in self.after.ops}
+        for node in wanted.ops:
+            if rows.get(node.name) != _row(node):
+                ours, mine = _row(node), rows.get(node.name, {})
+                what = next(key for key in ours if ours[key] != mine.get(key))
+                raise Wrong(
+                    f"The groups are right; the {what} of %{node.name} is not.",
+                    program=self.graph,
+                    got=self.after,
+                    expected=f"{ours[what]}, not {mine.get(what)}",
+                    spec=WRITTEN,
+                )
+        if [n.name for n in self.after.outputs] != [n.name for n in wanted.outputs]:
+            raise self.wrong("The outputs have other names.", WRITTEN)
+
+    def wrong(self, problem: str, spec: str, *nodes: Node) -> Wrong:
+        text = f"{problem} ({self.case})"
+        marked = {kernel for kernel in self.after.ops for m in _members(kernel)
+                  if m.name in {n.name for n in nodes}}  # fmt: skip
+        names = value_names(self.after)
+        return Wrong(text, program=self.graph, got=self.after, spec=spec,
+                     marked=tuple(names[kernel] for kernel in marked))  # fmt: skip
+
+
+def _members(kernel: Node) -> tuple[Node, ...]:
+    return kernel.attrs["body"].ops if kernel.op == "fused" else (kernel,)
+
+
+def _row(node: Node) -> dict[str, Any]:
+    """What is written down of a kernel, apart from the names of its body's inputs."""
+    body = [(m.op, m.name, m.origin, str(m.type)) for m in _members(node)]
+    return {
+        "operation": node.op,
+        "origin": set(node.origin),
+        "kind": node.attrs.get("kind"),
+        "body": sorted(body) if node.op == "fused" else [],
+        "operands": sorted(i.name for i in node.inputs),
+    }
+
+
+def sharp() -> list[Asked]:
+    """Small programs with what random ones seldom have: other types and shapes, odd outputs."""
+    chain = [neg, relu, exp]
+    programs = [_chain(chain, kind) for kind in ("f64[3]", "f16[2,2]", "f32[]", "f32[0,4]")]
+    programs += [_chain([neg, apply_abs, neg], "i32[4]"), _chain([relu] * (LARGEST + 1), "f32[2]")]
+    v = np.arange(4, dtype=np.float32)
+    programs += [
+        trace(lambda x, y: select(apply("lt", x, y), x, y) * 2.0, "f32[4]", "f32[4]"),
+        trace(lambda x: neg(apply("cast", relu(x), dtype="f64")), "f32[4]"),
+        trace(lambda x: tanh(x * const(v) + const(v[:1]) - 0.5), "f32[2,4]"),
+        trace(lambda x: neg(transpose(exp(transpose(x, (1, 0))), (1, 0))), "f32[2,4]"),
+        trace(lambda x: relu(reduce_sum(x, (0,))) * 2.0, "f32[3,4]"),
+        trace(lambda x, w: [relu(x @ w) * 2.0, x], "f32[2,4]", "f32[4,4]"),
+        decompose(trace(lambda x: apply("softmax", x * 2.0), "f32[2,4]")),
+        decompose(trace(lambda x: apply("softmax", x), "f64[2,4]")),
+        trace(lambda x, w: transpose(relu(x @ w), (1, 0)), "f32[2,4]", "f32[4,4]"),
+        trace(lambda x: [neg(y := relu(exp(x))), y, x], "f32[4]"),
+        trace(lambda x: [y := relu(exp(x)), neg(y)], "f32[4]"),
+        trace(lambda x: neg(relu(x)), "f32[n,4]"),
+        trace(lambda x: x, "f32[4]"),
+    ]
+    x = inp("x", "f32[4]")
+    twice, dead = relu(neg(x)), neg(exp(x))
+    programs += [Graph.of([x], [twice, twice]), Graph.of([x], [twice], also=[dead])]
+    asked = [Asked(named(graph)) for graph in programs]
+    diamond = named(trace(lambda x: (a := exp(x)) * sigmoid(a) + neg(a), "f32[4]"))
+    asked += [Asked(diamond, frozenset([edge])) for edge in edges(diamond)]
+    again = named(_chain([neg, relu] * 3, "f32[4]"))
+    asked += [Asked(again, frozenset([edge])) for edge in edges(again)[:2]]
+    shapes = named(trace(lambda x, v: x * exp(v) + exp(x * x), "f32[3,4]", "f32[4]"))
+    return [*asked, Asked(shapes), Asked(named(_many_paths()))]
+
+
+def apply_abs(x: Node) -> Node:
+    return apply("abs", x)
+
+
+def _chain(ops: Collection[Callable[[Node], Node]], kind: str) -> Graph:
+    def steps(x: Node) -> Node:
+        for op in ops:
+            x = op(x)
+        return x
+
+    return trace(steps, kind)
+
+
+def _many_paths() -> Graph:
+    """60 times a value with two readers that meet again: 2**60 ways from the input to the end."""
+
+    def steps(x: Node) -> Node:
+        for _ in range(60):
+            x = apply("max", relu(x), tanh(x))
+        return x
+
+    return trace(steps, "f32[2]")
