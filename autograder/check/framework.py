@@ -189,7 +189,7 @@ def beside(implementation: Implementation, plugs: dict[str, Callable[..., Any]])
     """The answer, with these functions of the check in other slots while it runs.
 
     The slots that an answer asks (`fuse` asks `should_fuse`) hold stand-ins in a student's edition
-    and our solutions elsewhere. A check that says itself what they answer finds the same everywhere.
+    and our solutions elsewhere. A check that says itself what they answer sees one behaviour.
     """
     return functools.partial(implementation, **{BESIDE: plugs})
 

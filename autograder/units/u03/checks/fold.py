@@ -174,8 +174,8 @@ def bn_fold_works_in_the_compiler(bn_fold):
     x = inp("x", "f32[1,2,6,6]")
     y = relu(batch_norm(convolution(x, weights((4, 1, 2, 2)), groups=2, pads=[1, 0, 1, 0])))
     before = Graph.of([x], [batch_norm(convolution(y, weights((3, 4, 1, 1))), 1)], "two_blocks")
-    model = works_in_the_compiler("passes.bn_fold", bn_fold, before)
-    return f"compiled to {len(model.kernels)} kernels"
+    program = works_in_the_compiler("passes.bn_fold", bn_fold, before)
+    return f"compiled to {len(program.steps)} kernels"
 
 
 def _folded(before: Graph, result: Any, end: str = "") -> Graph:

@@ -58,7 +58,7 @@ def fuse_keeps_what_others_need(fuse):
 
 @checks("passes.fuse")
 def fuse_groups_as_the_words_say(fuse):
-    """Other types, empty tensors, rows, dead nodes, outputs twice, 2**60 paths, one edge too dear."""
+    """Other types, empty tensors, rows, dead nodes, outputs twice, 2**60 paths, dear edges."""
     cases = sharp()
     for case in cases:
         grouped_as_said(case, _asking_this(fuse, case))

@@ -110,8 +110,11 @@ class _Groups:
         for node in case.graph.ops:
             if len(kernels.get(node.name, ())) != 1:
                 count = len(kernels.get(node.name, ()))
-                raise self.wrong(f"%{node.name} is in {count} kernels, by the names of what they "
-                                 "compute. Every operation is in one, dead ones too.", OWN)  # fmt: skip
+                raise self.wrong(
+                    f"%{node.name} is in {count} kernels, by the names of what they compute. Every "
+                    "operation is in one, dead ones too.",
+                    OWN,
+                )
         kernel_of = {node: kernels[node.name][0] for node in case.graph.ops}
         together: dict[Node, list[Node]] = {kernel: [] for kernel in after.ops}
         for node, kernel in kernel_of.items():
@@ -125,8 +128,8 @@ class _Groups:
         if node is not mine[-1]:
             if reason is not None or self.group_of[users[0]] is not mine:
                 problem, spec = reason or ("its users are in another group", EVERYONE)
-                raise self.wrong(f"%{node.name} is in the group of %{mine[-1].name}, but {problem}.",
-                                 spec, node)  # fmt: skip
+                text = f"%{node.name} is in the group of %{mine[-1].name}, but {problem}."
+                raise self.wrong(text, spec, node)
         elif reason is None:
             group = self.group_of[users[0]]
             if self._one_kernel_holds(node, group):

@@ -16,7 +16,15 @@ from onnx import helper, numpy_helper
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.outside import OutsideError, run_onnx
 from autograder.check.properties import close
-from autograder.units.u03.checks.onnx_models import Maker, block, left_alone, models
+from autograder.units.u03.checks.onnx_models import (
+    Maker,
+    block,
+    foldable,
+    left_alone,
+    mixed,
+    models,
+    taken,
+)
 
 FOLD = "frontend.onnx_surgery.fold_batch_norms"
 
@@ -50,10 +58,31 @@ def onnx_fold_leaves_what_it_must(fold_batch_norms):
     cases = left_alone()
     for before, problem, spec in cases:
         after = _called(fold_batch_norms, before)
-        if isinstance(after, onnx.ModelProto) and _ops(after) != _ops(before):
+        if isinstance(after, onnx.ModelProto) and _kinds(after.graph) != _kinds(before.graph):
             raise _wrong(f"{problem} So nothing can be folded here.", before, after, spec)
+        if after is before:
+            raise Wrong("This is the very model that was given.", program=text(before),
+                        spec="Returns a new model")  # fmt: skip
         _same(before, after, spec)
     return f"{len(cases)} models with nothing to fold"
+
+
+@checks(FOLD)
+def onnx_fold_takes_every_pair(fold_batch_norms):
+    """Epsilons, biases, readers, branches, outputs and places that exporters know."""
+    cases = foldable()
+    for before, problem, spec in cases:
+        try:
+            _folds(before, fold_batch_norms, spec)
+        except Wrong as error:
+            error.problem = f"{problem} {error.problem}"
+            error.spec = spec
+            raise
+    before, after = mixed(), _called(fold_batch_norms, mixed())
+    if isinstance(after, onnx.ModelProto) and _ops(after)["BatchNormalization"] != 1:
+        raise _wrong("The first norm must stay, the second can go.", before, after, FOLD_ALL)
+    _same(before, after, FOLD_ALL)
+    return f"{len(cases)} models in which every norm can go"
 
 
 @checks(FOLD, spec="and an Identity of either")
@@ -76,18 +105,18 @@ def onnx_fold_knows_constants(fold_batch_norms):
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
 
-    def named(first: str, second: str) -> onnx.ModelProto:
-        made = Maker((1, 4, 5))
-        made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
-        end = made.node("Add", [made.norm("c", 4, "y"), made.weight(first, 4, 1)], second)
-        return made.model(made.node("Relu", [end], "z"))
-
-    before = named("offset", "sum")
+    before = taken()
     old = {t.name for t in before.graph.initializer}
     new = [t.name for t in _folds(before, fold_batch_norms).graph.initializer if t.name not in old]
-    if len(new) == 2:
-        for first, second in (new, new[::-1], ("other", new[0]), ("other", new[1])):
-            _folds(named(first, second), fold_batch_norms)
+    for name in new if len(new) == 2 else ():
+        for role in ("initializer", "value", "argument", "inside"):
+            model = taken(**{role: name})
+            try:
+                _folds(model, fold_batch_norms)
+            except Wrong as error:
+                error.problem = f"Another {role} is called {name!r}. {error.problem}"
+                error.spec = "with names that nothing else has"
+                raise
     return "names that are taken"
 
 
@@ -117,6 +146,9 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
         for info in (*before.graph.input, *before.graph.output):
             info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
         after = _well_formed(before, _called(fold_batch_norms, before))
+        if _ops(after)["BatchNormalization"]:
+            raise _wrong(f"Weights may be {np.dtype(kind)}, too.", before, after, FOLD_ALL)
+        _same(_in_single(before), _in_single(after), FORMULA, 2e-2 if kind == np.float16 else 1e-4)
         kinds = {numpy_helper.to_array(t).dtype for t in after.graph.initializer}
         if kinds != {np.dtype(kind)}:
             found = ", ".join(sorted(map(str, kinds)))
@@ -124,6 +156,19 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
                 f"Here all weights are {np.dtype(kind)}; in the result: {found}.", before, after
             )
     return "element types"
+
+
+def _in_single(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The same model in f32, which onnxruntime runs."""
+    single = onnx.ModelProto()
+    single.CopyFrom(model)
+    for tensor in single.graph.initializer:
+        array = numpy_helper.to_array(tensor).astype(np.float32)
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    for info in (*single.graph.input, *single.graph.output):
+        info.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    del single.graph.value_info[:]
+    return single
 
 
 def _called(fold: Any, before: onnx.ModelProto) -> Any:
@@ -162,15 +207,24 @@ def _folds(
     return after
 
 
-def _same(before: onnx.ModelProto, result: Any, spec: str) -> onnx.ModelProto:
+def _same(
+    before: onnx.ModelProto, result: Any, spec: str, tolerance: float = 1e-4
+) -> onnx.ModelProto:
     """A well-formed model with the same inputs and outputs, that computes the same."""
     after = _well_formed(before, result)
     for mine, ours, info in zip(
         _run(after, before), _run(before, before), before.graph.output, strict=True
     ):
+        if isinstance(ours, str):  # not even the model that was given runs: it has to be the same
+            if _nodes(after.graph) != _nodes(before.graph):
+                raise _wrong("This model has to stay as it is.", before, after, spec)
+            continue
         if isinstance(mine, str):
             raise _wrong(f"onnxruntime runs the result: {mine}", before, after, spec)
-        if not close(mine, ours, 1e-4):
+        if mine.shape != ours.shape:
+            problem = f"{info.name} has the sizes {mine.shape} instead of {ours.shape}."
+            raise _wrong(problem, before, after, spec)
+        if not close(mine, ours, tolerance):
             at = tuple(int(i) for i in np.argwhere(~np.isclose(mine, ours, 1e-4, 1e-4))[0])
             raise _wrong(
                 f"The result computes what the model computes. {info.name}{list(at)} is "
@@ -188,10 +242,11 @@ def _well_formed(before: onnx.ModelProto, result: Any) -> onnx.ModelProto:
         raise Wrong("The function returns an onnx.ModelProto.", got=repr(result)[:200])
     if more := [f"{count} {op}" for op, count in (_ops(result) - _ops(before)).items()]:
         raise _wrong(f"Folding adds no node; here are {more[0]} more.", before, result)
-    known = {_attribute(node.op_type, a) for node in before.graph.node for a in node.attribute}
-    for node in result.graph.node:
-        if any(_attribute(node.op_type, a) not in known for a in node.attribute):
-            raise _wrong(f"An attribute of {node.name!r} changed.", before, result, "stay")
+    known, left = _attributes(before), _attributes(result)
+    if known != left and (changed := [*(left - known), *(known - left)]):
+        raise _wrong(
+            f"The attributes of a {changed[0][0]} changed.", before, result, "Its attributes stay"
+        )
     size = sum(t.ByteSize() for t in before.graph.initializer)
     if sum(t.ByteSize() for t in result.graph.initializer) > 2 * size + 4096:
         raise _wrong("The initializers have grown to more than twice their size.", before, result)
@@ -210,8 +265,27 @@ def _well_formed(before: onnx.ModelProto, result: Any) -> onnx.ModelProto:
     return result
 
 
-def _attribute(op: str, attribute: onnx.AttributeProto) -> tuple[str, bytes]:
-    return op, attribute.SerializeToString(deterministic=True)
+_MAY_GO = ("BatchNormalization", "Constant", "Identity")
+
+
+def _attributes(model: onnx.ModelProto) -> Counter[tuple[str, tuple[bytes, ...]]]:
+    """How often an operator has these attributes, for those that may not vanish."""
+    return Counter(
+        (n.op_type, tuple(sorted(a.SerializeToString(deterministic=True) for a in n.attribute)))
+        for n in model.graph.node
+        if n.op_type not in _MAY_GO
+    )
+
+
+def _nodes(graph: onnx.GraphProto) -> list[bytes]:
+    return sorted(node.SerializeToString(deterministic=True) for node in graph.node)
+
+
+def _kinds(graph: onnx.GraphProto) -> Counter[str]:
+    """The operators of a graph and of the graphs inside its nodes."""
+    inner = [a.g for n in graph.node for a in n.attribute if a.type == onnx.AttributeProto.GRAPH]
+    mine = Counter(n.op_type for n in graph.node if n.op_type not in ("Constant", "Identity"))
+    return sum(map(_kinds, inner), mine)
 
 
 def _run(model: onnx.ModelProto, like: onnx.ModelProto) -> list[Any]:
@@ -219,7 +293,12 @@ def _run(model: onnx.ModelProto, like: onnx.ModelProto) -> list[Any]:
     sizes = [
         (i.name, tuple(d.dim_value for d in i.type.tensor_type.shape.dim)) for i in like.graph.input
     ]
-    return _outputs(model.SerializeToString(deterministic=True), tuple(sizes))
+    trimmed = onnx.ModelProto()
+    trimmed.CopyFrom(model)
+    for node in trimmed.graph.node:  # onnxruntime does not take outputs without a name
+        while len(node.output) > 1 and not node.output[-1]:
+            node.output.pop()
+    return _outputs(trimmed.SerializeToString(deterministic=True), tuple(sizes))
 
 
 @functools.lru_cache(maxsize=64)

@@ -7,7 +7,7 @@ Next room: onnx.py, the checks.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,13 @@ class Maker:
         self.nodes.append(helper.make_node(op, list(inputs), [output, *more], output, **attrs))
         return output
 
-    def norm(self, y: str, channels: int, name: str, *more: str, **attrs: Any) -> str:
-        """A batch norm with vectors of its own. `more` are further outputs."""
+    def norm(
+        self, y: str, channels: int, name: str, *more: str, low: float = 0.1, **attrs: Any
+    ) -> str:
+        """A batch norm with vectors of its own, no variance below `low`. `more` are further
+        outputs."""
         vectors = [self.weight(f"{name}_{v}", channels) for v in ("scale", "shift", "mean")]
-        vectors.append(self.weight(f"{name}_var", channels, low=0.1, high=2.0))
+        vectors.append(self.weight(f"{name}_var", channels, low=low, high=20 * low))
         return self.node("BatchNormalization", [y, *vectors], name, *more, **attrs)
 
     def model(self, *outputs: str, inputs: Iterable[str] = ()) -> onnx.ModelProto:
@@ -95,6 +98,119 @@ def swept(model: onnx.ModelProto) -> onnx.ModelProto:
     return model
 
 
+Foldable = tuple[onnx.ModelProto, str, str]
+
+
+@functools.cache
+def foldable() -> list[Foldable]:
+    """(model, all norms of which can be folded; what is special; words of the specification)"""
+    return [*_attributes(), *_parts(), *_readers(), *_places()]
+
+
+def _attributes() -> list[Foldable]:
+    """Small variances, so that an epsilon matters, and what a Conv and a norm may carry."""
+    epsilon = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
+    absent, zero = (_conv_and_norm(low=1e-5, **more) for more in ({}, {"epsilon": 0.0}))
+    second = _conv_and_norm(low=1e-3, momentum=0.5, epsilon=1e-3, training_mode=0)
+    turned = list(second.nodes[-1].attribute)[::-1]
+    del second.nodes[-1].attribute[:]
+    second.nodes[-1].attribute.extend(turned)
+    open_end = _conv_and_norm("", "")
+    wide = Maker((1, 4, 9))
+    parts = ["x", wide.weight("w", 4, 2, 3)]
+    wide.node("Conv", parts, "c", group=2, dilations=[2], strides=[2], pads=[1, 2])
+    wide.norm("c", 4, "y")
+    older = _conv_and_norm(low=1e-3).model("y")
+    older.opset_import[0].version = 11
+    return [
+        (absent.model("y"), "The norm has no epsilon.", epsilon),
+        (zero.model("y"), "An epsilon of 0 is an epsilon.", epsilon),
+        (second.model("y"), "Epsilon is not the first attribute; training_mode is 0.", epsilon),
+        (open_end.model("y"), "Its further outputs have no names.", "a second output with a name"),
+        (wide.model("y"), "Groups, dilations, strides, pads.", "Its attributes stay"),
+        (older, "Opset 11 has batch norms, too.", "Fold each BatchNormalization"),
+    ]
+
+
+def _parts() -> list[Foldable]:
+    """Biases that are no third name, or no initializer."""
+    empty, constant, swapped = Maker(SIGNAL), Maker(SIGNAL), Maker(SIGNAL)
+    empty.node("Conv", ["x", empty.weight("w", 4, 4, 1), ""], "c")
+    empty.norm("c", 4, "y")
+    held = numpy_helper.from_array(np.arange(4, dtype=np.float32))
+    constant.nodes.append(helper.make_node("Constant", [], ["held"], "held", value=held))
+    constant.node("Identity", ["held"], "same")
+    constant.node("Identity", ["same"], "bias")
+    constant.node("Conv", ["x", constant.weight("w", 4, 4, 1), "bias"], "c")
+    constant.norm("c", 4, "y")
+    swapped.node("Conv", ["x", swapped.weight("w", 4, 4, 1), swapped.weight("b", 4)], "c")
+    vectors = ["b", "b", "b", swapped.weight("var", 4, low=0.1)]
+    swapped.node("BatchNormalization", ["c", *vectors], "y")
+    return [
+        (empty.model("y"), 'The name "" stands for no bias.', "The Conv may have no bias"),
+        (constant.model("y"), "The bias is an Identity of an Identity of a Constant.",
+         "what a node Constant holds, and an Identity of either"),
+        (swapped.model("y"), "Bias, scale, shift and mean are one initializer.",
+         "Initializers that others read keep their values"),
+    ]  # fmt: skip
+
+
+def _readers() -> list[Foldable]:
+    """Who reads the norm's value, and what else the graph hands in and out."""
+    many, inside, listed = (_conv_and_norm() for _ in range(3))
+    many.node("Add", ["y", "y"], "z")
+    inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
+    inside.weight("only_inside", 4, 1)
+    inside.node("If", ["yes"], "z", **_branches("Add", ["y", "only_inside"]))
+    listed.weight("spare", 4)
+    replaceable = listed.model("y", "w", inputs=["spare"])
+    for info in replaceable.graph.output:
+        if info.name == "w":
+            info.type.CopyFrom(helper.make_tensor_type_proto(TensorProto.FLOAT, [4, 4, 1]))
+    unread = "The inputs and outputs of the graph keep their names"
+    keep = "Initializers that others read keep their values"
+    return [
+        (many.model("y", "z"), "Two read y, and it is an output.", unread),
+        (inside.model("z"), "The branches of the If read y and an initializer.", keep),
+        (replaceable, "The weight is an output, and nobody reads an input.", unread),
+    ]
+
+
+def _places() -> list[Foldable]:
+    """Two pairs, and their nodes in another order."""
+    return [
+        (_two_pairs("Add", ["y1", "y2"]), "Each norm stands behind the other's Conv.",
+         "Fold each BatchNormalization of an ONNX model"),
+    ]  # fmt: skip
+
+
+def mixed() -> onnx.ModelProto:
+    """Two pairs; the first norm has to stay, because somebody else reads its Conv."""
+    return _two_pairs("Sum", ["c1", "y1", "y2"])
+
+
+def _two_pairs(op: str, inputs: Sequence[str]) -> onnx.ModelProto:
+    made = Maker(SIGNAL)
+    for k in (1, 2):
+        made.node("Conv", ["x", made.weight(f"w{k}", 4, 4, 1)], f"c{k}")
+    for k in (1, 2):
+        made.norm(f"c{k}", 4, f"y{k}")
+    return made.model(made.node(op, inputs, "z"))
+
+
+def taken(
+    initializer: str = "offset", value: str = "sum", argument: str = "spare", inside: str = "r"
+) -> onnx.ModelProto:
+    """One pair beside an initializer, a value, an input and a value in a branch of these names."""
+    made = _conv_and_norm()
+    made.node("Add", ["y", made.weight(initializer, 4, 1)], value)
+    made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
+    made.node("If", ["yes"], "z", **_branches("Relu", [value], inside))
+    model = made.model("z")
+    model.graph.input.append(helper.make_tensor_value_info(argument, TensorProto.FLOAT, [4]))
+    return model
+
+
 Case = tuple[onnx.ModelProto, str, str]
 
 
@@ -108,10 +224,7 @@ def _read_elsewhere() -> list[Case]:
     second, returned, inside = (_conv_and_norm() for _ in range(3))
     second.node("Relu", ["c"], "z")
     inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    result = helper.make_tensor_value_info("r", TensorProto.FLOAT, ["d0", "d1", "d2"])
-    relu = helper.make_node("Relu", ["c"], ["r"])
-    branch = helper.make_graph([relu], "branch", [], [result])
-    inside.node("If", ["yes"], "z", then_branch=branch, else_branch=branch)
+    inside.node("If", ["yes"], "z", **_branches("Relu", ["c"]))
     reader = "if somebody else reads c, or if c is an output of the graph"
     return [
         (second.model("y", "z"), "The Relu reads c, too.", reader),
@@ -120,7 +233,16 @@ def _read_elsewhere() -> list[Case]:
     ]
 
 
+def _branches(op: str, inputs: Sequence[str], name: str = "r") -> dict[str, onnx.GraphProto]:
+    """The two graphs of an If, each with one node that reads values from outside."""
+    result = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
+    node = helper.make_node(op, inputs, [name])
+    branch = helper.make_graph([node], "branch", [], [result])
+    return {"then_branch": branch, "else_branch": branch}
+
+
 def _in_training() -> list[Case]:
+    alone = _conv_and_norm(training_mode=1)
     trained = _conv_and_norm("new_mean", "new_var", training_mode=1)
     older = _conv_and_norm("new_mean", "new_var", "saved_mean", "saved_var")
     opset_13 = older.model("y")
@@ -129,6 +251,7 @@ def _in_training() -> list[Case]:
     return [
         (trained.model("y"), "The batch norm is in training mode.", "if it is in training mode"),
         (opset_13, outputs, "a second output with a name"),
+        (alone.model("y"), "The batch norm is in training mode.", "attribute `training_mode` 1"),
     ]
 
 
@@ -137,9 +260,17 @@ def _not_constant() -> list[Case]:
     computed.node("Relu", [computed.weight("raw", 4, 4, 1)], "w")
     computed.node("Conv", ["x", "w"], "c")
     computed.norm("c", 4, "y")
+    biased = Maker(SIGNAL)
+    biased.node("Relu", [biased.weight("raw", 4)], "b")
+    biased.node("Conv", ["x", biased.weight("w", 4, 4, 1), "b"], "c")
+    biased.norm("c", 4, "y")
+    through = _conv_and_norm(weight="v")
+    through.nodes.insert(0, helper.make_node("Identity", ["w"], ["v"], "v"))
     constant = "if w, b or one of the four vectors is no constant"
     return [
         (computed.model("y"), "The weight is computed.", constant),
+        (biased.model("y"), "The bias is computed.", constant),
+        (through.model("y", inputs=["w"]), "A caller may replace what v is.", "also an input"),
         (replaceable.model("y", inputs=["w"]), "A caller may replace w.", "also an input"),
         (replaceable.model("y", inputs=["y_mean"]), "A caller may replace the mean.",
          "also an input"),
@@ -155,12 +286,25 @@ def _another_pattern() -> list[Case]:
         (transposed.model("y"), "The weight of a ConvTranspose begins with its input channels.",
          "A ConvTranspose keeps its batch norm"),
         (between.model("y"), "There is a Relu between.", "into the Conv before it"),
+        (_folded_inside(), "The pair stands in the branches of an If.",
+         "What stands in a graph inside a node (the branches of an If) stays as it is"),
     ]  # fmt: skip
 
 
-def _conv_and_norm(*more: str, op: str = "Conv", **attrs: Any) -> Maker:
+def _folded_inside() -> onnx.ModelProto:
+    """An If whose branches hold a Conv and its norm."""
+    made, inner = Maker(SIGNAL), _conv_and_norm()
+    made.weights = [numpy_helper.from_array(np.array(True), "yes")]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["d0", "d1", "d2"])
+    branch = helper.make_graph(inner.nodes, "branch", [], [result], inner.weights)
+    made.node("If", ["yes"], "z", then_branch=branch, else_branch=branch)
+    return made.model("z")
+
+
+def _conv_and_norm(*more: str, op: str = "Conv", weight: str = "w", **attrs: Any) -> Maker:
     """c, a convolution of x, and y, its batch norm with `more` outputs."""
     made = Maker(SIGNAL)
-    made.node(op, ["x", made.weight("w", 4, 4, 1)], "c")
+    made.weight("w", 4, 4, 1)
+    made.node(op, ["x", weight], "c")
     made.norm("c", 4, "y", *more, **attrs)
     return made
