@@ -19,6 +19,7 @@ from autograder.check.properties import close
 from autograder.units.u03.checks.onnx_models import (
     Maker,
     block,
+    empty_bias,
     foldable,
     left_alone,
     mixed,
@@ -82,6 +83,8 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
     if isinstance(after, onnx.ModelProto) and _ops(after)["BatchNormalization"] != 1:
         raise _wrong("The first norm must stay, the second can go.", before, after, FOLD_ALL)
     _same(before, after, FOLD_ALL)
+    before = empty_bias()
+    _same(before, _called(fold_batch_norms, before), "The Conv may have no bias")
     return f"{len(cases)} models in which every norm can go"
 
 

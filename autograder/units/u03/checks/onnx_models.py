@@ -110,7 +110,7 @@ def foldable() -> list[Foldable]:
 def _attributes() -> list[Foldable]:
     """Small variances, so that an epsilon matters, and what a Conv and a norm may carry."""
     epsilon = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
-    absent, zero = (_conv_and_norm(low=1e-5, **more) for more in ({}, {"epsilon": 0.0}))
+    absent, zero = _conv_and_norm(low=1e-5), _conv_and_norm(low=1e-5, epsilon=0.0)
     second = _conv_and_norm(low=1e-3, momentum=0.5, epsilon=1e-3, training_mode=0)
     turned = list(second.nodes[-1].attribute)[::-1]
     del second.nodes[-1].attribute[:]
@@ -134,9 +134,7 @@ def _attributes() -> list[Foldable]:
 
 def _parts() -> list[Foldable]:
     """Biases that are no third name, or no initializer."""
-    empty, constant, swapped = Maker(SIGNAL), Maker(SIGNAL), Maker(SIGNAL)
-    empty.node("Conv", ["x", empty.weight("w", 4, 4, 1), ""], "c")
-    empty.norm("c", 4, "y")
+    constant, swapped = Maker(SIGNAL), Maker(SIGNAL)
     held = numpy_helper.from_array(np.arange(4, dtype=np.float32))
     constant.nodes.append(helper.make_node("Constant", [], ["held"], "held", value=held))
     constant.node("Identity", ["held"], "same")
@@ -147,7 +145,6 @@ def _parts() -> list[Foldable]:
     vectors = ["b", "b", "b", swapped.weight("var", 4, low=0.1)]
     swapped.node("BatchNormalization", ["c", *vectors], "y")
     return [
-        (empty.model("y"), 'The name "" stands for no bias.', "The Conv may have no bias"),
         (constant.model("y"), "The bias is an Identity of an Identity of a Constant.",
          "what a node Constant holds, and an Identity of either"),
         (swapped.model("y"), "Bias, scale, shift and mean are one initializer.",
@@ -182,6 +179,13 @@ def _places() -> list[Foldable]:
         (_two_pairs("Add", ["y1", "y2"]), "Each norm stands behind the other's Conv.",
          "Fold each BatchNormalization of an ONNX model"),
     ]  # fmt: skip
+
+
+def empty_bias() -> onnx.ModelProto:
+    """A Conv whose third operand is left out by the name "": to fold it or not is both right."""
+    made = Maker(SIGNAL)
+    made.node("Conv", ["x", made.weight("w", 4, 4, 1), ""], "c")
+    return made.model(made.norm("c", 4, "y"))
 
 
 def mixed() -> onnx.ModelProto:

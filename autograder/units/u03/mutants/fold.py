@@ -14,6 +14,7 @@ from course_lib.frontend.onnx.surgery import attribute, constants_of, count_uses
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.bn_fold import convolution_before
+from course_lib.passes.clean.dce import dce
 
 # ── passes.bn_fold ──
 
@@ -39,8 +40,8 @@ def _bn_fold(graph, *, users=True, bias=True, eps=True, order="right", axis=0, o
         b = new.bias if bias else 0.0
         b = (b - mean) * factor + shift if order == "right" else b * factor - mean + shift
         come = origin(*new.nodes, made)
-        weight = replace(const(w.value * factor.reshape(sizes), "f32"), origin=come)
-        offset = const(b.reshape(1, -1, *[1] * (ones or w.type.rank - 2)), "f32")
+        weight = replace(const(w.value * factor.reshape(sizes), w.type.dtype), origin=come)
+        offset = const(b.reshape(1, -1, *[1] * (ones or w.type.rank - 2)), w.type.dtype)
         kept = {k: v for k, v in new.conv.attrs.items() if attrs is None or k in attrs}
         conv = apply("conv", x, weight, origin=come, **kept)
         return apply("add", conv, replace(offset, origin=come), origin=come)
@@ -97,6 +98,39 @@ def reads_the_old_graph(graph):
 @mutant("passes.bn_fold")
 def does_nothing(graph):
     return graph
+
+
+@mutant("passes.bn_fold")
+def always_f32(graph):
+    """Believes that every model is one of f32."""
+    floats = [n for n in graph.nodes if n.op == "batch_norm" and n.type.dtype.name != "f32"]
+    return graph if floats else _bn_fold(graph)
+
+
+@mutant("passes.bn_fold")
+def only_where_the_norm_has_one_reader(graph):
+    """Mixes up whose readers matter: those of the convolution, not those of the norm."""
+    users = graph.users()
+    many = any(len(users[n]) > 1 for n in graph.nodes if n.op == "batch_norm")
+    return graph if many else _bn_fold(graph)
+
+
+@alternative("passes.bn_fold")
+def bias_on_the_left(graph):
+    """b' + conv, under names of its own."""
+    folded = _bn_fold(graph)
+    made = {n for n in folded.ops if n.op == "add" and n not in graph.nodes}
+
+    def turned(node, inputs):
+        return node.with_inputs(inputs[::-1]) if node in made else None
+
+    return folded.rebuild(turned)
+
+
+@alternative("passes.bn_fold")
+def then_dce(graph):
+    """What nobody reads may go at once."""
+    return dce(_bn_fold(graph))
 
 
 @alternative("passes.bn_fold")
@@ -161,8 +195,11 @@ def _numbers(conv, norm, arrays, epsilon, bias, kind):
 
 
 def _unused(graph):
-    """Something that no name in the graph begins with."""
-    names = [name for node in graph.node for name in (*node.input, *node.output)]
+    """Something that no name in the graph, or in a graph inside a node, begins with."""
+    names = [info.name for info in graph.input]
+    for node in graph.node:
+        names += [*node.input, *node.output]
+        names += [_unused(a.g) for a in node.attribute if a.type == onnx.AttributeProto.GRAPH]
     return "f" * (1 + max(map(len, names)))
 
 
