@@ -82,7 +82,7 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _nbgrader(options: argparse.Namespace) -> int:
-    from autograder.grading.nbgrader import course_files  # nbgrader takes seconds to import
+    from autograder.grading.nbgrader_course import course_files  # nbgrader takes seconds to import
 
     for note in deliver(course_files(options.unit), options.into):
         print(note)

@@ -10,7 +10,7 @@ seams are used: the exporter (reads any file, however damaged), the sanitizing p
 the release's cells back around the student's answers), the autograding ones (two processes, no
 kernel).
 
-Next room: docs/teaching.md, a term from release to grades.
+Next room: nbgrader_course.py, the course around it, its release and its export.
 """
 
 from __future__ import annotations
@@ -28,28 +28,22 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 
 from autograder.check.feedback import as_html
 from autograder.check.verdict import Verdict, as_text
-from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import write
-from autograder.edition.sources import Source, expand, sources
+from autograder.edition.sources import Source, expand
 from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
 from autograder.grading.grade import Assignment, Report
+from autograder.grading.nbgrader_course import course_sources
 from autograder.grading.neutral import neutral
 from autograder.grading.program import STUB, TEXT_STUB, Program, Unreadable, cells_of, read
 from autograder.grading.tasks import Task
 from course_lib.exercises import slot
 
-NOTEBOOKS = COURSE / "notebooks"
 FETCHED = re.compile(r"""<(script|link)\b[^>]*(src|href)=["']https?:[^>]*>(\s*</script>)?""")
 POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "style-src 'unsafe-inline'; img-src data:; font-src data:\">"
 )
-CONFIG = """from autograder.grading.nbgrader import configure
-
-c = get_config()  # noqa: F821
-configure(c)
-"""
 KEY = "course"  # where a sanitized notebook keeps what was handed in
 
 
@@ -67,22 +61,15 @@ def configure(c: Any) -> None:
     c.ClearSolutions.code_stub = {"python": STUB}
     c.ClearSolutions.text_stub = TEXT_STUB
     c.GenerateFeedback.exporter_class = f"{here}.Offline"
-
-
-def course_files(unit: int | None = None) -> dict[str, bytes]:
-    """The files of an nbgrader course: the instructor's notebooks and the configuration."""
-    files = {
-        f"source/{source.name}/{source.name}.ipynb": notebook_bytes(source, solutions=True)
-        for source in sources(NOTEBOOKS, unit)
-    }
-    return {**files, "nbgrader_config.py": CONFIG.encode()}
+    c.GenerateAssignment.post_convert_hook = f"{here}_course.add_library"
+    c.ExportApp.plugin_class = f"{here}_course.Export"
 
 
 def find_notebook(assignment: str, student: str, notebooks: list[str]) -> None:
     """nbgrader's hook before a submission: a renamed file is graded under its right name."""
     folder = Path(notebooks[0]).parent
     wanted = folder / f"{folder.name}.ipynb"
-    if str(wanted) in notebooks or not any(s.name == folder.name for s in sources(NOTEBOOKS)):
+    if str(wanted) in notebooks or not any(s.name == folder.name for s in course_sources()):
         return
     exercises = set(_source(folder.name).exercises())
     ranked = [(len(_answers(path) & exercises), path) for path in notebooks]
@@ -270,7 +257,7 @@ def _answers(path: str) -> set[str]:
 
 
 def _source(name: str) -> Source:
-    return next(source for source in sources(NOTEBOOKS) if source.name == name)
+    return next(source for source in course_sources() if source.name == name)
 
 
 def _exercise_id(cell: Any) -> str:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import csv
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -21,7 +26,8 @@ def graded(tmp_path_factory, solved, untouched):
     from nbgrader.apps import NbGraderAPI
     from traitlets.config import Config
 
-    import autograder.grading.nbgrader as ours
+    import autograder.grading.nbgrader_course as ours
+    from autograder.grading.nbgrader import configure
 
     course = tmp_path_factory.mktemp("course")
     before = (Path.cwd(), ours.NOTEBOOKS, os.environ["PATH"])
@@ -32,7 +38,7 @@ def graded(tmp_path_factory, solved, untouched):
         deliver(ours.course_files(99), course)
         config = Config()
         config.CourseDirectory.root = str(course)
-        ours.configure(config)
+        configure(config)
         api = NbGraderAPI(config=config)
         assert api.generate_assignment("u99_example")["success"]
         for student, (name, data) in submissions(solved, untouched).items():
@@ -40,12 +46,23 @@ def graded(tmp_path_factory, solved, untouched):
             path.parent.mkdir(parents=True)
             path.write_bytes(data)
         assert api.autograde("u99_example", "*")["success"]
+        make_fault(course, "bare")
         assert api.generate_feedback("u99_example", "ada")["success"]
         yield course
     finally:
         os.chdir(before[0])
         ours.NOTEBOOKS = before[1]
         os.environ["PATH"] = before[2]
+
+
+def make_fault(course: Path, student: str) -> None:
+    """As if our grader had failed at one exercise of this student."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
+        grade = book.find_grade("u99-bytes-check", "u99_example", "u99_example", student)
+        grade.auto_score, grade.needs_manual_grade = None, True
+        book.db.commit()
 
 
 def submissions(solved: bytes, untouched: bytes) -> dict[str, tuple[str, bytes]]:
@@ -76,9 +93,9 @@ def test_gradebook_holds_our_grades(graded):
             for s in book.assignment_submissions("u99_example")
         }
         assert book.find_assignment("u99_example").max_score == 10
-    good, bad = (8.0, True), (0.0, False)
+    good, bad, fault = (8.0, True), (0.0, False), (7.0, True)
     assert found == {
-        "ada": good, "bare": good, "broken": bad, "copied": good, "cut": good, "renamed": good,
+        "ada": good, "bare": fault, "broken": bad, "copied": good, "cut": good, "renamed": good,
         "untouched": bad,
     }  # fmt: skip
 
@@ -94,3 +111,90 @@ def test_nbgraders_feedback_shows_our_verdicts_and_fetches_nothing(graded):
     assert "140 random programs" in page
     assert not re.search(r"""<(script|link)[^>]*(src|href)=["']https?:""", page)
     assert "990_001" not in page and "harder(" not in page
+
+
+def test_fetched_release_runs_in_a_fresh_folder(graded, tmp_path):
+    """What a student fetches from nbgrader's exchange is the notebook with its library."""
+    from autograder.edition.execute import execute
+
+    shutil.copytree(graded / "release" / "u99_example", tmp_path / "u99_example")
+    path = tmp_path / "u99_example" / "u99_example.ipynb"
+    content = json.loads(path.read_text())
+    code = "import autograder.check, course_lib\nprint('from', course_lib.__file__)"
+    where = {**content["cells"][1], "source": [code], "id": "where", "cell_type": "code",
+             "outputs": [], "execution_count": None, "metadata": {}}  # fmt: skip
+    path.write_text(json.dumps({**content, "cells": [*content["cells"], where]}))
+    execute(path)
+    said = json.dumps(json.loads(path.read_text())["cells"])
+    assert f"from {tmp_path}" in said and "not attempted yet" in said
+    assert not list(tmp_path.rglob("hidden.py")) and not list(tmp_path.rglob("mutants*"))
+
+
+def exported(course: Path) -> dict[str, dict[str, str]]:
+    from nbgrader.api import Gradebook
+
+    from autograder.grading.nbgrader_course import Export
+
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
+        book.update_or_create_student("zoe", last_name="=cmd", first_name="Zoë, the late")
+        Export(to=str(course / "grades.csv")).export(book)
+    with (course / "grades.csv").open(newline="") as file:
+        return {row["student_id"]: row for row in csv.DictReader(file)}
+
+
+def test_export_has_no_zero_for_what_nobody_looked_at(graded):
+    rows = exported(graded)
+    fault, absent, done = rows["bare"], rows["zoe"], rows["untouched"]
+    assert (fault["score"], fault["to_grade"]) == ("", "3") and "u99-bytes-check" in fault["note"]
+    assert (absent["score"], absent["note"]) == ("", "nothing handed in")
+    assert absent["last_name"] == "'=cmd"
+    assert (done["score"], done["to_grade"], done["max_score"]) == ("0", "", "10")
+
+
+@contextlib.contextmanager
+def formgrader(course: Path, home: Path):
+    """nbgrader's formgrader, served as a teacher starts it; yields its address with a token."""
+    extensions = "ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"
+    command = [sys.executable, "-m", "jupyter_server", "--no-browser", "--allow-root", "--port=0",
+               "--ip=127.0.0.1", f"--{extensions}"]  # fmt: skip
+    places = ("JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "HOME")
+    environment = {**os.environ, **dict.fromkeys(places, str(home))}
+    with (home / "log").open("w") as log:
+        server = subprocess.Popen(command, cwd=course, env=environment, stdout=log, stderr=log)
+    try:
+        while not (found := list(home.glob("jpserver-*.json"))):
+            assert server.poll() is None, (home / "log").read_text()
+            time.sleep(0.2)
+        while True:
+            with contextlib.suppress(ValueError):  # it is being written
+                info = json.loads(found[0].read_text())
+                break
+        yield lambda path: f"{info['url']}formgrader/{path}?token={info['token']}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, browser):
+    from nbgrader.api import Gradebook
+
+    assert exported(graded)["ada"]["score"] == ""
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:
+        here = ("u99_example", "u99_example", "ada")
+        submission = book.find_submission_notebook(*here).id
+        why = book.find_grade("u99-why", *here).id
+    with formgrader(graded, tmp_path) as address:
+        page = browser.new_page(viewport={"width": 1200, "height": 900})
+        page.goto(address("gradebook/u99_example/u99_example"), wait_until="domcontentloaded")
+        page.goto(address(f"submissions/{submission}"), wait_until="domcontentloaded")
+        points = page.locator("input.score#u99-why")
+        points.wait_for(timeout=120_000)
+        if folder := os.environ.get("SCREENSHOTS"):
+            points.scroll_into_view_if_needed()
+            page.screenshot(path=f"{folder}/formgrader.png")
+        with page.expect_response(lambda r: "/api/grade/" in r.url and r.request.method == "PUT"):
+            points.fill("1.5")
+            points.press("Tab")
+        page.close()
+    ada = exported(graded)["ada"]
+    assert (ada["score"], ada["to_grade"], ada["note"]) == ("9.5", "", "")
