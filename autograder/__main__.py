@@ -109,7 +109,8 @@ def _job(options: argparse.Namespace) -> Job:
         os.environ[SETTING] = "none"
     return Job(
         options.submissions, options.out, options.unit, options.seed, options.jobs,
-        _course_file(options), options.roster, options.compare, engine=options.engine,
+        _course_file(options), options.roster, options.compare, options.worksheet,
+        engine=options.engine,
     )  # fmt: skip
 
 
@@ -169,6 +170,7 @@ def _parser() -> argparse.ArgumentParser:
         grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
         grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
         grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
+        grade.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's, to fill in")
         grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
         grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
         grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")

@@ -34,7 +34,7 @@ from course_lib.exercises import Slot, slot
 
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
-PAGES = {"docs/teaching.md": "teaching", "docs/authoring.md": "authoring"}
+PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
 
 
 def build(into: Path, scratch: Path, solved: Path, notebooks: Path = COURSE / "notebooks") -> None:

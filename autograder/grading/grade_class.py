@@ -41,7 +41,13 @@ from autograder.grading.book.changes import Reports, changes, read_reports, told
 from autograder.grading.book.course import Course
 from autograder.grading.book.course_file import read_course
 from autograder.grading.book.entries import Entry, entries
-from autograder.grading.book.exports import summary, write_canvas, write_grades, write_moodle
+from autograder.grading.book.exports import (
+    fill_worksheet,
+    summary,
+    write_canvas,
+    write_grades,
+    write_moodle,
+)
 from autograder.grading.book.lateness import download_warning
 from autograder.grading.book.originality import write_originality
 from autograder.grading.book.roster import Person, read_roster
@@ -71,12 +77,15 @@ class Job:
     course: Path | None = None  # course.toml
     roster: Path | None = None  # else the course names it
     compare: Path | None = None  # grades of another time, often `out` itself
+    worksheet: Path | None = None  # Moodle's offline grading worksheet of `unit`
     notebooks: Path = COURSE / "notebooks"
     engine: str = "pool"  # or Dask: classroom.py
 
 
 def grade_class(job: Job) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
+    if job.worksheet and job.unit is None:
+        raise ValueError("a worksheet is one assignment's: say which with --unit")
     sweep(job.out)
     units = {source.unit: source.name for source in sources(job.notebooks)}
     course = read_course(job.course, units)
@@ -125,6 +134,9 @@ def _written(
     if people:
         write_canvas(lines, people, course, job.out)
         write_moodle(lines, people, course, job.out)
+    if job.worksheet and job.unit is not None:
+        filled, count = fill_worksheet(job.worksheet, lines, people, course, job.unit)
+        print(f"{filled}: {count} lines filled in")
     write_statistics(lines, job.out)
     write_originality(lines, sources(job.notebooks), job.out)
     print(f"{path}: {len(lines)} rows; feedback in {job.out / 'feedback'}")

@@ -47,7 +47,7 @@ def exercises_of(root: Path) -> list[str]:
 
 def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> None:
     wanted = {source.name for source in sources(root / "notebooks")}
-    wanted |= {"index", "ops", "teaching", "authoring"}
+    wanted |= {"index", "ops", "instructors", "authoring"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
     index = (website / "index.html").read_text()
     assert all(f'href="{name}.html"' in index for name in wanted - {"index"})
