@@ -1,4 +1,4 @@
-"""docs/instructors.md is true: its commands run in order, on its tiny class, and print what it says."""
+"""docs/instructors.md is true: its commands run in order, and print what it says."""
 
 from __future__ import annotations
 
