@@ -13,7 +13,7 @@ r"""A class that does not exist, to rehearse with: what students of one unit cou
 Right answers are our own and the alternatives of the unit, wrong ones its mutants, explanations the
 graded samples. The same seed makes the same files, and a class of 12 has one of each kind.
 
-Next room: people.py, who they are; docs/teaching.md, a rehearsal from beginning to end.
+Next room: people.py, who they are; docs/instructors.md, a class from beginning to end.
 """
 
 from __future__ import annotations
