@@ -43,9 +43,10 @@ def blocks(draw: st.DrawFn, most: int = 2, ranks: tuple[int, ...] = (2, 1)) -> G
         count = y.type.dims[1]
         groups = draw(st.sampled_from([g for g in (1, 2, count) if count % g == 0]))
         outputs = groups * draw(st.integers(1, 2))
-        window = draw(st.integers(1, 2))
+        size = min(y.type.dims[2:])
+        window = draw(st.integers(1, min(2, size)))
         w = weights((outputs, count // groups, *[window] * rank), index, kind)
-        y = convolution(y, w, groups=groups, **draw(st.sampled_from(_steps(rank))))
+        y = convolution(y, w, groups=groups, **draw(st.sampled_from(_steps(rank, window, size))))
         bias = draw(st.sampled_from(("none", "left", "right", "one number")))
         if bias != "none":
             shape = (1, outputs, *[1] * rank) if bias != "one number" else ()
@@ -56,9 +57,10 @@ def blocks(draw: st.DrawFn, most: int = 2, ranks: tuple[int, ...] = (2, 1)) -> G
     return Graph.of([x], [y], "blocks")
 
 
-def _steps(rank: int) -> list[dict[str, list[int]]]:
-    """How a window moves: none of it is a batch norm's business."""
-    return [{}, {"strides": [2] * rank}, {"pads": [1, 0] * rank}, {"dilations": [2] * rank}]
+def _steps(rank: int, window: int, size: int) -> list[dict[str, list[int]]]:
+    """How a window moves on an image of that size: none of it is a batch norm's business."""
+    steps = [{}, {"strides": [2] * rank}, {"pads": [1, 0] * rank}]
+    return [*steps, {"dilations": [2] * rank}] if 2 * window - 1 <= size else steps
 
 
 @checks("passes.bn_fold")
