@@ -112,7 +112,7 @@ def liveness(
 
 def lifetimes(program: Program) -> list[Interval]:
     """`liveness` of a program."""
-    return liveness(tasks(program), program.views, outside(program))
+    return list(liveness(tasks(program), program.views, outside(program)))
 
 
 def tasks(program: Program) -> list[Task]:

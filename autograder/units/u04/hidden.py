@@ -32,14 +32,14 @@ harder(
     "overwriting_changes_no_number",
     seed=SEED + 2,
     given=graphs(size=12),
-    examples=60,
+    examples=25,
 )
 harder(
     "schedule.in_place.may_overwrite",
     "every_elementwise_kernel_may_overwrite",
     seed=SEED + 3,
     given=graphs(size=10, ops=(*UNARY, *BINARY), constants=False),
-    examples=60,
+    examples=20,
 )
 harder("u04.first_fit_wins", "first_fit_meets_the_bound", seed=SEED)
 
@@ -81,7 +81,7 @@ def is_the_right_count(lines):
     "passes.sink_relayouts",
     seed=SEED + 4,
     given=networks(12),
-    examples=100,
+    examples=40,
     what="random networks",
 )
 def leaves_no_more_than_needed(sink_relayouts, graph):

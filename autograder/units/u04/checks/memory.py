@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, checks
 from autograder.units.u04.answers.lives import LIVES, random_lives
 from autograder.units.u04.checks.shared import (
@@ -17,6 +18,7 @@ from autograder.units.u04.checks.shared import (
     lives,
     runs,
     sequence_of,
+    small_programs,
     told_plan,
     told_run,
     whole,
@@ -92,6 +94,36 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
         ),
         [Interval("a", 64, 0, 2)],
     ),
+    (
+        "`size` is that of the task that writes the owner itself",
+        (
+            [Task("a", ("x",), 64), Task("b", ("a",), 192), Task("y", ("b",), 64)],
+            {"b": "a"},
+            {"x", "y"},
+        ),
+        [Interval("a", 64, 0, 2)],
+    ),
+    (
+        "A value is left out if no task writes it",
+        ([Task("a", ("w", "x"), 64), Task("y", ("a",), 64)], {}, {"y"}),
+        [Interval("a", 64, 0, 1)],
+    ),
+    (
+        "One `Interval` for each value",
+        (
+            [Task("a", ("x",), 64), Task("y", ("x", "x", "x", "a", "x"), 64), Task("b", ("x",), 64),
+             Task("c", ("x",), 64), Task("z", ("c", "x", "y", "b"), 64)],
+            {},
+            {"x", "y", "z"},
+        ),
+        [Interval("a", 64, 0, 1), Interval("b", 64, 2, 4), Interval("c", 64, 3, 4)],
+    ),
+    (
+        "inputs, constants, results",
+        ([Task("y", ("x",), 64), Task("z", ("y",), 64)], {"v": "x"}, {"x", "y", "z", "v"}),
+        [],
+    ),
+    ("the steps of a program in order", ([], {"v": "x"}, {"x", "v"}), []),
 ]  # fmt: skip
 
 
@@ -164,6 +196,14 @@ def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
     return found
 
 
+@checks("schedule.memory.liveness")
+def lives_work_in_the_compiler(liveness):
+    """Compiled with these lives: views, values in place, a program that does nothing."""
+    for program in small_programs():
+        works_in_the_compiler("schedule.memory.liveness", liveness, program)
+    return "compiled"
+
+
 # ── schedule.memory.assign_offsets ──
 
 TOGETHER = "no two values that are alive together share a byte"
@@ -192,6 +232,17 @@ def neighbours_may_lie_in_each_other(assign_offsets):
 def living_values_share_no_byte(assign_offsets, example):
     """Every value has an address, and two that are alive together share no byte."""
     sound(example, assign_offsets(example))
+
+
+@checks("schedule.memory.assign_offsets", spec="returns    {name: offset}")
+def there_may_be_little_to_place(assign_offsets):
+    """No value, one, one without bytes, and two that meet in one step only."""
+    one, empty = Interval("a", 64, 0, 3), Interval("b", 0, 1, 2)
+    for intervals in ([], [one], [one, empty], [one, Interval("c", 128, 3, 3)]):
+        sound(intervals, assign_offsets(intervals))
+    for program in small_programs():
+        works_in_the_compiler("schedule.memory.assign_offsets", assign_offsets, program)
+    return "small plans, compiled"
 
 
 @checks("schedule.memory.assign_offsets")

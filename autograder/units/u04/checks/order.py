@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, checks
 from autograder.units.u04.answers.lives import random_tasks
-from autograder.units.u04.checks.shared import told_run, whole
+from autograder.units.u04.checks.shared import small_programs, told_run, whole
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
 
@@ -37,6 +38,27 @@ def every_task_once_and_after_what_it_reads(order):
             tasks = random_tasks(seed, count)
             no_higher(tasks, legal(tasks, order(tasks)))
     return "48 random sets of tasks"
+
+
+@checks("schedule.order.order", spec=ALWAYS)
+def patience_pays(order):
+    """No tasks at all; and the best beginning looks bad at first: what is cheap now stays alive."""
+    legal([], order([]))
+    big, small = 64 * 100, 64
+    cheap = [Task(f"s{k}", ("x",), small) for k in range(16)]
+    ends = [Task("y", ("c", *(task.writes for task in cheap)), 0)]
+    tasks = [Task("a", ("x",), big), Task("c", ("a",), small), *cheap, *ends]
+    no_higher(tasks, legal(tasks, order(tasks)))
+    no_higher(tasks[:2], legal(tasks[:2], order(tuple(tasks[:2]))))
+    return "one large task before sixteen small ones"
+
+
+@checks("schedule.order.order")
+def orders_work_in_the_compiler(order):
+    """Compiled in this order: branches, views, other types, a program that does nothing."""
+    for program in small_programs():
+        works_in_the_compiler("schedule.order.order", order, program)
+    return "compiled"
 
 
 @checks("schedule.order.order")

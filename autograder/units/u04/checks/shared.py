@@ -16,6 +16,18 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong
+from course_lib.ir.graph.build import (
+    exp,
+    neg,
+    reduce_sum,
+    relu,
+    reshape,
+    softmax,
+    tanh,
+    trace,
+)
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.loops.program import owner
 from course_lib.memory.liveness import Interval, Task
 
@@ -54,6 +66,26 @@ def lives(draw: DrawFn, most: int = 6) -> list[Interval]:
     one = st.tuples(st.integers(0, 8), st.integers(0, 4), st.integers(1, 6))
     rows = sorted(draw(st.lists(one, min_size=1, max_size=most)), key=lambda row: row[0])
     return [Interval(LETTERS[k], 64 * n, a, a + more) for k, (a, more, n) in enumerate(rows)]
+
+
+def small_programs() -> list[Graph]:
+    """Small programs for the compiler: branches, views, rows, other types, nothing to do."""
+
+    def branches(x: Node) -> list[Node]:
+        a, b = exp(x), tanh(x)
+        c, d = reduce_sum(a, (1,), keepdims=True), reduce_sum(b, (1,), keepdims=True)
+        return [relu(reshape(a, (6, 4)) * 2.0), c + d, reshape(neg(b), (24,))]
+
+    return [
+        trace(branches, "f32[4,6]"),
+        trace(lambda x, w: relu(softmax(x @ w) @ w) + x, "f64[3,3]", "f64[3,3]"),
+        trace(lambda x: [x, neg(abs_(x))], "i32[0,4]"),
+        trace(lambda x: [x, reshape(x, (6,))], "f32[2,3]"),
+    ]
+
+
+def abs_(x: Node) -> Node:
+    return apply("abs", x)
 
 
 def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]) -> str:

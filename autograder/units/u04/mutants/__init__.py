@@ -225,7 +225,7 @@ def the_best_of_several(intervals):
     orders = (_by_size, _by_area, lambda i: i.first, lambda i: (-i.size, -i.first))
     plans = [_placed(intervals, order) for order in orders]
     plans += [first_fit(intervals), best_fit(intervals)]
-    return min(plans, key=lambda plan: max(plan[i.name] + i.size for i in intervals))
+    return min(plans, key=lambda plan: arena_size(intervals, plan))
 
 
 @alternative("schedule.memory.assign_offsets")
