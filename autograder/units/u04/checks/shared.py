@@ -118,8 +118,10 @@ def arena(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:
 
 
 def sequence_of(kind: type, value: Any, what: str, **shown: Any) -> list[Any]:
-    """A list or tuple of records of one kind."""
-    if not isinstance(value, (list, tuple)) or not all(isinstance(v, kind) for v in value):
+    """A list, tuple or set of records of one kind."""
+    if not isinstance(value, (list, tuple, set, frozenset)) or not all(
+        isinstance(v, kind) for v in value
+    ):
         got = "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
         raise Wrong(f"The function returns {what}.", got=got, **shown)
     return list(value)

@@ -13,6 +13,7 @@ import numpy as np
 from autograder.check.framework import alternative, mutant
 from course_lib.ir.loops.program import owner
 from course_lib.memory.liveness import Interval
+from course_lib.memory.offsets import arena_size
 from course_lib.memory.planners import best_fit, first_fit
 
 # ── schedule.memory.liveness ──
@@ -226,6 +227,13 @@ def the_best_of_several(intervals):
     plans = [_placed(intervals, order) for order in orders]
     plans += [first_fit(intervals), best_fit(intervals)]
     return min(plans, key=lambda plan: arena_size(intervals, plan))
+
+
+@mutant("schedule.memory.assign_offsets")
+def needs_a_value(intervals):
+    """Believes that every program has a value to place."""
+    assert max(i.last for i in intervals) >= 0
+    return _placed(intervals, _by_size)
 
 
 @alternative("schedule.memory.assign_offsets")
