@@ -69,9 +69,10 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) te
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(if $(EXERCISE),--exercise $(EXERCISE))
 
-bench: ## the course's compiler against PyTorch and onnxruntime on the four models
-	$(SETUP) torch,llvm,lab
+bench: ## the compiler against PyTorch and onnxruntime; the autograder against stock nbgrader
+	$(SETUP) torch,llvm,lab,grade
 	$(PY) benchmarks/models.py
+	$(PY) benchmarks/grading.py
 
 clean: ## remove everything that make built, except your course/ folder
 	rm -rf build .venv *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis
