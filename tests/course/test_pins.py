@@ -75,7 +75,8 @@ def test_a_learner_needs_no_package_that_make_lab_does_not_install(root):
         if not installed & set(map(normal, packages)) and module not in ("course_lib", "autograder")
     ]
     assert "nbgrader" in missing and "pytest" in missing
-    code = IMPORT_ALL.format(missing=missing, teachers=["autograder.grading.nbgrader"])
+    teachers = ["autograder.grading.nbgrader", "autograder.grading.nbgrader_course"]
+    code = IMPORT_ALL.format(missing=missing, teachers=teachers)
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     assert {"autograder.check.framework", "course_lib.llvm.jit"} <= set(result.stdout.split())
