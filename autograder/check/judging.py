@@ -34,7 +34,7 @@ from autograder.check.framework import (
 from autograder.check.pictures import pictures
 from autograder.check.received import without_addresses
 from autograder.check.shown import (
-    call_text,
+    call_shown,
     error_text,
     shown,
     shown_pair,
@@ -126,10 +126,10 @@ def _once(check: Check, implementation: Implementation, offset: int) -> str | Sc
     except (Wrong, Crashed) as error:
         error.printed = getattr(implementation, "printed", "")
         if isinstance(error, (Crashed, Unusable)) and error.program is None:
-            error.program = call_text(check.slot, *latest)
+            error.program = call_shown(check.slot, *latest)
         raise
     except TimedOut as stop:
-        stop.program = stop.program or call_text(check.slot, *latest)
+        stop.program = stop.program or call_shown(check.slot, *latest)
         raise
 
 

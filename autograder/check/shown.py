@@ -57,10 +57,10 @@ def error_text(error: BaseException) -> str:
     return without_addresses(f"{type(error).__name__}: {text}")
 
 
-def call_text(slot_name: str, args: tuple, kwargs: dict) -> str:
-    """A call as text: the graph that it is about, or the call as it would be typed."""
-    if len(args) == 1 and not kwargs and hasattr(args[0], "nodes"):
-        return printed(args[0])
+def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
+    """What a call was about: its only argument, if that is a graph, or the call as it is typed."""
+    if len(args) == 1 and not kwargs and isinstance(args[0], Graph):
+        return args[0]
     parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
     return f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
 

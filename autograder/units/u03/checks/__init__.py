@@ -105,7 +105,8 @@ def _pair_that_one_kernel_can_hold(graph: Graph, a: Node, b: Node) -> None:
 def _program(answer: Any) -> tuple[Graph, Node, Node]:
     parts = answer if isinstance(answer, (tuple, list)) else ()
     if len(parts) != 3 or not isinstance(parts[0], Graph):
-        raise Wrong("The answer is (graph, a, b).", got=repr(answer)[:200])
+        got = answer if isinstance(answer, Graph) else repr(answer)[:200]
+        raise Wrong("The answer is (graph, a, b).", got=got)
     graph, a, b = valid_graph(parts[0]), parts[1], parts[2]
     if a not in graph.ops or b not in graph.ops:
         raise Wrong(
