@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, sealed, valid_graph
 from course_lib.accelerator.systolic import SystolicArray, wavefront
 from course_lib.accelerator.workload import products
@@ -14,7 +14,20 @@ ARRAYS = st.builds(SystolicArray, st.integers(1, 4), st.integers(1, 4), st.boole
 SMALL = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), ARRAYS)
 
 
-@checks("u00.intensity", spec="FLOP per byte of the MLP's first layer")
+GIVEN = [
+    ("u00.intensity", "x: f32[1,784]    w: f32[784,512]    b: f32[512]    result: f32[1,512]"),
+    ("u00.claims", "A compilation for a processor with vector registers of 32 bytes printed:"),
+    ("u00.claims", "A  The bias x2 is added ... for three different values of `no`."),
+]
+for exercise, words in GIVEN:
+    background(exercise, words, because="what is given")
+
+
+@checks(
+    "u00.intensity",
+    spec=["FLOP per byte of the MLP's first layer", "A multiply-add counts as two operations",
+          "Each tensor crosses the memory bus once", "Right within 2 %"],
+)  # fmt: skip
 def is_the_intensity(intensity):
     """FLOP per byte of the first layer."""
     got = a_number(intensity(), unit="FLOP/byte")
@@ -49,7 +62,18 @@ def letters(got: Any) -> str:
     return "".join(sorted(found))
 
 
-@checks("accelerator.systolic.cycles", given=SMALL, examples=60)
+CLOCKS = (
+    "The result is cut into tiles of `array.rows` x `array.cols`, computed one after another.",
+    "A tile that hangs over the edge of the result costs as much as a whole one.",
+    "In each tile, the first operands enter cell (0, 0) at clock 1.",
+    "Those of row i enter i clocks later, those of column j enter j clocks later.",
+    "Every cell does k multiplications, one per clock.",
+    "The tile ends when the last cell is done.",
+    "If `array.drain`, each tile then takes `array.rows` more clocks.",
+)
+
+
+@checks("accelerator.systolic.cycles", given=SMALL, examples=60, spec=CLOCKS)
 def agrees_with_the_simulation(cycles, case):
     """As many clocks as the simulated array takes."""
     m, k, n, array = case
@@ -112,7 +136,7 @@ def has_the_right_size(busy):
     return "65,536 multiply-accumulates"
 
 
-@checks("u00.busy", spec="takes at most 320 clocks for it")
+@checks("u00.busy", spec=["takes at most 320 clocks for it", "A graph of one matmul"])
 def is_fast(busy):
     """At most 320 clocks on the simulated array."""
     graph = busy()
@@ -134,6 +158,8 @@ def one_matmul(result: Any) -> tuple[int, int, int]:
     inputs = all(i.op == "input" for node in graph.ops for i in node.inputs)
     if [node.op for node in graph.ops] != ["matmul"] or ranks != [2, 2] or not inputs:
         raise Wrong("One operation, a matmul of two inputs with two axes each.", program=graph)
+    if graph.outputs != graph.ops:
+        raise Wrong("The graph returns what its matmul computes.", program=graph)
     if not all(i.type.is_static for node in graph.ops for i in node.inputs):
         raise Wrong("The sizes are numbers.", program=graph)
     (product,) = products(graph)

@@ -1,9 +1,11 @@
 """Hidden checks of unit 3: other seeds, larger programs, and the answers that have one value."""
 
-from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.properties import number
 from autograder.units.u03.answers.evidence import GROUPS
+from autograder.units.u03.answers.programs import gate, masked, positions, readers, temperature
 from autograder.units.u03.checks.fold import blocks
+from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_little_work
 from autograder.units.u03.checks.horizontal import families
 from autograder.units.u03.checks.kernels import asked
 from autograder.units.u03.checks.onnx import FOLD
@@ -11,6 +13,7 @@ from autograder.units.u03.checks.onnx_models import models
 from course_lib.exercises import slot
 
 SEED = 30_912
+LIKE_OURS = 1.02  # of our bytes, at other sizes, for all points: others weigh otherwise
 
 harder(
     "passes.bn_fold",
@@ -34,8 +37,22 @@ harder(
     given=families(most=8),
     examples=40,
 )
-harder("passes.should_fuse", "should_fuse_repeats_little_work", seed=SEED)
 harder("u03.cycle", "the_two_would_wait_for_themselves", seed=SEED)
+
+
+@hidden("passes.should_fuse", seed=SEED, spec="no program may execute more than 1.1 times")
+def should_fuse_knows_no_sizes_by_heart(should_fuse, rng):
+    """The same kinds of programs at sizes of this run: no work repeated, bytes saved like ours."""
+    made = [make(int(rng.integers(130, 500))) for make in (masked, positions, gate, readers)]
+    programs = {graph.name: graph for graph in [*made, temperature(int(rng.integers(600, 900)))]}
+    repeats_little_work(should_fuse, programs)
+    entry, graphs = slot("passes.should_fuse"), programs.values()
+    mine, stand_in, ours = (
+        sum(bytes_moved(fused_by(heuristic, graph)) for graph in graphs)
+        for heuristic in (should_fuse, entry.baseline, entry.reference)
+    )
+    fraction = 0.3 + 0.7 * (stand_in - mine) / (stand_in - LIKE_OURS * ours)
+    return Score(fraction, f"{mine / 1e6:.2f} MB at other sizes, {ours / 1e6:.2f} ours")
 
 
 @hidden("u03.saved", seed=SEED)

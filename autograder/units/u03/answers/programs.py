@@ -38,42 +38,42 @@ def attention() -> Graph:
     return decompose(Graph.of([q, k, v], [apply("softmax", scores) @ v], "attention"))
 
 
-def masked() -> Graph:
+def masked(words: int = 128) -> Graph:
     """The same with a causal mask, made of ones and zeros for all heads together."""
-    q, k, v = (inp(n, "f32[4,128,64]") for n in "qkv")
-    allowed = inp("allowed", "f32[128,128]")
+    q, k, v = (inp(n, f"f32[4,{words},64]") for n in "qkv")
+    allowed = inp("allowed", f"f32[{words},{words}]")
     scores = q @ transpose(k, (0, 2, 1)) * 0.125 + (allowed - 1.0) * 1e9
     graph = Graph.of([q, k, v, allowed], [apply("softmax", scores) @ v], "masked")
     return decompose(graph)
 
 
-def positions() -> Graph:
+def positions(words: int = 128) -> Graph:
     """Positions for four sentences, then a layer norm."""
-    x, table = inp("x", "f32[4,128,256]"), inp("table", "f32[128,256]")
+    x, table = inp("x", f"f32[4,{words},256]"), inp("table", f"f32[{words},256]")
     scale, shift = inp("scale", "f32[256]"), inp("shift", "f32[256]")
     norm = apply("layer_norm", x + table * 16.0, scale, shift, axis=-1)
     return decompose(Graph.of([x, table, scale, shift], [norm], "positions"))
 
 
-def gate() -> Graph:
+def gate(rows: int = 128) -> Graph:
     """A gated layer: (x @ a) * swish(x @ b)."""
-    x, a, b = inp("x", "f32[128,256]"), inp("a", "f32[256,1024]"), inp("b", "f32[256,1024]")
+    x, a, b = inp("x", f"f32[{rows},256]"), inp("a", "f32[256,1024]"), inp("b", "f32[256,1024]")
     y = x @ b
     return Graph.of([x, a, b], [(x @ a) * (y * sigmoid(y))], "gate")
 
 
-def temperature() -> Graph:
+def temperature(rows: int = 512) -> Graph:
     """One learned factor for each column: exp of 1,024 numbers, used by 512 rows."""
-    m, v = inp("m", "f32[512,1024]"), inp("v", "f32[1024]")
+    m, v = inp("m", f"f32[{rows},1024]"), inp("v", "f32[1024]")
     return Graph.of([m, v], [m * exp(v)], "temperature")
 
 
-def readers() -> Graph:
+def readers(rows: int = 256) -> Graph:
     """Rows scaled to length 1, squashed, and shifted by each of eight readers."""
-    m = inp("m", "f32[256,512]")
+    m = inp("m", f"f32[{rows},512]")
     unit = m / sqrt(reduce_sum(m * m, (1,), keepdims=True))
     bias = inp("bias", "f32[8,1,1]")
-    scores = sigmoid(reshape(unit, (1, 256, 512)) * 2.0) + bias
+    scores = sigmoid(reshape(unit, (1, rows, 512)) * 2.0) + bias
     return Graph.of([m, bias], [scores], "readers")
 
 

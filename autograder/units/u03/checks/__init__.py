@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, seal_of, valid_graph
 from autograder.units.u03.answers.evidence import GROUPS, REASONS
 from course_lib.ir.graph.graph import Graph, value_names
@@ -19,7 +19,14 @@ from course_lib.ir.graph.order import topological_order
 from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
 
 
-@checks("u03.saved")
+@checks(
+    "u03.saved",
+    spec=[
+        *("1 MB is 10**6 bytes", "Each kernel reads each of its operands once and writes its"),
+        *("Four kernels compute the end", "c, d, e, y and z are", "writes its result once"),
+        "Each kernel reads each of its operands once and writes its result once",
+    ],
+)
 def is_a_number_of_megabytes(saved):
     """What need not be read and written any more."""
     value = a_number(saved(), unit="MB")
@@ -51,7 +58,16 @@ _SLIPS = {  # what the answer is to be multiplied by, and what was overlooked
 }
 
 
-@checks("u03.cycle")
+@checks(
+    "u03.cycle",
+    spec=[
+        *("where a and b are nodes of the graph", "A larger kernel is no way out", "b reads a"),
+        *("No operation of the program is a contraction", "an operation outside needs a, and b"),
+        *('`kind_of([b, a])` is "elementwise"', "A program with two operations that must not"),
+        "At most 6 operations, all of them needed by the outputs",
+        "an operation outside needs a, and b needs it",
+    ],
+)
 def the_two_would_wait_for_themselves(cycle):
     """As one kernel, a and b would need a result that needs theirs."""
     graph, a, b = _program(cycle())
@@ -133,7 +149,16 @@ def _between(graph: Graph, a: Node, b: Node) -> list[Node]:
     return [n for n in graph.ops if n in needed and n in after and n not in (a, b)]
 
 
-@checks("u03.illegal")
+background("u03.cycle", "They are functions of nodes, such as ...", because="help with writing")
+
+
+@checks(
+    "u03.illegal",
+    spec=[
+        *("The first reason of this list that holds counts", "A dict from the letter of each"),
+        *("as if every operation outside were a kernel of its own", "Which of the seven groups"),
+    ],
+)
 def names_the_groups_and_the_reasons(illegal):
     """The letters of the illegal groups, and for each its reason."""
     answer = illegal()

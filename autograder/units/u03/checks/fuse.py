@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Crashed, Score, Wrong, beside, checks
+from autograder.check.framework import Crashed, Score, Wrong, background, beside, checks
 from autograder.check.programs import deep
 from autograder.check.properties import live_ops, same_meaning, valid_graph
 from autograder.units.u03.answers.programs import PROGRAMS
-from autograder.units.u03.checks.kernels import JOINS, Asked, asked, grouped_as_said, sharp
+from autograder.units.u03.checks.kernels import WORDS, Asked, asked, grouped_as_said, sharp
 from course_lib import exercises
 from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, value_names
@@ -26,7 +26,14 @@ from course_lib.passes.infra.manager import PassError, run_passes
 # ── passes.fuse ──
 
 
-@checks("passes.fuse")
+background(
+    "passes.fuse",
+    "Why no cycle can appear ... exp has a user, conv, that is not in the group.",
+    because="the reason for a condition; `fuse_keeps_what_others_need` has such a program",
+)
+
+
+@checks("passes.fuse", spec=[*WORDS, "misses x * sigmoid(x)"])
 def fuse_makes_few_kernels(fuse):
     """Chains, epilogues, values that are read twice or three times: one kernel each."""
     for before, wanted, problem, spec in _KERNELS:
@@ -41,7 +48,7 @@ def fuse_makes_few_kernels(fuse):
     return f"{len(_KERNELS)} programs with a known number of kernels"
 
 
-@checks("passes.fuse")
+@checks("passes.fuse", spec=[*WORDS, "it would have to run before", "it is not an output"])
 def fuse_keeps_what_others_need(fuse):
     """Outputs, values with readers in two kernels, and ways through other kernels."""
     for before, wanted, problem, spec in _APART:
@@ -56,7 +63,7 @@ def fuse_keeps_what_others_need(fuse):
     return f"{len(_APART)} programs that cannot be fewer kernels"
 
 
-@checks("passes.fuse")
+@checks("passes.fuse", spec=WORDS)
 def fuse_groups_as_the_words_say(fuse):
     """Other types, empty tensors, rows, dead nodes, outputs twice, 2**60 paths, dear edges."""
     cases = sharp()
@@ -65,7 +72,7 @@ def fuse_groups_as_the_words_say(fuse):
     return f"{len(cases)} programs, each operation in its group"
 
 
-@checks("passes.fuse", given=asked(size=8), examples=40, spec=JOINS)
+@checks("passes.fuse", given=asked(size=8), examples=40, spec=WORDS)
 def fuse_puts_each_node_into_its_group(fuse, case):
     """A node joins the group of its users where all conditions hold, and nowhere else."""
     grouped_as_said(case, _asking_this(fuse, case))
@@ -165,7 +172,19 @@ STAND_IN, REFERENCE, BEST = 42_250_852, 33_573_476, 33_180_256  # bytes; tests/u
 MOST_WORK = 1.1
 
 
-@checks("passes.should_fuse")
+background(
+    "passes.should_fuse",
+    "`fuse` asks only where ... is computed several times.",
+    because="what `fuse` promises, and what an answer costs; the score counts both",
+)
+background(
+    "passes.should_fuse",
+    "33.2 MB is the best we know. ... to save a large write.",
+    because="what others do",
+)
+
+
+@checks("passes.should_fuse", spec="Should `producer` be computed inside the kernel of its user")
 def should_fuse_answers_yes_or_no(should_fuse):
     """A bool for every pair."""
     x = inp("x", "f32[8,4]")
@@ -176,11 +195,17 @@ def should_fuse_answers_yes_or_no(should_fuse):
     return "yes or no"
 
 
-@checks("passes.should_fuse")
+@checks("passes.should_fuse", spec="no program may execute more than 1.1 times the operations")
 def should_fuse_repeats_little_work(should_fuse):
     """No program executes more than 1.1 times the operations that it needs."""
-    for name, graph in PROGRAMS.items():
-        fused = _with(should_fuse, graph)
+    repeats_little_work(should_fuse, PROGRAMS)
+    return f"at most {MOST_WORK} times the work on {len(PROGRAMS)} programs"
+
+
+def repeats_little_work(should_fuse: Any, programs: Mapping[str, Graph]) -> None:
+    """With this heuristic, no program executes more than `MOST_WORK` times what it has to."""
+    for name, graph in programs.items():
+        fused = fused_by(should_fuse, graph)
         before, after = executed(graph), executed(fused)
         if after > MOST_WORK * before:
             raise Wrong(
@@ -191,13 +216,15 @@ def should_fuse_repeats_little_work(should_fuse):
                 got=fused,
                 spec="no program may execute more than 1.1 times the operations",
             )
-    return f"at most {MOST_WORK} times the work on {len(PROGRAMS)} programs"
 
 
-@checks("passes.should_fuse")
+@checks(
+    "passes.should_fuse",
+    spec=["the fewer bytes all programs together move", "moving more than that earns nothing"],
+)
 def should_fuse_saves_traffic(should_fuse):
     """The fewer bytes the programs move together, the better."""
-    moved = {name: bytes_moved(_with(should_fuse, graph)) for name, graph in PROGRAMS.items()}
+    moved = {name: bytes_moved(fused_by(should_fuse, graph)) for name, graph in PROGRAMS.items()}
     total = sum(moved.values())
     if total > STAND_IN:
         worst = max(moved, key=lambda name: moved[name] - bytes_moved(PROGRAMS[name]) / 2)
@@ -205,7 +232,7 @@ def should_fuse_saves_traffic(should_fuse):
             f"Together the programs move {total / 1e6:.1f} MB. Fusing only what has the same shape "
             f"gives {STAND_IN / 1e6:.1f} MB. Much could be saved in `{worst}`.",
             program=PROGRAMS[worst],
-            got=_with(should_fuse, PROGRAMS[worst]),
+            got=fused_by(should_fuse, PROGRAMS[worst]),
             spec="moving more than that earns nothing",
         )
     fraction = 0.3 + 0.7 * (STAND_IN - total) / (STAND_IN - REFERENCE)
@@ -222,7 +249,7 @@ def bytes_moved(graph: Graph) -> int:
     return sum(traffic(node) for node in graph.ops if node.op != "reshape")
 
 
-def _with(should_fuse: Any, graph: Graph) -> Graph:
+def fused_by(should_fuse: Any, graph: Graph) -> Graph:
     """The graph, fused as `should_fuse` says."""
     with _asking(lambda producer, consumer: True, should_fuse):
         if not any(node.op == "fused" for node in run_passes(_ONE_KERNEL, [fuse]).ops):

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import live_ops, same_meaning
 from course_lib.ir.graph.build import add, relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph, value_names
@@ -47,7 +47,22 @@ def families(draw: st.DrawFn, most: int = 4) -> Graph:
     return Graph.of(operands, ends, "families")
 
 
-@checks("passes.horizontal")
+LEGAL = ("Legal: the weights are constants, so no branch can depend on another.",
+         "If a weight were computed ... would have to run before itself.",
+         "It pays only if each result ... a slice merges with that movement.")  # fmt: skip
+for words in LEGAL:
+    background("passes.horizontal", words, because="the reason for what `branches` finds")
+
+MERGED = ("y = matmul(x, concat(w_0 .. w_n-1))", "concat(w_0 .. w_n-1)", "x may have batch axes",
+          "all have a bias or all have none", "`branches(graph)` finds the candidates",
+          "Merge matrix products of one operand", "Merged are those that read the same node",
+          "x may have batch axes in front", "The results are the same numbers",
+          "what is replaced stays behind for `dce`", "Adding a bias of zeros instead",
+          "products by a constant matrix", "n >= 2", "`branches` leaves those out",
+          "A branch that ends in an activation would lose its epilogue")  # fmt: skip
+
+
+@checks("passes.horizontal", spec=MERGED)
 def horizontal_merges_siblings(horizontal):
     """Two, three, with a bias, of different widths: one product."""
     x = inp("x", "f32[4,6]")
@@ -78,7 +93,7 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
     return "families behind each other"
 
 
-@checks("passes.horizontal", given=families(), examples=30)
+@checks("passes.horizontal", given=families(), examples=30, spec=MERGED)
 def horizontal_makes_one_product_of_each_family(horizontal, graph):
     """As many products are left as there are families, and the results are the same."""
     keys = set()
@@ -89,7 +104,7 @@ def horizontal_makes_one_product_of_each_family(horizontal, graph):
     _products(graph, horizontal(graph), len(keys), "all have a bias or all have none")
 
 
-@checks("passes.horizontal")
+@checks("passes.horizontal", spec=MERGED)
 def horizontal_leaves_the_rest(horizontal):
     """Other operands, other weights, activations behind: nothing to merge."""
     cases = _left_alone()
@@ -156,7 +171,7 @@ def horizontal_remembers_where_it_came_from(horizontal):
     return "origins"
 
 
-@checks("passes.horizontal", spec="Merged are those that read the same node")
+@checks("passes.horizontal", spec=MERGED)
 def horizontal_takes_odd_families(horizontal):
     """One weight for two operands, a hundred siblings, empty batches, half precision."""
     x, y = inp("x", "f32[2,3]"), inp("y", "f32[2,3]")

@@ -40,6 +40,10 @@ HOLDS = "one kernel can hold the group with it"
 PAYS = "it pays for each of its users"
 OWN = "Otherwise it begins a group of its own"
 WRITTEN = "`groups.as_kernels` writes the groups down"
+WORDS = (
+    *(JOINS, "it has users", EVERYONE, HOLDS, "`groups.fits(node, group)`", PAYS, OWN, WRITTEN),
+    *("Put connected nodes into groups", "The result is the same bit for bit"),
+)
 
 
 @dataclass(frozen=True)

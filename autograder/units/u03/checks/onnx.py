@@ -38,7 +38,13 @@ FORMULA = "w2[oc] = w[oc] * factor[oc]"
 # ── checks ──
 
 
-@checks(FOLD)
+PAIR = (FOLD_ALL, FOLD_EPSILON, FOLD_NEW, FORMULA, "Returns a new model",
+        "The Conv may have no bias", "may be grouped or depthwise", "Its attributes stay",
+        "The inputs and outputs of the graph keep their names",
+        "`onnx.checker.check_model` accepts")  # fmt: skip
+
+
+@checks(FOLD, spec=PAIR)
 def onnx_fold_folds_one(fold_batch_norms):
     """Conv, BatchNormalization, Relu: two nodes are left."""
     for model in (block(), block(bias=True), block(relu=False)):
@@ -47,13 +53,13 @@ def onnx_fold_folds_one(fold_batch_norms):
     return "with and without bias and epsilon"
 
 
-@checks(FOLD, given=models(), examples=25, what="random models")
+@checks(FOLD, given=models(), examples=25, what="random models", spec=PAIR)
 def onnx_fold_folds_all(fold_batch_norms, model):
     """1-D to 3-D, grouped and depthwise, with weights that others share."""
     _folds(model, fold_batch_norms)
 
 
-@checks(FOLD)
+@checks(FOLD, spec=[*PAIR, *(spec for _, _, spec in left_alone())])
 def onnx_fold_leaves_what_it_must(fold_batch_norms):
     """Other readers, training mode, weights that are no constants, transposed convolutions."""
     cases = left_alone()
@@ -68,7 +74,7 @@ def onnx_fold_leaves_what_it_must(fold_batch_norms):
     return f"{len(cases)} models with nothing to fold"
 
 
-@checks(FOLD)
+@checks(FOLD, spec=[*PAIR, *(spec for _, _, spec in foldable())])
 def onnx_fold_takes_every_pair(fold_batch_norms):
     """Epsilons, biases, readers, branches, outputs and places that exporters know."""
     cases = foldable()
@@ -88,7 +94,7 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
     return f"{len(cases)} models in which every norm can go"
 
 
-@checks(FOLD, spec="and an Identity of either")
+@checks(FOLD, spec=[*PAIR, "what a node Constant holds, and an Identity of either"])
 def onnx_fold_knows_constants(fold_batch_norms):
     """As exporters write them: a mean that is an Identity of the shift, a weight in a Constant."""
     made = Maker((1, 4, 5))
@@ -104,7 +110,7 @@ def onnx_fold_knows_constants(fold_batch_norms):
     return "constants as exporters write them"
 
 
-@checks(FOLD, spec="with names that nothing else has")
+@checks(FOLD, spec=[*PAIR, "with names that nothing else has"])
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
 
@@ -123,7 +129,7 @@ def onnx_fold_finds_free_names(fold_batch_norms):
     return "names that are taken"
 
 
-@checks(FOLD, spec=FOLD_UNUSED)
+@checks(FOLD, spec=[*PAIR, FOLD_UNUSED])
 def onnx_fold_cleans_up(fold_batch_norms):
     """The four vectors go; an initializer that another node reads stays."""
     made = Maker((1, 4, 5))
@@ -138,7 +144,7 @@ def onnx_fold_cleans_up(fold_batch_norms):
     return "initializers"
 
 
-@checks(FOLD, spec="of the weight's element type")
+@checks(FOLD, spec=["of the weight's element type", *PAIR])
 def onnx_fold_keeps_element_types(fold_batch_norms):
     """Weights in half and in double precision; onnxruntime may not run them, so types decide."""
     for kind in (np.float16, np.float64):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import seal_of
 from autograder.units.u04.answers import BROKEN
 from autograder.units.u04.checks.shared import arena, sequence_of, told_plan, whole
@@ -38,7 +38,14 @@ def names(answer: object) -> tuple[str, ...]:
     return tuple(str(part).strip().lstrip("%") for part in parts)
 
 
-@checks("u04.clash")
+@checks(
+    "u04.clash",
+    spec=[
+        *(spec for _, spec in PLACES),
+        *("Three names without the %, in this order", "Name the first by the value that owns the"),
+        "Name the first by the value that owns the bytes",
+    ],
+)
 def is_the_clash(clash):
     """The value that loses its bytes, who takes them, and what comes out wrong."""
     got = names(clash())
@@ -59,7 +66,13 @@ def is_the_clash(clash):
     return "three names"
 
 
-@checks("u04.first_fit_wins")
+@checks(
+    "u04.first_fit_wins",
+    spec=[
+        *("`first_fit` meets the lower bound, and `best_fit` does not", "At most 10 intervals"),
+        "Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last",
+    ],
+)
 def first_fit_meets_the_bound(first_fit_wins):
     """First fit needs as much as the bound says, best fit more."""
     intervals = sequence_of(Interval, first_fit_wins(), "a list of Interval")
@@ -95,7 +108,10 @@ def first_fit_meets_the_bound(first_fit_wins):
     return f"bound {bound} bytes, first fit {first}, best fit {best}"
 
 
-@checks("u04.lines")
+background("u04.lines", "The image is f32[1,64,56,56] ... all 64 channels there.", because="given")
+
+
+@checks("u04.lines", spec=["How many cache lines of its image", "A dict with the keys"])
 def counts_the_lines(lines):
     """The cache lines of one window, in three layouts."""
     answer = lines()

@@ -231,7 +231,14 @@ def networks(draw: DrawFn, most: int = 6, stops: bool = True) -> Graph:
     return Graph.of([first, plain], [end], "random")
 
 
-@checks("passes.sink_relayouts")
+RULES = (
+    *("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST),
+    *("Every operand comes into layout a by `operand_in`", JOIN, OTHERS, "elementwise."),
+    *("Everything else stops it", "Bit-exact", "relayouts without users are left for `dce`"),
+)
+
+
+@checks("passes.sink_relayouts", spec=[*RULES, *(spec for _, spec, *_ in CASES)])
 def each_relayout_that_can_cancel_does(sink_relayouts):
     """On small programs, as many relayouts are left as must be."""
     for why, spec, program, types, expected in CASES:
@@ -270,7 +277,7 @@ def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str 
         )
 
 
-@checks("passes.sink_relayouts", given=networks(6), examples=20, what="random networks")
+@checks("passes.sink_relayouts", given=networks(6), examples=20, what="random networks", spec=RULES)
 def sinking_keeps_the_meaning(sink_relayouts, graph):
     """The result computes what the program computes."""
     same_meaning(graph, sink_relayouts(graph))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Score, Wrong, checks
+from autograder.check.framework import Score, Wrong, background, checks
 from autograder.units.u04.answers.lives import LIVES, random_lives
 from autograder.units.u04.checks.shared import (
     Run,
@@ -127,7 +127,16 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
 ]  # fmt: skip
 
 
-@checks("schedule.memory.liveness")
+LIFE = [words for words, _, _ in CASES] + [
+    *("When is each value alive?", "One `Interval` for each value that needs bytes in the arena"),
+    *("the steps of a program in order", "that value may be a view, too"),
+    *("values with memory of their own", "returns the intervals, in any order"),
+    "A task writes a view if its result is stored over an operand",
+    "A value is alive from the task that writes it to the last task that reads it",
+]
+
+
+@checks("schedule.memory.liveness", spec=LIFE)
 def lives_are_what_the_words_say(liveness):
     """Each sentence of the specification, on a run of two to four tasks."""
     for spec, run, expected in CASES:
@@ -143,7 +152,7 @@ def lives_are_what_the_words_say(liveness):
     return f"{len(CASES)} small runs"
 
 
-@checks("schedule.memory.liveness", given=runs(6), examples=80, what="random runs")
+@checks("schedule.memory.liveness", given=runs(6), examples=50, what="random runs", spec=LIFE)
 def lives_are_long_enough_and_no_longer(liveness, example):
     """A value lives while a task writes or reads its bytes, and at no other time."""
     tasks, views, outside = example
@@ -196,7 +205,7 @@ def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
     return found
 
 
-@checks("schedule.memory.liveness")
+@checks("schedule.memory.liveness", spec=LIFE)
 def lives_work_in_the_compiler(liveness):
     """Compiled with these lives: views, values in place, a program that does nothing."""
     for program in small_programs():
@@ -219,7 +228,18 @@ NESTED = [
 ]
 
 
-@checks("schedule.memory.assign_offsets")
+background(
+    "schedule.memory.assign_offsets",
+    "The order in which values are placed ... No single rule for the order is best everywhere.",
+    because="advice; the score counts the result",
+)
+
+PLAN = ("no two values that are alive together share a byte", "returns    {name: offset}",
+        "every offset is at least 0 and a multiple of 64",
+        "intervals  lives of values, perhaps none")  # fmt: skip
+
+
+@checks("schedule.memory.assign_offsets", spec=PLAN)
 def neighbours_may_lie_in_each_other(assign_offsets):
     """Two neighbours that never meet may overlap in addresses: a gap is what neither has."""
     for rows in NESTED:
@@ -228,13 +248,15 @@ def neighbours_may_lie_in_each_other(assign_offsets):
     return f"{len(NESTED)} sets of four lives"
 
 
-@checks("schedule.memory.assign_offsets", given=lives(6), examples=80, what="random lives")
+@checks(
+    "schedule.memory.assign_offsets", given=lives(6), examples=50, what="random lives", spec=PLAN
+)
 def living_values_share_no_byte(assign_offsets, example):
     """Every value has an address, and two that are alive together share no byte."""
     sound(example, assign_offsets(example))
 
 
-@checks("schedule.memory.assign_offsets", spec="returns    {name: offset}")
+@checks("schedule.memory.assign_offsets", spec=PLAN)
 def there_may_be_little_to_place(assign_offsets):
     """No value, one, one without bytes, and two that meet in one step only."""
     one, empty = Interval("a", 64, 0, 3), Interval("b", 0, 1, 2)
@@ -245,7 +267,7 @@ def there_may_be_little_to_place(assign_offsets):
     return "small plans, compiled"
 
 
-@checks("schedule.memory.assign_offsets")
+@checks("schedule.memory.assign_offsets", spec=[*PLAN, "so that the arena is small"])
 def the_arena_is_small(assign_offsets):
     """The arena is near the lower bound, for the four models and for random lives."""
     ratios = {name: _ratio(assign_offsets, lives) for name, lives in LIVES.items()}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Score, Wrong, checks
+from autograder.check.framework import Score, Wrong, background, checks
 from autograder.units.u04.answers.lives import random_tasks
 from autograder.units.u04.checks.shared import small_programs, told_run, whole
 from course_lib.memory.liveness import Task
@@ -30,7 +30,18 @@ ENOUGH = 1.05  # mean of peak / smallest peak from which an answer earns all poi
 ALWAYS = "It must never be higher than for the given order"
 
 
-@checks("schedule.order.order")
+background(
+    "schedule.order.order",
+    "Every value is written by one task at most ... it is not in the arena",
+    because="what is given",
+)
+LEGAL = (ALWAYS, "the positions of the tasks in the new order: each once",
+         "none before a task whose value it reads", "tasks    as they stand in the program",
+         "in which few bytes are alive together", "`peak(tasks, order)` is the largest sum",
+         "A value is alive from the task that writes it")  # fmt: skip
+
+
+@checks("schedule.order.order", spec=LEGAL)
 def every_task_once_and_after_what_it_reads(order):
     """The order has every task once, none before one that it depends on, and no higher peak."""
     for count in (1, 2, 6, 12):
@@ -40,7 +51,7 @@ def every_task_once_and_after_what_it_reads(order):
     return "48 random sets of tasks"
 
 
-@checks("schedule.order.order", spec=ALWAYS)
+@checks("schedule.order.order", spec=LEGAL)
 def patience_pays(order):
     """No tasks at all; and the best beginning looks bad at first: what is cheap now stays alive."""
     legal([], order([]))
@@ -53,7 +64,7 @@ def patience_pays(order):
     return "one large task before sixteen small ones"
 
 
-@checks("schedule.order.order")
+@checks("schedule.order.order", spec=LEGAL)
 def orders_work_in_the_compiler(order):
     """Compiled in this order: branches, views, other types, a program that does nothing."""
     for program in small_programs():
@@ -61,7 +72,7 @@ def orders_work_in_the_compiler(order):
     return "compiled"
 
 
-@checks("schedule.order.order")
+@checks("schedule.order.order", spec=LEGAL)
 def the_peak_is_low(order):
     """The peak is near the smallest that any order has."""
     given, found = [], []

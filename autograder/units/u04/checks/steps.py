@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.units.u04.checks.shared import small_programs
 from course_lib.ir.graph.graph import Graph
@@ -246,7 +246,23 @@ ILLEGAL: list[tuple[str, str, str]] = [
 ]
 
 
-@checks("schedule.in_place.may_overwrite")
+background(
+    "schedule.in_place.may_overwrite",
+    "kernel   textbook loops, before `schedule`",
+    because="what is given",
+)
+background(
+    "schedule.in_place.may_overwrite",
+    "operand  the name of a parameter other than `out`; no other parameter shares its bytes",
+    because="what is given",
+)
+
+ANSWER = ("May the result of a kernel have the very bytes", "It must find these cases",
+          "True only if no element is read after it was written", "If it cannot tell",
+          "It must refuse an element that is read too late")  # fmt: skip
+
+
+@checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for spec, _, _ in LEGAL)])
 def overwriting_is_found(may_overwrite):
     """Elementwise, residuals and rows: the result may have the operand's bytes."""
     for spec, text, operands in LEGAL:
@@ -264,7 +280,7 @@ def overwriting_is_found(may_overwrite):
     return f"{sum(len(operands) for *_, operands in LEGAL)} that may be overwritten"
 
 
-@checks("schedule.in_place.may_overwrite")
+@checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for _, spec, _ in ILLEGAL)])
 def overwriting_is_refused(may_overwrite):
     """What is read too late is refused."""
     cases = [(why, spec, text, "x0") for why, spec, text in ILLEGAL]
@@ -286,7 +302,7 @@ def overwriting_is_refused(may_overwrite):
     return f"{len(cases)} that may not"
 
 
-@checks("schedule.in_place.may_overwrite")
+@checks("schedule.in_place.may_overwrite", spec=ANSWER)
 def overwriting_works_in_the_compiler(may_overwrite):
     """Compiled with this answer: rows, residuals, views, other types, empty tensors."""
     for program in small_programs():
@@ -294,7 +310,7 @@ def overwriting_works_in_the_compiler(may_overwrite):
     return "compiled"
 
 
-@checks("schedule.in_place.may_overwrite", given=graphs(size=5), examples=25)
+@checks("schedule.in_place.may_overwrite", given=graphs(size=5), examples=25, spec=ANSWER)
 def overwriting_changes_no_number(may_overwrite, graph):
     """Where the answer is True, the kernel computes the same in the operand's bytes."""
     for kernel in kernels_of(graph):
