@@ -149,7 +149,7 @@ def _between(graph: Graph, a: Node, b: Node) -> list[Node]:
     return [n for n in graph.ops if n in needed and n in after and n not in (a, b)]
 
 
-background("u03.cycle", "They are functions of nodes, such as ...", because="help with writing")
+background("u03.cycle", "They are functions of nodes", because="help with writing")
 
 
 @checks(
