@@ -15,9 +15,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver
@@ -158,25 +160,26 @@ def _parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=0, help="another class")
     made.set_defaults(run=_make_class)
 
-    words = "without bubblewrap, which protects your files: only where you trust every submission"
-    for name, run, text in (
-        ("grade", _grade, "reports, feedback and grades for a class"),
-        ("regrade", _regrade, "grade again and say whose points change, and why"),
-    ):
-        grade = commands.add_parser(name, help=text)
-        grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
-        grade.add_argument("--out", type=Path, required=True, metavar="DIR")
-        grade.add_argument("--unit", type=int, help="only this unit")
-        grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
-        grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
-        grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
-        grade.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's, to fill in")
-        grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
-        grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
-        grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")
-        grade.add_argument("--no-sandbox", action="store_true", help=words)
-        grade.set_defaults(run=run)
+    _add_grading(commands, "grade", _grade, "reports, feedback and grades for a class")
+    _add_grading(commands, "regrade", _regrade, "grade again: whose points change, and why?")
     return parser
+
+
+def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -> None:
+    words = "without bubblewrap, which protects your files: only where you trust every submission"
+    grade = commands.add_parser(name, help=text)
+    grade.add_argument("--submissions", type=Path, required=True, metavar="DIR_OR_ZIP")
+    grade.add_argument("--out", type=Path, required=True, metavar="DIR")
+    grade.add_argument("--unit", type=int, help="only this unit")
+    grade.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
+    grade.add_argument("--roster", type=Path, metavar="CSV", help="who is in the class")
+    grade.add_argument("--compare", type=Path, metavar="DIR", help="grades of another time")
+    grade.add_argument("--worksheet", type=Path, metavar="CSV", help="Moodle's, to fill in")
+    grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
+    grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
+    grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")
+    grade.add_argument("--no-sandbox", action="store_true", help=words)
+    grade.set_defaults(run=run)
 
 
 def _with_one_order() -> None:
