@@ -2,8 +2,8 @@
 
     conv:  for oc, oh, ow { acc = 0; for ic, kh, kw { acc += x[ic, oh+kh, ow+kw] * w[oc, ...] } }
 
-    Tile(lane=("oc", 32), row=("ow", 14), pack=("w", 0))      w in blocks of 32 output channels
-    Tile(lane=("ow", 28), row=("oc", 8))                      x and w as they lie
+    Tile(lane=("oc", 32), unroll=("ow", 14), pack=("w", 0))      w in blocks of 32 output channels
+    Tile(lane=("ow", 28), unroll=("oc", 8))                      x and w as they lie
 
 Lanes need an axis along which every operand either stands still or moves on by a few elements; a
 constant operand may be rearranged so that it does. The unrolled axis is one that leaves a vector
@@ -30,13 +30,13 @@ SPARE = 4  # vector registers that hold operands; the others hold accumulators
 class Tile:
     """How to run a kernel that combines values.
 
-    lane   the loop that becomes vector lanes, and how many of them
-    row    the loop that is unrolled, and how often; None if there is none
-    pack   the operand and axis to store in blocks; None if it can be read as it is
+    lane     the loop that becomes vector lanes, and how many of them
+    unroll   the loop that is unrolled, and how often; None if there is none
+    pack     the operand and axis to store in blocks; None if it can be read as it is
     """
 
     lane: tuple[str, int]
-    row: tuple[str, int] | None = None
+    unroll: tuple[str, int] | None = None
     pack: tuple[str, int] | None = None
 
 
@@ -86,8 +86,8 @@ def candidates(
                 if pack is not None and extent % width:
                     continue  # a block would be cut
                 yield Tile((loop.var, width), None, pack)
-                for row in _rows(loop, of, accumulators):
-                    yield Tile((loop.var, width), row, pack)
+                for unroll in _unrolled(loop, of, accumulators):
+                    yield Tile((loop.var, width), unroll, pack)
 
 
 def packings(
@@ -151,7 +151,7 @@ def counts(extent: int, most: int) -> list[int]:
     return [*even, most] if most > 1 else even
 
 
-def _rows(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]:
+def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]:
     """Loops that leave a vector operand where it is, innermost first, and how often to unroll."""
     vectors = [read for read in of.reads if uses(read, lane.var)]
     for loop in reversed(of.around):

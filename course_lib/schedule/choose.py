@@ -54,13 +54,13 @@ def cheapest(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Til
 
 def price(of: Reduction, tile: Tile, machine: Machine) -> float:
     """Vector instructions for each multiply-add, as `cost/tile.py` counts them."""
-    (var, width), (row, count) = tile.lane, tile.row or ("", 1)
+    (var, width), (along, count) = tile.lane, tile.unroll or ("", 1)
     lanes, vectors = filled(of.extent(var), width, machine.lanes(of.dtype))
-    rows, _ = filled(of.extent(row), count, count)
+    rows, _ = filled(of.extent(along), count, count)
     packed = tile.pack[0] if tile.pack else None
     steps = [stride(read, var) or 1 for read in of.reads
              if uses(read, var) and read.buffer != packed]  # fmt: skip
-    rest = REST if of.extent(row) % count else 1
+    rest = REST if of.extent(along) % count else 1
     return rest * instructions(lanes, vectors, rows, vector_loads=max(steps, default=1))
 
 
@@ -71,12 +71,12 @@ def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
     """
     lane, width = tile.lane
     lanes = f"{lane}i"
-    unrolled = f"{tile.row[0]}i" if tile.row else ""
+    unrolled = f"{tile.unroll[0]}i" if tile.unroll else ""
     for loop in reversed(loops(kernel.body)):
         if loop.var == lane:
             kernel = vectorize(split(kernel, lane, width), lanes)
-        elif tile.row and loop.var == tile.row[0]:
-            kernel = unroll(split(kernel, *tile.row), unrolled)
+        elif tile.unroll and loop.var == tile.unroll[0]:
+            kernel = unroll(split(kernel, *tile.unroll), unrolled)
     for name in (unrolled, lanes):
         for loop in _copies(kernel, name):
             kernel = fission(kernel, loop)

@@ -68,7 +68,7 @@ def test_accumulators_of_a_candidate_fit_the_registers():
     assert of is not None
     for tile in candidates(of, SMALL, WEIGHTS):
         vectors = -(-tile.lane[1] // 4)
-        assert vectors * (tile.row[1] if tile.row else 1) <= SMALL.registers - 4
+        assert vectors * (tile.unroll[1] if tile.unroll else 1) <= SMALL.registers - 4
 
 
 def test_only_constants_are_put_into_blocks():
