@@ -4,7 +4,7 @@
 
 A model is parsed by protobuf and never run here. It may not point at files: those would be files of
 the end that reads it. Nor may it bring functions or operators of its own, or weights that are not
-as large as they say. Next room: autograder/grading/worker.py, the student's end of the pipe.
+as large as they say. Next room: records.py.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
     made("Interval", {"name": "a", "size": 4, "first": 0, "last": 2})  ->  Interval(...)
 
 Every field must have the type that its class declares, all the way down: nothing else than such a
-record can come out, so that comparing and printing it is safe. Next room: onnx.py.
+record can come out, so that comparing and printing it is safe. Next room: crossed.py.
 """
 
 from __future__ import annotations

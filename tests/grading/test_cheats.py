@@ -43,8 +43,8 @@ WRONG = {
     "patches_numpy": """import numpy
     numpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True
     return graph""",
-    "patches_the_codec": """import autograder.wire.codec
-    autograder.wire.codec.verify = lambda graph: graph
+    "patches_the_codec": """import autograder.wire.reading
+    autograder.wire.reading.verify = lambda graph: graph
     return Graph("x", (), (), ())""",
     "changes_its_mind": "import random\n    return graph if random.random() < 0.5 else sweep",
     "returns_nothing": "pass",

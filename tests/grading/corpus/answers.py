@@ -145,16 +145,16 @@ CHEATS: dict[str, Case] = {
         "import numpy\nnumpy.allclose = numpy.array_equal = numpy.isclose = lambda *a, **k: True\n"
         "return graph", W, "another process compares"),
     "patches_the_codec": (
-        "import autograder.wire.codec as c\nc.verify = lambda graph: graph\n"
+        "import autograder.wire.reading as c\nc.verify = lambda graph: graph\n"
         "return G('x', (), (), ())", W, "the other end verifies again"),
     "patches_json": (
         "import json\njson.dumps = lambda *a, **k: '{\"rows\": [], \"body\": true}'\nreturn graph",
         W | X, "a reply that is made up"),
     "patches_struct": (
-        "import autograder.wire.codec as c\nclass S:\n    def __getattr__(self, n): return lambda *a: b''\n"
+        "import autograder.wire.writing as c\nclass S:\n    def __getattr__(self, n): return lambda *a: b''\n"
         "c.struct = S()\nreturn graph", W | X | T, "a reply without a head"),
     "patches_dumps_to_a_bomb": (
-        "import autograder.wire.codec as c\nclass J:\n"
+        "import autograder.wire.writing as c\nclass J:\n"
         "    def dumps(self, *a, **k): return '[' * 9_000_000\n    loads = c.json.loads\n"
         "c.json = J()\nreturn graph", W, "brackets without an end"),
     "swaps_modules": (

@@ -1,0 +1,204 @@
+"""The bytes of a message as a value again; the bytes may come from a hostile process.
+
+    Reader(crossed, data).message()  ->  {"x": 1}
+
+Sizes are checked before anything is made, nodes are built by the op table, graphs are verified.
+Next room: codec.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import re
+import struct
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from autograder.wire.crossed import DTYPES, Crossed
+from autograder.wire.onnx import Unsendable, read_onnx_model
+from autograder.wire.records import made
+from course_lib.ir import types
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, checked, const, inp
+from course_lib.ir.graph.verify import verify
+from course_lib.ir.registry import flops
+
+MAX_TEXT = 1 << 24  # bytes of JSON in a message: Python needs thirty times as much
+MAX_ELEMENTS = 1 << 27  # of all new tensors and arrays of a message together
+MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest model of the course
+MAX_ROWS = 50_000  # new nodes and graphs of a message
+MAX_KEYS = 50_000  # of all sets and dicts of a message: keys can be made to collide
+MAX_NAME = 2000  # characters of a name in a graph
+SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # half a character, in JSON
+
+
+class Reader:
+    """Reads one message."""
+
+    def __init__(self, crossed: Crossed, data: memoryview):
+        self.crossed = crossed
+        length, count = struct.unpack_from("<QI", data)
+        sizes = struct.unpack_from(f"<{count}Q", data, 12)
+        start = 12 + 8 * count
+        if length > MAX_TEXT:
+            raise Unsendable(f"more than {MAX_TEXT >> 20} MB of lists, text and numbers")
+        text = bytes(data[start : start + length])
+        if b"\\u" in text and SURROGATE.search(text):
+            raise Unsendable("a text holds half a character")
+        self.content = json.loads(text)
+        start += length
+        if start + sum(sizes) != len(data):
+            raise Unsendable("the message is cut short")
+        self.blobs = []
+        for size in sizes:
+            self.blobs.append(data[start : start + size])
+            start += size
+        self.elements = self.flops = self.keys = 0
+
+    def message(self) -> Any:
+        rows = self.content["rows"]
+        if len(rows) > MAX_ROWS:
+            raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
+        for row in rows:
+            self.crossed.remember(self.made(row))
+        return self.unpack(self.content["body"])
+
+    def made(self, row: dict[str, Any]) -> Any:
+        if "onnx" in row:
+            return self.onnx_model(int(row["onnx"]))
+        return self.graph(row) if "graph" in row else self.node(row)
+
+    def unpack(self, packed: Any) -> Any:
+        if not isinstance(packed, dict):
+            if isinstance(packed, list):
+                raise Unsendable("an untagged list")
+            return packed
+        ((kind, body),) = packed.items()
+        if kind in ("list", "tuple"):
+            parts = [self.unpack(part) for part in body]
+            return parts if kind == "list" else tuple(parts)
+        if kind in ("set", "dict"):
+            self.keys += len(body)
+            if self.keys > MAX_KEYS:
+                raise Unsendable(f"sets and dicts of more than {MAX_KEYS:,} keys together")
+            if kind == "dict":
+                return {self.unpack(k): self.unpack(v) for k, v in body}
+            return {self.unpack(part) for part in body}
+        if kind == "float":
+            return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
+        if kind == "array":
+            return self.array(body)
+        if kind == "scalar":
+            return self.array(body)[()]
+        if kind == "known":
+            return self.crossed.known(body)
+        if kind == "type":
+            return types.parse_type(str(body))
+        if kind == "dtype":
+            return types.dtype(str(body))
+        if kind == "sym":
+            size = types.parse_dim("*".join([str(int(body[1])), *map(str, body[0])]))
+            return size if isinstance(size, types.Sym) else types.Sym((), size)
+        if kind == "record":
+            name, fields = body
+            return made(name, self.unpack(fields))
+        if kind == "function" and self.crossed.call is not None:
+            return self.proxy(int(body))
+        raise Unsendable(f"unknown tag {kind!r:.50}")
+
+    def node(self, row: dict[str, Any]) -> Node:
+        """Built by the op table, so that its type is what its operands give."""
+        op, name, declared = str(row["op"]), _name(row["name"]), types.parse_type(str(row["type"]))
+        origin = tuple(map(_name, row["origin"]))
+        inputs = [self.crossed.known(number) for number in row["inputs"]]
+        if not all(isinstance(i, Node) for i in inputs):
+            raise Unsendable(f"{op}: an operand is not a node")
+        if self.crossed.call is not None:  # from the grader, who has looked at it
+            return self.known_node(op, row, inputs, declared, name, origin)
+        if op == "input":
+            made = dataclasses.replace(inp(name, declared), origin=origin)
+        elif op == "constant":
+            value = const(self.array(row["value"])).value
+            made = checked(op, inputs, {"value": value}, declared, name, origin)
+        else:
+            attrs = self.unpack(row["attrs"])
+            for value in attrs.values():
+                self.weigh(value)
+            made = checked(op, inputs, attrs, declared, name, origin)
+        if made.type.is_static and op != "constant":  # a constant's array is counted already
+            self.count(made.type.numel)
+            self.flops += flops(made)
+            if self.flops > MAX_FLOPS:
+                raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
+        return made
+
+    def known_node(self, op: str, row: dict[str, Any], *rest: Any) -> Node:
+        """The student's end believes the grader's: it builds the node as it is described."""
+        inputs, *described = rest
+        if op == "constant":
+            value = self.array(row["value"])
+            value.setflags(write=False)
+            attrs = {"value": value}
+        else:
+            attrs = self.unpack(row["attrs"])
+        return Node(op, tuple(inputs), MappingProxyType(attrs), *described)
+
+    def graph(self, row: dict[str, Any]) -> Graph:
+        parts = [tuple(self.crossed.known(n) for n in part) for part in row["parts"]]
+        inputs, nodes, outputs = parts
+        if not all(isinstance(n, Node) for part in parts for n in part):
+            raise Unsendable("a graph is made of nodes")
+        graph = Graph(_name(row["graph"]), inputs, nodes, outputs)
+        if self.crossed.call is not None:  # from the grader, who has looked at it
+            return graph
+        verify(graph)
+        inner = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, Graph)]
+        weight = len(nodes) + sum(self.crossed.weights.get(id(g), len(g.nodes)) for g in inner)
+        self.crossed.weights[id(graph)] = weight
+        return graph
+
+    def weigh(self, value: Any) -> None:
+        """Graphs inside graphs: to look at the outermost is to look at all of them, each time."""
+        if isinstance(value, Graph) and self.crossed.weights.get(id(value), 0) > MAX_ROWS:
+            raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
+
+    def array(self, body: dict[str, Any]) -> np.ndarray:
+        dtype, shape = body["dtype"], tuple(body["shape"])
+        if dtype not in DTYPES:
+            raise Unsendable(f"dtype {dtype!r:.50}")
+        if not all(type(n) is int and n >= 0 for n in shape) or len(shape) > 32:
+            raise Unsendable(f"shape {shape!r:.100}")
+        blob = self.blobs[body["blob"]]
+        if math.prod(shape) * np.dtype(dtype).itemsize != len(blob):
+            raise Unsendable("an array's bytes do not fill its shape")
+        self.count(math.prod(shape))
+        return np.frombuffer(blob, dtype).reshape(shape).copy()
+
+    def count(self, elements: int) -> None:
+        self.elements += elements
+        if self.elements > MAX_ELEMENTS:
+            raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
+
+    def onnx_model(self, number: int) -> Any:
+        self.count(len(self.blobs[number]) // 4)
+        return read_onnx_model(bytes(self.blobs[number]))
+
+    def proxy(self, number: int) -> Callable[..., Any]:
+        call = self.crossed.call
+        assert call is not None
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return call(number, args, kwargs)
+
+        return function
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str) or len(value) > MAX_NAME:
+        raise Unsendable(f"a name in a graph is a text of at most {MAX_NAME:,} characters")
+    return value

@@ -1,0 +1,142 @@
+"""A value as the bytes of a message; codec.py says how each kind of value is written.
+
+    Writer(crossed).message({"x": 1})  ->  b"..."
+
+A message is its length in JSON, the lengths of the blobs, the JSON, the blobs.
+Next room: reading.py.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import struct
+from collections import deque
+from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+from typing import Any
+
+import numpy as np
+
+from autograder.wire.crossed import DTYPES, Crossed
+from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes
+from autograder.wire.records import RECORDS
+from course_lib.ir import types
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.order import topological_order
+
+MAX_DEPTH = 60
+MAX_PARTS = 400_000  # values in a message, each one counted as often as it is written
+LISTS = (list, range, deque, KeysView, ValuesView, ItemsView)  # each arrives as a list
+
+
+class Writer:
+    """Writes one message."""
+
+    def __init__(self, crossed: Crossed):
+        self.crossed = crossed
+        self.blobs: list[bytes] = []
+        self.rows: list[Any] = []
+        self.parts = 0
+
+    def message(self, value: Any) -> bytes:
+        body = self.pack(value, 0)
+        content = {"rows": self.rows, "body": body}
+        text = json.dumps(content, allow_nan=False, ensure_ascii=False).encode()
+        sizes = struct.pack(f"<{len(self.blobs)}Q", *map(len, self.blobs))
+        head = struct.pack("<QI", len(text), len(self.blobs))
+        return head + sizes + text + b"".join(self.blobs)
+
+    def pack(self, value: Any, depth: int) -> Any:
+        if depth > MAX_DEPTH:
+            raise Unsendable(f"It is nested more than {MAX_DEPTH} deep.")
+        self.parts += 1
+        if self.parts > MAX_PARTS:
+            raise Unsendable(f"It has more than {MAX_PARTS:,} parts.")
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, np.generic):
+            return {"scalar": self.array(np.asarray(value))}
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+        if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
+            return self.pack(value.tolist(), depth + 1)
+        if isinstance(value, np.ndarray):
+            return {"array": self.array(value)}
+        if isinstance(value, Mapping):
+            items = value.items()
+            return {"dict": [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in items]}
+        for kind, name in ((LISTS, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
+            if isinstance(value, kind):
+                return {name: [self.pack(v, depth + 1) for v in value]}
+        return self.pack_ir(value, depth)
+
+    def pack_ir(self, value: Any, depth: int) -> Any:
+        if isinstance(value, Node):
+            if self.crossed.number_of(value) is None:
+                for node in topological_order([value]):
+                    self.row(node, depth)
+            return {"known": self.crossed.number_of(value)}
+        if isinstance(value, Graph):
+            return {"known": self.graph(value, depth)}
+        if is_onnx_model(value):
+            if self.crossed.number_of(value) is None:
+                self.blobs.append(onnx_bytes(value))
+                self.rows.append({"onnx": len(self.blobs) - 1})
+                self.crossed.remember(value)
+            return {"known": self.crossed.number_of(value)}
+        if isinstance(value, types.TensorType):
+            return {"type": str(value)}
+        if isinstance(value, types.DType):
+            return {"dtype": value.name}
+        if isinstance(value, types.Sym):
+            return {"sym": [list(value.factors), value.scale]}
+        kind = type(value)
+        if RECORDS.get(kind.__name__) is kind:
+            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+            return {"record": [kind.__name__, self.pack(fields, depth + 1)]}
+        if callable(value) and self.crossed.call is None:
+            self.crossed.functions.append(value)
+            return {"function": len(self.crossed.functions) - 1}
+        raise Unsendable(f"A {type(value).__name__} is not plain data.")
+
+    def row(self, node: Node, depth: int) -> None:
+        """A row for a node whose inputs have rows already."""
+        if self.crossed.number_of(node) is not None:
+            return
+        attrs = {} if node.op == "constant" else dict(node.attrs)
+        row: dict[str, Any] = {
+            "op": node.op,
+            "inputs": [self.crossed.number_of(i) for i in node.inputs],
+            "attrs": self.pack(attrs, depth + 1),
+            "type": str(node.type),
+            "name": node.name,
+            "origin": list(node.origin),
+        }
+        if node.op == "constant":
+            row["value"] = self.array(node.value)
+        self.rows.append(row)
+        self.crossed.remember(node)
+
+    def graph(self, graph: Graph, depth: int) -> int:
+        number = self.crossed.number_of(graph)
+        if number is not None:
+            return number
+        for node in topological_order([*graph.inputs, *graph.nodes, *graph.outputs]):
+            self.row(node, depth)
+        parts = (graph.inputs, graph.nodes, graph.outputs)
+        numbers = [[self.crossed.number_of(n) for n in part] for part in parts]
+        self.rows.append({"graph": graph.name, "parts": numbers})
+        return self.crossed.remember(graph)
+
+    def array(self, array: np.ndarray) -> dict[str, Any]:
+        dtype = array.dtype.newbyteorder("<").str
+        if dtype not in DTYPES:
+            raise Unsendable(f"An array of dtype {array.dtype} is not plain data.")
+        self.blobs.append(array.astype(dtype, copy=False).tobytes())
+        return {"dtype": dtype, "shape": list(array.shape), "blob": len(self.blobs) - 1}
