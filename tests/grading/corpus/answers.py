@@ -315,10 +315,11 @@ FRAMES: dict[str, Case] = {
         "ts = [threading.Thread(target=step, args=(graph,)) for _ in range(8)]\n"
         "[t.start() for t in ts]; [t.join() for t in ts]\n" + RIGHT, P | W | X | T,
         "frames that interleave"),
+    "closes_the_pipe": ("os.closerange(3, 64)\n" + RIGHT, X, "no way back"),
+    # It may reach the attack after it, which is told so.
     "goes_on_after_its_answer": (
         "def later():\n    time.sleep(0.02); forge(b'x' * 100)\n"
         "threading.Thread(target=later, daemon=True).start()\n" + RIGHT, P | W | X, "too late"),
-    "closes_the_pipe": ("os.closerange(3, 64)\n" + RIGHT, X, "no way back"),
     "reads_the_pipe": (
         "for n in range(3, 12):\n    try: os.set_blocking(n, False); os.read(n, 1000)\n"
         "    except OSError: pass\n" + RIGHT, P | X | W, "nothing is in it"),
