@@ -73,6 +73,7 @@ class _Index:
     def __init__(self, others: list[Statement]) -> None:
         self.others = others
         self.reads: dict[int, list[str]] = {}  # by statement: its free names, once asked for
+        self.variables = frozenset().union(*(s.effects.changes for s in others))  # not `str`
         self.functions: dict[str, list[Effects]] = {}
         for statement in others:
             for name in statement.effects.defines:
@@ -95,7 +96,7 @@ class _Index:
     def changes(self, effects: Effects) -> frozenset[str]:
         """The names that running the statement changes."""
         mine = [self.called(name) for name in effects.calls if name in self.functions]
-        given = effects.given if mine else frozenset[str]()
+        given = effects.given & self.variables if mine else frozenset[str]()
         return effects.changes.union(given, *(found.changes for found in mine))
 
     def called(self, name: str) -> Effects:

@@ -87,6 +87,16 @@ def test_calls_for_their_effect_come_along(notebook):
     ]  # fmt: skip
 
 
+def test_what_shows_something_is_left_out_though_the_answer_has_builtin_names_too(notebook):
+    helper = "def slow(kind, rows):\n    return len(rows)"
+    show = "slow(str, range(10**9))"
+    answer = '@implements("x.y")\ndef f(name: str) -> list[int]:\n    return list(range(3))'
+    assert sources(read(notebook(helper, show, answer))) == [answer]
+    mine = "list = [1]"
+    again = "slow(list, [])"
+    assert sources(read(notebook(helper, mine, again, answer))) == [helper, mine, again, answer]
+
+
 def test_magics_inside_of_python(notebook):
     program = read(
         notebook("for i in 'ab':\n    %time 1\nfiles = !ls\nx?\ny = 5 % 3  # is it?\n" + ANSWER)
