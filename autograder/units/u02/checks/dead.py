@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 from typing import Any
 
-from autograder.check.framework import Wrong, checks
-from autograder.check.programs import deep, graphs
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import valid_graph
+from autograder.check.steps import with_steps
 from autograder.units.u02.checks.shared import doubled_often, in_the_compiler, on_deep
 from course_lib.ir.graph.build import exp, neg, relu, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
+
+RESULT = (
+    "The result holds the live nodes of `graph` and all of its inputs, and nothing else, as the "
+    "same objects"
+)
+ORDER = "Their order may be any in which they can be computed"
+CHAIN = "Having a user is not enough: in a chain of dead nodes each one but the last has a user"
+CONSTANTS = "Constants are nodes like any other: a dead constant goes"
+ALONE = "No op of this IR has side effects"
+ONCE = "Linear time: each node and each edge is looked at once, without recursion"
+
+background("passes.dce", "In a language with stores, prints or random numbers ... like outputs",
+           because="about other languages")  # fmt: skip
 
 
 @checks("passes.dce", spec="An input stays even if nobody reads it")
@@ -28,39 +43,44 @@ def dce_keeps_unused_inputs(dce):
     return "inputs that nobody reads"
 
 
-@checks("passes.dce")
+@checks("passes.dce", spec=[CHAIN, CONSTANTS, ALONE, RESULT])
 def dce_sweeps_chains_and_constants(dce):
     """A chain of dead nodes goes all along, with the constants that it reads."""
     graph = trace(lambda x: relu(x), "f32[4]")
     (x,) = graph.inputs
     for dead, spec in (
-        ([y := exp(x), neg(y)], "in a chain of dead nodes each one but the last has a user"),
-        ([c := const(3.0), x * c], "Constants are nodes like any other: a dead constant goes"),
-        ([apply("iota", shape=(4,), axis=0, dtype="f32")], "No op of this IR has side effects"),
+        ([y := exp(x), neg(y)], CHAIN),
+        ([c := const(3.0), x * c], CONSTANTS),
+        ([apply("iota", shape=(4,), axis=0, dtype="f32")], ALONE),
+        ([replace(exp(x), name="loss"), replace(exp(x), origin=("head",))], RESULT),
     ):
         before = Graph("main", graph.inputs, (x, *dead, *graph.ops), graph.outputs)
         _what_is_needed(before, dce(before), spec)
     return "dead chains, dead constants"
 
 
-@checks("passes.dce", spec="A node is live if it is an output, or if a live node reads it")
+@checks(
+    "passes.dce", spec=[RESULT, "A node is live if it is an output, or if a live node reads it"]
+)
 def dce_keeps_all_that_is_live(dce):
     """Equal nodes, three operands, several outputs, an output that is an input or a constant."""
     for before, why in _live():
-        _what_is_needed(before, dce(before), "and nothing else, as the same objects", why)
+        _what_is_needed(before, dce(before), RESULT, why)
     return f"{len(_live())} programs with little that is dead"
 
 
-@checks("passes.dce", given=graphs(size=8), examples=15)
+@checks("passes.dce", given=graphs(size=8), examples=15,
+        spec=["Remove every node that no output depends on", RESULT, ORDER])  # fmt: skip
 def dce_keeps_what_is_needed(dce, graph):
     """What the outputs need stays, as the same objects, and the rest goes."""
     _what_is_needed(graph, dce(graph), "Remove every node that no output depends on")
 
 
-@checks("passes.dce", spec="without recursion")
+@checks("passes.dce", spec=ONCE)
 def dce_takes_deep_programs(dce):
     """1,100 operations in a row that are needed, and 400 that are not."""
-    if len(on_deep(dce, _two_rows()).ops) != 1100:
+    few = with_steps(dce, 100_000, "1,500 operations in two rows", "one walk is enough")
+    if len(on_deep(few, _two_rows()).ops) != 1100:
         raise Wrong("Of 1,500 operations the last 400 are dead, and 1,100 are left.",
                     program="a chain of 1,100 relu, one of 400 neg that is dead")  # fmt: skip
     return "1,500 operations in two rows"
@@ -77,14 +97,18 @@ def _two_rows() -> Graph:
 
 @checks("passes.dce", spec="each node and each edge is looked at once")
 def dce_takes_values_with_many_users(dce):
-    """A value that is doubled 60 times: 2**60 paths lead to the input."""
-    graph = doubled_often()
-    if len(on_deep(dce, graph).ops) != len(graph.ops):
-        raise Wrong("Nothing is dead here.", program="a value that is added to itself, 60 times")
+    """Values with many users: 2**60 paths lead to the input."""
+    few = with_steps(
+        dce, 20_000, "180 operations", "a shared value is looked at once for each path"
+    )
+    for graph, what in ((doubled_often(), "a value that is added to itself, 60 times"),
+                        (diamond(), "60 values, each read by two operations")):  # fmt: skip
+        if len(on_deep(few, graph).ops) != len(graph.ops):
+            raise Wrong("Nothing is dead here.", program=what)
     return "2**60 paths"
 
 
-@checks("passes.dce")
+@checks("passes.dce", spec="Remove every node that no output depends on")
 def dce_works_in_the_compiler(dce):
     """Compiled with your dce, a program computes what it computed."""
     in_the_compiler("passes.dce", dce)
@@ -103,14 +127,14 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
             f"dce takes nodes away and makes none. %{names[new[0]]} is another object than any "
             f"node of the program. {why}",
             program=graph, got=after, marked=tuple(names[n] for n in new),
-            spec="as the same objects",
+            spec=RESULT,
         )  # fmt: skip
     if after.outputs != graph.outputs:
         raise Wrong(f"The outputs are those of the program, in their order. {why}", program=graph,
-                    got=after, spec="The result holds the live nodes of `graph`")  # fmt: skip
+                    got=after, spec=RESULT)  # fmt: skip
     if after.inputs != graph.inputs:
         raise Wrong(f"The inputs are those of the program, in their order. {why}", program=graph,
-                    got=after, spec="An input stays even if nobody reads it")  # fmt: skip
+                    got=after, spec=RESULT)  # fmt: skip
     dead = [n for n in after.nodes if n not in needed]
     if dead:
         raise Wrong(

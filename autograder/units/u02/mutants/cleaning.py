@@ -1,18 +1,12 @@
-"""Mutants and alternatives of unit 2: dead code and constant folding. Next room: merging.py."""
+"""Mutants and alternatives of unit 2: dead code. Next room: folding.py."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import evaluate
-from course_lib.ir.graph.node import const
 from course_lib.ir.graph.order import topological_order
-from course_lib.ir.graph.provenance import origins
-from course_lib.passes.clean.fold import SMALL
 
 # ── passes.dce ──
 
@@ -137,205 +131,23 @@ def with_a_worklist(graph):
     return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
 
 
-# ── passes.fold ──
-
-
-def _fold(
-    graph, allowed=lambda node, inputs: True, value_of=evaluate, cascade=True, origin=origins
-):
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        operands = inputs if cascade else node.inputs
-        if node.op == "constant" or any(i.op != "constant" for i in operands):
-            return made
-        if not allowed(made, inputs):
-            return made
-        try:
-            value = value_of(made, [i.value for i in inputs])
-        except (ValueError, TypeError, IndexError, ArithmeticError):
-            return made
-        return replace(const(value), name=node.name, origin=origin(made, *inputs))
-
-    return graph.rebuild(visit)
-
-
-def _is_small(node, inputs):
-    if not node.type.is_static:
-        return False
-    return node.type.nbytes <= max(SMALL, sum(i.type.nbytes for i in set(inputs)))
-
-
-@mutant("passes.fold")
-def no_cascade(graph):
-    return _fold(graph, _is_small, cascade=False)
-
-
-@mutant("passes.fold")
-def however_big(graph):
-    return _fold(graph, lambda node, inputs: node.type.is_static)
-
-
-@mutant("passes.fold")
-def only_small(graph):
-    return _fold(graph, lambda node, inputs: node.type.is_static and node.type.nbytes <= SMALL)
-
-
-@mutant("passes.fold")
-def in_double_precision(graph):
-    def wide(node, arrays):
-        wide = [a.astype(np.float64) if a.dtype == np.float32 else a for a in arrays]
-        return np.float32(np.round(evaluate(node, wide), 6))
-
-    return _fold(graph, _is_small, wide)
-
-
-@mutant("passes.fold")
-def forgets_origins(graph):
-    return _fold(graph, _is_small, origin=lambda *nodes: ())
-
-
-@mutant("passes.fold")
-def lets_errors_out(graph):
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        if node.op == "constant" or any(i.op != "constant" for i in inputs):
-            return made
-        if not _is_small(made, inputs):
-            return made
-        value = evaluate(made, [i.value for i in inputs])
-        return replace(const(value), name=node.name, origin=origins(made, *inputs))
-
-    return graph.rebuild(visit)
-
-
-@mutant("passes.fold")
-def sweeps_as_it_goes(graph):
-    """Takes the operands away that nobody reads any more: that is dce."""
-    after = _fold(graph, _is_small)
-    return Graph.of(after.inputs, after.outputs, after.name)
-
-
-@mutant("passes.fold")
-def with_a_limit_of_its_own(graph):
-    """1,024 bytes are small, it says. `SMALL` is another number."""
-
-    def allowed(node, inputs):
-        together = sum(i.type.nbytes for i in set(inputs))
-        return node.type.is_static and node.type.nbytes <= max(1024, together)
-
-    return _fold(graph, allowed)
-
-
-@mutant("passes.fold")
-def as_big_as_the_biggest_operand(graph):
-    """Compares with the biggest operand instead of all of them together."""
-
-    def allowed(node, inputs):
-        biggest = max((i.type.nbytes for i in inputs), default=0)
-        return node.type.is_static and node.type.nbytes <= max(SMALL, biggest)
-
-    return _fold(graph, allowed)
-
-
-@mutant("passes.fold")
-def needs_an_operand(graph):
-    """No operands, so none that is a constant: an iota stays."""
-    return _fold(graph, lambda node, inputs: bool(inputs) and _is_small(node, inputs))
-
-
-@mutant("passes.fold")
-def without_a_name(graph):
-    """The new constant has lost the name of its node."""
-    after = _fold(graph, _is_small)
-    old = {node.name for node in graph.nodes if node.op == "constant"}
-
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        return made if made.op != "constant" or node.name in old else replace(made, name="")
-
-    return after.rebuild(visit)
-
-
-@mutant("passes.fold")
-def multiplies_by_zero(graph):
-    """x * 0.0 is 0.0, it thinks, although one operand is no constant."""
-
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        zero = [i for i in inputs if i.op == "constant" and not i.value.any()]
-        if node.op == "mul" and zero and node.type.is_static:
-            return const(np.zeros(node.type.dims, node.type.dtype.numpy))
-        return made
-
-    return _fold(graph.rebuild(visit), _is_small)
-
-
-@mutant("passes.fold")
-def stops_at_infinity(graph):
-    """1/0 is an error to it. The interpreter says infinity."""
-
-    def finite(node, arrays):
-        value = evaluate(node, arrays)
-        if value.dtype.kind == "f" and not np.isfinite(value).all():
-            raise ValueError("not a number")
-        return value
-
-    return _fold(graph, _is_small, finite)
-
-
-@alternative("passes.fold")
-def in_several_sweeps(graph):
-    """One level in each sweep, until nothing changes."""
+@mutant("passes.dce")
+def sweep_after_sweep(graph):
+    """Right in the end, after as many sweeps as the longest dead chain has nodes."""
     while True:
-        after = _fold(graph, _is_small, cascade=False)
-        if len(after.ops) == len(graph.ops):
-            return after
-        graph = after
+        users = graph.users()
+        kept = [n for n in graph.nodes if users[n] or n in graph.outputs or n.op == "input"]
+        if len(kept) == len(graph.nodes):
+            return graph
+        graph = replace(graph, nodes=tuple(kept))
 
 
-@alternative("passes.fold")
-def with_a_table_of_values(graph):
-    """Knows arrays, not nodes, and makes the constants at the end of each step."""
-    values, new, nodes = {}, {}, []
-    for node in graph.nodes:
-        made = node.with_inputs([new[i] for i in node.inputs])
-        if node.op == "constant":
-            values[made] = node.value
-        elif node.op != "input" and all(i in values for i in made.inputs):
-            made = _computed(made, values)
-        new[node] = made
-        nodes.append(made)
-    return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[o] for o in graph.outputs))
+@mutant("passes.dce")
+def what_has_a_name_stays(graph):
+    """Somebody gave it a name, so somebody wants it."""
+    live = {*topological_order(graph.outputs), *graph.inputs}
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live or n.name or n.origin))
 
 
-def _computed(node, values):
-    if not _is_small(node, node.inputs):
-        return node
-    try:
-        value = evaluate(node, [values[i] for i in node.inputs])
-    except Exception:
-        return node
-    made = replace(const(value, name=node.name), origin=origins(*node.inputs, node))
-    values[made] = made.value
-    return made
-
-
-@alternative("passes.fold")
-def asks_before_it_computes(graph):
-    """All conditions first, each on its own line."""
-
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        fixed = all(i.op == "constant" for i in inputs) and node.op not in ("input", "constant")
-        if not fixed or not node.type.is_static:
-            return made
-        together = sum(i.type.nbytes for i in set(inputs))
-        if node.type.nbytes > SMALL and node.type.nbytes > together:
-            return made
-        try:
-            array = evaluate(made, [i.value for i in inputs])
-        except Exception:
-            return made
-        return replace(const(array), name=made.name, origin=origins(node, *inputs))
-
-    return graph.rebuild(visit)
+equivalent("passes.dce", "reversed(graph.nodes)", "reversed(graph.ops)",
+           because="inputs and constants have no operands to mark")  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.infra.match import COMMUTATIVE
@@ -216,3 +216,58 @@ def in_a_loop_of_its_own(graph):
             nodes.append(made)
         new[node] = kept[key]
     return Graph(graph.name, graph.inputs, tuple(nodes), tuple(new[n] for n in graph.outputs))
+
+
+equivalent("passes.cse", "enumerate(graph.inputs)", "enumerate(graph.nodes)",
+           because="a number has to be another one for each node, and nothing more")  # fmt: skip
+equivalent(
+    "passes.cse",
+    "for i in inputs]",
+    "for i in reversed(list(inputs))]",
+    because="turned around in every key, operands tell apart what they told apart",
+)
+equivalent("passes.cse", "((name, exactly(value))", "((exactly(value)",
+           because="nodes of one op have the same attributes in the same order")  # fmt: skip
+equivalent(
+    "passes.cse",
+    "attrs, node.type), made)",
+    "attrs), made)",
+    because="op, operands and attributes decide the type; a constant's value has it",
+)
+equivalent("passes.cse", "(node.op, tuple(operands), attrs, node.type)",
+           "(node.type, attrs, tuple(operands), node.op)",
+           because="the parts of a key may stand in any order")  # fmt: skip
+
+
+@mutant("passes.cse")
+def what_is_close_is_equal(graph):
+    """Constants are compared to six digits."""
+
+    def key(value):
+        if isinstance(value, np.ndarray):
+            return (str(value.dtype), value.shape, value.astype(np.float64).round(6).tobytes())
+        return repr(value)
+
+    return _cse(graph, attrs=key)
+
+
+@mutant("passes.cse")
+def all_pairs(graph):
+    """Right, and compares each node with all that are kept."""
+    kept = []
+
+    def same(a, b):
+        inputs = [a.inputs, a.inputs[::-1]] if a.op in COMMUTATIVE else [a.inputs]
+        if a.op != b.op or a.type != b.type or b.inputs not in inputs:
+            return False
+        return [_bytes(v) for v in a.attrs.values()] == [_bytes(v) for v in b.attrs.values()]
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        for other in kept:
+            if same(other, made):
+                return other
+        kept.append(made)
+        return made
+
+    return graph.rebuild(visit)

@@ -1,0 +1,234 @@
+"""Programs for cse, and what it makes of them: some with equal values, some where nothing merges.
+
+Next room: match.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.parse import parse_graph
+
+FIRST = "of several equal ones, the first is kept"
+ALONG = "two equal chains merge all along, in one walk from the inputs"
+BYTES = "Constants are equal if they have the same element type, shape and *bytes*"
+DEAD = (
+    "The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise"
+)
+
+ORDER = "may stand in either order"
+ATTRIBUTES = "Attributes count: softmax along axis 0 is not softmax along axis 1"
+OPERANDS = "equal operands (after merging), equal attributes"
+APART = "`sub`, `div`, `matmul` are not commutative"
+INPUTS = "Inputs are never merged with each other"
+OUTPUTS = "Outputs may be: both then return the same node"
+ZEROS = "-0.0 == 0.0 (but 1/x tells them apart)"
+NAN = "and NaN != NaN (but it may merge)"
+LABELS = "Names and origins do not"
+TYPES = "The numbers 1 : i32 and 1.0 : f32 are different constants"
+SAME = "Merge nodes that compute the same value"
+
+# (program, what cse makes of it, why, words of the specification)
+EQUAL = [
+    ("""(%x: f32[4]) -> (f32[4]) {
+  %a = relu(%x) : f32[4]
+  %b = neg(%a) : f32[4]
+  %c = relu(%x) : f32[4]
+  %d = neg(%c) : f32[4]
+  %e = mul(%b, %d) : f32[4]
+  return %e
+}""", """(%x: f32[4]) -> (f32[4]) {
+  %a = relu(%x) : f32[4]
+  %b = neg(%a) : f32[4]
+  %e = mul(%b, %b) : f32[4]
+  return %e
+}""", "Both chains are the same value: once the relu are one node, so are the neg.", ALONG),
+    ("""(%x: f32[4], %y: f32[4]) -> (f32[4]) {
+  %left = add(%y, %x) : f32[4] loc("left")
+  %right = add(%x, %y) : f32[4] loc("right")
+  %again = add(%y, %x) : f32[4]
+  %p = mul(%left, %right) : f32[4]
+  %q = sub(%p, %again) : f32[4]
+  return %q
+}""", """(%x: f32[4], %y: f32[4]) -> (f32[4]) {
+  %left = add(%y, %x) : f32[4] loc("left")
+  %p = mul(%left, %left) : f32[4]
+  %q = sub(%p, %left) : f32[4]
+  return %q
+}""", "The three sums are one value. The first is kept as it is: its name, its origin, its "
+     "operands in its order.", FIRST),
+    ("""(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
+  %0 = add(%x, %y) : f32[4]
+  %total = add(%x, %y) : f32[4] loc("head")
+  %1 = neg(%total) : f32[4] loc("head")
+  %n = neg(%0) : f32[4] loc("layer1")
+  %p = mul(%1, %n) : f32[4]
+  return %p, %total, %0
+}""", """(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
+  %0 = add(%x, %y) : f32[4]
+  %1 = neg(%0) : f32[4] loc("head")
+  %p = mul(%1, %1) : f32[4]
+  return %p, %0, %0
+}""", "Another name and another origin make no other value. The first sum has neither, and gets "
+     "neither.", LABELS),
+    ("""(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
+  %a = relu(%x) : f32[4]
+  %b = relu(%x) : f32[4]
+  %dead = neg(%x) : f32[4]
+  %unread = constant dense<7.0> : f32[]
+  return %a, %b, %x
+}""", """(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
+  %a = relu(%x) : f32[4]
+  %dead = neg(%x) : f32[4]
+  %unread = constant dense<7.0> : f32[]
+  return %a, %a, %x
+}""", "One relu is left, and it is returned twice. What was dead stays, for dce.", OUTPUTS),
+    ("""(%c: bool[2], %x: f32[2]) -> (f32[2]) {
+  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
+  %dead = neg(%x) : f32[2]
+  %j = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
+  %also = neg(%x) : f32[2]
+  %one = constant dense<1.0> : f32[]
+  %a = mul(%i, %one) : f32[2]
+  %b = mul(%j, %one) : f32[2]
+  %s = select(%c, %a, %b) : f32[2]
+  return %s
+}""", """(%c: bool[2], %x: f32[2]) -> (f32[2]) {
+  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
+  %dead = neg(%x) : f32[2]
+  %one = constant dense<1.0> : f32[]
+  %a = mul(%i, %one) : f32[2]
+  %s = select(%c, %a, %a) : f32[2]
+  return %s
+}""", "Of the two dead neg one stays; of two iota one; and a select of equal values stays.", DEAD),
+    ("""(%x: f32[2]) -> (f32[2]) {
+  %two = constant dense<2.0> : f32[] loc("scale")
+  %a = mul(%x, %two) : f32[2]
+  %too = constant dense<2.0> : f32[]
+  %b = mul(%too, %x) : f32[2]
+  %c = sub(%a, %b) : f32[2]
+  return %c
+}""", """(%x: f32[2]) -> (f32[2]) {
+  %two = constant dense<2.0> : f32[] loc("scale")
+  %a = mul(%x, %two) : f32[2]
+  %c = sub(%a, %a) : f32[2]
+  return %c
+}""", "The two constants hold the same bytes, so both products are the same value.", BYTES),
+    ("""(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
+  %nan = constant dense<[nan, -0.0]> : f32[2]
+  %same = constant dense<[nan, -0.0]> : f32[2]
+  %a = add(%x, %nan) : f32[2]
+  %b = add(%x, %same) : f32[2]
+  %d = sub(%a, %b) : f32[2]
+  %p = bit_and(%k, %k) : i32[2]
+  %q = bit_and(%k, %k) : i32[2]
+  %r = sub(%p, %q) : i32[2]
+  %s = lt(%k, %p) : bool[2]
+  %t = lt(%k, %q) : bool[2]
+  %u = and(%s, %t) : bool[2]
+  return %d, %r, %u
+}""", """(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
+  %nan = constant dense<[nan, -0.0]> : f32[2]
+  %a = add(%x, %nan) : f32[2]
+  %d = sub(%a, %a) : f32[2]
+  %p = bit_and(%k, %k) : i32[2]
+  %r = sub(%p, %p) : i32[2]
+  %s = lt(%k, %p) : bool[2]
+  %u = and(%s, %s) : bool[2]
+  return %d, %r, %u
+}""", "Equal bytes are equal, also those of NaN.", NAN),
+    ("""() -> (f32[0], f32[0]) {
+  %a = constant dense<[]> : f32[0]
+  %b = constant dense<[]> : f32[0]
+  return %a, %b
+}""", """() -> (f32[0], f32[0]) {
+  %a = constant dense<[]> : f32[0]
+  return %a, %a
+}""", "Constants without elements are equal too.", BYTES),
+]  # fmt: skip
+
+
+@functools.cache
+def equal() -> list[tuple[Graph, Graph, str, str]]:
+    large = np.linspace(0, 1, 300, dtype=np.float32)
+    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[300]")
+    once = trace(lambda x: (y := x + const(large)) * y, "f32[300]")
+    return [
+        *(
+            (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
+            for text, wanted, problem, spec in EQUAL
+        ),
+        (twice, once, "The two constants are large, and hold the same bytes.", BYTES),
+    ]
+
+
+@functools.cache
+def different() -> list[tuple[Graph, str, str]]:
+    """Programs that cse leaves alone: (program, why, words of the specification)."""
+    made = [(trace(make, *types), why, spec) for make, types, why, spec in DIFFERENT]
+    for a, b, type_, why, spec in _constants():
+        made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
+    kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
+             const(0, "i8"), const(0, "u8"), const([0.0])]  # fmt: skip
+    x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
+    return [
+        *made,
+        (Graph.of([], kinds), "Each of these constants has another type.", TYPES),
+        (Graph.of([x, twin], [neg(x) - neg(twin)]),
+         "Two inputs may have the same name and type: they are two.", INPUTS),
+    ]  # fmt: skip
+
+
+def _constants() -> list[tuple[Any, Any, str, str, str]]:
+    """(two constants, the type of x, why they differ, words of the specification)"""
+    bits = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)  # two NaN
+    long = np.where(np.arange(2000) == 999, 2.0, 1.0).astype(np.float32)
+    near = np.array([1, 1e-30], np.float32)
+    return [
+        (0.0, -0.0, "f32[2]", "0.0 == -0.0 is True, and x * 0.0 is not x * -0.0.", ZEROS),
+        ([1.0, 2.0], [1.0, 3.0], "f32[2]", "The constants differ.", BYTES),
+        ([1.0, 2.0], [2.0, 1.0], "f32[2]", "The same numbers in another order.", BYTES),
+        (bits[:1], bits[1:], "f32[2]", "Both are NaN, and their bytes differ.", BYTES),
+        (near, np.nextafter(near, np.float32(2)), "f32[2]",
+         "The constants are close to each other, and not equal.", BYTES),
+        (long, long[::-1], "f32[2000]",
+         "The constants differ in two of 2,000 elements; str(array) shows neither.", BYTES),
+        ([[1.0, 1.0]], [1.0, 1.0], "f32[2]", "f32[1,2] is not f32[2].", BYTES),
+    ]  # fmt: skip
+
+
+_F = "f32[4]"
+
+# (program, types of its inputs, why nothing merges, words of the specification)
+DIFFERENT: list[tuple[Any, list[str], str, str]] = [
+    (lambda x, y: (x - y) * (y - x), [_F] * 2, "x - y is not y - x.", APART),
+    (lambda x: softmax(x, 0) + softmax(x, 1), ["f32[4,4]"],
+     "softmax along axis 0 is not softmax along axis 1.", ATTRIBUTES),
+    (lambda x: [apply("reduce_sum", x, axes=(a,)) for a in (0, 1)], ["f32[4,4]"],
+     "The sums run along different axes.", OPERANDS),
+    (lambda x: [apply("softmax", x, axis=a) for a in (-1, 1)], ["f32[4,4]"],
+     "axis = -1 and axis = 1 are different attributes; no rule says more.", OPERANDS),
+    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1), (1, 0))], ["f32[4,4]"],
+     "One of them moves nothing, the other one turns the matrix.", OPERANDS),
+    (lambda x, y: [concat(p, 0) for p in ([x, x, y], [x, y, y], [y, x, x])], ["f32[2]"] * 2,
+     "The same operands, in other places or another number.", OPERANDS),
+    (lambda c, x, y: [select(c, x, y), select(c, y, x)], ["bool[2]", "f32[2]", "f32[2]"],
+     "The operands of a select are in another order.", OPERANDS),
+    (lambda x: [cast(x, to) for to in ("f64", "f16", "i32")], [_F],
+     "Casts to different types.", "the same type"),
+    (lambda x, y: (softmax(x) * softmax(y), y), [_F] * 2,
+     "Two inputs of one type are two values.", INPUTS),
+    (lambda x, y, z: ((x + y) + z, x + (y + z), (x + x) + y), [_F] * 3,
+     "Sums in another order are rounded otherwise.", OPERANDS),
+    (lambda x: (x + x, neg(neg(x)), apply("reshape", x, shape=(4,)), x * 2.0, x * 1.0), [_F],
+     "Nothing is here twice; making it simpler is another pass.", SAME),
+    (lambda x, y: (apply("max", x, y), apply("max", y, x), apply("min", x, y), apply("min", y, x)),
+     [_F] * 2, "max(0.0, -0.0) may be either zero, so the order counts.",
+     "`max` and `min` are not in the set"),
+]  # fmt: skip
