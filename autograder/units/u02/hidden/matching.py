@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, hidden
-from autograder.units.u02.checks.match import pair_of, sound
+from autograder.units.u02.checks.match import ALL, MATCH, pair_of, sound
+from autograder.units.u02.checks.pairs import AS_MANY, WHETHER
 from autograder.units.u02.checks.shared import in_the_compiler
 from autograder.units.u02.hidden.programs import told_once
 from course_lib.exercises import slot
@@ -21,7 +22,8 @@ SEED = 20_650
 OPS = ("add", "mul", "add", "sub", "max", "neg", "relu")
 
 
-@hidden("passes.match", seed=SEED, given=st.integers(0, 2**48), examples=2, what="sets of pairs")
+@hidden("passes.match", seed=SEED, given=st.integers(0, 2**48), examples=2, what="sets of pairs",
+        spec=[*MATCH, ALL])  # fmt: skip
 @told_once
 def match_agrees_on_whether_it_matches(match, seed):
     """It finds a match exactly where there is one: a pattern, and that pattern a little changed."""
@@ -35,7 +37,7 @@ def match_agrees_on_whether_it_matches(match, seed):
                 "There is a match." if mine is None else "There is no match.",
                 program=pair_of(pattern, node),
                 got="None" if mine is None else "a match",
-                spec="All combinations count" if mine is None else "if the operands match in turn",
+                spec=ALL if mine is None else AS_MANY,
             )
 
 
@@ -73,7 +75,7 @@ def _pair(rng: np.random.Generator) -> tuple[Node, Node]:
     return nodes[-1], new[nodes[-1]]
 
 
-@hidden("passes.match", seed=SEED)
+@hidden("passes.match", seed=SEED, spec=WHETHER)
 def match_works_in_the_compiler(match):
     """simplify and strength find what they look for with this match."""
 
@@ -84,5 +86,5 @@ def match_works_in_the_compiler(match):
     after = in_the_compiler("passes.match", match, before)
     if [n.op for n in after.ops] != ["sub", "mul"]:
         raise Wrong("With this match, simplify and strength leave a sub and a mul here.",
-                    program=before, got=after, spec="How `node` matches `pattern`")  # fmt: skip
+                    program=before, got=after, spec=WHETHER)  # fmt: skip
     return "in the compiler"

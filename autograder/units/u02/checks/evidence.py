@@ -1,0 +1,220 @@
+"""Checks of unit 2 for the exercises that are programs, numbers and evidence.
+
+Next room: compare.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, Wrong, checks
+from autograder.check.properties import a_number, live_ops, seal_of, sealed, valid_graph
+from autograder.units.u02.answers import SCHOOL_RULES
+from autograder.units.u02.answers.evidence import DUMPS
+from autograder.units.u02.checks.shared import equal_bits
+from course_lib import exercises
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import const
+from course_lib.ir.graph.parse import parse_graph
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fixpoint import same_program
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.infra.manager import PassError, run_passes
+
+# ── programs ──
+
+
+@contextmanager
+def passes_of(answer: Any):
+    """The passes that the student has plugged in; in the grader, the library's."""
+    try:
+        with exercises.using(getattr(answer, "plugs", {})):
+            yield
+    except PassError as error:
+        raise Wrong(f"A pass that is plugged in failed on your program. {error}") from None
+
+
+def left(graph: Graph) -> int:
+    """Live operations."""
+    return len(live_ops(graph))
+
+
+ALONE = "cse leaves as many operations as the program has"
+AFTER = "On fold's result, it leaves fewer operations than fold did"
+SIZE = "At most 12 operations; at least one input"
+
+
+@checks("u02.after_fold", spec=[ALONE, AFTER, SIZE, "Dead operations do not count",
+        "A program in which cse alone finds nothing, and after fold it does"])  # fmt: skip
+def cse_needs_fold_here(after_fold):
+    """cse alone merges nothing; after fold it does."""
+    graph = valid_graph(after_fold())
+    if not graph.inputs or left(graph) > 12:
+        raise Wrong(
+            "One input or more, at most 12 operations.",
+            program=graph,
+            got=f"{len(graph.inputs)} inputs, {left(graph)} operations",
+            spec=SIZE,
+        )
+    with passes_of(after_fold):
+        alone, folded = dce(cse(graph)), dce(fold(graph))
+        both = dce(cse(folded))
+    if left(alone) < left(graph):
+        raise Wrong(
+            f"cse alone already leaves {left(alone)} of {left(graph)} operations. It must find "
+            "nothing until fold has run.",
+            program=graph,
+            got=alone,
+            spec=ALONE,
+        )
+    if left(both) >= left(folded):
+        raise Wrong(
+            f"fold leaves {left(folded)} of {left(graph)} operations, and cse then merges none. "
+            "(Are your fold and your cse plugged in?)",
+            program=graph,
+            got=both,
+            spec=AFTER,
+        )
+    return f"{left(graph)} operations, {left(folded)} after fold, {left(both)} after fold and cse"
+
+
+ALL_EIGHT = "A dict from the rule's text to the number ... all eight of them"
+DIFFER = "For each rule of SCHOOL_RULES one f32 number for which the two sides differ"
+BITS = "Two results differ if their bits differ: 0.0 and -0.0 do. Two NaNs count as equal"
+
+
+@checks("u02.witnesses", spec=[ALL_EIGHT, "all eight of them", DIFFER, BITS])
+def the_two_sides_differ(witnesses):
+    """Each of the eight numbers shows that its rule is wrong."""
+    answer = witnesses()
+    if not isinstance(answer, Mapping):
+        raise Wrong("The answer is a dict from a rule to a number.", got=repr(answer)[:200],
+                    spec=ALL_EIGHT)  # fmt: skip
+    for rule, (before, after) in SCHOOL_RULES.items():
+        if rule not in answer:
+            raise Wrong(f"There is no number for the rule `{rule}`.", spec="all eight of them")
+        x = _f32(answer[rule])
+        sides = [_value(side, x) for side in (before, after)]
+        if equal_bits(*sides).all():
+            raise Wrong(
+                f"`{rule}`: for x = {x!s} both sides are {sides[0]!s}. Find another x.",
+                program=trace(lambda x, f=before: f(x), "f32[]"),
+                spec=DIFFER,
+            )
+    return "eight rules, eight numbers"
+
+
+def _f32(value: Any) -> np.float32:
+    try:
+        if isinstance(value, str):
+            raise TypeError
+        with np.errstate(over="ignore"):
+            return np.float32(np.asarray(value).reshape(()))
+    except (TypeError, ValueError, OverflowError):
+        raise Wrong("Each witness is a number.", got=repr(value)[:200], spec=DIFFER) from None
+
+
+def _value(side: Any, x: np.float32) -> np.ndarray:
+    made = trace(lambda node: _as_node(side(node)), "f32[]")
+    return run(made, [np.asarray(x)])[0]
+
+
+def _as_node(value: Any) -> Any:
+    return const(value, "f32") if isinstance(value, float) else value
+
+
+BOUND = "All nodes count: inputs, constants and operations. 16 is the bound, 5 is the best we know"
+EACH = "each of them changes the program: `same_program(before, after)` is false five times"
+
+
+@checks("u02.every_pass", spec=[EACH, BOUND, "A program that all five passes change"])
+def all_five_change_it(every_pass):
+    """fold, simplify, strength, cse and dce each change what they get."""
+    graph = valid_graph(every_pass())
+    if len(graph.nodes) > 16:
+        raise Wrong(f"16 nodes are the bound; here are {len(graph.nodes)}.", program=graph,
+                    spec=BOUND)  # fmt: skip
+    with passes_of(every_pass):
+        now = graph
+        for one in (fold, simplify, strength, cse, dce):
+            before, now = now, run_passes(now, [one])
+            if same_program(before, now):
+                name = one.__name__
+                raise Wrong(
+                    f"{name} changes nothing. What it gets is shown under “Got”. (Is your {name} "
+                    "plugged in?)",
+                    program=graph,
+                    got=before,
+                    spec=EACH,
+                )
+    count = len(graph.nodes)
+    fraction = min(1.0, max(0.5, 1.0 - 0.1 * (count - 5)))
+    return Score(fraction, f"{count} nodes; 5 is the best we know, 16 the bound")
+
+
+# ── a number, and evidence ──
+
+
+SHARE = "For how many of the 2**23 f32 numbers from 1 (included) to 2 (not included)"
+F32 = "1/7 is an f32 too, as a compiler would store it"
+
+
+@checks("u02.sevenths", spec=[SHARE, F32, "in percent"])
+def is_a_percentage(sevenths):
+    """The share of the 2**23 numbers for which the two results differ."""
+    value = a_number(sevenths(), unit="percent")
+    if 0 < value < 1:
+        raise Wrong("The answer is in percent.", got=f"{value:g}", spec="in percent")
+    try:
+        sealed("u02.sevenths", float(value), SEVENTHS)
+    except Wrong:
+        raise Wrong(
+            "This is not the share. Are all 2**23 numbers counted, and is every operand an f32?",
+            got=f"{value:.4g} percent",
+            spec=F32,
+        ) from None
+    return "the right percentage"
+
+
+WHICH = "Which pass is broken, and which value did it replace by one that is not equal?"
+NAMES = "The pass by the name of its dump, the value by its name in the dump before, without the %"
+FIRST = "Values that were replaced only because an operand was do not count"
+
+
+@checks("u02.broken", spec=[WHICH, NAMES, FIRST])
+def names_the_pass_and_the_value(broken):
+    """The name of the broken pass, and of the value that it lost."""
+    answer = broken()
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Wrong('The answer is a pair: ("pass", "value").', got=repr(answer)[:200], spec=NAMES)
+    one, value = (str(part).strip().lstrip("%") for part in answer)
+    names = [name for name, _ in DUMPS[1:]]
+    if one not in names:
+        raise Wrong(f"The dumps are {', '.join(names)}; there is no {one!r}.", spec=NAMES,
+                    got=repr(answer)[:200])  # fmt: skip
+    if seal_of("u02.broken.pass", one) != BROKEN_PASS:
+        raise Wrong(f"{one} did nothing wrong: before and after it the program means the same.",
+                    spec=WHICH)  # fmt: skip
+    if seal_of("u02.broken", (one, value)) != BROKEN:
+        before = dict(DUMPS)[names[names.index(one) - 1]] if names.index(one) else DUMPS[0][1]
+        raise Wrong(
+            f"The pass is {one}, the value is not %{value}: that one was replaced because an "
+            "operand of it was, or not at all. Look for the first value that went wrong.",
+            program=parse_graph(before),
+            spec=FIRST,
+        )
+    return "the pass and the value"
+
+
+SEVENTHS = "6f7d73028979"
+BROKEN_PASS = "ff51c5a8ea59"
+BROKEN = "c94645a5c3a4"

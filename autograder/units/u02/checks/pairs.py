@@ -1,0 +1,131 @@
+"""Pairs of a pattern and a node for the checks of match: some that fit, some that do not.
+
+Next room: rules.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.ir.graph.build import neg, reduce_sum, relu, select, softmax
+from course_lib.ir.graph.node import Node, apply, const, inp
+
+Pairs = list[tuple[Node, Node, str, str]]  # (pattern, node, why, words of the specification)
+
+WHETHER = "How `node` matches `pattern`, or None if it does not"
+VARIABLE = "An *input* of the pattern is a variable"
+ANY = "It matches any node of its element type (whatever its shape and whatever its name)"
+NUMBER = "It matches a constant of any shape, of the same element type"
+ELEMENTS = "all of whose elements are that number"
+NUMBER_OF = "`number_of` says which it is"
+A_NUMBER = "A *constant* of the pattern is a number"
+SAME_OP = "Any other pattern node matches a node of the same op with equal attributes"
+AS_MANY = "as many operands, if the operands match in turn"
+INNER = "Types of inner nodes are not compared"
+EITHER = "The operands of a COMMUTATIVE op match in either order"
+TWICE = "A pattern node that is used twice must match one and the same node both times"
+
+A, B, K = inp("a", "f32[]"), inp("b", "f32[]"), inp("k", "i32[]")
+P, Q = inp("p", "f32[1]"), inp("q", "f32[1]")
+X, Y, Z = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("z", "i32[2]")
+
+
+def pairs_that_fit() -> Pairs:
+    return [*_variables_that_fit(), *_numbers_that_fit(), *_operations_that_fit()]
+
+
+def pairs_that_differ() -> Pairs:
+    return [*_variables_that_differ(), *_numbers_that_differ(), *_operations_that_differ()]
+
+
+def _variables_that_fit() -> Pairs:
+    again = inp("a", "f32[]")  # another variable, called a as well
+    return [
+        (A + B, X + X, "Two variables may stand for one value.", VARIABLE),
+        (neg(A), neg(softmax(X)), "A variable matches any operation.", ANY),
+        (A + B, X + const(np.ones((4, 4), np.float32)), "A variable matches a constant, too.", ANY),
+        (inp("x", "f32[3,3]"), inp("x", "f32[]"), "A variable matches whatever shape and whatever "
+         "name a value has, also its own name.", ANY),
+        (A, relu(X), "A pattern may be a variable and nothing else.", VARIABLE),
+        (A - again, X - Y, "The pattern has two variables that are called a: two nodes are two "
+         "variables, whatever their names.", VARIABLE),
+        (A - A, (r := relu(X)) - r, "Both operands are the same node.", TWICE),
+        (neg(A) - A, neg(X) - X, "The variable stands for x at both places.", TWICE),
+    ]  # fmt: skip
+
+
+def _numbers_that_fit() -> Pairs:
+    nans = const(np.full(4, np.nan, np.float32))
+    return [
+        (A * 1.0, X * const(np.ones((4, 4), np.float32)), "A tensor full of 1.0 is the number 1.0.",
+         NUMBER),
+        (A * 1.0, apply("mul", 1.0, X), "mul is commutative: also in a pattern with a number.",
+         EITHER),
+        (K + const(0, "i32"), Z + const([0, 0], "i32"), "Integers are numbers, too.", NUMBER),
+        (A + const(np.nan), X + nans, "number_of compares bytes, and so NaN is NaN.", NUMBER_OF),
+    ]  # fmt: skip
+
+
+def _operations_that_fit() -> Pairs:
+    return [
+        (neg(relu(inp("m", "f32[3,3]"))), neg(relu(inp("n", "f32[2]"))), "Shapes of inner nodes do "
+         "not count.", INNER),
+        (apply("concat", P, Q, axis=0), apply("concat", X, X, axis=0), "Equal attributes.",
+         SAME_OP),
+    ]  # fmt: skip
+
+
+def _variables_that_differ() -> Pairs:
+    twin = inp("x", X.type)
+    return [
+        (A - A, X - Y, "One variable stands for one value.", TWICE),
+        (A - A, X - twin, "Two inputs may share a name and a type: they are two.", TWICE),
+        ((r := relu(A)) * r, relu(X) * relu(X), "Two relu of x are two nodes.", TWICE),
+        ((two := const(2.0)) * A + two * B, const(2.0) * X + const(2.0) * Y,
+         "The pattern has one 2.0, the program has two nodes.", TWICE),
+        (neg(A), neg(inp("k", "i32[4,4]")), "f32 is not i32.", ANY),
+        (neg(A), neg(inp("d", "f64[4]")), "f32 is not f64.", ANY),
+        (neg(K), neg(inp("w", "i64[]")), "i32 is not i64.", ANY),
+        (K, X, "A variable of i32 does not match an f32.", ANY),
+    ]  # fmt: skip
+
+
+def _numbers_that_differ() -> Pairs:
+    nearly = const(np.nextafter(np.float32(1), np.float32(2)))
+    return [
+        (A - 1.0, X - 2.0, "1.0 is not 2.0.", ELEMENTS),
+        (A * 1.0, X * nearly, "The next number after 1.0 is another one.", ELEMENTS),
+        (A + 0.0, X + 1e-30, "1e-30 is small, and not 0.0.", ELEMENTS),
+        (A + 0.0, X + -0.0, "0.0 is not -0.0: the bytes differ.", NUMBER_OF),
+        (A * 2.0, X * Y, "A number matches a constant only.", A_NUMBER),
+        (A * const([2.0]), X * const([2.0, 2.0, 2.0, 3.0]), "Not all elements are 2.0.", ELEMENTS),
+        (const(0, "i32"), const(0.0), "0 : i32 and 0.0 : f32 have the same bytes, and other types.",
+         NUMBER),
+        (const(0.0), const(np.zeros((0,), np.float32)),
+         "A constant without elements holds no number.", NUMBER_OF),
+    ]  # fmt: skip
+
+
+def _operations_that_differ() -> Pairs:
+    wide = inp("m", "f32[2,2]")
+    condition = inp("c", "bool[]")
+    return [
+        (A - B, X + Y, "sub is not add.", SAME_OP),
+        (A + B, X - Y, "add matches add.", SAME_OP),
+        (reduce_sum(A, ()), reduce_sum(X, (0,)), "The sums run along different axes.", SAME_OP),
+        (reduce_sum(wide, (0,)), reduce_sum(X, (0,), keepdims=True),
+         "One of them keeps the axis.", SAME_OP),
+        (apply("reshape", wide, shape=(4,)), apply("reshape", X, shape=(2, 8)),
+         "They reshape to other shapes.", SAME_OP),
+        (apply("transpose", wide, perm=(1, 0)), apply("transpose", X, perm=(0, 1)),
+         "The matrix is turned, and x stays as it is.", SAME_OP),
+        (apply("concat", P, Q, axis=0), apply("concat", X, Y, X, axis=0), "Two, not three.",
+         AS_MANY),
+        (apply("concat", P, Q, axis=0), apply("concat", X, axis=0), "Two operands, not one.",
+         AS_MANY),
+        (apply("concat", neg(P), Q, axis=0), apply("concat", X, neg(Y), axis=0),
+         "concat does not commute.", EITHER),
+        (neg(wide) @ wide, X @ neg(X), "matmul does not commute.", EITHER),
+        (select(condition, neg(A), B), select(inp("e", "bool[4]"), X, neg(X)),
+         "select does not commute.", EITHER),
+    ]  # fmt: skip
