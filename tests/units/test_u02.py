@@ -15,7 +15,8 @@ from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u02.answers import REFERENCE_OPS, SCHOOL_RULES
 from autograder.units.u02.answers.evidence import DUMPS
-from autograder.units.u02.checks.rules import AS_CHEAP, CHEAPER, INEXACT, SIMPLER
+from autograder.units.u02.checks.simplify import INEXACT, SIMPLER
+from autograder.units.u02.checks.strength import AS_CHEAP, CHEAPER
 from autograder.units.u02.mutants.merging import ignores_attributes
 from autograder.validate import verdict_of
 from course_lib.exercises import plugged, slot

@@ -1,6 +1,6 @@
 """Pairs of a pattern and a node for the checks of match: some that fit, some that do not.
 
-Next room: rules.py.
+Next room: simplify.py.
 """
 
 from __future__ import annotations

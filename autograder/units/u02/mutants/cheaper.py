@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.build import rsqrt, sqrt
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.strength import never_negative, positive_powers_of_two, powers_of_two
@@ -147,3 +147,15 @@ def _powered(x, c):
         made |= {0.5: lambda: sqrt(x), -0.5: lambda: rsqrt(x)}
     made = {k: f for k, f in made.items() if x.type.dtype.is_float or k == 2}
     return made.get(c.value.ravel()[0].item(), lambda: None)()
+
+
+@mutant("passes.strength")
+def two_divisions_in_one(graph):
+    """(x / y) / z -> x / (y * z): two roundings at other places."""
+    return _strength(
+        rewrite(graph, [rule(lambda x, y, z: (x / y) / z, lambda x, y, z: x / (y * z))])
+    )
+
+
+equivalent("passes.strength", "x, const(c.value - 1)", "const(c.value - 1), x",
+           because="bit_and commutes")  # fmt: skip

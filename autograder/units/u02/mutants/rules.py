@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.build import abs, maximum, neg, relu, select
 from course_lib.ir.graph.node import apply, const
 from course_lib.passes.clean.simplify import MOVEMENT, whole
@@ -148,3 +148,49 @@ def with_one_by_hand(graph):
         return None
 
     return rewrite(graph, [*MOVEMENT, *_integer_rules(), no_effect, *_exact_rules()])
+
+
+@mutant("passes.simplify")
+def the_type_is_enough(graph):
+    """What has the type of its operand moves nothing, it thinks: but a square may be turned."""
+
+    def idle(node):
+        one = len(node.inputs) == 1 and node.op in ("reshape", "transpose", "slice", "cast", "pad")
+        return node.inputs[0] if one and node.type == node.inputs[0].type else None
+
+    return rewrite(graph, [idle, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def casts_there_and_back(graph):
+    """f32 -> i32 -> f32 is x, it thinks."""
+
+    def back(node):
+        inner = node.inputs[0] if node.inputs else node
+        if (node.op, inner.op) != ("cast", "cast"):
+            return None
+        return inner.inputs[0] if inner.inputs[0].type == node.type else None
+
+    return rewrite(graph, [back, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def one_rule_after_the_other(graph):
+    """Brings each rule to rest, twice through the list."""
+    for one in [*_exact_rules(), *_integer_rules(), *MOVEMENT] * 2:
+        graph = rewrite(graph, [one])
+    return graph
+
+
+@mutant("passes.simplify")
+def no_negative_number(graph):
+    """relu(-relu(x)) -> 0: and NaN?"""
+    more = rule(lambda x: relu(neg(relu(x))), lambda x: 0)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+_ORDER = "the rules come to the same result in any order"
+equivalent(
+    "passes.simplify", "rules = [rule(lambda x: x * 1", "= [rule(lambda x, y:", because=_ORDER
+)
+equivalent("passes.simplify", "[*rules, *MOVEMENT]", "[*MOVEMENT, *rules]", because=_ORDER)

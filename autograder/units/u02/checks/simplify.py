@@ -1,0 +1,298 @@
+"""Checks of unit 2 for simplify: each line of its specification, and what no line allows.
+
+Next room: strength.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import background, checks
+from autograder.check.programs import graphs
+from autograder.check.properties import live_ops, valid_graph
+from autograder.units.u02.checks.shared import becomes, in_the_compiler, same_bits, stays
+from course_lib.ir.graph.build import (
+    abs,
+    cast,
+    concat,
+    maximum,
+    minimum,
+    neg,
+    relu,
+    reshape,
+    select,
+    tanh,
+    trace,
+    transpose,
+)
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
+
+F, I, B = "f32[4]", "i32[4]", "bool[4]"
+NO_MATCH = "If you use `rule(...)`: it finds nothing until your `passes.match` is written."
+
+APPLY = "Apply these identities wherever they match, until none does"
+TYPES = "The last four lines are for every type that has the op"
+EITHER = "Products and sums match in either order, and every number also matches a constant tensor"
+MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
+EXACT = "Every rule must be exact: the same bits for every input (a NaN stays a NaN)"
+ADDED_ZERO = "x + 0.0 is not simplified: -0.0 + 0.0 is 0.0"
+ALWAYS = "But x + -0.0 and x - 0.0 are x, always"
+TIMES_ZERO = "x * 0.0 is not 0.0, and x - x is not 0.0: think of infinity and NaN"
+STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger shape"
+
+background("passes.simplify", "`rule` matches with `match` ... in which they are written",
+           because="about the stand-in of match; the grader has ours")  # fmt: skip
+
+
+def _not(x: Any) -> Any:
+    return apply("not", x)
+
+
+# The lines of the specification of simplify: (line, before, after, types).
+SIMPLER = [
+    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [F]),
+    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [I]),
+    ("x * 1 -> x", lambda x: x * 1.0, lambda x: x, [F]),
+    ("x * 1 -> x", lambda x: apply("mul", 1, x), lambda x: x, [I]),
+    ("x / 1 -> x", lambda x: x / 1.0, lambda x: x, [F]),
+    ("x / 1 -> x", lambda x: x / 1, lambda x: x, [I]),
+    ("x - 0 -> x", lambda x: x - 0.0, lambda x: x, [F]),
+    ("x - 0 -> x", lambda x: x - 0, lambda x: x, [I]),
+    ("x * 1 -> x", lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"]),
+    ("x - 0 -> x", lambda x: x - 0, lambda x: x, ["u8[4]"]),
+    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, ["f16[]"]),
+    ("x * -1 -> -x", lambda x: x * -1.0, lambda x: -x, [F]),
+    ("x * -1 -> -x", lambda x: x * -1, lambda x: -x, [I]),
+    ("x + -y -> x - y", lambda x, y: x + -y, lambda x, y: x - y, [F, F]),
+    ("x + -y -> x - y", lambda x, y: -y + x, lambda x, y: x - y, [I, I]),
+    ("x - -y -> x + y", lambda x, y: x - -y, lambda x, y: x + y, [F, F]),
+    ("max(x, x) -> x", lambda x: maximum(x, x), lambda x: x, [F]),
+    ("min(x, x) -> x", lambda x: minimum(x, x), lambda x: x, [I]),
+    ("abs(abs(x)) -> abs(x)", lambda x: abs(abs(x)), lambda x: abs(x), [F]),
+    ("abs(-x) -> abs(x)", lambda x: abs(neg(x)), lambda x: abs(x), [F]),
+    ("relu(relu(x)) -> relu(x)", lambda x: relu(relu(x)), lambda x: relu(x), [F]),
+    ("select(c, x, x) -> x", lambda c, x: select(c, x, x), lambda c, x: x, [B, F]),
+    ("not not c -> c", lambda c: _not(_not(c)), lambda c: c, [B]),
+    ("select(true, x, y) -> x", lambda x, y: select(const(True), x, y), lambda x, y: x, [F, F]),
+    ("select(false, x, y) -> y", lambda x, y: select(const(False), x, y), lambda x, y: y, [F, F]),
+    ("x + 0 -> x", lambda x: x + 0, lambda x: x, [I]),
+    ("0 - x -> -x", lambda x: apply("sub", 0, x), lambda x: -x, [I]),
+    ("x - x -> 0", lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
+    ("x * 0 -> 0", lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
+    ("x ** 1 -> x", lambda x: x**1, lambda x: x, [I]),
+    ("x ** 1.0 -> x", lambda x: x**1.0, lambda x: x, [F]),
+    ("x + -0.0 -> x", lambda x: x + -0.0, lambda x: x, [F]),
+    ("-0.0 - x -> -x", lambda x: apply("sub", -0.0, x), lambda x: -x, [F]),
+]
+
+
+# What simplify must leave alone: (program, why, words of the specification).
+INEXACT = [
+    (
+        lambda x: x + 0.0,
+        [F],
+        "x + 0.0 is 0.0 for x = -0.0.",
+        ADDED_ZERO,
+    ),
+    (
+        lambda x: x * 0.0,
+        [F],
+        "x * 0.0 is NaN for infinity, and -0.0 for -1.",
+        TIMES_ZERO,
+    ),
+    (
+        lambda x: x - x,
+        [F],
+        "x - x is NaN for infinity.",
+        TIMES_ZERO,
+    ),
+    (
+        lambda x: apply("sub", 0.0, x),
+        [F],
+        "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.",
+        EXACT,
+    ),
+    (
+        lambda x: x * const(np.ones((2, 4), np.float32)),
+        [F],
+        "This mul also stretches x to f32[2,4].",
+        STRETCHES,
+    ),
+    (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", EXACT),
+    (lambda x: x / x, [I], "0 / 0 is 0.", EXACT),
+    (
+        lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
+        [F, F],
+        "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.",
+        EXACT,
+    ),
+    (
+        lambda x: relu(abs(x)),
+        [I],
+        "The least i32 has no absolute value: abs gives it back, and it is negative.",
+        EXACT,
+    ),
+    (lambda x: x**0.0 + x**2.0, [F], "Nothing here is in the list.", APPLY),
+]
+
+
+@functools.cache
+def _simpler() -> list[tuple[str, Graph, Graph]]:
+    return [(line, trace(before, *types), trace(after, *types))
+            for line, before, after, types in SIMPLER]  # fmt: skip
+
+
+@checks("passes.simplify", spec=[APPLY, *(line for line, *_ in SIMPLER)])
+def simplify_applies_each_rule(simplify):
+    """Each line of the specification is applied."""
+    for line, program, wanted in _simpler():
+        got = valid_graph(simplify(program), program)
+        lead = f"`{line}` is not applied."
+        if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
+            lead += f" {NO_MATCH}"
+        becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
+    return f"{len(SIMPLER)} rules"
+
+
+@checks("passes.simplify", spec=[spec for *_, spec in INEXACT])
+def simplify_leaves_inexact_rules_out(simplify):
+    """What changes a bit for some input is not simplified."""
+    for before, types, why, spec in INEXACT:
+        stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
+    return "what must stay"
+
+
+@checks("passes.simplify", given=graphs(size=7), examples=15, spec=EXACT)
+def simplify_keeps_every_bit(simplify, graph):
+    """The result computes what the program computes, bit for bit."""
+    same_bits(graph, simplify(graph), spec=EXACT)
+
+
+@checks("passes.simplify", spec=[EITHER, ALWAYS])
+def simplify_takes_either_order_and_tensors(simplify):
+    """Operands of sums and products in either order; numbers that fill a tensor."""
+    for before, types, after, spec in _TURNED:
+        problem = "Sums and products match in either order, and a tensor full of a number is it."
+        becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
+    return "either order"
+
+
+def _full(number: float, kind: type = np.float32) -> Node:
+    return const(np.full(4, number, kind))
+
+
+_TURNED: list[tuple[Any, list[str], Any, str]] = [
+    (lambda x: apply("mul", _full(1), x), [F], lambda x: x, EITHER),
+    (lambda x: apply("mul", -1.0, x) * _full(-1), [F], lambda x: x, EITHER),
+    (lambda x, y: -y + x * _full(1), [F, F], lambda x, y: x - y, EITHER),
+    (lambda x: apply("add", 0, x) + _full(0, np.int32), [I], lambda x: x, EITHER),
+    (lambda x: (apply("mul", 0, x), x * _full(0, np.int32)), [I],
+     lambda x: [apply("expand", const(0, "i32"), shape=(4,)) for _ in range(2)], EITHER),
+    (lambda x: x / _full(1) - _full(0), [F], lambda x: x, EITHER),
+    (lambda x: apply("add", _full(-0.0), x) - 0.0 + -0.0, [F], lambda x: x, ALWAYS),
+    (lambda x: apply("sub", _full(-0.0), x ** _full(1)), [F], lambda x: -x, EITHER),
+    (lambda x, y: select(const(np.ones(4, bool)), x, y), [I, I], lambda x, y: x, EITHER),
+]  # fmt: skip
+
+
+@checks("passes.simplify", spec=[TYPES, EXACT])
+def simplify_knows_every_type(simplify):
+    """The last four lines, in each element type that has the op."""
+    for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
+        types = ["bool[3]", f"{kind}[3]", f"{kind}[3]"]
+        becomes(simplify, trace(_last_lines, *types), trace(lambda c, x, y: _few(x, y), *types),
+                f"Each of these lines holds for {kind}, too.", TYPES)  # fmt: skip
+    return "eight types"
+
+
+def _last_lines(c: Node, x: Node, y: Node) -> list[Node]:
+    no, yes = const(False), const(True)
+    made = [select(c, x, x), select(yes, x, y), select(no, x, y)]
+    if x.type.dtype.kind == "bool":
+        return [*made, _not(_not(x))]
+    made += [maximum(y, y), minimum(x, x)]
+    return made if x.type.dtype.kind == "uint" else [*made, abs(abs(x)), abs(neg(y)), relu(relu(x))]
+
+
+def _few(x: Node, y: Node) -> list[Node]:
+    if x.type.dtype.kind == "bool":
+        return [x, x, y, x]
+    made = [x, x, y, y, x]
+    return made if x.type.dtype.kind == "uint" else [*made, abs(x), abs(y), relu(x)]
+
+
+@checks("passes.simplify", spec=[APPLY, EITHER])
+def simplify_goes_on_until_nothing_matches(simplify):
+    """What one rule makes is looked at again."""
+    before = trace(lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, F)
+    becomes(simplify, before, trace(lambda x: x, F), "Everything here cancels.", APPLY)
+    before = trace(lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), F, F)
+    wanted = trace(lambda x, y: x - y, F, F)
+    becomes(simplify, before, wanted, "y * -1 is -y; --y is y.", EITHER)
+    before = trace(_layers, B, F)
+    wanted = trace(lambda c, x: tanh(x), B, F)
+    becomes(
+        simplify, before, wanted, "Each rule that applies here makes room for the next one.", APPLY
+    )
+    return "rules after rules"
+
+
+def _layers(c: Node, x: Node) -> Node:
+    """40 operations, each of which goes once the one before it is gone; a tanh is left."""
+    wanted = made = tanh(x)
+    for _ in range(10):
+        made = select(c, maximum(made, wanted), wanted)
+        made = neg(reshape(neg(made), (4,)))
+    return made
+
+
+@checks("passes.simplify", spec=[MOVES, EXACT])
+def simplify_uses_the_movement_rules(simplify):
+    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
+    for before, after, why in _MOVED:
+        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
+    for before, why in _MOVES:
+        stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
+    return f"{len(_MOVED) + len(_MOVES)} movements"
+
+
+_MOVED = [
+    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
+    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
+     "One reshape is enough."),
+    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
+     "f64 holds every f32, so one cast is enough."),
+    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
+     "Nothing moves here, and the type stays."),
+    (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
+     lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
+     "Two turns of three axes are one turn: first one order, then the other."),
+    (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
+     lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
+    (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
+     "Nothing is padded, and nothing is put beside x."),
+]  # fmt: skip
+
+# What moves something: of a square, so that the type alone says nothing.
+_MOVES = [
+    (lambda x: transpose(x, (1, 0)), "The matrix is turned."),
+    (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
+     "Between the two turns there is another movement, which may look at the order."),
+    (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
+     "The rows are turned around."),
+    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is no i32."),
+    (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
+    (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
+    (lambda x: reshape(transpose(x, (1, 0)), (9,)), "The reshape reads another order."),
+]  # fmt: skip
+
+
+@checks("passes.simplify", spec=APPLY)
+def simplify_works_in_the_compiler(simplify):
+    """Compiled with your simplify, a program computes what it computed."""
+    in_the_compiler("passes.simplify", simplify)
+    return "in the compiler"

@@ -1,0 +1,147 @@
+"""Checks of unit 2 for strength: each line of its specification, and what stays as it is.
+
+Next room: fixpoint.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.programs import graphs
+from autograder.check.properties import live_ops, same_meaning
+from autograder.units.u02.checks.shared import in_the_compiler, same_bits, special_inputs, stays
+from autograder.units.u02.checks.simplify import NO_MATCH, F, I
+from course_lib.ir.graph.build import abs, rsqrt, sqrt, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import apply, const
+
+REPLACE = "Replace these operations by cheaper ones, wherever the result is the same"
+SAME = "wherever the result is the same"
+DIVIDED = "c is a constant, all powers of two (4.0, -0.5)"
+MASKS = "c is a constant, all positive powers of two"
+ORDER = "`rewrite` tries the rules in their order, and the first that applies wins"
+TENTH = "x / 10.0 stays: 1/10 is not a float"
+POWERS = "1/c is exact for powers of two alone (unless it overflows, or is so small that it is"
+UNKNOWN = "x ** 0.5 stays for an unknown x"
+ZERO = "And -0.0 counts as negative"
+WHOLE = "An integer division stays, even by 2"
+SIGN = "`mod` has the sign of c, so it is a mask; `fmod` is not"
+TWICE = "x * 2 stays: x + x is exact too"
+ACCURATE = "Powers come out at least as accurate as before"
+
+background("passes.strength", "`powers_of_two`, `positive_powers_of_two` and ... as guards",
+           because="an offer: whoever writes guards of their own may")  # fmt: skip
+
+
+# The lines of the specification of strength: (line, program, types, ops that must be gone).
+CHEAPER = [
+    ("x / c -> x * (1/c)", lambda x: x / 2.0, [F], "div"),
+    ("x / c -> x * (1/c)", lambda x: x / -0.5, [F], "div"),
+    ("x / c -> x * (1/c)", lambda x: x / const([1.0, 2.0, 4.0, -8.0]), [F], "div"),
+    ("x ** 2 -> x * x", lambda x: x**2.0, [F], "pow"),
+    ("x ** 2 -> x * x", lambda x: x**2, [I], "pow"),
+    ("x ** 0.5 -> sqrt(x)", lambda x: abs(x) ** 0.5, [F], "pow"),
+    ("x ** -0.5 -> rsqrt(x)", lambda x: (x * x) ** -0.5, [F], "pow"),
+    ("x ** -1.0 -> reciprocal(x)", lambda x: x**-1.0, [F], "pow"),
+    ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), [F], "div"),
+    ("1.0 / sqrt(x) -> rsqrt(x)", lambda x: apply("div", 1.0, sqrt(abs(x))), [F], "div sqrt"),
+    ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 8), [I], "mod"),
+    ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 16), ["u8[4]"], "mod"),
+    ("x / c -> x * (1/c)", lambda x: x / 4.0, ["f64[4]"], "div"),
+    ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), ["f16[4]"], "div"),
+]
+
+# What strength must leave alone: (program, types, why, words of the specification).
+AS_CHEAP = [
+    (lambda x: x / 10.0, [F], "1/10 is not a float.", TENTH),
+    (lambda x: x / const([2.0, 3.0, 4.0, 8.0]), [F], "1/3 is not a float.", DIVIDED),
+    (lambda x: x / 2, [I], "-1 / 2 is 0, and a shift gives -1.", WHOLE),
+    (lambda x: x * 2.0, [F], "An addition is no cheaper.", TWICE),
+    (lambda x: (x**3.0, x**1.0, x**0.0), [F], "No line is about these powers.", REPLACE),
+    (lambda x, y: ((x / y) / x, x / sqrt(y), sqrt(x) * sqrt(y)), [F, F],
+     "No line is about a divisor that is no constant; two roundings are not one.", SAME),
+    (lambda x, y: x**0.5 + (x * y) ** -0.5, [F, F], "x * y may be negative.", UNKNOWN),
+    (lambda x: apply("mod", x, const([4, 8, 6, 2], "i32")), [I], "6 is among them.", MASKS),
+    (lambda x: sqrt(x) ** 0.5, [F], "sqrt(-0.0) is -0.0.", ZERO),
+    (lambda x: x**0.5, [F], "x may be -infinity.", UNKNOWN),
+    (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", POWERS),
+    (lambda x: apply("mod", x, 6), [I], "6 is not a power of two.", MASKS),
+    (lambda x: apply("mod", x, -8), [I], "-8 is negative.", MASKS),
+    (lambda x: apply("fmod", x, 8), [I], "fmod has the sign of x.", SIGN),
+]  # fmt: skip
+
+
+@checks("passes.strength", spec=[REPLACE, ACCURATE, *(line for line, *_ in CHEAPER)])
+def strength_applies_each_rule(strength):
+    """Each line of the specification is applied, and the result is the same."""
+    for line, before, types, gone in CHEAPER:
+        program = trace(before, *types)
+        after = same_meaning(program, strength(program), rtol=1e-6, spec=line)
+        _same_specials(program, after, line)
+        left = [n for n in live_ops(after) if n.op in gone.split()]
+        if left:
+            hint = f" {NO_MATCH}" if line == CHEAPER[0][0] else ""
+            raise Wrong(f"`{line}` is not applied.{hint}", program=program, got=after, spec=line)
+    return f"{len(CHEAPER)} rules"
+
+
+@checks("passes.strength", spec=[spec for *_, spec in AS_CHEAP])
+def strength_leaves_the_rest_alone(strength):
+    """Where the cheap operation gives another result, the expensive one stays."""
+    for before, types, why, spec in AS_CHEAP:
+        stays(strength, trace(before, *types), f"This stays as it is. {why}", spec)
+    return "what must stay"
+
+
+@checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=15,
+        spec=[SAME, "x / c -> x * (1/c)"])  # fmt: skip
+def strength_halves_exactly(strength, graph):
+    """Divisions by 2.0 become multiplications, bit for bit the same, wherever they are."""
+    after = same_bits(graph, strength(graph), spec=SAME)
+    if any(n.op == "div" for n in live_ops(after)):
+        raise Wrong(
+            "A division by 2.0 is left.", program=graph, got=after, spec="x / c -> x * (1/c)"
+        )
+
+
+@checks("passes.strength", given=graphs(size=6), examples=10, spec=SAME)
+def strength_keeps_the_meaning(strength, graph):
+    """The result computes what the program computes."""
+    same_meaning(graph, strength(graph), spec=SAME)
+
+
+def _same_specials(before: Graph, after: Graph, spec: str) -> None:
+    """Equal on -0.0, infinity and NaN; other numbers to one part in a million."""
+    inputs = special_inputs(before)
+    got, expected = run(after, inputs)[0], run(before, inputs)[0]
+    apart = ~np.isclose(got, expected, rtol=1e-6, atol=0, equal_nan=True)
+    if apart.any():
+        at = tuple(int(i) for i in np.argwhere(apart)[0])
+        raise Wrong(
+            f"For x = {inputs[0][at]!s} it is {got[at]!s} instead of {expected[at]!s}.",
+            program=before,
+            got=after,
+            spec=spec,
+        )
+
+
+@checks("passes.strength", spec=ORDER)
+def strength_prefers_the_first_rule(strength):
+    """1.0 / sqrt(x) is one rsqrt, and no reciprocal of a root."""
+    before = trace(lambda x, y: apply("div", 1.0, sqrt(abs(x))) + apply("div", 1.0, y), F, F)
+    after = strength(before)
+    wanted = trace(lambda x, y: rsqrt(abs(x)) + apply("reciprocal", y), F, F)
+    same_meaning(before, after, rtol=1e-6, spec=SAME)
+    if sorted(n.op for n in live_ops(after)) != sorted(n.op for n in wanted.ops):
+        raise Wrong("1.0 / sqrt(x) stands before 1.0 / x in the list, so it wins.", program=before,
+                    got=after, expected=wanted, spec=ORDER)  # fmt: skip
+    return "the first rule that applies"
+
+
+@checks("passes.strength", spec=REPLACE)
+def strength_works_in_the_compiler(strength):
+    """Compiled with your strength, a program computes what it computed."""
+    in_the_compiler("passes.strength", strength)
+    return "in the compiler"
