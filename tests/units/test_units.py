@@ -50,7 +50,7 @@ def test_no_changed_answer_passes_without_a_reason(name):
     found = [line for line in survivors(report) if "any more" not in line]
     if entry.unit not in UNFINISHED:
         assert found == []
-    assert report.killed or found, "some answer is tried"
+    assert report.killed or report.equivalent or found, "some answer is tried"
 
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
