@@ -30,8 +30,8 @@ from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.grade import Assignment, grade
+from autograder.grading.limits import Limits
 from autograder.grading.program import read
-from autograder.grading.sandbox import Limits
 from autograder.process.start import trust_ours
 from autograder.soundness.exercise import (
     exemplars,

@@ -23,7 +23,7 @@ import dis
 import functools
 import importlib
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -225,11 +225,14 @@ def plugs_now() -> dict[str, Callable[..., Any]]:
     return dict(_plugs)
 
 
-def plugs_for(name: str) -> dict[str, Callable[..., Any]]:
-    """What stays plugged in while one exercise is checked: its answer, what that may use, and what
-    has no stand-in. A wrong answer costs its own points and no others."""
-    kept = (name, *slot(name).uses)
-    return {n: f for n, f in plugs_now().items() if n in kept or slot(n).baseline is None}
+def plugs_for(
+    name: str, plugs: Mapping[str, Callable[..., Any]] | None = None
+) -> dict[str, Callable[..., Any]]:
+    """What stays plugged in (of `plugs`; else of what is) while one exercise is checked: its
+    answer, what that may use, and what has no stand-in. A wrong answer costs its own points and no
+    others."""
+    kept, found = (name, *slot(name).uses), _plugs if plugs is None else plugs
+    return {n: f for n, f in found.items() if n in kept or slot(n).baseline is None}
 
 
 def slot(name: str) -> Slot:
@@ -289,6 +292,8 @@ def _masked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plug_exactly(plugs: dict[str, Callable[..., Any]]) -> None:
+    if not _plugs and not plugs:
+        return
     for name in {**_plugs, **plugs}:
         if _plugs.get(name) is not plugs.get(name):
             slot(name).plug(plugs.get(name))

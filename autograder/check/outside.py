@@ -25,7 +25,8 @@ import numpy as np
 
 from autograder.process import start
 from autograder.process.onnx_child import HEAD, MAX_RESULT, write
-from autograder.process.start import Child, command_line
+from autograder.process.running import Child
+from autograder.process.start import command_line
 
 LIMIT = 20.0  # seconds of processor time for one model
 WALL = 600.0  # and by the clock, for one that sleeps
@@ -75,12 +76,10 @@ class _Process:
     def answer(self, model: bytes, inputs: Mapping[str, np.ndarray]) -> list[np.ndarray]:
         arrays = [np.ascontiguousarray(array) for array in inputs.values()]
         about = [[n, a.dtype.str, a.shape] for n, a in zip(inputs, arrays, strict=True)]
-        source = self.child.process.stdin
-        assert source is not None
         self.until = self.child.seconds() + LIMIT
         self.wall = time.monotonic() + WALL
         try:
-            with os.fdopen(os.dup(source.fileno()), "wb") as pipe:
+            with os.fdopen(os.dup(self.child.writing), "wb") as pipe:
                 write(pipe, {"inputs": about}, model, *(a.tobytes() for a in arrays))
         except OSError:
             raise self._lost() from None
@@ -114,14 +113,13 @@ class _Process:
         return np.frombuffer(self._read(size), kind).reshape(shape)
 
     def _read(self, size: int) -> bytes:
-        sink, parts = self.child.process.stdout, []
-        assert sink is not None
+        sink, parts = self.child.reading, []
         while size:
             while not select.select([sink], [], [], 0.1)[0]:
                 if self.child.seconds() > self.until or time.monotonic() > self.wall:
                     self.close()
                     raise OutsideError(f"it did not end within {LIMIT:g} seconds")
-            part = os.read(sink.fileno(), min(size, 1 << 20))
+            part = os.read(sink, min(size, 1 << 20))
             if not part:
                 raise self._lost()
             parts.append(part)

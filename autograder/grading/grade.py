@@ -41,8 +41,9 @@ from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
 from autograder.grading.ahead import foreseen
+from autograder.grading.limits import Budget, Limits
 from autograder.grading.program import Program
-from autograder.grading.sandbox import Budget, Limits, Worker
+from autograder.grading.sandbox import Worker
 from autograder.process.start import alone, mode, unprotected
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
@@ -293,20 +294,27 @@ class _Student:
             finally:
                 function.printed = worker.printed
 
-        def ahead(check: Check, seed: int) -> None:
-            """Make the calls of this check that one can foresee. If one of them ends the process,
-            or takes too long, they are made one at a time, to see which."""
+        def ahead(check: Check, seed: int) -> bytes | None:
+            """Make the calls of this check that one can foresee: a digest of the replies. If one
+            of them ends the process, or takes too long, they are made one at a time, to see
+            which."""
             if name in self.one_by_one:
-                return
+                return None
+            nonlocal first, until
             try:
-                self.ready().ahead(foreseen(check, seed))
+                first = self.ready()
+                return first.ahead(foreseen(check, seed))
             except (Stop, Wrong):
                 self.one_by_one.add(name)
-                nonlocal until
                 until = self.budget.seconds + self.limits.exercise
+                return None
 
+        def all_were_ahead() -> bool:
+            return first is not None and first is self.worker and not first.asked
+
+        first: Worker | None = None  # who made the calls of this check ahead of time
         function.printed = ""
-        function.ahead = ahead
+        function.ahead, function.all_were_ahead = ahead, all_were_ahead
         until = self.budget.seconds + self.limits.exercise
         return function
 

@@ -7,23 +7,21 @@
 autograder/process says what such a process can see and do. Everything that comes back is hostile:
 frames have a maximal size, and autograder/wire/codec.py decides what a value may be.
 
-A limit counts the process's own time: what it computes, which the kernel says, and what it sleeps.
-How long it waits for a processor, on a machine with other work, does not count; nor what crosses
-the pipe. All that one submission uses together is in its `Budget`.
+The process branches off from one that has imported everything already (autograder/process/zygote),
+or is started where that cannot be done. limits.py says what it may use.
 
 Next room: grade.py, which turns a Program into a report.
 """
 
 from __future__ import annotations
 
+import hashlib
 import os
 import select
 import shutil
 import signal
-import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +29,11 @@ from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedO
 from autograder.check.received import without_addresses
 from autograder.check.steps import OutOfSteps, limit_now
 from autograder.grading.ahead import Prepared, identity
+from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.worker import HEADER, MORE, NEW_CALL
-from autograder.process.start import PACKAGES, Child, Folder, command_line, mode, protected, user
+from autograder.process.branch import KEEPS, branched, branches
+from autograder.process.running import Child, Running
+from autograder.process.start import PACKAGES, Folder, command_line, mode, protected, user
 from autograder.wire.codec import Codec, Unsendable
 
 SPOKEN = ("return", "raised", "unsendable", "out of steps")  # with what the call printed
@@ -45,64 +46,14 @@ BYTES_PER_SECOND = 4 << 20  # of what crosses the pipe: writing and reading it i
 BACKSTOP = 30  # times its limit: then it ends, even if it only waited for a processor
 
 
-@dataclass(frozen=True)
-class Limits:
-    """Seconds of the process's own time. They guard against answers that do not end; nothing is
-    graded by time. The last three are for the whole submission."""
-
-    start: float = 60.0
-    cell: float = 10.0
-    call: float = 10.0
-    exercise: float = 60.0
-    cells: float = 120.0  # all cells together, those that end the process with those before them
-    total: float = 600.0
-    checking: float = 600.0  # what the checks themselves compute
-    starts: int = 60  # processes
-    received: int = 1 << 30  # bytes
-
-
-class Overrun(TimedOut):
-    """The submission has used up what it may use in all."""
-
-
-@dataclass
-class Budget:
-    """What one submission has used so far, in all of its processes."""
-
-    limits: Limits = field(default_factory=Limits)
-    seconds: float = 0.0
-    starts: int = 0
-    received: int = 0
-    by_wall: bool = False  # something ended that perhaps only waited for a processor
-
-    def start(self) -> None:
-        self.starts += 1
-        if self.starts > self.limits.starts:
-            raise Overrun(
-                f"The process that runs this notebook ended {self.limits.starts} times; "
-                "it is not started again."
-            )
-        self.spend(0.0)
-
-    def spend(self, seconds: float) -> None:
-        self.seconds += seconds
-        if self.seconds > self.limits.total:
-            total = f"{self.limits.total:g} seconds"
-            raise Overrun(f"All cells and answers of this notebook together took over {total}.")
-
-    def receive(self, size: int) -> None:
-        self.received += size
-        if self.received > self.limits.received:
-            raise Overrun(
-                f"The answers of this notebook returned over {self.limits.received >> 20} MB."
-            )
-
-
 class Worker:
     """One student's process."""
 
     def __init__(
-        self, edition: Path, limits: Limits = Limits(), budget: Budget | None = None
+        self,
+        edition: Path,
+        limits: Limits = Limits(),  # noqa: B008
+        budget: Budget | None = None,
     ) -> None:
         self.limits = limits
         self.budget = budget or Budget(limits)
@@ -113,9 +64,13 @@ class Worker:
         self.received = bytearray()
         self.foreseen: dict[tuple[int, ...] | None, Prepared] = {}
         self.early: dict[bytes, list[bytes]] = {}  # by call: replies to calls made ahead of time
+        self.asked = 0  # calls since then that were not among them
         self.limit = self.used = self.spent = self.slept = self.waited = self.looked = 0.0
         self.folder: Folder | None = None
-        self.child = self._start(edition)
+        try:
+            self.child = self._start(edition)
+        except OSError as error:
+            raise Stop(f"The answer's process did not start. {error}") from None
         try:
             self._within(limits.start)
             self._receive()  # it is ready
@@ -137,7 +92,7 @@ class Worker:
 
     @property
     def alive(self) -> bool:
-        return self.child.process.poll() is None
+        return self.child.poll() is None
 
     def close(self) -> None:
         """End the process and everything that it started, and remove its folder."""
@@ -176,6 +131,7 @@ class Worker:
             data = known.data
             self.codec.adopt(known.codec)
         early = self.early.get(data)
+        self.asked += not early
         if early:
             kind, *rest = self._decoded(early.pop(0))
             return self._outcome(kind, rest)
@@ -187,9 +143,10 @@ class Worker:
                 return self._outcome(kind, rest)
             self._answer_callback(rest)
 
-    def ahead(self, calls: Sequence[Prepared]) -> None:
-        """Make these calls. Their replies are kept, and are what `call` finds when it is asked."""
-        self.early = {}
+    def ahead(self, calls: Sequence[Prepared]) -> bytes:
+        """Make these calls. Their replies are kept, and are what `call` finds when it is asked.
+        Returns a digest of all of them; from now on `asked` counts the calls that find none."""
+        self.early, self.asked, digest = {}, 0, hashlib.sha256()
         self.foreseen = {identity(call.args, {}): call for call in calls}
         self.foreseen.pop(None, None)
         for batch in _batches([call.data for call in calls]):
@@ -197,7 +154,10 @@ class Worker:
             self._within(self.limits.call)
             self._write(b"".join(frames) + _frame(batch[-1], NEW_CALL))
             for data in batch:
-                self.early.setdefault(data, []).append(self._read_frame())
+                reply = self._read_frame()
+                self.early.setdefault(data, []).append(reply)
+                digest.update(HEADER.pack(0, len(reply)) + reply)
+        return digest.digest()
 
     def _outcome(self, kind: Any, rest: list) -> Any:
         if rest and isinstance(rest[-1], str) and kind in SPOKEN:
@@ -248,8 +208,7 @@ class Worker:
     def _write(self, data: bytes) -> None:
         self.limit += len(data) / BYTES_PER_SECOND
         view = memoryview(data)
-        assert self.child.process.stdin is not None
-        pipe = self.child.process.stdin.fileno()
+        pipe = self.child.writing
         while view:
             self._wait([], [pipe])
             try:
@@ -283,8 +242,7 @@ class Worker:
         return message
 
     def _read(self, size: int) -> bytes:
-        assert self.child.process.stdout is not None
-        pipe = self.child.process.stdout.fileno()
+        pipe = self.child.reading
         while len(self.received) < size:
             self._wait([pipe], [])
             part = os.read(pipe, 1 << 20)
@@ -340,25 +298,25 @@ class Worker:
         self.budget.spend(more)
 
     def _lost(self, why: str) -> Died:
-        status = self.child.process.poll()
         if not why:
-            try:
-                status = self.child.process.wait(1)
-            except subprocess.TimeoutExpired:
-                status = None
+            status = self.child.wait(1)
             why = f"The process that ran your code ended{_reason(status)}."
         self.close()
         return Died(why)
 
-    def _start(self, edition: Path) -> Child:
-        arguments = ["serve", user(self.mode), EDITION, str(PACKAGES)]
+    def _start(self, edition: Path) -> Running:
+        places = {EDITION: edition, SCRIPT: WORKER}
+        if branches(self.mode):
+            arguments = ["branch", "0", EDITION, str(PACKAGES)]
+            command = command_line(self.mode, SCRIPT, arguments, places, KEEPS)
+            return branched(command, self.mode, BACKSTOP * self.limits.start)
         home = None
         if not protected(self.mode):  # here files could be written to: a copy for each
             self.folder = Folder("course-worker-")
             home = self.folder.path
             os.chmod(home, 0o777)
-            edition = Path(shutil.copytree(edition, Path(home) / "course"))
-        places = {EDITION: edition, SCRIPT: WORKER}
+            places[EDITION] = Path(shutil.copytree(edition, Path(home) / "course"))
+        arguments = ["serve", user(self.mode), EDITION, str(PACKAGES)]
         return Child(command_line(self.mode, SCRIPT, arguments, places), home)
 
 

@@ -108,6 +108,7 @@ class Worker:
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
         self.names |= {"display": _nothing, "get_ipython": _Shell}  # there without an import
+        self.plugs: dict[str, Any] = {}  # the answers; they are in their slots when one runs
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
         self.running = ""
 
@@ -124,7 +125,9 @@ class Worker:
 
     def cell(self, source: str, filename: str, checked: tuple[str, ...]) -> tuple | None:
         """Run a cell, and keep the names for the answers that its notebook checks next."""
-        error = self.run(source, filename)
+        with self.exercises.using(self.plugs):
+            error = self.run(source, filename)
+            self.plugs = self.exercises.plugs_now()
         self.at_check |= {name: dict(self.names) for name in checked}
         return error
 
@@ -142,18 +145,17 @@ class Worker:
         return None
 
     def answered(self) -> list[str]:
-        return sorted(self.exercises.plugs_now())
+        return sorted(self.plugs)
 
     def call(self, name: str, args: tuple, kwargs: dict, steps: int | None = None) -> None:
         sys.stdout = sys.stderr = printed = Limited()
         if name != self.running:  # a later cell may have used a name of this answer again
             self.names.update(self.at_check.get(name, {}))
             self.running = name
-        run = self.exercises.slot(name).run
-        plugs = self.exercises.plugs_for(name) | kwargs.pop(self.beside, {})
+        plugs = self.exercises.plugs_for(name, self.plugs) | kwargs.pop(self.beside, {})
         try:
             with self.exercises.using(plugs), self.counted(steps):
-                value = run(*args, **kwargs)
+                value = self.exercises.slot(name).run(*args, **kwargs)
         except Aborted:
             return self.send(("aborted",))
         except NotImplementedError:
@@ -231,14 +233,19 @@ def clean(text: str, most: int) -> str:
 
 
 def main() -> None:
-    uid, *places = sys.argv[2:]
+    how, uid, *places = sys.argv[1:]
     # The student edition first, then numpy's place; last the files that the student's cells write.
     sys.path[:] = [*places, *sys.path, os.getcwd()]
     sys.dont_write_bytecode = True
-    worker = Worker(Pipe())
+    from autograder.process import zygote
     from autograder.process.child import lock
 
+    if how == "branch":
+        uid = zygote.branch()
+    worker = Worker(Pipe())
     lock(int(uid), LIMITS)
+    if how == "branch":
+        zygote.confirm()
     worker.serve()
 
 

@@ -1,15 +1,13 @@
-"""Starting a process that may be hostile, and measuring from outside what it uses.
+"""How a process that may be hostile is started: in which sandbox, and what it is shown.
 
-    child = Child(command_line(mode(), SCRIPT, [...], {SCRIPT: path}), folder)
-    child.seconds()                      # processor time that it has used
-    child.close()                        # it is gone, and everything that it started
+    Child(command_line(mode(), SCRIPT, [...], {SCRIPT: path}), folder)
 
 Under bubblewrap: no network, own process ids (nothing survives), read-only files, and of those only
 Python, its packages and what is mounted by name; the course, and what `hide` was told, never.
 Elsewhere a plain process, which has to be asked for: COURSE_SANDBOX=none. Started by root, the
 child becomes a user of its own before it runs anything.
 
-Next room: autograder/grading/sandbox.py and autograder/check/outside.py, which talk with one.
+Next room: running.py, the process as its owner sees it.
 """
 
 from __future__ import annotations
@@ -17,11 +15,9 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import functools
-import json
 import os
 import secrets
 import shutil
-import signal
 import subprocess
 import sys
 import sysconfig
@@ -57,7 +53,6 @@ ENVIRONMENT = {
 TMP = 64 << 20  # bytes of files in memory
 USERS = (1_900_000_000, 100_000_000)  # the first, and how many: numbers that nobody has
 STALE = 60.0  # seconds: an unlocked folder of that age belongs to nobody
-TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
 _hidden: set[Path] = set()
 
@@ -146,9 +141,14 @@ def user(mode: str) -> str:
 
 
 def command_line(
-    mode: str, script: str, arguments: Iterable[str], mounts: Mapping[str, Path]
+    mode: str,
+    script: str,
+    arguments: Iterable[str],
+    mounts: Mapping[str, Path],
+    keeps: Iterable[str] = (),
 ) -> list[str]:
-    """Python with these arguments in that mode. `mounts` says what each name stands for there."""
+    """Python with these arguments in that mode. `mounts` says what each name stands for there, and
+    `keeps` names the capabilities that a sandboxed process of ours has, inside its namespaces."""
     python = [PYTHON, "-s", "-S", "-P"]
     if not protected(mode):
         return [*python, *(str(mounts.get(part, part)) for part in (script, *arguments))]
@@ -158,7 +158,8 @@ def command_line(
     bwrap = ["bwrap", *alone, "--die-with-parent", "--new-session"]
     bwrap += ["--cap-drop", "ALL"]
     if mode.endswith(AS_NOBODY):
-        bwrap += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+        keeps = ["CAP_SETUID", "CAP_SETGID", *keeps]
+    bwrap += [part for name in keeps for part in ("--cap-add", name)]
     files = ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"]
     for place, size in (("/tmp", TMP), ("/dev/shm", TMP // 4)):
         files += ["--perms", "1777", "--size", str(size), "--tmpfs", place]
@@ -195,112 +196,6 @@ def _shown() -> list[str]:
             arguments += ["--ro-bind", os.devnull, str(path)]
     closed = [path for path in made if not plan[path] and path.is_dir()]
     return [*arguments, *(part for path in closed for part in ("--remount-ro", str(path)))]
-
-
-class Child:
-    """A process with pipes to it, whose processor time is read from the kernel."""
-
-    def __init__(self, command: list[str], folder: str | None = None):
-        reading = -1
-        passed: tuple[int, ...] = ()
-        self._is_first = "--as-pid-1" in command
-        if command[0] == "bwrap":  # it says which process is the one inside
-            reading, writing = os.pipe()
-            passed = (writing,)
-            command = [command[0], "--info-fd", str(writing), *command[1:]]
-        try:
-            self.process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=folder or "/",
-                env=ENVIRONMENT,
-                start_new_session=True,
-                bufsize=0,
-                pass_fds=passed,
-            )
-        except BaseException:
-            os.close(reading) if reading >= 0 else None
-            raise
-        finally:
-            for number in passed:
-                os.close(number)
-        self._reading, self._stat = reading, -1
-        self._used, self._state = 0.0, "R"
-
-    def close(self) -> None:
-        """End it and everything that it started."""
-        with contextlib.suppress(OSError):
-            self.seconds()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        for stream in (self.process.stdin, self.process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
-        self.process.wait()
-        for number in (self._reading, self._stat):
-            if number >= 0:
-                os.close(number)
-        self._reading = self._stat = -1
-
-    def seconds(self) -> float:
-        """Processor time of all its threads so far; after its end, what was seen last."""
-        if self.process.returncode is None:
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                self._look()
-        return self._used
-
-    @property
-    def asleep(self) -> bool:
-        """When last looked at, it waited for something that is no processor and no disk."""
-        return self._state == "S"
-
-    def _look(self) -> None:
-        if not sys.platform.startswith("linux"):
-            return self._ask()
-        if self._stat < 0:
-            self._stat = os.open(f"/proc/{self.number}/stat", os.O_RDONLY | os.O_CLOEXEC)
-        fields = os.pread(self._stat, 4096, 0).rpartition(b")")[2].split()
-        self._state = fields[0].decode()
-        self._used = max(self._used, (int(fields[11]) + int(fields[12])) / TICKS)
-
-    def _ask(self) -> None:
-        """Where there is no /proc."""
-        import psutil
-
-        try:
-            process = psutil.Process(self.process.pid)
-            times, status = process.cpu_times(), process.status()
-        except psutil.Error:
-            return
-        self._state = "S" if status == psutil.STATUS_SLEEPING else "R"
-        self._used = max(self._used, times.user + times.system)
-
-    @functools.cached_property
-    def number(self) -> int:
-        """The process that runs Python, as it is numbered out here."""
-        if self._reading < 0:
-            return self.process.pid
-        with os.fdopen(self._reading, "rb") as stream:
-            self._reading = -1
-            first = int(json.load(stream)["child-pid"])
-        # For root, bubblewrap's own process is the first in there: a worker that has become another
-        # user outlives its parent, but no process outlives the first one.
-        return first if self._is_first else next(_children(first))
-
-
-def _children(number: int) -> Iterator[int]:
-    """The processes that it started, once there is one."""
-    while True:
-        for entry in Path("/proc").iterdir():
-            with contextlib.suppress(OSError, ValueError, IndexError):
-                parent = (entry / "stat").read_bytes().rpartition(b")")[2].split()[1]
-                if int(parent) == number:
-                    yield int(entry.name)
-        Path(f"/proc/{number}/stat").read_bytes()  # OSError: it is gone
-        time.sleep(0.001)
 
 
 class Folder:

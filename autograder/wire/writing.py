@@ -54,8 +54,11 @@ class Writer:
         self.parts += 1
         if self.parts > MAX_PARTS:
             raise Unsendable(f"It has more than {MAX_PARTS:,} parts.")
-        if value is None or isinstance(value, bool):
+        kind = type(value)
+        if value is None or kind is bool or kind is int:
             return value
+        if kind is Node or kind is Graph:
+            return self.pack_ir(value, depth)
         if isinstance(value, str):
             return str.__str__(value)
         if isinstance(value, np.generic):
@@ -71,8 +74,8 @@ class Writer:
         if isinstance(value, Mapping):
             items = value.items()
             return {"dict": [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in items]}
-        for kind, name in ((LISTS, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
-            if isinstance(value, kind):
+        for kinds, name in ((LISTS, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
+            if isinstance(value, kinds):
                 return {name: [self.pack(v, depth + 1) for v in value]}
         return self.pack_ir(value, depth)
 

@@ -23,8 +23,8 @@ from autograder.edition.contents import notebook_bytes
 from autograder.edition.sources import Source, sources
 from autograder.grading.grade import Assignment, Report, grade
 from autograder.grading.grade_class import Job, grade_class
+from autograder.grading.limits import Limits
 from autograder.grading.program import read
-from autograder.grading.sandbox import Limits
 from autograder.process.start import trust_ours
 from course_lib import exercises
 

@@ -16,8 +16,9 @@ import pytest
 
 from autograder.edition.contents import COURSE
 from autograder.grading.grade import grade
+from autograder.grading.limits import Limits
 from autograder.grading.program import read
-from autograder.grading.sandbox import Limits, Worker
+from autograder.grading.sandbox import Worker
 from autograder.process.start import mode, protected, trust_ours
 
 HEAD = """from course_lib.ir.graph.graph import Graph

@@ -21,9 +21,9 @@ import autograder.units
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
 from autograder.grading.grade import Assignment, grade
+from autograder.grading.limits import Limits
 from autograder.grading.page import feedback_page
 from autograder.grading.program import Unreadable, read
-from autograder.grading.sandbox import Limits
 from autograder.process.start import hide, mode, protected, trust_ours
 
 UNIT = Path(__file__).resolve().parents[1] / "attack_unit"

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from autograder.grading.grade import grade
+from autograder.grading.limits import Limits
 from autograder.grading.program import read
-from autograder.grading.sandbox import Limits
 
 HEAD = "from course_lib.ir.graph.graph import Graph\n"
 SWEEP = HEAD + '@implements("u99.sweep")\ndef sweep(graph):\n    '

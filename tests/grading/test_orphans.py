@@ -13,13 +13,15 @@ import pytest
 
 from autograder.check.framework import TimedOut
 from autograder.edition.contents import COURSE
-from autograder.grading.sandbox import Limits, Worker
+from autograder.grading.limits import Limits
+from autograder.grading.sandbox import Worker
 
 ENDLESS = "while True:\n    try:\n        while True: pass\n    except BaseException: pass"
 GRADER = """
 import sys
 from pathlib import Path
-from autograder.grading.sandbox import Limits, Worker
+from autograder.grading.limits import Limits
+from autograder.grading.sandbox import Worker
 worker = Worker(Path(sys.argv[1]), Limits(start=300, cell=300))
 print(worker.child.number, flush=True)
 worker.cell(sys.argv[2], "<cell 1>")

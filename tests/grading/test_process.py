@@ -20,14 +20,15 @@ from autograder.check import outside
 from autograder.check.alarm import alarm
 from autograder.check.framework import TimedOut
 from autograder.grading.grade import grade
+from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.program import read
-from autograder.grading.sandbox import Budget, Limits, Overrun, Worker
+from autograder.grading.sandbox import Worker
 from autograder.process import start
+from autograder.process.running import Child
 from autograder.process.start import (
     MISSING,
     PACKAGES,
     SETTING,
-    Child,
     Folder,
     NoSandbox,
     command_line,

@@ -88,7 +88,10 @@ class Graph:
             inputs = tuple(new[i] for i in node.inputs)
             made = node if node.op == "input" else fn(node, inputs)
             new[node] = node.with_inputs(inputs) if made is None else made
-            made_now = topological_order([new[node]], placed)
+            if new[node] in placed:
+                continue
+            is_next = placed.issuperset(new[node].inputs)  # the usual case
+            made_now = [new[node]] if is_next else topological_order([new[node]], placed)
             order.extend(made_now)
             placed.update(made_now)
         outputs = tuple(new[n] for n in self.outputs)

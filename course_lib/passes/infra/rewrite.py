@@ -10,6 +10,7 @@ Next room: `passes/clean/simplify.py`, the first pass that is a list of rules.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -41,13 +42,18 @@ def rewrite(graph: Graph, rules: Sequence[Rewriter]) -> Graph:
     """
     done: dict[Node, Node] = {node: node for node in graph.inputs}
 
+    @functools.cache
+    def rules_for(op: str) -> list[Rewriter]:
+        """What `rule` made says at which op it begins; an ordinary function is always asked."""
+        return [rule for rule in rules if getattr(rule, "op", op) == op]
+
     def settle(node: Node, origin: tuple[str, ...], log: list[str]) -> Node:
         """What `node` becomes when no rule applies to it, nor to what it reads, any more."""
         if node not in done:
             made = node.with_inputs([settle(i, origin, log) for i in node.inputs])
             if origin and not made.origin:
                 made = replace(made, origin=origin)
-            better = _first(rules, made, log)
+            better = _first(rules_for(made.op), made, log)
             if better is None:
                 done[made] = done[node] = made
             elif better in done:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,15 @@ class Rule:
         return self.patterns[dtype]
 
     def _trace(self, dtype: DType) -> Pattern:
+        functions = (self.before, self.after)
+        if not all(map(_is_closed, functions)):
+            return self._traced(dtype)
+        key = (dtype, *(f.__code__ for f in functions), *self.types.items())
+        if key not in _traces:
+            _traces[key] = self._traced(dtype)
+        return _traces[key]
+
+    def _traced(self, dtype: DType) -> Pattern:
         variables = tuple(inp(p, self.types.get(p, f"{dtype}[]")) for p in self.parameters)
         root = self.before(*variables)
         if not isinstance(root, Node) or root in variables:
@@ -132,6 +141,20 @@ class Rule:
         except AssertionError:
             result = None
         return Pattern(variables, root, result)
+
+
+_traces: dict[tuple, Pattern] = {}  # of functions that are formulas of their parameters alone
+
+
+def _is_closed(fn: Callable[..., Any]) -> bool:
+    """Does it read nothing but its parameters and numbers? Then its code says all that it does. A
+    pass makes its rules anew in every call, and need not run the same formulas again."""
+    if not isinstance(fn, FunctionType):
+        return False
+    code = fn.__code__
+    if any(isinstance(value, CodeType) for value in code.co_consts):
+        return False
+    return not (code.co_names or code.co_freevars or fn.__defaults__ or fn.__kwdefaults__)
 
 
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
