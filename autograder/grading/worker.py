@@ -24,6 +24,8 @@ import linecache
 import os
 import struct
 import sys
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
 from time import monotonic
 from types import ModuleType
 from typing import Any
@@ -108,6 +110,7 @@ class Worker:
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
         self.names |= {"display": _nothing, "get_ipython": _Shell}  # there without an import
+        sys.meta_path.insert(0, _NoShell())
         self.plugs: dict[str, Any] = {}  # the answers; they are in their slots when one runs
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
         self.running = ""
@@ -207,6 +210,17 @@ class _Shell:
 
     def __getattr__(self, name: str) -> Any:
         return _nothing
+
+
+class _NoShell(MetaPathFinder, Loader):
+    """`from IPython import get_ipython` gives the same, whatever else the package holds."""
+
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        is_it = fullname == "IPython.core.getipython"
+        return ModuleSpec(fullname, self) if is_it else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__["get_ipython"] = _Shell
 
 
 def _described(error: BaseException) -> tuple[str, int | None, str]:

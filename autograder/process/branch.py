@@ -54,7 +54,8 @@ def branches(mode: str) -> bool:
 
 def branched(command: list[str], mode: str, patience: float = PATIENCE) -> Branch:
     """A copy of a zygote that runs this command; OSError if there is none after so many seconds."""
-    zygote = next((z for z in _free if z.command == command and z.process.poll() is None), None)
+    alive = (z for z in reversed(_free) if z.command == command and z.process.poll() is None)
+    zygote = next(alive, None)
     if zygote is None:
         zygote = Zygote(command)
     else:
@@ -76,7 +77,7 @@ class Zygote:
         with theirs:
             self.process = subprocess.Popen(
                 command,
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
@@ -148,6 +149,7 @@ class Branch(Running):
         self._status = -signal.SIGKILL if status is None else status
         for number in (self.writing, self.reading, self._handle):
             os.close(number)
+        self.writing = self.reading = -1
         self._look_away()
         _set_free(self.zygote)
 

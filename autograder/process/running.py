@@ -138,6 +138,7 @@ class Child(Running):
             if stream is not None:
                 with contextlib.suppress(OSError):
                     stream.close()
+        self.writing = self.reading = -1
         self.process.wait()
         self._look_away()
         if self._info >= 0:

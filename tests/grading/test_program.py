@@ -208,3 +208,13 @@ def test_any_json_is_read_or_refused(content):
             read(json.dumps(value).encode(), ["u99.why"])
         except Unreadable as error:
             assert "notebook" in str(error)
+
+
+def test_a_call_that_is_handed_a_built_in_changes_nothing_that_an_answer_reads(notebook):
+    """`show(len(RULES))` may change RULES, but never what `len` means."""
+    shown = "def show(x): print(x)\nTABLE = [1]\nshow(len(TABLE))"
+    answer = '@implements("u99.sweep")\ndef sweep(graph): return len(graph.nodes)'
+    assert [c.source for c in read(notebook(shown, answer)).cells if not c.answers] == []
+    uses = '@implements("u99.sweep")\ndef sweep(graph): return len(TABLE)'
+    taken = [c.source for c in read(notebook(shown, uses)).cells if not c.answers]
+    assert "show(len(TABLE))" in taken and "TABLE = [1]" in taken

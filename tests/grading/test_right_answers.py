@@ -114,6 +114,13 @@ WAYS = {
     "get_ipython": [
         "get_ipython().run_line_magic('matplotlib', 'inline')\n" + GRAPH + SWEEP + RIGHT
     ],
+    "get_ipython_by_import": [
+        "from IPython import get_ipython\n"
+        "from IPython.core.getipython import get_ipython as again\n"
+        "ip = get_ipython()\nip.run_line_magic('matplotlib', 'inline')\n"
+        "again().run_cell_magic('time', '', 'pass')\n" + GRAPH,
+        SWEEP + "get_ipython().run_line_magic('timeit', '1')\n    " + RIGHT,
+    ],
     "pickled": [
         GRAPH + "import pickle, copy\nclass Box:\n    pass",
         SWEEP + "assert isinstance(pickle.loads(pickle.dumps(Box())), Box)\n    " + RIGHT,
