@@ -29,7 +29,8 @@ from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
-from autograder.grading.grade import Assignment, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
 from autograder.process.start import trust_ours

@@ -28,7 +28,8 @@ from typing import Any
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import Source, sources
 from autograder.grading import pool
-from autograder.grading.grade import Assignment, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.people import people
 from autograder.grading.program import read
 from autograder.grading.rehearsal import Desk

@@ -19,7 +19,7 @@ from pathlib import Path
 from autograder.check.verdict import GRADER
 from autograder.edition.deliver import write
 from autograder.grading import cluster, pool
-from autograder.grading.grade import Report, load_report, unreadable
+from autograder.grading.report import Report, load_report, unreadable
 from autograder.grading.tasks import Task
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text

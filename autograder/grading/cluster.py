@@ -24,9 +24,10 @@ from typing import Any
 
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
-from autograder.grading.grade import Assignment, Report, grader_failed
+from autograder.grading.assignment import Assignment
 from autograder.grading.pool import Seat
 from autograder.grading.program import Program
+from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
 from autograder.process.start import Folder
 

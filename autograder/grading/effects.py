@@ -11,7 +11,6 @@ Next room: needed.py, which asks.
 from __future__ import annotations
 
 import ast
-import builtins
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 ANYTHING = {"globals", "exec", "vars", "locals", "reload"}
 # Calls of these modules for their effect, sys.setrecursionlimit(9000), are for all that follows.
 SETTINGS = {"sys", "random", "warnings", "threading", "decimal", "gc", "os", "locale"}
-BUILT_IN = frozenset(dir(builtins))  # show(len(x)) changes nothing that `len` means
 IN_NUMPY = {"seterr", "seed", "set_printoptions"}
 MODULES = sys.stdlib_module_names | {"np", "numpy"}
 MUTATING_FUNCTIONS = {"setattr", "delattr", "next", "heappush", "heappop", "shuffle", "insort"}
@@ -59,8 +57,7 @@ def effects_of(statement: ast.stmt) -> Effects:
         frozenset(name for call in calls for name in _names_in(call.func)),
         frozenset(
             n for call in for_effect for argument in _arguments(call) for n in _names_in(argument)
-        )
-        - BUILT_IN,
+        ),
         any(name in ANYTHING for call in calls for name in _names_in(call.func)),
         frozenset(f.name for f in functions),
         _together(bodies) if bodies else None,

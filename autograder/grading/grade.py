@@ -12,18 +12,11 @@ Next room: classroom.py, where many submissions are graded at once.
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
-import platform
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from autograder.check.alarm import alarm
 from autograder.check.framework import Check, Died, Stop, TimedOut, Wrong
@@ -37,119 +30,15 @@ from autograder.check.verdict import (
     TIMED_OUT,
     Verdict,
 )
-from autograder.edition.contents import COURSE, library
-from autograder.edition.deliver import write
-from autograder.edition.sources import Source
 from autograder.grading.ahead import foreseen
+from autograder.grading.assignment import Assignment
 from autograder.grading.limits import Budget, Limits
 from autograder.grading.program import Program
+from autograder.grading.report import Report
 from autograder.grading.sandbox import Worker
-from autograder.process.start import alone, mode, unprotected
+from autograder.process.start import alone, mode
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
-
-SCHEMA = 1
-
-
-@dataclass(frozen=True)
-class Assignment:
-    """What a notebook asks for, and where the edition lies that its students have."""
-
-    unit: int
-    name: str
-    exercises: tuple[str, ...]
-    edition: Path
-    digest: str
-
-    @staticmethod
-    def of(source: Source, editions: Path) -> Assignment:
-        """Write the student edition of the unit under `editions` and name everything asked."""
-        files = library(source.unit)
-        content = hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files)))
-        edition = editions / f"u{source.unit:02d}-{content.hexdigest()[:12]}"
-        for name, data in files.items():
-            write(edition / name, data)
-        for path in [edition, *edition.rglob("*")]:
-            path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
-        digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
-        return Assignment(source.unit, source.name, tuple(source.exercises()), edition, digest)
-
-    @property
-    def slots(self) -> list[Slot]:
-        return [slot(name) for name in self.exercises]
-
-    @property
-    def explanations(self) -> list[str]:
-        return [entry.name for entry in self.slots if entry.kind == "explain"]
-
-    @property
-    def points(self) -> float:
-        return sum(entry.points for entry in self.slots)
-
-
-@dataclass(frozen=True)
-class Report:
-    """Everything that is known about a submission, as plain data."""
-
-    assignment: str
-    unit: int
-    assignment_digest: str
-    submission_digest: str
-    seed: int
-    sandbox: str
-    verdicts: tuple[Verdict, ...]
-    texts: dict[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    by_wall: bool = (
-        False  # something ended that perhaps only waited for a processor: not for keeping
-    )
-
-    @property
-    def earned(self) -> float:
-        return sum(v.earned for v in self.verdicts if v.earned is not None)
-
-    @property
-    def possible(self) -> float:
-        return sum(v.points for v in self.verdicts)
-
-    @property
-    def to_grade(self) -> float:
-        """Points that a person has to give: explanations, and what the grader could not grade."""
-        return sum(v.points for v in self.verdicts if v.earned is None)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "schema": SCHEMA,
-            "assignment": self.assignment,
-            "unit": self.unit,
-            "earned": self.earned,
-            "possible": self.possible,
-            "to_grade": self.to_grade,
-            "seed": self.seed,
-            "sandbox": self.sandbox,
-            "unprotected": unprotected(self.sandbox),
-            "assignment_digest": self.assignment_digest,
-            "submission_digest": self.submission_digest,
-            "exercises": [verdict.to_json() for verdict in self.verdicts],
-            "texts": self.texts,
-            "notes": list(self.notes),
-            **({"by_wall": True} if self.by_wall else {}),
-        }
-
-    @staticmethod
-    def from_json(data: dict[str, Any]) -> Report:
-        return Report(
-            data["assignment"],
-            data["unit"],
-            data["assignment_digest"],
-            data["submission_digest"],
-            data["seed"],
-            data["sandbox"],
-            tuple(Verdict.from_json(v) for v in data["exercises"]),
-            dict(data["texts"]),
-            tuple(data["notes"]),
-            data.get("by_wall") is True,
-        )
 
 
 def grade(
@@ -173,29 +62,6 @@ def grade(
     with _Student(assignment, program, limits) as student:
         verdicts = [_verdict(entry, student, seed) for entry in assignment.slots]
     return replace(blank, verdicts=tuple(verdicts), by_wall=student.budget.by_wall)
-
-
-def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
-    """The report on a file from which nothing can be read: nothing was attempted."""
-    verdicts = [
-        Verdict(entry.name, NOT_ATTEMPTED, entry.points, problem=reason)
-        for entry in assignment.slots
-    ]
-    digest = hashlib.sha256(data).hexdigest()
-    name, unit, mine = assignment.name, assignment.unit, assignment.digest
-    return Report(name, unit, mine, digest, seed, "", tuple(verdicts), {}, (reason,))
-
-
-def grader_failed(assignment: Assignment, program: Program, reason: str, seed: int = 0) -> Report:
-    """The report when the grader itself broke: no points are lost, a person has to look."""
-    verdicts = [
-        Verdict(entry.name, GRADER, entry.points, None, problem=reason)
-        for entry in assignment.slots
-    ]
-    name, unit, mine = assignment.name, assignment.unit, assignment.digest
-    return Report(
-        name, unit, mine, program.digest, seed, "", tuple(verdicts), program.texts, (reason,)
-    )
 
 
 class _Student:
@@ -358,21 +224,3 @@ def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:
 
 def _as_stop(error: BaseException) -> Stop:
     return error if isinstance(error, Stop) else Died(str(error))
-
-
-@functools.cache
-def _course_digest() -> str:
-    """Everything that a grade depends on besides the submission: our code and the versions."""
-    digest = hashlib.sha256(f"{SCHEMA} {platform.python_version()} {np.__version__}".encode())
-    for package in ("course_lib", "autograder"):
-        for path in sorted((COURSE / package).rglob("*.py")):
-            digest.update(path.relative_to(COURSE).as_posix().encode() + path.read_bytes())
-    return digest.hexdigest()
-
-
-def load_report(path: Path) -> Report | None:
-    """A report from the cache; None where there is none that can be read."""
-    try:
-        return Report.from_json(json.loads(path.read_text()))
-    except (OSError, ValueError, KeyError, TypeError):
-        return None

@@ -29,6 +29,7 @@ from tqdm import tqdm
 from autograder.edition.contents import COURSE
 from autograder.edition.deliver import sweep, write
 from autograder.edition.sources import sources
+from autograder.grading.assignment import Assignment
 from autograder.grading.book.by_hand import (
     FILE,
     Given,
@@ -53,7 +54,6 @@ from autograder.grading.book.originality import write_originality
 from autograder.grading.book.roster import Person, read_roster
 from autograder.grading.book.statistics import write_statistics
 from autograder.grading.classroom import grade_all
-from autograder.grading.grade import Assignment
 from autograder.grading.names import file_name
 from autograder.grading.page import feedback_page
 from autograder.grading.submissions import collect

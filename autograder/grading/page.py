@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 from autograder.check.feedback import STYLE, as_html
 from autograder.check.verdict import BY_HAND, GRADER, HEADLINE, NOT_ATTEMPTED, score
-from autograder.grading.grade import Report
+from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
 PAGE_STYLE = """

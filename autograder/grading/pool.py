@@ -27,7 +27,9 @@ from autograder.check.framework import checks_of
 from autograder.check.judging import prepare
 from autograder.check.verdict import GRADER
 from autograder.grading.ahead import foreseen
-from autograder.grading.grade import Assignment, Report, grade, grader_failed
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
+from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
 from autograder.process.child import die_with_parent, limit
 

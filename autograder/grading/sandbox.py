@@ -19,9 +19,8 @@ import hashlib
 import os
 import select
 import shutil
-import signal
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedO
 from autograder.check.received import without_addresses
 from autograder.check.steps import OutOfSteps, limit_now
 from autograder.grading.ahead import Prepared, identity
+from autograder.grading.frames import batches, described, frame, kinds_of, reason
 from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.worker import HEADER, MORE, NEW_CALL
 from autograder.process.branch import KEEPS, branched, branches
@@ -38,7 +38,6 @@ from autograder.wire.codec import Codec, Unsendable
 
 SPOKEN = ("return", "raised", "unsendable", "out of steps")  # with what the call printed
 MAX_FRAME = 256 << 20
-BATCH = 60_000  # bytes of calls that are on their way together
 WORKER = Path(__file__).with_name("worker.py")
 SCRIPT, EDITION = "/worker.py", "/course"  # inside the sandbox
 TICK = 0.1  # seconds between two looks at what a process uses
@@ -108,7 +107,7 @@ class Worker:
         kind, *rest = self._receive()
         if kind != "done" or len(rest) != 1:
             raise self._lost("The cell's process answered out of turn.")
-        return _error(rest[0])
+        return described(rest[0])
 
     def answered(self) -> list[str]:
         """The exercises that have an answer plugged in."""
@@ -136,7 +135,7 @@ class Worker:
             kind, *rest = self._decoded(early.pop(0))
             return self._outcome(kind, rest)
         self._within(self.limits.call)
-        self._write(_frame(data, NEW_CALL))
+        self._write(frame(data, NEW_CALL))
         while True:
             kind, *rest = self._receive()
             if kind != "callback":
@@ -149,10 +148,10 @@ class Worker:
         self.early, self.asked, digest = {}, 0, hashlib.sha256()
         self.foreseen = {identity(call.args, {}): call for call in calls}
         self.foreseen.pop(None, None)
-        for batch in _batches([call.data for call in calls]):
-            frames = [_frame(data, NEW_CALL | MORE) for data in batch[:-1]]
+        for batch in batches([call.data for call in calls]):
+            frames = [frame(data, NEW_CALL | MORE) for data in batch[:-1]]
             self._within(self.limits.call)
-            self._write(b"".join(frames) + _frame(batch[-1], NEW_CALL))
+            self._write(b"".join(frames) + frame(batch[-1], NEW_CALL))
             for data in batch:
                 reply = self._read_frame()
                 self.early.setdefault(data, []).append(reply)
@@ -166,8 +165,8 @@ class Worker:
             return rest[0]
         if kind == "not attempted":
             raise NotAttempted
-        if kind == "raised" and (error := _error(tuple(rest[:3]))):
-            raise Crashed(*error, kinds=_kinds(rest[3:4]))
+        if kind == "raised" and (error := described(tuple(rest[:3]))):
+            raise Crashed(*error, kinds=kinds_of(rest[3:4]))
         if kind == "out of steps":
             raise OutOfSteps
         if kind == "unsendable" and rest:
@@ -203,7 +202,7 @@ class Worker:
             self.close()
 
     def _send(self, message: tuple) -> None:
-        self._write(_frame(self.codec.encode(message)))
+        self._write(frame(self.codec.encode(message)))
 
     def _write(self, data: bytes) -> None:
         self.limit += len(data) / BYTES_PER_SECOND
@@ -300,7 +299,7 @@ class Worker:
     def _lost(self, why: str) -> Died:
         if not why:
             status = self.child.wait(1)
-            why = f"The process that ran your code ended{_reason(status)}."
+            why = f"The process that ran your code ended{reason(status)}."
         self.close()
         return Died(why)
 
@@ -318,46 +317,3 @@ class Worker:
             places[EDITION] = Path(shutil.copytree(edition, Path(home) / "course"))
         arguments = ["serve", user(self.mode), EDITION, str(PACKAGES)]
         return Child(command_line(self.mode, SCRIPT, arguments, places), home)
-
-
-def _frame(data: bytes, flags: int = 0) -> bytes:
-    return HEADER.pack(flags, len(data)) + data
-
-
-def _batches(calls: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """As many calls at a time as the pipe holds: then writing them waits for nobody."""
-    batch: list[bytes] = []
-    for data in calls:
-        if batch and sum(len(d) + HEADER.size for d in (*batch, data)) > BATCH:
-            yield batch
-            batch = []
-        batch.append(data)
-    if batch:
-        yield batch
-
-
-def _kinds(value: list) -> tuple[str, ...]:
-    """The names of an exception's classes, as the worker says."""
-    names = value[0] if value and isinstance(value[0], list) else []
-    return tuple(name for name in names if isinstance(name, str))
-
-
-def _error(value: Any) -> tuple[str, int | None, str] | None:
-    if not isinstance(value, tuple) or len(value) != 3:
-        return None
-    error, line, code = value
-    line = line if isinstance(line, int) and 0 < line < 1_000_000 else None
-    return without_addresses(str(error)[:600]), line, str(code)[:300]
-
-
-def _reason(status: int | None) -> str:
-    if status is None:
-        return ""
-    number = -status if status < 0 else status - 128
-    names: dict[int, str] = {
-        signal.SIGSEGV: "in native code (segmentation fault)",
-        signal.SIGKILL: "by force (too much memory or time)",
-        signal.SIGXCPU: "after too much computing",
-        signal.SIGABRT: "in native code (abort)",
-    }
-    return f" {names[number]}" if number in names else f" by itself (exit status {status})"

@@ -18,7 +18,7 @@ from datetime import datetime
 from functools import cached_property
 from itertools import groupby
 
-from autograder.grading.grade import Assignment
+from autograder.grading.assignment import Assignment
 from autograder.grading.program import Program, Unreadable, read
 from autograder.grading.submissions import Handed
 from autograder.process.start import mode

@@ -21,10 +21,12 @@ import autograder.units
 from autograder.check.verdict import Verdict
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.sources import Source, sources
-from autograder.grading.grade import Assignment, Report, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
+from autograder.grading.report import Report
 from autograder.process.start import trust_ours
 from course_lib import exercises
 

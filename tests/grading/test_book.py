@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, WRONG, Verdict
+from autograder.grading.assignment import Assignment
 from autograder.grading.book.by_hand import Given, read_points, with_points, write_worklist
 from autograder.grading.book.changes import changes, read_reports, told
 from autograder.grading.book.course import Course, Late, Unit
@@ -28,9 +29,9 @@ from autograder.grading.book.exports import (
 from autograder.grading.book.lateness import download_warning, lateness, moment
 from autograder.grading.book.roster import Matcher, Person, read_roster
 from autograder.grading.book.tables import read_table
-from autograder.grading.grade import Assignment, Report
 from autograder.grading.grade_class import write_report
 from autograder.grading.program import Program
+from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 
 BERLIN = ZoneInfo("Europe/Berlin")

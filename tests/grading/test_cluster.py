@@ -14,8 +14,8 @@ import pytest
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import sources
 from autograder.grading import cluster
+from autograder.grading.assignment import Assignment
 from autograder.grading.classroom import grade_all
-from autograder.grading.grade import Assignment
 from autograder.grading.program import read
 from autograder.grading.tasks import Task
 

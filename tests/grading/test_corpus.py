@@ -20,7 +20,8 @@ import pytest
 import autograder.units
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
-from autograder.grading.grade import Assignment, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.page import feedback_page
 from autograder.grading.program import Unreadable, read

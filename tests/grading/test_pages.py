@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from autograder.check.verdict import BY_HAND, CRASHED, NOT_ATTEMPTED, PASSED, WRONG, Verdict
+from autograder.grading.assignment import Assignment
 from autograder.grading.book import originality as room
 from autograder.grading.book.entries import Entry
 from autograder.grading.book.originality import LEAST, similar, write_originality
 from autograder.grading.book.shapes import code_shape, helpers_of, shape_of
 from autograder.grading.book.statistics import write_statistics
-from autograder.grading.grade import Assignment, Report
 from autograder.grading.program import Cell, Program
+from autograder.grading.report import Report
 from autograder.grading.submissions import Handed
 from autograder.grading.tasks import Task, tasks
 

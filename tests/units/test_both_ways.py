@@ -18,7 +18,8 @@ from autograder.check.framework import alternatives_of
 from autograder.check.verdict import PASSED
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
-from autograder.grading.grade import Assignment, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.needed import needed, statements
 from autograder.grading.program import read
 from autograder.validate import PATIENT

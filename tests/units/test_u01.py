@@ -15,7 +15,8 @@ from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import sources
-from autograder.grading.grade import Assignment, grade
+from autograder.grading.assignment import Assignment
+from autograder.grading.grade import grade
 from autograder.grading.program import read
 from autograder.notebook import check
 from autograder.units.u01.answers.dumps import CHANGED_HEAD, GATE, TORCH_MLIR

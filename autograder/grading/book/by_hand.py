@@ -20,7 +20,7 @@ from autograder.check.verdict import BY_HAND, GRADER, Verdict
 from autograder.edition.deliver import digest
 from autograder.grading.book.entries import OTHER, Entry
 from autograder.grading.book.tables import MAX_CELL, Row, number, read_table, write_table
-from autograder.grading.grade import Report
+from autograder.grading.report import Report
 
 FILE = "by-hand.csv"
 HEAD = [

@@ -17,10 +17,11 @@ from datetime import datetime
 from pathlib import Path
 
 from autograder.check.verdict import GRADER
+from autograder.grading.assignment import Assignment
 from autograder.grading.book.course import Course, Unit
 from autograder.grading.book.lateness import Lateness, Times, lateness
 from autograder.grading.book.roster import Matcher, Person
-from autograder.grading.grade import Assignment, Report
+from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 
 HANDED_IN, NOTHING = "handed in", "nothing handed in"

@@ -1,0 +1,69 @@
+"""An assignment as the grader has it: what is asked, and the edition that its students have.
+
+    assignment = Assignment.of(source, editions)
+
+Next room: report.py, what becomes of an answer to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import platform
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autograder.edition.contents import COURSE, library
+from autograder.edition.deliver import write
+from autograder.edition.sources import Source
+from course_lib.exercises import Slot, slot
+
+SCHEMA = 1  # of reports
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What a notebook asks for, and where the edition lies that its students have."""
+
+    unit: int
+    name: str
+    exercises: tuple[str, ...]
+    edition: Path
+    digest: str
+
+    @staticmethod
+    def of(source: Source, editions: Path) -> Assignment:
+        """Write the student edition of the unit under `editions` and name everything asked."""
+        files = library(source.unit)
+        content = hashlib.sha256(b"".join(name.encode() + files[name] for name in sorted(files)))
+        edition = editions / f"u{source.unit:02d}-{content.hexdigest()[:12]}"
+        for name, data in files.items():
+            write(edition / name, data)
+        for path in [edition, *edition.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
+        digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
+        return Assignment(source.unit, source.name, tuple(source.exercises()), edition, digest)
+
+    @property
+    def slots(self) -> list[Slot]:
+        return [slot(name) for name in self.exercises]
+
+    @property
+    def explanations(self) -> list[str]:
+        return [entry.name for entry in self.slots if entry.kind == "explain"]
+
+    @property
+    def points(self) -> float:
+        return sum(entry.points for entry in self.slots)
+
+
+@functools.cache
+def _course_digest() -> str:
+    """Everything that a grade depends on besides the submission: our code and the versions."""
+    digest = hashlib.sha256(f"{SCHEMA} {platform.python_version()} {np.__version__}".encode())
+    for package in ("course_lib", "autograder"):
+        for path in sorted((COURSE / package).rglob("*.py")):
+            digest.update(path.relative_to(COURSE).as_posix().encode() + path.read_bytes())
+    return digest.hexdigest()

@@ -1,0 +1,115 @@
+"""A report: everything that is known about a submission, as plain data.
+
+    report.to_json(), Report.from_json(data), load_report(path)
+
+Next room: grade.py, where reports are made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from autograder.check.verdict import GRADER, NOT_ATTEMPTED, Verdict
+from autograder.grading.assignment import SCHEMA, Assignment
+from autograder.grading.program import Program
+from autograder.process.start import unprotected
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that is known about a submission, as plain data."""
+
+    assignment: str
+    unit: int
+    assignment_digest: str
+    submission_digest: str
+    seed: int
+    sandbox: str
+    verdicts: tuple[Verdict, ...]
+    texts: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    by_wall: bool = (
+        False  # something ended that perhaps only waited for a processor: not for keeping
+    )
+
+    @property
+    def earned(self) -> float:
+        return sum(v.earned for v in self.verdicts if v.earned is not None)
+
+    @property
+    def possible(self) -> float:
+        return sum(v.points for v in self.verdicts)
+
+    @property
+    def to_grade(self) -> float:
+        """Points that a person has to give: explanations, and what the grader could not grade."""
+        return sum(v.points for v in self.verdicts if v.earned is None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "assignment": self.assignment,
+            "unit": self.unit,
+            "earned": self.earned,
+            "possible": self.possible,
+            "to_grade": self.to_grade,
+            "seed": self.seed,
+            "sandbox": self.sandbox,
+            "unprotected": unprotected(self.sandbox),
+            "assignment_digest": self.assignment_digest,
+            "submission_digest": self.submission_digest,
+            "exercises": [verdict.to_json() for verdict in self.verdicts],
+            "texts": self.texts,
+            "notes": list(self.notes),
+            **({"by_wall": True} if self.by_wall else {}),
+        }
+
+    @staticmethod
+    def from_json(data: dict[str, Any]) -> Report:
+        return Report(
+            data["assignment"],
+            data["unit"],
+            data["assignment_digest"],
+            data["submission_digest"],
+            data["seed"],
+            data["sandbox"],
+            tuple(Verdict.from_json(v) for v in data["exercises"]),
+            dict(data["texts"]),
+            tuple(data["notes"]),
+            data.get("by_wall") is True,
+        )
+
+
+def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
+    """The report on a file from which nothing can be read: nothing was attempted."""
+    verdicts = [
+        Verdict(entry.name, NOT_ATTEMPTED, entry.points, problem=reason)
+        for entry in assignment.slots
+    ]
+    digest = hashlib.sha256(data).hexdigest()
+    name, unit, mine = assignment.name, assignment.unit, assignment.digest
+    return Report(name, unit, mine, digest, seed, "", tuple(verdicts), {}, (reason,))
+
+
+def grader_failed(assignment: Assignment, program: Program, reason: str, seed: int = 0) -> Report:
+    """The report when the grader itself broke: no points are lost, a person has to look."""
+    verdicts = [
+        Verdict(entry.name, GRADER, entry.points, None, problem=reason)
+        for entry in assignment.slots
+    ]
+    name, unit, mine = assignment.name, assignment.unit, assignment.digest
+    return Report(
+        name, unit, mine, program.digest, seed, "", tuple(verdicts), program.texts, (reason,)
+    )
+
+
+def load_report(path: Path) -> Report | None:
+    """A report from the cache; None where there is none that can be read."""
+    try:
+        return Report.from_json(json.loads(path.read_text()))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
