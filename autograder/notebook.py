@@ -87,6 +87,7 @@ def here(entry: Slot) -> Callable[..., Any]:
             call.printed = output.getvalue()[:PRINTED]
         call.returned = True
         try:
+            theirs.look_at_arguments()
             return ours.decode(theirs.encode(result))
         except Unsendable as error:
             raise Unusable(error) from None

@@ -169,6 +169,7 @@ class Worker:
             kinds = [kind.__name__ for kind in type(error).__mro__][:20]
             return self.send(("raised", *_described(error), kinds, printed.text))
         try:
+            self.codec.look_at_arguments()
             self.send(("return", value, printed.text))
         except self.unsendable as error:
             self.send(("unsendable", str(error), printed.text))

@@ -9,6 +9,7 @@ from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_litt
 from autograder.units.u03.checks.horizontal import families
 from autograder.units.u03.checks.kernels import asked
 from autograder.units.u03.checks.onnx import FOLD
+from autograder.units.u03.checks.onnx_left import mixtures
 from autograder.units.u03.checks.onnx_models import models
 from course_lib.exercises import slot
 
@@ -23,6 +24,7 @@ harder(
     examples=40,
 )
 harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=40)
+harder(FOLD, "onnx_fold_folds_what_it_can", seed=SEED + 3, given=mixtures(most=6), examples=60)
 harder(
     "passes.fuse",
     "fuse_puts_each_node_into_its_group",

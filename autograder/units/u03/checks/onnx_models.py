@@ -1,7 +1,7 @@
 """Small ONNX models for the surgery of unit 3: `block` is one convolution with its batch norm,
-`models` draws several in a row, `left_alone` has those in which nothing may be folded.
+`models` draws several in a row, `foldable` has those in which all norms go.
 
-Next room: onnx.py, the checks.
+Next room: onnx_left.py, models in which something has to stay.
 """
 
 from __future__ import annotations
@@ -110,22 +110,27 @@ def foldable() -> list[Foldable]:
 def _attributes() -> list[Foldable]:
     """Small variances, so that an epsilon matters, and what a Conv and a norm may carry."""
     epsilon = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
-    absent, zero = _conv_and_norm(low=1e-5), _conv_and_norm(low=1e-5, epsilon=0.0)
-    second = _conv_and_norm(low=1e-3, momentum=0.5, epsilon=1e-3, training_mode=0)
+    absent, zero = conv_and_norm(low=1e-5), conv_and_norm(low=1e-5, epsilon=0.0)
+    second = conv_and_norm(low=1e-3, momentum=0.5, epsilon=1e-3, training_mode=0)
     turned = list(second.nodes[-1].attribute)[::-1]
     del second.nodes[-1].attribute[:]
     second.nodes[-1].attribute.extend(turned)
-    open_end = _conv_and_norm("", "")
+    open_end = conv_and_norm("", "")
     wide = Maker((1, 4, 9))
     parts = ["x", wide.weight("w", 4, 2, 3)]
     wide.node("Conv", parts, "c", group=2, dilations=[2], strides=[2], pads=[1, 2])
     wide.norm("c", 4, "y")
-    older = _conv_and_norm(low=1e-3).model("y")
+    same = Maker((1, 4, 9))
+    parts = ["x", same.weight("w", 4, 4, 3)]
+    same.node("Conv", parts, "c", kernel_shape=[3], auto_pad="SAME_UPPER", strides=[2])
+    same.norm("c", 4, "y")
+    older = conv_and_norm(low=1e-3).model("y")
     older.opset_import[0].version = 11
     return [
         (absent.model("y"), "The norm has no epsilon.", epsilon),
         (zero.model("y"), "An epsilon of 0 is an epsilon.", epsilon),
         (second.model("y"), "Epsilon is not the first attribute; training_mode is 0.", epsilon),
+        (same.model("y"), "Its kernel_shape and its auto_pad stay.", "Its attributes stay"),
         (open_end.model("y"), "Its further outputs have no names.", "a second output with a name"),
         (wide.model("y"), "Groups, dilations, strides, pads.", "Its attributes stay"),
         (older, "Opset 11 has batch norms, too.", "Fold each BatchNormalization"),
@@ -154,11 +159,21 @@ def _parts() -> list[Foldable]:
 
 def _readers() -> list[Foldable]:
     """Who reads the norm's value, and what else the graph hands in and out."""
-    many, inside, listed = (_conv_and_norm() for _ in range(3))
+    many, inside, listed = (conv_and_norm() for _ in range(3))
     many.node("Add", ["y", "y"], "z")
+    vectors = Maker((1, 4, 4))  # a row of four numbers may be added to it
+    vectors.node("Conv", ["x", vectors.weight("w", 4, 4, 1)], "c")
+    end = vectors.norm("c", 4, "y")
+    for vector in ("y_scale", "y_shift", "y_mean", "y_var"):
+        end = vectors.node("Add", [end, vector], f"and_{vector}")
+    inside_w = conv_and_norm()
+    inside_w.weights.append(numpy_helper.from_array(np.array(True), "yes"))
+    inside_w.node("If", ["yes"], "r", **branches("Add", ["y", "w"], "s"))
+    behind = conv_and_norm()
+    behind.node("Relu", [behind.node("Relu", ["y"], "r")], "z")
     inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
     inside.weight("only_inside", 4, 1)
-    inside.node("If", ["yes"], "z", **_branches("Add", ["y", "only_inside"]))
+    inside.node("If", ["yes"], "z", **branches("Add", ["y", "only_inside"]))
     listed.weight("spare", 4)
     replaceable = listed.model("y", "w", inputs=["spare"])
     for info in replaceable.graph.output:
@@ -168,6 +183,13 @@ def _readers() -> list[Foldable]:
     keep = "Initializers that others read keep their values"
     return [
         (many.model("y", "z"), "Two read y, and it is an output.", unread),
+        (vectors.model(end), "Other nodes read the four vectors.", keep),
+        (inside_w.model("r"), "The branches of the If read the old weight.", keep),
+        (
+            behind.model("z"),
+            "Two Relu behind it are none of its business.",
+            "Fold each BatchNormalization",
+        ),
         (inside.model("z"), "The branches of the If read y and an initializer.", keep),
         (replaceable, "The weight is an output, and nobody reads an input.", unread),
     ]
@@ -203,112 +225,43 @@ def _two_pairs(op: str, inputs: Sequence[str]) -> onnx.ModelProto:
 
 
 def taken(
-    initializer: str = "offset", value: str = "sum", argument: str = "spare", inside: str = "r"
+    initializer: str = "offset",
+    value: str = "sum",
+    argument: str = "spare",
+    inside: str = "r",
+    unread: str = "nobody",
+    deep: str = "s",
+    also: Iterable[str] = (),
 ) -> onnx.ModelProto:
-    """One pair beside an initializer, a value, an input and a value in a branch of these names."""
-    made = _conv_and_norm()
-    made.node("Add", ["y", made.weight(initializer, 4, 1)], value)
+    """One pair beside an initializer, a value, an input, a value in a branch and one in a branch
+    of that, and a value that nobody reads, of these names; `also` are further initializers."""
+    made = conv_and_norm()
+    end = made.node("Add", ["y", made.weight(initializer, 4, 1)], value)
+    for k, name in enumerate(also):
+        end = made.node("Add", [end, made.weight(name, 4, 1)], f"with{k}")
+    made.node("Neg", ["x"], unread)
     made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    made.node("If", ["yes"], "z", **_branches("Relu", [value], inside))
+    inner = branches("Relu", [end], deep)
+    made.node("If", ["yes"], "z", **branches("If", ["yes"], inside, **inner))
     model = made.model("z")
     model.graph.input.append(helper.make_tensor_value_info(argument, TensorProto.FLOAT, [4]))
     return model
 
 
-Case = tuple[onnx.ModelProto, str, str]
-
-
-@functools.cache
-def left_alone() -> list[Case]:
-    """(model, why nothing may be folded, words of the specification)"""
-    return [*_read_elsewhere(), *_in_training(), *_not_constant(), *_another_pattern()]
-
-
-def _read_elsewhere() -> list[Case]:
-    second, returned, inside = (_conv_and_norm() for _ in range(3))
-    second.node("Relu", ["c"], "z")
-    inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    inside.node("If", ["yes"], "z", **_branches("Relu", ["c"]))
-    reader = "if somebody else reads c, or if c is an output of the graph"
-    return [
-        (second.model("y", "z"), "The Relu reads c, too.", reader),
-        (returned.model("y", "c"), "c is an output.", reader),
-        (inside.model("y", "z"), "The graphs inside the If read c.", reader),
-    ]
-
-
-def _branches(op: str, inputs: Sequence[str], name: str = "r") -> dict[str, onnx.GraphProto]:
-    """The two graphs of an If, each with one node that reads values from outside."""
-    result = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
-    node = helper.make_node(op, inputs, [name])
-    branch = helper.make_graph([node], "branch", [], [result])
-    return {"then_branch": branch, "else_branch": branch}
-
-
-def _in_training() -> list[Case]:
-    alone = _conv_and_norm(training_mode=1)
-    trained = _conv_and_norm("new_mean", "new_var", training_mode=1)
-    older = _conv_and_norm("new_mean", "new_var", "saved_mean", "saved_var")
-    opset_13 = older.model("y")
-    opset_13.opset_import[0].version = 13
-    outputs = "Until opset 13, more outputs than one mean training mode."
-    return [
-        (trained.model("y"), "The batch norm is in training mode.", "if it is in training mode"),
-        (opset_13, outputs, "a second output with a name"),
-        (alone.model("y"), "The batch norm is in training mode.", "attribute `training_mode` 1"),
-    ]
-
-
-def _not_constant() -> list[Case]:
-    computed, replaceable = Maker(SIGNAL), _conv_and_norm()
-    computed.node("Relu", [computed.weight("raw", 4, 4, 1)], "w")
-    computed.node("Conv", ["x", "w"], "c")
-    computed.norm("c", 4, "y")
-    biased = Maker(SIGNAL)
-    biased.node("Relu", [biased.weight("raw", 4)], "b")
-    biased.node("Conv", ["x", biased.weight("w", 4, 4, 1), "b"], "c")
-    biased.norm("c", 4, "y")
-    through = _conv_and_norm(weight="v")
-    through.nodes.insert(0, helper.make_node("Identity", ["w"], ["v"], "v"))
-    constant = "if w, b or one of the four vectors is no constant"
-    return [
-        (computed.model("y"), "The weight is computed.", constant),
-        (biased.model("y"), "The bias is computed.", constant),
-        (through.model("y", inputs=["w"]), "A caller may replace what v is.", "also an input"),
-        (replaceable.model("y", inputs=["w"]), "A caller may replace w.", "also an input"),
-        (replaceable.model("y", inputs=["y_mean"]), "A caller may replace the mean.",
-         "also an input"),
-    ]  # fmt: skip
-
-
-def _another_pattern() -> list[Case]:
-    between = Maker(SIGNAL)
-    between.node("Conv", ["x", between.weight("w", 4, 4, 1)], "c")
-    between.norm(between.node("Relu", ["c"], "r"), 4, "y")
-    transposed = _conv_and_norm(op="ConvTranspose")
-    return [
-        (transposed.model("y"), "The weight of a ConvTranspose begins with its input channels.",
-         "A ConvTranspose keeps its batch norm"),
-        (between.model("y"), "There is a Relu between.", "into the Conv before it"),
-        (_folded_inside(), "The pair stands in the branches of an If.",
-         "What stands in a graph inside a node (the branches of an If) stays as it is"),
-    ]  # fmt: skip
-
-
-def _folded_inside() -> onnx.ModelProto:
-    """An If whose branches hold a Conv and its norm."""
-    made, inner = Maker(SIGNAL), _conv_and_norm()
-    made.weights = [numpy_helper.from_array(np.array(True), "yes")]
-    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["d0", "d1", "d2"])
-    branch = helper.make_graph(inner.nodes, "branch", [], [result], inner.weights)
-    made.node("If", ["yes"], "z", then_branch=branch, else_branch=branch)
-    return made.model("z")
-
-
-def _conv_and_norm(*more: str, op: str = "Conv", weight: str = "w", **attrs: Any) -> Maker:
+def conv_and_norm(*more: str, op: str = "Conv", weight: str = "w", **attrs: Any) -> Maker:
     """c, a convolution of x, and y, its batch norm with `more` outputs."""
     made = Maker(SIGNAL)
     made.weight("w", 4, 4, 1)
     made.node(op, ["x", weight], "c")
     made.norm("c", 4, "y", *more, **attrs)
     return made
+
+
+def branches(
+    op: str, inputs: Sequence[str], name: str = "r", **attrs: Any
+) -> dict[str, onnx.GraphProto]:
+    """The two graphs of an If, each with one node that reads values from outside."""
+    result = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
+    node = helper.make_node(op, inputs, [name], **attrs)
+    branch = helper.make_graph([node], "branch", [], [result])
+    return {"then_branch": branch, "else_branch": branch}
