@@ -4,8 +4,10 @@ from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.properties import number
 from autograder.units.u03.answers.evidence import GROUPS
 from autograder.units.u03.answers.programs import gate, masked, positions, readers, temperature
-from autograder.units.u03.checks.fold import blocks
+from autograder.units.u03.checks.fold_cases import blocks
+from autograder.units.u03.checks.fold_cases import mixtures as mixed_blocks
 from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_little_work
+from autograder.units.u03.checks.fuse_cases import images
 from autograder.units.u03.checks.horizontal import families
 from autograder.units.u03.checks.kernels import asked
 from autograder.units.u03.checks.onnx import FOLD
@@ -23,6 +25,13 @@ harder(
     given=blocks(most=4),
     examples=40,
 )
+harder(
+    "passes.bn_fold",
+    "bn_fold_folds_what_it_can",
+    seed=SEED + 6,
+    given=mixed_blocks(most=6),
+    examples=40,
+)
 harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=40)
 harder(FOLD, "onnx_fold_folds_what_it_can", seed=SEED + 3, given=mixtures(most=6), examples=60)
 harder(
@@ -32,6 +41,7 @@ harder(
     given=asked(size=20),
     examples=60,
 )
+harder("passes.fuse", "fuse_groups_convolutions", seed=SEED + 5, given=images(12), examples=40)
 harder(
     "passes.horizontal",
     "horizontal_makes_one_product_of_each_family",

@@ -2,66 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import live_ops, same_meaning, valid_graph
+from autograder.units.u03.checks.fold_cases import (
+    batch_norm,
+    blocks,
+    convolution,
+    left_alone,
+    mixtures,
+    shared,
+    weights,
+)
 from course_lib.ir.graph.build import relu
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
-
-
-def convolution(x: Node, w: Node, **attrs: Any) -> Node:
-    return apply("conv", x, w, **attrs)
-
-
-def batch_norm(y: Node, seed: int = 0, **attrs: Any) -> Node:
-    """A batch norm with trained-looking vectors."""
-    rng, count = np.random.default_rng(seed), y.type.dims[1]
-    vectors = rng.uniform(0.5, 2, (4, count)).astype(y.type.dtype.numpy)
-    scale, shift, mean, variance = vectors
-    return apply("batch_norm", y, scale, shift - 1, mean - 1, variance, **attrs)
-
-
-def weights(shape: tuple[int, ...], seed: int = 0, kind: str = "f32") -> Node:
-    return const(np.random.default_rng(seed).integers(-4, 5, shape) / 2, kind)
-
-
-@st.composite
-def blocks(draw: st.DrawFn, most: int = 2, ranks: tuple[int, ...] = (2, 1)) -> Graph:
-    """One to `most` blocks of convolution, perhaps a bias, batch norm, perhaps a ReLU."""
-    rank, kind = draw(st.sampled_from(ranks)), draw(st.sampled_from(("f32", "f64")))
-    channels = draw(st.sampled_from((1, 2, 4)))
-    y = x = inp("x", f"{kind}[1,{channels},{','.join(['6'] * rank)}]")
-    for index in range(draw(st.integers(1, most))):
-        count = y.type.dims[1]
-        groups = draw(st.sampled_from([g for g in (1, 2, count) if count % g == 0]))
-        outputs = groups * draw(st.integers(1, 2))
-        size = min(y.type.dims[2:])
-        window = draw(st.integers(1, min(2, size)))
-        w = weights((outputs, count // groups, *[window] * rank), index, kind)
-        y = convolution(y, w, groups=groups, **draw(st.sampled_from(_steps(rank, window, size))))
-        bias = draw(st.sampled_from(("none", "left", "right", "one number")))
-        if bias != "none":
-            shape = (1, outputs, *[1] * rank) if bias != "one number" else ()
-            numbers = weights(shape, index + 7, kind)
-            y = apply("add", *((numbers, y) if bias == "left" else (y, numbers)))
-        y = batch_norm(y, index, eps=draw(st.sampled_from((1e-5, 0.25))))
-        y = relu(y) if draw(st.booleans()) else y
-    return Graph.of([x], [y], "blocks")
-
-
-def _steps(rank: int, window: int, size: int) -> list[dict[str, list[int]]]:
-    """How a window moves on an image of that size: none of it is a batch norm's business."""
-    steps = [{}, {"strides": [2] * rank}, {"pads": [1, 0] * rank}]
-    return [*steps, {"dilations": [2] * rank}] if 2 * window - 1 <= size else steps
-
 
 background("passes.bn_fold", "Source: Jacob et al.", because="where it comes from")
 background("passes.bn_fold", "2018, section 3.2.", because="where it comes from")
@@ -110,21 +73,41 @@ def bn_fold_leaves_a_convolution_and_a_bias(bn_fold, graph):
 )
 def bn_fold_leaves_what_it_must(bn_fold):
     """Other users, outputs, unknown numbers, and whatever is no convolution."""
-    cases = _left_alone()
+    cases = left_alone()
     for before, problem, spec in cases:
         after = valid_graph(bn_fold(before), before, spec=spec)
-        for op in ("batch_norm", "conv"):
-            got, wanted = _count(after, op), _count(before, op)
-            if got != wanted:
-                raise Wrong(
-                    f"{problem} Here {got} {op} are left of {wanted}.",
-                    program=before,
-                    got=after,
-                    spec=spec,
-                )
+        mine, ours = (Counter(node.op for node in live_ops(g)) for g in (after, before))
+        if mine != ours:
+            raise Wrong(
+                f"{problem} So all stays as it is: {_counted(ours)}. Here are {_counted(mine)}.",
+                program=before,
+                got=after,
+                spec=spec,
+            )
         same_meaning(before, after, spec=spec)
     _folds_one_of_two(bn_fold)
     return f"{len(cases)} programs with nothing to fold"
+
+
+@checks("passes.bn_fold", given=mixtures(), examples=25, spec=["A batch norm stays", *FOLDED])
+def bn_fold_folds_what_it_can(bn_fold, case):
+    """Norms that can be folded, between others that cannot."""
+    before, stuck = case
+    same_meaning(before, _folded(before, bn_fold(before), stuck), spec=FOLDED[0])
+
+
+@checks("passes.bn_fold", spec=FOLDED)
+def bn_fold_leaves_the_rest(bn_fold):
+    """Additions, products and relus behind a norm, and without one."""
+    numbers, x = weights((1, 2, 1, 1), 4), inp("x", "f32[3,2,3,3]")
+    y = convolution(x, weights((2, 2, 1, 1)))
+    norm = batch_norm(y)
+    ends = [relu(relu(norm)), norm + numbers + numbers, norm * numbers, norm * 2.0]
+    ends += [y * 2.0 + numbers, relu(relu(x)), relu(y + numbers)]
+    for end in ends:
+        before = Graph.of([x], [end], "rest")
+        same_meaning(before, _folded(before, bn_fold(before)), spec=FOLDED[0])
+    return "what is no batch norm's business"
 
 
 def _folds_one_of_two(bn_fold: Any) -> None:
@@ -167,32 +150,14 @@ def bn_fold_remembers_where_it_came_from(bn_fold):
 @checks("passes.bn_fold", spec=["w' and b' are new constants of w's element type", *FOLDED])
 def bn_fold_makes_new_constants(bn_fold):
     """In f16, f32 and f64, where others read the same weight, vectors, sum or norm."""
-    cases = _shared()
+    cases = shared()
     for before, why in cases:
         kept = [constant.value.copy() for constant in before.constants]
-        after = _folded(before, bn_fold(before), before.ops[-1].op)
+        after = _folded(before, bn_fold(before))
         same_meaning(before, after, rtol=RTOL[str(before.inputs[0].type.dtype)])
         if not all(map(np.array_equal, kept, (c.value for c in before.constants))):
             raise Wrong(f"{why} Make new constants.", program=before)
     return f"{len(cases)} programs with shared parts"
-
-
-def _shared() -> list[tuple[Graph, str]]:
-    """(program, all norms of which can be folded; what is shared)"""
-    cases = []
-    for kind in ("f32", "f64", "f16"):
-        x, w = inp("x", f"{kind}[1,2,4,4]"), weights((2, 2, 1, 1), 0, kind)
-        ends = [batch_norm(convolution(x, w)), convolution(x, w)]
-        cases.append((Graph.of([x], ends, "shared"), "The other convolution reads the old weight."))
-    x, v = inp("x", "f32[1,2,4,4]"), weights((2, 2, 1, 1), 1)
-    one, two = batch_norm(convolution(x, v)), batch_norm(convolution(x, v) + weights((1, 2, 1, 1)))
-    both = apply("batch_norm", convolution(one, v), *two.inputs[1:])
-    norm = batch_norm(convolution(x, v))
-    return [
-        *cases,
-        (Graph.of([x], [one, both + two], "vectors"), "Two norms read one scale."),
-        (Graph.of([x], [norm, relu(norm) * norm, norm], "read"), "The norm has two readers."),
-    ]
 
 
 @checks(
@@ -225,66 +190,65 @@ def bn_fold_works_in_the_compiler(bn_fold):
     return f"compiled to {len(program.steps)} kernels"
 
 
-def _folded(before: Graph, result: Any, end: str = "") -> Graph:
-    """A valid graph without batch norms, with as many convolutions, and an add for each norm."""
+def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
+    """A valid graph without batch norms, those that are `stuck` apart. For each that is gone there
+    is an addition, which may be the one of the bias before it; all the rest is there as it was."""
     after = valid_graph(result, before)
-    norms = _count(before, "batch_norm")
-    left = _count(after, "batch_norm")
+    gone = [n for n in live_ops(before) if n.op == "batch_norm" and n not in stuck]
+    left = _count(after, "batch_norm") - len(stuck)
     if left:
-        revived = (
-            f" Left of {norms}: {left}. If you fold them all, a new convolution reads a node of "
-            "the old graph: its x comes from `inputs`."
-        )
         raise Wrong(
             "Each of these batch norms has a convolution right before it, and nobody else reads "
-            f"what is between: all of them can be folded.{revived if left < norms else ''}",
+            f"what is between: all of them can be folded.{_revived(left, len(gone))}"
+            if not stuck
+            else f"Of these batch norms {len(stuck)} must stay; here are {left + len(stuck)}.",
             program=before,
             got=after,
             spec="Fold each batch norm into the convolution before it",
         )
-    others = {"relu", *([end] if end not in ("conv", "batch_norm") else [])}
-    bound = _count(before, "conv") + norms + sum(_count(before, op) for op in others)
-    if _count(after, "conv") != _count(before, "conv") or len(live_ops(after)) > bound:
+    wanted = Counter(node.op for node in live_ops(before))
+    wanted["batch_norm"] -= len(gone)
+    wanted["add"] += sum(norm.inputs[0].op == "conv" for norm in gone)
+    if +wanted != (mine := Counter(node.op for node in live_ops(after))):
         raise Wrong(
-            f"A batch norm leaves a convolution and one addition, so at most {bound} operations "
-            f"are left; here are {len(live_ops(after))}.",
+            f"A batch norm leaves a convolution and one addition, and all the rest is as it was: "
+            f"{_counted(wanted)}. Here are {_counted(mine)}.",
             program=before,
             got=after,
             spec="add(conv(x, w'), b')",
         )
+    _one_number_a_channel(before, after)
     return after
+
+
+def _revived(left: int, norms: int) -> str:
+    return (
+        f" Left of {norms}: {left}. If you fold them all, a new convolution reads a node of the "
+        "old graph: its x comes from `inputs`."
+        if left < norms
+        else ""
+    )
+
+
+def _one_number_a_channel(before: Graph, after: Graph) -> None:
+    for node in live_ops(after):
+        conv = next((i for i in node.inputs if i.op == "conv"), None)
+        b = next((i for i in node.inputs if i.op == "constant"), None)
+        if node.op != "add" or conv is None or b is None or node in before.nodes:
+            continue
+        if b.type.numel > conv.type.dims[1] and b not in before.nodes:
+            raise Wrong(
+                f"b' has {b.type.numel} numbers for {conv.type.dims[1]} channels.",
+                program=before,
+                got=after,
+                marked=(value_names(after)[b],),
+                spec="(b[oc] - mean[oc]) * factor[oc] + shift[oc]",
+            )
+
+
+def _counted(ops: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {op}" for op, count in ops.items() if count)
 
 
 def _count(graph: Graph, op: str) -> int:
     return sum(n.op == op for n in topological_order(graph.outputs))
-
-
-def _left_alone() -> list[tuple[Graph, str, str]]:
-    """(program, why nothing may be folded, words of the specification)"""
-    x, v = inp("x", "f32[1,2,4,4]"), inp("v", "f32[2,2,1,1]")
-    w = weights((2, 2, 1, 1))
-    y = convolution(x, w)
-    sum_ = y + weights((1, 2, 1, 1), 3)
-    variable = [const(np.ones(2, np.float32)) for _ in range(3)]
-    mean = inp("mean", "f32[2]")
-    other = "has another user or is an output"
-    before = "finds the convolution"
-    constants = "if the weights or one of its four vectors are not constants"
-    padded = apply("pad", y, low=(0, 0, 1, 1), high=(0, 0, 1, 1))
-    image = y + weights((1, 2, 4, 4), 3)
-    return [
-        (Graph.of([x], [batch_norm(y), relu(y)]), "relu needs the old convolution.", other),
-        (Graph.of([x], [batch_norm(y), y]), "The convolution is an output.", other),
-        (Graph.of([x], [batch_norm(sum_), sum_]), "The sum is an output.", other),
-        (Graph.of([x], [batch_norm(sum_), y]), "The convolution is an output.", other),
-        (Graph.of([x], [batch_norm(sum_), relu(sum_)]), "relu needs the old sum.", other),
-        (Graph.of([x], [batch_norm(sum_), relu(y)]), "relu needs the old convolution.", other),
-        (Graph.of([x], [batch_norm(y, 1) + batch_norm(y, 2)]), "Two norms read it.", other),
-        (Graph.of([x, v], [batch_norm(convolution(x, v))]), "The weight is an input.", constants),
-        (Graph.of([x, mean], [apply("batch_norm", y, *variable[:2], mean, variable[2])]),
-         "The mean is an input.", constants),
-        (Graph.of([x], [batch_norm(relu(y))]), "There is a relu between.", before),
-        (Graph.of([x], [batch_norm(padded)]), "A padded zero is shifted, too.", before),
-        (Graph.of([x], [batch_norm(image)]), "This is no bias: a number for each pixel.",
-         "a constant with one number for each channel"),
-    ]  # fmt: skip

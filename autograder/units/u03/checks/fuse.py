@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Score, Wrong, background, beside, checks
-from autograder.check.programs import deep
+from autograder.check.programs import deep, diamond
 from autograder.check.properties import live_ops, same_meaning, valid_graph
+from autograder.check.steps import with_steps
 from autograder.units.u03.answers.programs import PROGRAMS
-from autograder.units.u03.checks.kernels import WORDS, Asked, asked, grouped_as_said, sharp
+from autograder.units.u03.checks.fuse_cases import images, sharp
+from autograder.units.u03.checks.kernels import WORDS, Asked, asked, grouped_as_said, named
 from course_lib import exercises
 from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, value_names
@@ -65,7 +67,7 @@ def fuse_keeps_what_others_need(fuse):
 
 @checks("passes.fuse", spec=WORDS)
 def fuse_groups_as_the_words_say(fuse):
-    """Other types, empty tensors, rows, dead nodes, outputs twice, 2**60 paths, dear edges."""
+    """Other types, empty tensors, rows, dead nodes, outputs twice, dear edges, models."""
     cases = sharp()
     for case in cases:
         grouped_as_said(case, _asking_this(fuse, case))
@@ -85,6 +87,21 @@ def _asking_this(fuse: Any, case: Asked) -> Any:
     except Crashed as error:
         error.program = case.graph
         raise
+
+
+@checks("passes.fuse", given=images(), examples=25, spec=WORDS)
+def fuse_groups_convolutions(fuse, case):
+    """The same with convolutions, biases, residuals and reductions over the image."""
+    grouped_as_said(case, _asking_this(fuse, case))
+
+
+@checks("passes.fuse", spec=["Put connected nodes into groups", *WORDS])
+def fuse_looks_at_each_node_once(fuse):
+    """180 operations with 2**60 paths."""
+    few = with_steps(fuse, 400_000, "180 operations", "each shared node is walked once per path")
+    case = Asked(named(diamond()), runs=False)
+    grouped_as_said(case, _asking_this(few, case))
+    return "2**60 paths"
 
 
 @checks("passes.fuse", spec="`groups.fits(node, group)`")

@@ -1,0 +1,118 @@
+"""Programs for the checks of `passes.fuse`: small ones with what random ones seldom have, models'
+excerpts, and random images. Next room: fuse.py, the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.units.u03.answers.programs import PROGRAMS
+from autograder.units.u03.checks.kernels import Asked, edges, named
+from course_lib.ir.graph.build import (
+    exp,
+    neg,
+    reduce_sum,
+    relu,
+    select,
+    sigmoid,
+    tanh,
+    trace,
+    transpose,
+)
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.passes.fusion.groups import LARGEST
+from course_lib.passes.prepare.decompose import decompose
+
+
+def sharp() -> list[Asked]:
+    """Small programs with what random ones seldom have: other types and shapes, odd outputs."""
+    chain = [neg, relu, exp]
+    programs = [_chain(chain, kind) for kind in ("f64[3]", "f16[2,2]", "f32[]", "f32[0,4]")]
+    programs += [_chain([neg, apply_abs, neg], "i32[4]"), _chain([relu] * (LARGEST + 1), "f32[2]")]
+    v = np.arange(4, dtype=np.float32)
+    programs += [
+        trace(lambda x, y: select(apply("lt", x, y), x, y) * 2.0, "f32[4]", "f32[4]"),
+        trace(lambda x: neg(apply("cast", relu(x), dtype="f64")), "f32[4]"),
+        trace(lambda x: tanh(x * const(v) + const(v[:1]) - 0.5), "f32[2,4]"),
+        trace(lambda x: neg(transpose(exp(transpose(x, (1, 0))), (1, 0))), "f32[2,4]"),
+        trace(lambda x: relu(reduce_sum(x, (0,))) * 2.0, "f32[3,4]"),
+        trace(lambda x, w: [relu(x @ w) * 2.0, x], "f32[2,4]", "f32[4,4]"),
+        decompose(trace(lambda x: apply("softmax", x * 2.0), "f32[2,4]")),
+        decompose(trace(lambda x: apply("softmax", x), "f64[2,4]")),
+        trace(lambda x, w: transpose(relu(x @ w), (1, 0)), "f32[2,4]", "f32[4,4]"),
+        trace(lambda x: [neg(y := relu(exp(x))), y, x], "f32[4]"),
+        trace(lambda x: [y := relu(exp(x)), neg(y)], "f32[4]"),
+        trace(lambda x: neg(relu(x)), "f32[n,4]"),
+        trace(lambda x: x, "f32[4]"),
+    ]
+    x = inp("x", "f32[4]")
+    twice, dead = relu(neg(x)), neg(exp(x))
+    programs += [Graph.of([x], [twice, twice]), Graph.of([x], [twice], also=[dead])]
+    asked = [Asked(named(graph)) for graph in programs]
+    diamond = named(trace(lambda x: (a := exp(x)) * sigmoid(a) + neg(a), "f32[4]"))
+    asked += [Asked(diamond, frozenset([edge])) for edge in edges(diamond)]
+    again = named(_chain([neg, relu] * 3, "f32[4]"))
+    asked += [Asked(again, frozenset([edge])) for edge in edges(again)[:2]]
+    shapes = named(trace(lambda x, v: x * exp(v) + exp(x * x), "f32[3,4]", "f32[4]"))
+    large = [Asked(named(graph), runs=False) for graph in PROGRAMS.values()]
+    return [*asked, Asked(shapes), *map(Asked, map(named, _images())), *large]
+
+
+def _images() -> list[Graph]:
+    """A convolution with one reader, with a bias, twice in a row, and one that is pooled."""
+    x, w = inp("x", "f32[1,2,4,4]"), const(np.ones((2, 2, 1, 1), np.float32))
+    b = const(np.ones((1, 2, 1, 1), np.float32))
+    y = apply("conv", x, w)
+    pooled = apply("max_pool", relu(y), kernel=(2, 2), strides=(2, 2))
+    return [
+        Graph.of([x], [end])
+        for end in (neg(y), tanh(y + b), relu(apply("conv", relu(y), w) + x), neg(pooled))
+    ]
+
+
+@st.composite
+def images(draw: st.DrawFn, size: int = 6) -> Asked:
+    """Convolutions, biases, residuals and reductions in a row, and an edge that does not pay."""
+    x = inp("x", draw(st.sampled_from(("f32[1,2,3,3]", "f64[2,2,3]"))))
+    rank = x.type.rank - 2
+    values: list[Node] = [x]
+    for k in range(draw(st.integers(1, size))):
+        y = draw(st.sampled_from(values[-3:]))
+        op = draw(st.sampled_from(("conv", "conv", "bias", "add", "mul", "relu", "exp", "mean")))
+        values.append(_on_an_image(op, y, draw(st.sampled_from(values)), k, rank))
+    others = draw(st.lists(st.sampled_from(values[1:]), max_size=1))
+    graph = named(Graph.of([x], list(dict.fromkeys([values[-1], *others]))))
+    some = edges(graph)
+    no = draw(st.lists(st.sampled_from(some), max_size=1)) if some else []
+    return Asked(graph, frozenset(no))
+
+
+def _on_an_image(op: str, y: Node, other: Node, k: int, rank: int) -> Node:
+    numbers = np.random.default_rng(k).integers(-2, 3, (2, 2, *[1] * rank)) / 4
+    if op == "conv":
+        return apply("conv", y, const(numbers, y.type.dtype))
+    if op == "bias":
+        return y + const(numbers[:1], y.type.dtype)
+    if op == "mean":
+        axes = tuple(range(2, 2 + rank))
+        return tanh(y - reduce_sum(y, axes, keepdims=True))
+    if op in ("add", "mul"):
+        return tanh(apply(op, y, other))
+    return relu(y) if op == "relu" else sigmoid(y)
+
+
+def apply_abs(x: Node) -> Node:
+    return apply("abs", x)
+
+
+def _chain(ops: Collection[Callable[[Node], Node]], kind: str) -> Graph:
+    def steps(x: Node) -> Node:
+        for op in ops:
+            x = op(x)
+        return x
+
+    return trace(steps, kind)
