@@ -8,7 +8,7 @@ from autograder.units.u03.checks.fold_cases import blocks
 from autograder.units.u03.checks.fold_cases import mixtures as mixed_blocks
 from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_little_work
 from autograder.units.u03.checks.fuse_cases import images
-from autograder.units.u03.checks.horizontal import families
+from autograder.units.u03.checks.horizontal_cases import families
 from autograder.units.u03.checks.kernels import asked
 from autograder.units.u03.checks.onnx import FOLD
 from autograder.units.u03.checks.onnx_left import mixtures

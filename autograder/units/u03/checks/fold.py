@@ -107,6 +107,11 @@ def bn_fold_leaves_the_rest(bn_fold):
     for end in ends:
         before = Graph.of([x], [end], "rest")
         same_meaning(before, _folded(before, bn_fold(before)), spec=FOLDED[0])
+    twice = Graph.of([x], [batch_norm(norm, 1)], "twice")
+    after = same_meaning(twice, bn_fold(twice), spec=FOLDED[0])
+    if _count(after, "batch_norm") > 1 or _count(after, "conv") != 1:
+        raise Wrong("Of two norms in a row the first can be folded, and perhaps the second.",
+                    program=twice, got=after, spec=FOLDED[0])  # fmt: skip
     return "what is no batch norm's business"
 
 

@@ -75,10 +75,12 @@ def shared() -> list[tuple[Graph, str]]:
     one, two = batch_norm(convolution(x, v)), batch_norm(convolution(x, v) + weights((1, 2, 1, 1)))
     both = apply("batch_norm", convolution(one, v), *two.inputs[1:])
     norm = batch_norm(convolution(x, v))
+    untrained = np.array([[1, 1], [0, 0], [0, 0], [1, 1]], np.float32)
     return [
         *cases,
         (Graph.of([x], [one, both + two], "vectors"), "Two norms read one scale."),
         (Graph.of([x], [norm, relu(norm) * norm, norm], "read"), "The norm has two readers."),
+        (Graph.of([x], [apply("batch_norm", convolution(x, v), *untrained)], "new"), "b' is 0."),
     ]
 
 

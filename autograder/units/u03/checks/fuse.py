@@ -16,9 +16,19 @@ from autograder.units.u03.answers.programs import PROGRAMS
 from autograder.units.u03.checks.fuse_cases import images, sharp
 from autograder.units.u03.checks.kernels import WORDS, Asked, asked, grouped_as_said, named
 from course_lib import exercises
-from course_lib.ir.graph.build import add, exp, neg, reduce_max, relu, sigmoid, trace
+from course_lib.ir.graph.build import (
+    add,
+    exp,
+    expand,
+    neg,
+    reduce_max,
+    relu,
+    sigmoid,
+    trace,
+    transpose,
+)
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import const, inp
+from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.registry import traffic
 from course_lib.lower.executed import executed
 from course_lib.passes.fusion.fuse import fuse
@@ -203,13 +213,28 @@ background(
 
 @checks("passes.should_fuse", spec="Should `producer` be computed inside the kernel of its user")
 def should_fuse_answers_yes_or_no(should_fuse):
-    """A bool for every pair."""
-    x = inp("x", "f32[8,4]")
-    for pair in ((relu(x), neg(relu(x))), (x @ inp("w", "f32[4,2]"), relu(x))):
-        answer = should_fuse(*pair)
+    """A bool for every pair that `fuse` asks about."""
+    asked = 0
+
+    def answers(producer: Node, consumer: Node) -> bool:
+        nonlocal asked
+        answer = should_fuse(producer, consumer)
+        asked += 1
         if not isinstance(answer, (bool, np.bool_)):
-            raise Wrong("The answer is True or False.", program=f"{pair!r}", got=repr(answer))
-    return "yes or no"
+            program = f"producer {producer!r}, consumer {consumer!r}"
+            raise Wrong("The answer is True or False.", program=program, got=repr(answer)[:200])
+        return bool(answer)
+
+    x, w, table = inp("x", "f32[8,4]"), inp("w", "f32[4,2]"), inp("table", "f32[4]")
+    rows = reduce_max(relu(x), (1,), keepdims=True)
+    readers = [neg(relu(x)), relu(x @ w), rows, exp(table) + x, expand(rows, (8, 4))]
+    readers += [transpose(relu(x), (1, 0)), relu(transpose(x, (1, 0)))]
+    for reader in readers:
+        answers(reader.inputs[0], reader)
+    for graph in PROGRAMS.values():
+        with _asking(answers, should_fuse):
+            fuse(graph)
+    return f"yes or no, {asked} times"
 
 
 @checks("passes.should_fuse", spec="no program may execute more than 1.1 times the operations")

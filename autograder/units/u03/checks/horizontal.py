@@ -2,50 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from hypothesis import strategies as st
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import live_ops, same_meaning
-from course_lib.ir.graph.build import add, relu, reshape, transpose
+from autograder.units.u03.checks.horizontal_cases import families, left_alone, moved, product
+from course_lib.ir.graph.build import relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.order import topological_order
-
-
-def product(x: Node, width: int, seed: int, bias: bool = False, axes: int = 1) -> Node:
-    """x times a constant, plus perhaps a bias, which has `axes` axes."""
-    rng, kind = np.random.default_rng(seed), x.type.dtype
-    parts = 3 if kind.name == "f64" else 1  # numbers that are no f32
-    y = x @ const(rng.integers(-4, 5, (x.type.dims[-1], width)) / parts, kind)
-    if not bias:
-        return y
-    numbers = const(rng.integers(-4, 5, (*[1] * (axes - 1), width)) / parts, kind)
-    return add(numbers, y) if seed % 2 else y + numbers
-
-
-def moved(y: Node) -> Node:
-    return transpose(y, (*range(y.type.rank - 2), y.type.rank - 1, y.type.rank - 2))
-
-
-@st.composite
-def families(draw: st.DrawFn, most: int = 4) -> Graph:
-    """Two operands, each read by some products, with and without a bias, all of them moved."""
-    rank, kind = draw(st.sampled_from((2, 3, 4))), draw(st.sampled_from(("f32", "f64", "i32")))
-    shape = ",".join(map(str, (2, 1, 3, 5)[-rank:]))
-    operands = [inp("x", f"{kind}[{shape}]"), inp("x", f"{kind}[{shape}]")]  # a name is no value
-    ends: list[Node] = []
-    for index in range(draw(st.integers(2, most))):
-        x = operands[draw(st.integers(0, 1))]
-        bias, axes = draw(st.booleans()), draw(st.integers(1, rank))
-        ends.append(moved(product(x, draw(st.integers(1, 4)), index, bias, axes)))
-    return Graph.of(operands, ends, "families")
-
 
 LEGAL = ("Legal: the weights are constants, so no branch can depend on another.",
          "If a weight were computed ... would have to run before itself.",
@@ -53,13 +24,16 @@ LEGAL = ("Legal: the weights are constants, so no branch can depend on another."
 for words in LEGAL:
     background("passes.horizontal", words, because="the reason for what `branches` finds")
 
-MERGED = ("y = matmul(x, concat(w_0 .. w_n-1))", "concat(w_0 .. w_n-1)", "x may have batch axes",
-          "all have a bias or all have none", "`branches(graph)` finds the candidates",
-          "Merge matrix products of one operand", "Merged are those that read the same node",
-          "x may have batch axes in front", "The results are the same numbers",
-          "what is replaced stays behind for `dce`", "Adding a bias of zeros instead",
-          "products by a constant matrix", "n >= 2", "`branches` leaves those out",
-          "A branch that ends in an activation would lose its epilogue")  # fmt: skip
+MERGED = (
+    *("Merge matrix products of one operand", "n >= 2", "y = matmul(x, concat(w_0 .. w_n-1))"),
+    *("concat(w_0 .. w_n-1)", "concat(b_0 .. b_n-1)", "`branches(graph)` finds the candidates"),
+    *("products by a constant matrix", "with the constant bias if", "x may have batch axes"),
+    *("x may have batch axes in front", "Merged are those that read the same node"),
+    *("all have a bias or all have none", "Adding a bias of zeros instead"),
+    "It pays only if each result is moved next (reshape, transpose, slice)",
+    *("A branch that ends in an activation would lose its epilogue", "`branches` leaves those out"),
+    *("what is replaced stays behind for `dce`", "The results are the same numbers"),
+)
 
 
 @checks("passes.horizontal", spec=MERGED)
@@ -69,9 +43,9 @@ def horizontal_merges_siblings(horizontal):
     plain = [moved(product(x, n, n)) for n in (2, 3)]
     three = [moved(product(x, n, n)) for n in (2, 1, 3)]
     biased = [moved(product(x, n, n, bias=True)) for n in (2, 3)]
-    for ends in (plain, three, biased):
+    for ends, sums in ((plain, 0), (three, 0), (biased, 1)):
         before = Graph.of([x], ends, "siblings")
-        _products(before, horizontal(before), 1, "y = matmul(x, concat(w_0 .. w_n-1))")
+        _products(before, horizontal(before), 1, "y = matmul(x, concat(w_0 .. w_n-1))", sums)
     return "siblings of different widths"
 
 
@@ -96,30 +70,30 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
 @checks("passes.horizontal", given=families(), examples=30, spec=MERGED)
 def horizontal_makes_one_product_of_each_family(horizontal, graph):
     """As many products are left as there are families, and the results are the same."""
-    keys = set()
+    keys, alone, sums = set(), 0, 0
     for end in graph.outputs:
         y = end.inputs[0]
         matmul = y if y.op == "matmul" else next(i for i in y.inputs if i.op == "matmul")
-        keys.add((matmul.inputs[0], y is matmul))
-    _products(graph, horizontal(graph), len(keys), "all have a bias or all have none")
+        if end.op == "transpose":
+            keys.add((matmul.inputs[0], y is matmul))
+        else:
+            alone, sums = alone + 1, sums + (y is not matmul)
+    sums += sum(not bare for _, bare in keys)
+    result = horizontal(graph)
+    _products(graph, result, len(keys) + alone, "all have a bias or all have none", sums)
 
 
 @checks("passes.horizontal", spec=MERGED)
 def horizontal_leaves_the_rest(horizontal):
     """Other operands, other weights, activations behind: nothing to merge."""
-    cases = _left_alone()
+    cases = left_alone()
     for before, problem, spec in cases:
         after = same_meaning(before, horizontal(before), spec=spec)
-        if len(live_ops(after)) > len(live_ops(before)):
+        mine, ours = (Counter(node.op for node in live_ops(g)) for g in (after, before))
+        if mine != ours:
             raise Wrong(
-                f"{problem} There is nothing to merge, and here are more operations than before.",
-                program=before,
-                got=after,
-                spec=spec,
-            )
-        if _count(after) != _count(before):
-            raise Wrong(
-                f"{problem} Here {_count(after)} products are left of {_count(before)}.",
+                f"{problem} There is nothing to merge, so all stays: {_counted(ours)}. Here are "
+                f"{_counted(mine)}.",
                 program=before,
                 got=after,
                 spec=spec,
@@ -151,7 +125,7 @@ def horizontal_remembers_where_it_came_from(horizontal):
     """The merged product and the merged sum name all layers and biases that they compute."""
     x = inp("x", "f32[4,6]")
     ends, every = [], set()
-    for k in (1, 2):
+    for k in (1, 2, 3):
         end = product(x, 2, k, bias=True)
         matmul, numbers = sorted(end.inputs, key=lambda node: node.op == "constant")
         matmul = replace(matmul, origin=(f"layer{k}.product",))
@@ -180,6 +154,11 @@ def horizontal_takes_odd_families(horizontal):
     _products(shared, horizontal(shared), 2, "Merged are those that read the same node")
     some = Graph.of([x], [moved(x @ w), relu(x @ w), moved(x @ v)], "some")
     _products(some, horizontal(some), 2, "`branches` leaves those out")
+    ends = [moved(product(x, 2, k) + const(np.full(2, k, np.float32))) for k in (0, 1)]
+    _products(Graph.of([x], ends), horizontal(Graph.of([x], ends)), 1, "all have a bias")
+    rest = [relu(x), relu(x), moved(moved(x)), relu(relu(x)), reshape(x, (2, 3)), x * 1.0]
+    with_others = Graph.of([x], [moved(x @ w), moved(x @ v), *rest], "others")
+    _products(with_others, horizontal(with_others), 1, "Merge matrix products of one operand")
     many = Graph.of([x], [moved(product(x, 1 + k % 3, k)) for k in range(100)], "many")
     _products(many, horizontal(many), 1, "concat(w_0 .. w_n-1)")
     for kind in ("f16[2,3]", "f32[0,3]", "f32[2,0,3]"):
@@ -200,7 +179,9 @@ def horizontal_works_in_the_compiler(horizontal):
     return f"compiled to {len(program.steps)} kernels"
 
 
-def _products(before: Graph, result: Any, wanted: int, spec: str) -> None:
+def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1) -> None:
+    """The result means the same, in `wanted` products and (if known) `sums` additions, and nothing
+    else has changed."""
     rtol = 1e-12 if before.inputs[0].type.dtype.name == "f64" else 1e-4
     after = same_meaning(before, result, rtol=rtol, spec=spec)
     if _count(after) != wanted:
@@ -210,26 +191,35 @@ def _products(before: Graph, result: Any, wanted: int, spec: str) -> None:
             got=after,
             spec=spec,
         )
+    mine = Counter(node.op for node in live_ops(after))
+    if sums not in (-1, mine["add"]):
+        raise Wrong(
+            f"The biases of a family become one: {sums} additions, not {mine['add']}.",
+            program=before,
+            got=after,
+            spec="concat(b_0 .. b_n-1)",
+        )
+    _rest_is_there(before, after)
+
+
+def _rest_is_there(before: Graph, after: Graph) -> None:
+    """But for products, their sums and slices, each operation is there as often as it was."""
+    mine, ours = (Counter(node.op for node in live_ops(g)) for g in (after, before))
+    shown = f"The program has {_counted(ours)}; the result has {_counted(mine)}."
+    for op in ("matmul", "add", "slice"):
+        del mine[op], ours[op]
+    if mine != ours:
+        raise Wrong(
+            f"Products are merged, and all the rest stays as it is. {shown}",
+            program=before,
+            got=after,
+            spec="Merge matrix products of one operand",
+        )
+
+
+def _counted(ops: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {op}" for op, count in ops.items() if count)
 
 
 def _count(graph: Graph) -> int:
     return sum(n.op == "matmul" for n in topological_order(graph.outputs))
-
-
-def _left_alone() -> Sequence[tuple[Graph, str, str]]:
-    """(program, why nothing may be merged, words of the specification)"""
-    x, y, w = inp("x", "f32[4,6]"), inp("y", "f32[4,6]"), inp("w", "f32[6,3]")
-    one, two = product(x, 2, 1), product(x, 3, 2)
-    same = "Merged are those that read the same node"
-    lone = "all have a bias or all have none"
-    chained = product(relu(product(x, 6, 3)), 2, 4)
-    return [
-        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "Two operands.", same),
-        (Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]), "One has a bias.", lone),
-        (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.",
-         "products by a constant matrix"),
-        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.",
-         "A branch that ends in an activation would lose its epilogue"),
-        (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
-        (Graph.of([x], [moved(one)]), "A single one.", "n >= 2"),
-    ]  # fmt: skip

@@ -1,16 +1,20 @@
-"""Mutants and alternatives of unit 3: fusing, what pays, and siblings."""
+"""Mutants and alternatives of unit 3: fusing, and what pays."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.node import apply, const
-from course_lib.ir.graph.provenance import origins
-from course_lib.passes.fusion.groups import MOVES, as_kernels, finishes_contraction, fits, per_row
-from course_lib.passes.fusion.horizontal import branches, slice_after_reshape
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.fusion.groups import (
+    MOVES,
+    as_kernels,
+    finishes_contraction,
+    fits,
+    kind_of,
+    per_row,
+)
 from course_lib.passes.fusion.should_fuse import should_fuse
-from course_lib.passes.infra.rewrite import rewrite
 
 # ── passes.fuse ──
 
@@ -91,6 +95,72 @@ def by_numbers(graph):
     return as_kernels(graph, {node: members[k] for node, k in number.items()})
 
 
+@alternative("passes.fuse")
+def with_sets_of_ids(graph):
+    """Groups have numbers, users are a set, the heuristic is asked first."""
+    users, number, members = graph.users(), {}, {}
+    for node in graph.ops[::-1]:
+        pays = bool(users[node]) and min(bool(should_fuse(node, user)) for user in users[node])
+        known = {number[user] for user in users[node]}
+        (joined,) = known if len(known) == 1 else (None,)
+        returned = any(node is output for output in graph.outputs)
+        if not pays or joined is None or returned or not fits(node, tuple(members[joined])):
+            joined = len(members)
+            members[joined] = []
+        number[node] = joined
+        members[joined].append(node)
+    return as_kernels(graph, {node: members[k] for node, k in number.items()})
+
+
+@alternative("passes.fuse")
+def with_early_ends(graph):
+    """One condition after the other, in a while loop."""
+    users, group_of, left = graph.users(), {}, list(graph.nodes)
+    while left:
+        node = left.pop()
+        group_of[node] = [node]
+        if not users[node] or node in graph.outputs:
+            continue
+        first, *rest = users[node]
+        group = group_of[first]
+        if any(group_of[user] is not group for user in rest):
+            continue
+        if not fits(node, group) or not all(map(lambda user: should_fuse(node, user), users[node])):
+            continue
+        group.append(node)
+        group_of[node] = group
+    return as_kernels(graph, group_of)
+
+
+@mutant("passes.fuse")
+def asks_about_the_first_user(graph):
+    """One user for all: it pays inside one of them."""
+    return _fuse(graph, asks=False, holds=lambda node, group: fits(node, group) and should_fuse(
+        node, next(m for m in reversed(group) if node in m.inputs)))  # fmt: skip
+
+
+@mutant("passes.fuse")
+def asks_about_the_last_of_the_group(graph):
+    """The kernel is named after what it writes, so that is the consumer."""
+
+    def holds(node, group):
+        return fits(node, group) and should_fuse(node, group[0])
+
+    return _fuse(graph, asks=False, holds=holds)
+
+
+@mutant("passes.fuse")
+def without_dead_code(graph):
+    """Nobody needs it, so nobody has to compute it."""
+    return _fuse(dce(graph))
+
+
+@mutant("passes.fuse")
+def any_size(graph):
+    """kind_of says what a kernel can hold."""
+    return _fuse(graph, holds=lambda node, group: kind_of([*group, node]) is not None)
+
+
 # ── passes.should_fuse ──
 
 
@@ -159,98 +229,14 @@ def rows_and_equals(producer, consumer):
     return len(a) == len(b) and a[-1] == 1 and a[:-1] == b[:-1]
 
 
-# ── passes.horizontal ──
-
-
-def _key(branch):
-    return branch.matmul.inputs[0], branch.bias is None
-
-
-def _horizontal(graph, *, key=_key, most=None, widths=True, origin=origins, turn=1,
-                fresh=True, least=2):  # fmt: skip
-    families = {}
-    for branch in branches(graph):
-        families.setdefault(key(branch), []).append(branch)
-    merging = [f[:most][::turn] for f in families.values() if len(f) >= least]
-    family_of = {b.end: f for f in merging for b in f}
-    operand, merged = {}, {}
-
-    def visit(node, inputs):
-        if node.op == "matmul":
-            operand[node] = inputs[0]
-        family = family_of.get(node)
-        if family is None:
-            return node.with_inputs(inputs)
-        first = family[0]
-        if first.end not in merged:
-            come = origin(*(n for b in family for n in (b.matmul, b.end)))
-            weights = np.concatenate([b.matmul.inputs[1].value for b in family], axis=1)
-            x = next(operand[b.matmul] for b in family if b.matmul in operand)
-            x = x if fresh else first.matmul.inputs[0]
-            y = apply("matmul", x, const(weights), origin=come)
-            if any(b.bias for b in family):
-                parts = [b.bias.value.ravel() if b.bias else np.zeros(b.width, "f") for b in family]
-                y = apply("add", y, const(np.concatenate(parts)), origin=come)
-            merged[first.end] = y
-        y, index = merged[first.end], [b.end for b in family].index(node)
-        widths_before = [b.width if widths else family[0].width for b in family[:index]]
-        start, rank = sum(widths_before), node.type.rank
-        starts, stops = (
-            (0,) * (rank - 1) + (start,),
-            (*node.type.dims[:-1], start + node.type.dims[-1]),
-        )
-        return apply("slice", y, starts=starts, stops=stops, origin=node.origin)
-
-    return graph.rebuild(visit)
-
-
-@mutant("passes.horizontal")
-def all_equally_wide(graph):
-    return _horizontal(graph, widths=False)
-
-
-@mutant("passes.horizontal")
-def zeros_for_a_bias(graph):
-    return _horizontal(graph, key=lambda b: b.matmul.inputs[0])
-
-
-@mutant("passes.horizontal")
-def whatever_they_read(graph):
-    return _horizontal(graph, key=lambda b: (b.matmul.type.rank, b.bias is None))
-
-
-@mutant("passes.horizontal")
-def only_pairs(graph):
-    return _horizontal(graph, most=2)
-
-
-@mutant("passes.horizontal")
-def forgets_where_it_came_from(graph):
-    return _horizontal(graph, origin=lambda *nodes: ())
-
-
-@mutant("passes.horizontal")
-def reads_the_old_operand(graph):
-    return rewrite(_horizontal(graph, fresh=False), [slice_after_reshape])
-
-
-@mutant("passes.horizontal")
-def families_of_one(graph):
-    return rewrite(_horizontal(graph, least=1), [slice_after_reshape])
-
-
-@mutant("passes.horizontal")
-def merges_nothing(graph):
-    return graph
-
-
-@mutant("passes.horizontal")
-def without_moving_the_slices(graph):
-    return _horizontal(graph)
-
-
-@alternative("passes.horizontal")
-def last_branch_first(graph):
-    """Another order of the columns."""
-    mirrored = _horizontal(graph, turn=-1)
-    return rewrite(mirrored, [slice_after_reshape])
+@alternative("passes.should_fuse")
+def by_counting_uses(producer, consumer):
+    """How often is an element of the producer computed, if the consumer computes what it reads?"""
+    match consumer.op:
+        case "expand":
+            return producer.op in MOVES
+        case "reduce_sum" | "reduce_max" | "reduce_min" | "reduce_prod":
+            return producer.op in MOVES or not finishes_contraction(producer)
+    times = consumer.type.numel / max(1, producer.type.numel)
+    free = producer.op in MOVES or per_row(producer.type.shape, consumer.type.shape)
+    return np.any([times <= 1, free])

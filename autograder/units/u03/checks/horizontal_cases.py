@@ -1,0 +1,107 @@
+"""Programs for the checks of `passes.horizontal`: random families of products, and what is none.
+
+Next room: horizontal.py, the checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import strategies as st
+
+from course_lib.ir.graph.build import add, expand, relu, transpose
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, const, inp
+
+
+def product(x: Node, width: int, seed: int, bias: bool = False, axes: int = 1) -> Node:
+    """x times a constant, plus perhaps a bias, which has `axes` axes."""
+    rng, kind = np.random.default_rng(seed), x.type.dtype
+    parts = 3 if kind.name == "f64" else 1  # numbers that are no f32
+    y = x @ const(rng.integers(-4, 5, (x.type.dims[-1], width)) / parts, kind)
+    if not bias:
+        return y
+    numbers = const(rng.integers(-4, 5, (*[1] * (axes - 1), width)) / parts, kind)
+    return add(numbers, y) if seed % 2 else y + numbers
+
+
+def moved(y: Node) -> Node:
+    return transpose(y, (*range(y.type.rank - 2), y.type.rank - 1, y.type.rank - 2))
+
+
+@st.composite
+def families(draw: st.DrawFn, most: int = 4) -> Graph:
+    """Two operands, each read by some products, with and without a bias, most of them moved."""
+    rank, kind = draw(st.sampled_from((2, 3, 4))), draw(st.sampled_from(("f32", "f64", "i32")))
+    shape = ",".join(map(str, (2, 1, 3, 5)[-rank:]))
+    operands = [inp("x", f"{kind}[{shape}]"), inp("x", f"{kind}[{shape}]")]  # a name is no value
+    ends: list[Node] = []
+    for index in range(draw(st.integers(2, most))):
+        x = operands[draw(st.integers(0, 1))]
+        bias, axes = draw(st.booleans()), draw(st.integers(1, rank))
+        y = product(x, draw(st.integers(1, 4)), index, bias, axes)
+        is_moved = draw(st.sampled_from((True, True, True, False)))
+        ends.append(moved(y) if is_moved else relu(y))
+    return Graph.of(operands, ends, "families")
+
+
+Case = tuple[Graph, str, str]
+
+
+def left_alone() -> Sequence[Case]:
+    """(program, why nothing may be merged, words of the specification)"""
+    return [*_other_families(), *_no_candidates()]
+
+
+def _other_families() -> list[Case]:
+    x, y, w = inp("x", "f32[4,6]"), inp("y", "f32[4,6]"), inp("w", "f32[6,3]")
+    one, two = product(x, 2, 1), product(x, 3, 2)
+    same = "Merged are those that read the same node"
+    lone = "all have a bias or all have none"
+    chained = product(relu(product(x, 6, 3)), 2, 4)
+    twice = [moved(product(relu(x), 2, k)) for k in (1, 2)]
+    return [
+        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "Two operands.", same),
+        (Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]), "One has a bias.", lone),
+        (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.", CONSTANT),
+        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", EPILOGUE),
+        (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
+        (Graph.of([x], [moved(one)]), "A single one.", "n >= 2"),
+        (Graph.of([x], twice), "Two relu compute the same, and are two nodes.", same),
+    ]
+
+
+CONSTANT = "products by a constant matrix"
+EPILOGUE = "A branch that ends in an activation would lose its epilogue"
+MOVED = "It pays only if each result is moved next (reshape, transpose, slice)"
+BIAS = "with the constant bias if"
+
+
+def _no_candidates() -> list[Case]:
+    """One product can be merged; the other one is nothing that `branches` finds."""
+    x, b = inp("x", "f32[4,6]"), inp("b", "f32[3]")
+    one, two = product(x, 2, 1), product(x, 3, 2)
+    biased = product(x, 2, 1, bias=True)
+    number, column = const(np.float32(2)), const(np.ones((4, 1), np.float32))
+    square = product(x, 6, 3)
+    cubes = const(np.arange(36, dtype=np.float32).reshape(2, 6, 3))
+    cases: list[tuple[list[Node], str, str]] = [
+        ([moved(one), two], "One is returned.", MOVED),
+        ([moved(one), moved(two), two], "One is returned, and moved.", MOVED),
+        ([moved(one), moved(two), relu(two)], "One is moved, and read by a relu.", MOVED),
+        ([moved(one), expand(two, (2, 4, 3))], "An expand is no movement of elements.", MOVED),
+        ([moved(one), two * 2.0], "One is multiplied.", MOVED),
+        ([moved(biased), moved(two + number)], "One number for all columns.", BIAS),
+        ([moved(biased), moved(two + column)], "A number for each row.", BIAS),
+        ([moved(biased), moved(two + b)], "A bias that is an input.", BIAS),
+        ([moved(biased), moved(two - number)], "A subtraction.", BIAS),
+        ([moved(one), moved(x @ relu(const(np.ones((6, 3), np.float32))))],
+         "The weight is computed.", CONSTANT),
+        ([moved(one), moved(x @ cubes)], "A batch of matrices.", CONSTANT),
+        ([moved(square), moved(const(np.ones((3, 4), np.float32)) @ x)],
+         "The matrix stands on the left.", CONSTANT),
+    ]  # fmt: skip
+    graphs = [(Graph.of([x, b], ends), why, spec) for ends, why, spec in cases]
+    dead = Graph.of([x], [moved(one)], also=[two])
+    return [*graphs, (dead, "Nobody reads the second.", MOVED)]
