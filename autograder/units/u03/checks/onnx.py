@@ -19,6 +19,7 @@ from autograder.units.u03.checks.onnx_models import (
     mixed,
     models,
     taken,
+    twice,
 )
 from autograder.units.u03.checks.onnx_results import (
     FOLD_ALL,
@@ -93,8 +94,13 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
     for before, problem, spec in cases:
         folds(before, fold_batch_norms, spec, problem=problem)
     folds(mixed(), fold_batch_norms, left=1, problem="The first norm must stay, the second can go.")
-    before = empty_bias()
-    same(before, called(fold_batch_norms, before), "The Conv may have no bias")
+    for before, most, spec in (
+        (empty_bias(), 1, "The Conv may have no bias"),
+        (twice(), 1, FOLD_ALL),
+    ):
+        after = same(before, called(fold_batch_norms, before), spec)
+        if ops_of(after)["BatchNormalization"] > most:
+            raise wrong("Of two norms in a row the first can be folded.", before, after, spec)
     return f"{len(cases)} models in which every norm can go"
 
 
@@ -117,7 +123,7 @@ def onnx_fold_knows_constants(fold_batch_norms):
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
     for name in _new_names(fold_batch_norms, taken()):
-        for role in ("initializer", "value", "argument", "inside", "unread", "deep"):
+        for role in ("initializer", "value", "argument", "inside", "unread", "deep", "idle"):
             problem = f"Another value ({role}) is called {name!r}."
             folds(taken(**{role: name}), fold_batch_norms, FREE_NAMES, problem=problem)
     seen: list[str] = []

@@ -210,6 +210,12 @@ def empty_bias() -> onnx.ModelProto:
     return made.model(made.norm("c", 4, "y"))
 
 
+def twice() -> onnx.ModelProto:
+    """Two norms in a row: the first can be folded, and then perhaps the second."""
+    made = conv_and_norm()
+    return made.model(made.norm("y", 4, "z"))
+
+
 def mixed() -> onnx.ModelProto:
     """Two pairs; the first norm has to stay, because somebody else reads its Conv."""
     return _two_pairs("Sum", ["c1", "y1", "y2"])
@@ -231,11 +237,13 @@ def taken(
     inside: str = "r",
     unread: str = "nobody",
     deep: str = "s",
+    idle: str = "idle",
     also: Iterable[str] = (),
 ) -> onnx.ModelProto:
     """One pair beside an initializer, a value, an input, a value in a branch and one in a branch
-    of that, and a value that nobody reads, of these names; `also` are further initializers."""
+    of that, a value and an initializer that nobody reads; `also` are further initializers."""
     made = conv_and_norm()
+    made.weight(idle, 4)
     end = made.node("Add", ["y", made.weight(initializer, 4, 1)], value)
     for k, name in enumerate(also):
         end = made.node("Add", [end, made.weight(name, 4, 1)], f"with{k}")

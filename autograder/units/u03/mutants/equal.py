@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.framework import equivalent
+from autograder.units.u03.checks.onnx import FOLD
 
 NEGATIVE = "numpy takes any negative size for the one that it has to find"
 ORDER = "in any order"
@@ -107,3 +108,66 @@ equivalent(
     "return per_row(",
     because="of two equal shapes, one is one number for each row of the other, a row of one",
 )
+
+# ── frontend.onnx_surgery.fold_batch_norms ──
+
+TYPES = "until opset 21 a Conv of ONNX takes no other element types than these three"
+DOMAINS = "the text speaks of no other domain, and no model with one reaches an answer"
+IN_A_ROW = "the text leaves open what becomes of the second of two norms in a row"
+DECLARED = "what it names is also the input or the output of a node, or an input of the graph"
+
+for old, new in (
+    ("if any((constants[name].data_type", "pass"),
+    ("if any((constants[name].data_type", "if all((constants[name].data_type"),
+    ("return False", "pass"),
+    *(("return False", f"return {name}") for name in ("True", "norm", "conv", "constants", "uses")),
+):
+    equivalent(FOLD, old, new, because=TYPES)
+equivalent(FOLD, "conv.domain or norm.domain", "'Conv' or norm.domain", because=DOMAINS)
+equivalent(FOLD, "conv.domain or norm.domain", "or conv.domain:", because=DOMAINS)
+equivalent(FOLD, "parameters = [name", "in reversed(list(", because=ORDER)
+equivalent(FOLD, "parameters = [name", "(*norm.input[1:], *conv.input[1:])", because=ORDER)
+equivalent(
+    FOLD,
+    "*norm.input[1:]) if name]",
+    "*norm.input[1:])]",
+    because='a bias that is left out by the name "" may make the pair stay',
+)
+equivalent(FOLD, "uses[conv.output[0]]", "uses[conv.output[-1]]", because=LAST)
+equivalent(FOLD, "conv.output[0] = norm", "conv.output[-1] = norm", because=LAST)
+equivalent(FOLD, "norm.input[1:5]", "norm.input[1:])", because="a norm has five inputs")
+equivalent(FOLD, "norm.input[1:5]", "norm.input[1:6]", because="a norm has five inputs")
+equivalent(FOLD, "factor.reshape(-1", "factor.reshape(-2", because=NEGATIVE)
+equivalent(FOLD, "for found in node.attribute", "in reversed(list(node.attribute))", because=ORDER)
+equivalent(
+    FOLD,
+    "if found.type == onnx.AttributeProto.GRAPH:",
+    "yield found.g",
+    because="an attribute of another type holds an empty graph",
+)
+equivalent(
+    FOLD, "yield from found.graphs", "pass", because="no operator of ONNX has a list of graphs"
+)
+equivalent(FOLD, "for node in graph.node:", "in reversed(list(graph.node)):", because=ORDER)
+equivalent(FOLD, "for inner in _graphs_in(node)", "in reversed(list(", because=ORDER)
+equivalent(FOLD, "(*node.input, *node.output)", "(*node.output,)", because=(
+    "a value that is read is written by a node, or is an input or an initializer"))  # fmt: skip
+equivalent(FOLD, "(*node.input, *node.output)", "(*node.output, *node.input)", because=ORDER)
+equivalent(FOLD, "*graph.output, *graph.value_info", "(*graph.input, *graph.value_info)",
+           because=DECLARED)  # fmt: skip
+equivalent(FOLD, "*graph.output, *graph.value_info", "(*graph.input, *graph.output)",
+           because=DECLARED)  # fmt: skip
+equivalent(FOLD, "*graph.output, *graph.value_info", "(*graph.value_info, *graph.output",
+           because=ORDER)  # fmt: skip
+equivalent(
+    FOLD,
+    "taken.add(name)",
+    "pass",
+    because="no two norms write the same value, after which the new initializers are named",
+)
+equivalent(FOLD, "for norm in [n for n in", "in reversed(list(", because=IN_A_ROW)
+equivalent(FOLD, "((weight, 'weight'), (bias, 'bias'))", "in reversed(list(", because=ORDER)
+equivalent(FOLD, "((weight, 'weight'), (bias, 'bias'))", "((bias, 'bias'), (", because=ORDER)
+equivalent(FOLD, "writer[norm.output[0]] = conv", "pass", because=IN_A_ROW)
+equivalent(FOLD, "writer[norm.output[0]] = conv", "writer[norm.output[-1]]", because=IN_A_ROW)
+equivalent(FOLD, "constants[tensor.name] = tensor", "pass", because=IN_A_ROW)
