@@ -256,3 +256,16 @@ def test_large_constants_cross_as_bytes():
     data = ours.encode(graph)
     assert len(data) < weights.nbytes * 1.01
     assert np.array_equal(theirs.decode(data).constants[0].value, weights)
+
+
+def test_a_model_that_an_answer_changes_is_missed_by_nobody():
+    onnx = pytest.importorskip("onnx")
+    ours, theirs = ends()
+    model = onnx.helper.make_model(onnx.helper.make_graph([], "empty", [], []))
+    got = theirs.decode(ours.encode(model))
+    theirs.look_at_arguments()
+    got.graph.name = "full"
+    with pytest.raises(Unsendable, match="has changed"):
+        theirs.look_at_arguments()
+    theirs.reset()
+    theirs.look_at_arguments()
