@@ -103,7 +103,7 @@ def bn_fold_leaves_the_rest(bn_fold):
     y = convolution(x, weights((2, 2, 1, 1)))
     norm = batch_norm(y)
     ends = [relu(relu(norm)), norm + numbers + numbers, norm * numbers, norm * 2.0]
-    ends += [y * 2.0 + numbers, relu(relu(x)), relu(y + numbers)]
+    ends += [y * 2.0 + numbers, relu(relu(x)), relu(y + numbers), norm * 1.0, norm + 0.0]
     for end in ends:
         before = Graph.of([x], [end], "rest")
         same_meaning(before, _folded(before, bn_fold(before)), spec=FOLDED[0])

@@ -12,7 +12,14 @@ import numpy as np
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import live_ops, same_meaning
-from autograder.units.u03.checks.horizontal_cases import families, left_alone, moved, product
+from autograder.units.u03.checks.horizontal_cases import (
+    families,
+    first,
+    flat,
+    left_alone,
+    moved,
+    product,
+)
 from course_lib.ir.graph.build import relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import apply, const, inp
@@ -74,7 +81,7 @@ def horizontal_makes_one_product_of_each_family(horizontal, graph):
     for end in graph.outputs:
         y = end.inputs[0]
         matmul = y if y.op == "matmul" else next(i for i in y.inputs if i.op == "matmul")
-        if end.op == "transpose":
+        if end.op != "relu":
             keys.add((matmul.inputs[0], y is matmul))
         else:
             alone, sums = alone + 1, sums + (y is not matmul)
@@ -101,13 +108,18 @@ def horizontal_leaves_the_rest(horizontal):
     return f"{len(cases)} programs with nothing to merge"
 
 
-@checks("passes.horizontal", spec="moves each slice behind the reshape")
+REWRITTEN = "moves each slice behind the reshape"
+
+
+@checks("passes.horizontal", spec=REWRITTEN)
 def horizontal_moves_slices_behind_reshapes(horizontal):
     """Three projections of two heads each: nothing has to copy a slice."""
     x = inp("x", "f32[4,6]")
     ends = [transpose(reshape(product(x, 4, k), (4, 2, 2)), (1, 0, 2)) for k in (1, 2, 3)]
     before = Graph.of([x], ends, "heads")
     after = same_meaning(before, horizontal(before))
+    if _count(after) != 1:
+        raise Wrong("Three products of x are one.", program=before, got=after, spec=REWRITTEN)
     for node in topological_order(after.outputs):
         if node.op == "reshape" and node.inputs[0].op == "slice":
             raise Wrong(
@@ -116,6 +128,7 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
                 program=before,
                 got=after,
                 marked=(value_names(after)[node],),
+                spec=REWRITTEN,
             )
     return "heads"
 
@@ -156,7 +169,11 @@ def horizontal_takes_odd_families(horizontal):
     _products(some, horizontal(some), 2, "`branches` leaves those out")
     ends = [moved(product(x, 2, k) + const(np.full(2, k, np.float32))) for k in (0, 1)]
     _products(Graph.of([x], ends), horizontal(Graph.of([x], ends)), 1, "all have a bias")
-    rest = [relu(x), relu(x), moved(moved(x)), relu(relu(x)), reshape(x, (2, 3)), x * 1.0]
+    zeros = [moved(product(x, 2, k) + const(np.zeros(2, np.float32))) for k in (0, 1)]
+    _products(Graph.of([x], zeros), horizontal(Graph.of([x], zeros)), 1, "all have a bias", 1)
+    again = Graph.of([x], [moved(x @ w), first(y0 := x @ w), moved(y0), flat(x @ v)], "again")
+    _products(again, horizontal(again), 1, "concat(w_0 .. w_n-1)", 0)
+    rest = [relu(x), relu(x), moved(moved(x)), relu(relu(x)), reshape(x, (2, 3)), x * 1.0, x + 0.0]
     with_others = Graph.of([x], [moved(x @ w), moved(x @ v), *rest], "others")
     _products(with_others, horizontal(with_others), 1, "Merge matrix products of one operand")
     many = Graph.of([x], [moved(product(x, 1 + k % 3, k)) for k in range(100)], "many")
@@ -191,6 +208,14 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
             got=after,
             spec=spec,
         )
+    columns, wanted = _columns(after), _columns(before)
+    if columns != wanted:
+        raise Wrong(
+            f"The products have {columns} columns together, not {wanted}.",
+            program=before,
+            got=after,
+            spec="concat(w_0 .. w_n-1)",
+        )
     mine = Counter(node.op for node in live_ops(after))
     if sums not in (-1, mine["add"]):
         raise Wrong(
@@ -219,6 +244,10 @@ def _rest_is_there(before: Graph, after: Graph) -> None:
 
 def _counted(ops: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {op}" for op, count in ops.items() if count)
+
+
+def _columns(graph: Graph) -> int:
+    return sum(n.type.dims[-1] for n in live_ops(graph) if n.op == "matmul")
 
 
 def _count(graph: Graph) -> int:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 from hypothesis import strategies as st
 
-from course_lib.ir.graph.build import add, expand, relu, transpose
+from course_lib.ir.graph.build import add, expand, relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, const, inp
+from course_lib.ir.graph.node import Node, apply, const, inp
 
 
 def product(x: Node, width: int, seed: int, bias: bool = False, axes: int = 1) -> Node:
@@ -26,8 +26,20 @@ def product(x: Node, width: int, seed: int, bias: bool = False, axes: int = 1) -
     return add(numbers, y) if seed % 2 else y + numbers
 
 
+def flat(y: Node) -> Node:
+    return reshape(y, (y.type.numel,))
+
+
+def first(y: Node) -> Node:
+    """The first column."""
+    return apply("slice", y, starts=(0,) * y.type.rank, stops=(*y.type.dims[:-1], 1))
+
+
 def moved(y: Node) -> Node:
     return transpose(y, (*range(y.type.rank - 2), y.type.rank - 1, y.type.rank - 2))
+
+
+_ENDS = (moved, moved, flat, first, relu)
 
 
 @st.composite
@@ -41,8 +53,7 @@ def families(draw: st.DrawFn, most: int = 4) -> Graph:
         x = operands[draw(st.integers(0, 1))]
         bias, axes = draw(st.booleans()), draw(st.integers(1, rank))
         y = product(x, draw(st.integers(1, 4)), index, bias, axes)
-        is_moved = draw(st.sampled_from((True, True, True, False)))
-        ends.append(moved(y) if is_moved else relu(y))
+        ends.append(draw(st.sampled_from(_ENDS))(y))
     return Graph.of(operands, ends, "families")
 
 

@@ -25,17 +25,20 @@ def left_alone() -> list[Case]:
 
 
 def _read_elsewhere() -> list[Case]:
-    second, returned, inside, deep = (conv_and_norm() for _ in range(4))
+    second, returned, inside, deep, other = (conv_and_norm() for _ in range(5))
     second.node("Relu", ["c"], "z")
-    for made in (inside, deep):
+    for made in (inside, deep, other):
         made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
     inside.node("If", ["yes"], "z", **branches("Relu", ["c"]))
     deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **branches("Relu", ["c"])))
+    parts = {"then_branch": branches("Relu", ["y"])["then_branch"]}
+    other.node("If", ["yes"], "z", **(branches("Relu", ["c"]) | parts))
     reader = "if somebody else reads c, or if c is an output of the graph"
     return [
         (second.model("y", "z"), "The Relu reads c, too.", reader),
         (returned.model("y", "c"), "c is an output.", reader),
         (inside.model("y", "z"), "The graphs inside the If read c.", reader),
+        (other.model("y", "z"), "One of the graphs inside the If reads c.", reader),
         (deep.model("y", "z"), "A graph inside a graph inside the If reads c.", reader),
     ]
 

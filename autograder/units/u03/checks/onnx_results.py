@@ -178,7 +178,11 @@ def _attributes(model: onnx.ModelProto) -> Counter[tuple[str, tuple[bytes, ...]]
 
 
 def nodes_of(graph: onnx.GraphProto) -> list[bytes]:
-    return sorted(node.SerializeToString(deterministic=True) for node in graph.node)
+    """The nodes, whatever their own names are: those are nobody's business."""
+    nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in graph.node]
+    for node in nodes:
+        node.ClearField("name")
+    return sorted(node.SerializeToString(deterministic=True) for node in nodes)
 
 
 def kinds(graph: onnx.GraphProto) -> Counter[str]:
@@ -195,6 +199,7 @@ def _run(model: onnx.ModelProto, like: onnx.ModelProto) -> list[Any]:
     ]
     trimmed = onnx.ModelProto()
     trimmed.CopyFrom(model)
+    trimmed.ir_version = min(model.ir_version, like.ir_version)  # make_model takes the newest
     for node in trimmed.graph.node:  # onnxruntime does not take outputs without a name
         while len(node.output) > 1 and not node.output[-1]:
             node.output.pop()
