@@ -33,6 +33,7 @@ from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, Verdict
 from autograder.wire.codec import Codec, Unsendable
+from autograder.wire.iterators import run_out
 from course_lib import exercises
 from course_lib.exercises import Slot, slot
 
@@ -78,7 +79,7 @@ def here(entry: Slot) -> Callable[..., Any]:
                 alarm(CALL, TOO_LONG),
                 counted(limit_now()),
             ):
-                result = run(*a, **k)
+                result = run_out(run(*a, **k))
         except NotImplementedError:
             raise NotAttempted from None
         except (Exception, SystemExit) as error:

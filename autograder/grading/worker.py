@@ -97,11 +97,13 @@ class Worker:
         from autograder.check.framework import BESIDE
         from autograder.check.steps import OutOfSteps, counted
         from autograder.wire.codec import Codec, Unsendable
+        from autograder.wire.iterators import run_out
         from course_lib import exercises
 
         self.pipe, self.beside = pipe, BESIDE
         self.codec = Codec(call=self.callback)
         self.unsendable, self.out_of_steps, self.counted = Unsendable, OutOfSteps, counted
+        self.run_out = run_out
         self.exercises = exercises
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
@@ -158,7 +160,7 @@ class Worker:
         plugs = self.exercises.plugs_for(name, self.plugs) | kwargs.pop(self.beside, {})
         try:
             with self.exercises.using(plugs), self.counted(steps):
-                value = self.exercises.slot(name).run(*args, **kwargs)
+                value = self.run_out(self.exercises.slot(name).run(*args, **kwargs))
         except Aborted:
             return self.send(("aborted",))
         except NotImplementedError:

@@ -49,7 +49,7 @@ _ROUNDS = 30
 def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
     """Choose an offset in bytes for every interval, so that the arena is small.
 
-    intervals  lives of values, perhaps none; `size` in bytes is a multiple of 64
+    intervals  lives of values in any order, perhaps none; `size` in bytes is a multiple of 64
     returns    {name: offset}; every offset is at least 0 and a multiple of 64, and no two values
                that are alive together share a byte
 

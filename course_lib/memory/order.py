@@ -116,8 +116,8 @@ def order(tasks: Sequence[Task]) -> list[int]:
              written by one task at most; there are no views among `reads`, but inputs and
              constants, which no task writes. A result of the program has size 0 here (`tasks` in
              liveness.py gives it its bytes): it is not in the arena
-    returns  the positions of the tasks in the new order: each once, and none before a task whose
-             value it reads
+    returns  a list of the positions of the tasks in the new order: each once, and none before a
+             task whose value it reads
 
     A value is alive from the task that writes it to the last one that reads it, both included; one
     that nobody reads is alive while it is written. `peak(tasks, order)` is the largest sum of sizes

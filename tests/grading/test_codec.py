@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import math
 import struct
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from autograder.check.programs import graphs
 from autograder.wire.codec import Codec, Unsendable
+from autograder.wire.iterators import run_out
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.build import relu, softmax, trace
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -156,6 +158,14 @@ class Magic:
 
     def __hash__(self):
         return 1
+
+
+def test_an_iterator_is_run_to_its_end_and_one_without_an_end_is_too_long():
+    assert run_out(k for k in (2, 0, 1)) == run_out(map(int, "201")) == [2, 0, 1]
+    value = {"a": range(2)}
+    assert run_out(value) is value
+    with pytest.raises(Unsendable, match="parts"):
+        Codec().encode(run_out(itertools.count()))
 
 
 @pytest.mark.parametrize("value", [Magic(), object(), iter([]), b"bytes", np.array([object()])])

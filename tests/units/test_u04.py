@@ -14,12 +14,15 @@ from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
 from autograder.units.u04.answers.lives import LIVES, random_tasks
-from autograder.units.u04.checks.layout import CASES as RELAYOUTS
-from autograder.units.u04.checks.memory import CASES, RANDOM, the_arena_is_small
+from autograder.units.u04.checks.kernels import LEGAL
+from autograder.units.u04.checks.late import ILLEGAL
+from autograder.units.u04.checks.liveness import CASES
+from autograder.units.u04.checks.offsets import RANDOM, the_arena_is_small
 from autograder.units.u04.checks.order import SMALLEST, the_peak_is_low
-from autograder.units.u04.checks.steps import ILLEGAL, LEGAL
-from autograder.units.u04.mutants import largest_first
-from autograder.units.u04.mutants.steps import least_growth_first
+from autograder.units.u04.checks.relayouts import CASES as RELAYOUTS
+from autograder.units.u04.hidden import smallest_peak
+from autograder.units.u04.mutants.memory import largest_first
+from autograder.units.u04.mutants.order import least_growth_first
 from autograder.validate import verdict_of
 from course_lib.compiler import compile as compile_graph
 from course_lib.compiler import read
@@ -108,22 +111,6 @@ def test_six_values_for_which_largest_first_needs_three_places():
     bound = lower_bound(chain)
     assert arena_size(chain, largest_first(chain)) > bound
     assert arena_size(chain, first_fit(chain)) == arena_size(chain, assign_offsets(chain)) == bound
-
-
-def smallest_peak(tasks):
-    """Over all sets of tasks that can be done first."""
-    at = {task.writes: k for k, task in enumerate(tasks)}
-    needs = [{at[v] for v in task.reads if v in at} for task in tasks]
-    everything = frozenset(range(len(tasks)))
-    readers = [{k for k in everything if j in needs[k]} for j in range(len(tasks))]
-
-    @functools.cache
-    def rest(done):
-        alive = sum(tasks[j].size for j in done if readers[j] - done)
-        ways = [k for k in everything - done if needs[k] <= done]
-        return min((max(alive + tasks[k].size, rest(done | {k})) for k in ways), default=0)
-
-    return rest(frozenset())
 
 
 def test_no_order_has_a_smaller_peak():
@@ -270,6 +257,7 @@ def test_simpler_planners_earn_a_part():
         "by_area": 3.27,
         "least_growth_first": 3.09,
         "the_best_of_all": 4,
+        "a_few_hundred_beginnings": 4,
     }
 
 

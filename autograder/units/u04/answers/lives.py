@@ -7,7 +7,7 @@
 The models run one kernel for each operation here, unfused and with every composite spelled out:
 more values, and harder to place, than what the compiler's own passes leave. Each word is one value:
 size in units of 64 bytes, first step, last step. tests/units/test_u04.py makes them again.
-Next room: autograder/units/u04/checks/memory.py, which plans them.
+Next room: autograder/units/u04/checks/offsets.py, which plans them.
 """
 
 from __future__ import annotations

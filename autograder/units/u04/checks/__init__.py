@@ -1,7 +1,7 @@
 """Visible checks of unit 4, Memory and layout.
 
 Here are the checks of the exercises that are evidence, lives and numbers; those of the library's
-functions are in memory.py, steps.py, order.py and layout.py.
+functions are in liveness.py, offsets.py, steps.py, order.py and layout.py.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def is_the_clash(clash):
 )
 def first_fit_meets_the_bound(first_fit_wins):
     """First fit needs as much as the bound says, best fit more."""
-    intervals = sequence_of(Interval, first_fit_wins(), "a list of Interval")
+    intervals = sequence_of(Interval, first_fit_wins(), "a list of Interval", ordered=True)
     text = told_plan(intervals)
     sound = all(
         whole(i.size) and whole(i.first) and whole(i.last)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.build import relayout, reshape
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
@@ -35,7 +35,8 @@ def _sink(
     join=joined,
     moved=_elementwise,
     other=in_layout,
-    one_pixel=lambda x, shape: x.type.numel == max(x.type.dims),
+    one_pixel=lambda x, shape: shape[2:] == (1, 1),
+    which=lambda layouts: layouts[0],
     dropped=True,
     kept=KEPT,
 ):
@@ -44,19 +45,20 @@ def _sink(
         if node.op == "relayout":
             return join(made)
         above = [i.attrs["src"] for i in inputs if is_relayout_to_nchw(i)]
-        if not above:
+        src = which(above) if above else None
+        if src is None:
             return made
         own = {key: getattr(node, key) for key in kept}
         if node.op == "reshape":
             x = inputs[0].inputs[0]
             flat = one_pixel(x, node.inputs[0].type.shape)
             return replace(reshape(x, node.type.shape), **own) if flat else made
-        below = moved(made, above[0]) or other(made, above[0])
+        below = moved(made, src) or other(made, src)
         if below is None:
             return made
         if node.type.rank != 4 and dropped:  # a reduction that drops h and w
             return replace(reshape(below, node.type.shape), **own)
-        return replace(relayout(replace(below, **own), above[0], "nchw"), **own)
+        return replace(relayout(replace(below, **own), src, "nchw"), **own)
 
     return graph.rebuild(visit)
 
@@ -158,3 +160,65 @@ def swept_clean(graph):
     """With what nobody uses any more taken out."""
     after = _sink(graph)
     return Graph.of(after.inputs, after.outputs, after.name)
+
+
+@alternative("passes.sink_relayouts")
+def into_the_layout_of_most_operands(graph):
+    """Where operands come from two layouts, the text leaves open which of them it is."""
+    return _sink(graph, which=lambda layouts: max(sorted(set(layouts)), key=layouts.count))
+
+
+@mutant("passes.sink_relayouts")
+def only_where_all_come_from_one_layout(graph):
+    return _sink(graph, which=lambda layouts: layouts[0] if len(set(layouts)) == 1 else None)
+
+
+@mutant("passes.sink_relayouts")
+def only_constants_are_rearranged(graph):
+    """A bias that is an input stops everything."""
+
+    def operand(i, src, result):
+        known = i.op == "constant" or is_relayout_to_nchw(i)
+        return operand_in(i, src, result) if known else None
+
+    return _sink(graph, moved=lambda node, src: _elementwise(node, src, operand))
+
+
+@mutant("passes.sink_relayouts")
+def one_pixel_of_one_image(graph):
+    return _sink(graph, one_pixel=lambda x, shape: x.type.numel == max(x.type.dims))
+
+
+@mutant("passes.sink_relayouts")
+def joins_whatever_follows(graph):
+    """Does not look whether what one of them writes is what the other one reads."""
+
+    def join(node):
+        (x,) = node.inputs
+        return (
+            relayout(x.inputs[0], x.attrs["src"], node.attrs["dst"]) if x.op == "relayout" else node
+        )
+
+    return _sink(graph, join=join)
+
+
+@mutant("passes.sink_relayouts")
+def past_a_softmax_too(graph):
+    """The channels are the last axis of nhwc: the numbers are right, and the text says no."""
+
+    def other(node, src):
+        if node.op == "softmax" and node.attrs["axis"] == 1 and src == "nhwc":
+            return apply("softmax", node.inputs[0].inputs[0], axis=3)
+        return in_layout(node, src)
+
+    return _sink(graph, other=other)
+
+
+for _old, _new, _why in [
+    ("node.inputs[0].inputs[0]", "[-1]", "a reshape and a relayout have one operand each"),
+    ("return None", "return node", "the node itself, with its own name, is what stays"),
+    ("sizes(x.type, 'reshape')", "sizes(x.type, 'relayout')", "a word in an error never raised"),
+    ("for i in inputs if", "reversed(list(inputs))", "which of two layouts it is, is left open"),
+    ("_moved(made, above[0])", "above[-1]", "which of two layouts it is, is left open"),
+]:
+    equivalent("passes.sink_relayouts", _old, _new, because=_why)

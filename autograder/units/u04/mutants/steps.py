@@ -1,18 +1,15 @@
-"""Mutants and alternatives of unit 4 for steps: may_overwrite, order."""
+"""Mutants and alternatives of unit 4 for one step: may_overwrite. Next room: order.py."""
 
 from __future__ import annotations
 
-import functools
+import itertools
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Loop, Store, Write
 from course_lib.ir.loops.walk import accesses, statements
 from course_lib.memory.in_place import reading_out
-from course_lib.memory.order import peak
-
-# ── schedule.in_place.may_overwrite ──
 
 
 def _same_type(kernel, operand):
@@ -96,6 +93,45 @@ def the_library_never_does(kernel, operand):
     return False
 
 
+@mutant("schedule.in_place.may_overwrite")
+def only_statements_side_by_side(kernel, operand):
+    """Believes that a read after a write comes right after it."""
+    if not _same_type(kernel, operand):
+        return False
+
+    def ways(stmt):
+        return {way for way, name, _ in accesses((stmt,)) if name == "out"}
+
+    def clean(body):
+        pairs = itertools.pairwise(body)
+        if any("write" in ways(one) and "read" in ways(two) for one, two in pairs):
+            return False
+        both = [s for s in body if isinstance(s, Loop) and ways(s) == {"read", "write"}]
+        through = any(d.buffer == "out" for s in both for d in carried(s))
+        return not through and all(clean(s.body) for s in both)
+
+    return clean(reading_out(kernel, operand).body)
+
+
+@alternative("schedule.in_place.may_overwrite")
+def only_what_flows_matters(kernel, operand):
+    """To write what an earlier iteration has read is no harm: only a flow dependence is."""
+    if not _same_type(kernel, operand):
+        return False
+
+    def late(body):
+        written = False
+        for stmt in body:
+            ways = {way for way, name, _ in accesses((stmt,)) if name == "out"}
+            yield written and "read" in ways
+            written = written or "write" in ways
+            if isinstance(stmt, Loop):
+                yield any(d.buffer == "out" and d.kind == "flow" for d in carried(stmt))
+                yield from late(stmt.body)
+
+    return not any(late(reading_out(kernel, operand).body))
+
+
 @alternative("schedule.in_place.may_overwrite")
 def by_running_the_indices(kernel, operand):
     """Play the loops, with sets instead of numbers: was this element written before?"""
@@ -126,23 +162,28 @@ def by_running_the_indices(kernel, operand):
 
 
 def _by_depth(body, around=()):
-    """Every access, with the loop variables called by how deep their loops lie."""
+    """Every access, with the loop variables called by how deep their loops lie, and how many there
+    are that it does not use."""
     here = {var: Affine.var(f"depth{depth}") for depth, var in enumerate(around)}
     for stmt in body:
         if isinstance(stmt, Loop):
             yield from _by_depth(stmt.body, (*around, stmt.var))
             continue
         for way, name, at in accesses((stmt,)):
-            yield way, name, tuple(i.substitute(here) if isinstance(i, Affine) else i for i in at)
+            at = tuple(i.substitute(here) if isinstance(i, Affine) else i for i in at)
+            used = [a for a in here.values() if a in at]
+            yield way, name, at, len(here) - len(used)
 
 
 @alternative("schedule.in_place.may_overwrite")
 def reads_in_order_of_text(kernel, operand):
-    """No read after a write in the text of any loop body, and equal indices everywhere."""
+    """No read after a write in the text of any loop body, equal indices everywhere, and no loop
+    that writes the same elements again."""
     found = set(_by_depth(kernel.body))
-    reads = {at for way, name, at in found if way == "read" and name == operand}
-    writes = {at for way, name, at in found if way == "write" and name == "out"}
-    if not _same_type(kernel, operand) or not set(reads) <= set(writes):
+    reads = {at for way, name, at, _ in found if way == "read" and name == operand}
+    writes = {at for way, name, at, _ in found if way == "write" and name == "out"}
+    again = any(more for way, name, _, more in found if way == "write" and name == "out")
+    if not _same_type(kernel, operand) or not reads <= writes or again:
         return False
 
     def ordered(body):
@@ -159,91 +200,8 @@ def reads_in_order_of_text(kernel, operand):
     return ordered(kernel.body)
 
 
-# ── schedule.order.order ──
-
-
-def _needs(tasks):
-    at = {task.writes: k for k, task in enumerate(tasks)}
-    return [{at[v] for v in task.reads if v in at} for task in tasks]
-
-
-def _greedy(tasks, cost):
-    """Always the ready task with the least cost."""
-    needs, done = _needs(tasks), []
-    while len(done) < len(tasks):
-        ready = [k for k in range(len(tasks)) if k not in done and needs[k] <= set(done)]
-        done.append(min(ready, key=lambda k: (cost(k, done, needs), k)))
-    return done
-
-
-def _growth(tasks):
-    def cost(k, done, needs):
-        others = [needs[j] for j in range(len(tasks)) if j not in done and j != k]
-        freed = [j for j in needs[k] if not any(j in other for other in others)]
-        return tasks[k].size - sum(tasks[j].size for j in freed)
-
-    return cost
-
-
-@mutant("schedule.order.order")
-def as_they_came(tasks):
-    return list(range(len(tasks)))
-
-
-@mutant("schedule.order.order")
-def small_ones_first(tasks):
-    return sorted(range(len(tasks)), key=lambda k: tasks[k].size)
-
-
-@mutant("schedule.order.order")
-def backwards(tasks):
-    return list(reversed(range(len(tasks))))
-
-
-@mutant("schedule.order.order")
-def names_instead_of_positions(tasks):
-    return [tasks[k].writes for k in _greedy(tasks, _growth(tasks))]
-
-
-@mutant("schedule.order.order")
-def without_the_last(tasks):
-    return _greedy(tasks, _growth(tasks))[:-1]
-
-
-@mutant("schedule.order.order")
-def big_ones_first(tasks):
-    """Legal, and often worse than the order as given."""
-    return _greedy(tasks, lambda k, done, needs: -tasks[k].size)
-
-
-@mutant("schedule.order.order")
-def worse_where_greed_fails(tasks):
-    return _greedy(tasks, _growth(tasks))
-
-
-@alternative("schedule.order.order")
-def least_growth_first(tasks):
-    """Correct, for a part of the points."""
-    found, given = _greedy(tasks, _growth(tasks)), range(len(tasks))
-    return tuple(found if peak(tasks, found) <= peak(tasks, given) else given)
-
-
-@alternative("schedule.order.order")
-def the_best_of_all(tasks):
-    """Every set of tasks that can be done, with the best way on from it."""
-    needs, everything = _needs(tasks), frozenset(range(len(tasks)))
-    readers = [{k for k in everything if j in needs[k]} for j in range(len(tasks))]
-
-    @functools.cache
-    def way(done):
-        if done == everything:
-            return 0, ()
-        alive = sum(tasks[j].size for j in done if readers[j] - done)
-        found = []
-        for k in everything - done:
-            if needs[k] <= done:
-                peak, rest = way(done | {k})
-                found.append((max(peak, alive + tasks[k].size), (k, *rest)))
-        return min(found)
-
-    return list(way(frozenset())[1])
+_FREE = (
+    "more is refused, but none of the kernels that must be found: if it cannot tell, it is False"
+)
+equivalent("schedule.in_place.may_overwrite", "if written and", "if written:", because=_FREE)
+equivalent("schedule.in_place.may_overwrite", "(stmt, Loop) and", "(stmt, Loop):", because=_FREE)

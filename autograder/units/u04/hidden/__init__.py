@@ -1,15 +1,22 @@
 """Hidden checks of unit 4: other seeds, larger runs and lives, and the answers with one value."""
 
-from autograder.check.framework import Wrong, harder, hidden
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import same_meaning
 from autograder.units.u04.answers.lives import random_lives, random_tasks
 from autograder.units.u04.checks import LAYOUTS, names
 from autograder.units.u04.checks.layout import moving, networks
-from autograder.units.u04.checks.memory import sound
-from autograder.units.u04.checks.order import legal, no_higher
+from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
+from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher
 from autograder.units.u04.checks.shared import lives, runs
 from course_lib.exercises import slot
+from course_lib.memory.liveness import Task
+from course_lib.memory.order import peak
 
 SEED = 40_961
 
@@ -52,12 +59,58 @@ def large_sets_of_lives(assign_offsets):
         sound(intervals, assign_offsets(intervals))
 
 
+@hidden("schedule.memory.assign_offsets", seed=SEED)
+def the_arena_of_other_lives_is_small(assign_offsets, rng):
+    """The arena is near the lower bound for lives that were drawn for this run."""
+    sets = [random_lives(int(seed)) for seed in rng.integers(1 << 30, size=24)]
+    mean, fraction = worth([ratio(assign_offsets, lives) for lives in sets], GOOD + 0.02)
+    return Score(
+        fraction, f"arena / lower bound: {mean:.2f} on average over {len(sets)} other sets"
+    )
+
+
 @hidden("schedule.order.order", seed=SEED)
-def orders_of_other_tasks(order):
+def orders_of_other_tasks(order, rng):
     """Legal on other tasks, and never a higher peak than as given."""
-    for seed in range(SEED, SEED + 40):
-        tasks = random_tasks(seed, 4 + seed % 12)
+    for k, seed in enumerate(rng.integers(1 << 30, size=40)):
+        tasks = random_tasks(int(seed), 4 + k % 12)
         no_higher(tasks, legal(tasks, order(tasks)))
+
+
+@hidden("schedule.order.order", seed=SEED + 1)
+def the_peak_of_other_tasks_is_low(order, rng):
+    """The peak is near the smallest that any order has, for tasks that were drawn for this run."""
+    return near_the_smallest(order, _with_better_orders(int(rng.integers(1 << 30)), 12))
+
+
+@functools.cache
+def _with_better_orders(start: int, count: int) -> dict[int, int]:
+    """Seeds of tasks for which the given order is not the best, and the smallest peak of each."""
+    found: dict[int, int] = {}
+    seed = start
+    while len(found) < count:
+        tasks = random_tasks(seed)
+        least = smallest_peak(tasks)
+        if least < peak(tasks, range(len(tasks))):
+            found[seed] = least
+        seed += 1
+    return found
+
+
+def smallest_peak(tasks: Sequence[Task]) -> int:
+    """Over all sets of tasks that can be done first."""
+    at = {task.writes: k for k, task in enumerate(tasks)}
+    needs = [{at[v] for v in task.reads if v in at} for task in tasks]
+    everything = frozenset(range(len(tasks)))
+    readers = [{k for k in everything if j in needs[k]} for j in range(len(tasks))]
+
+    @functools.cache
+    def rest(done: frozenset[int]) -> int:
+        alive = sum(tasks[j].size for j in done if readers[j] - done)
+        ways = [k for k in everything - done if needs[k] <= done]
+        return min((max(alive + tasks[k].size, rest(done | {k})) for k in ways), default=0)
+
+    return rest(frozenset())
 
 
 @hidden("u04.clash", seed=SEED)

@@ -1,33 +1,24 @@
-"""Visible checks of unit 4 for lives and addresses: liveness, assign_offsets.
+"""Visible checks of unit 4 for lives: liveness.
 
-Lives are compared with what each sentence of the specification says; a plan passes if no two living
-values share a byte, and its points depend on how large the arena is.
+Lives are compared with what each sentence of the specification says. Next room: offsets.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.answers.lives import LIVES, random_lives
+from autograder.check.framework import Wrong, checks
 from autograder.units.u04.checks.shared import (
     Run,
-    arena,
-    lives,
     runs,
     sequence_of,
     small_programs,
     told_plan,
     told_run,
-    whole,
 )
 from course_lib.ir.loops.program import owner
-from course_lib.memory.liveness import ALIGNMENT, Interval, Task
-from course_lib.memory.offsets import lower_bound
-
-# ── schedule.memory.liveness ──
+from course_lib.memory.liveness import Interval, Task
 
 # One small run for each sentence of the specification: (words, run, lives).
 CASES: list[tuple[str, Run, list[Interval]]] = [
@@ -124,13 +115,18 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
         [],
     ),
     ("the steps of a program in order", ([], {"v": "x"}, {"x", "v"}), []),
+    (
+        "with 0 bytes, too, a value has its interval",
+        ([Task("a", ("x",), 0), Task("b", ("a",), 64), Task("y", ("b",), 0)], {}, {"x", "y"}),
+        [Interval("a", 0, 0, 1), Interval("b", 64, 1, 2)],
+    ),
 ]  # fmt: skip
 
 
 LIFE = [words for words, _, _ in CASES] + [
     *("When is each value alive?", "One `Interval` for each value that needs bytes in the arena"),
     *("the steps of a program in order", "that value may be a view, too"),
-    *("values with memory of their own", "returns the intervals, in any order"),
+    *("values with memory of their own", "returns  a list of the intervals, in any order"),
     "A task writes a view if its result is stored over an operand",
     "A value is alive from the task that writes it to the last task that reads it",
 ]
@@ -211,114 +207,3 @@ def lives_work_in_the_compiler(liveness):
     for program in small_programs():
         works_in_the_compiler("schedule.memory.liveness", liveness, program)
     return "compiled"
-
-
-# ── schedule.memory.assign_offsets ──
-
-TOGETHER = "no two values that are alive together share a byte"
-RANDOM = [random_lives(100 + k) for k in range(16)]
-GOOD = 1.01  # mean of arena / lower bound from which an answer earns all points
-
-# Four lives (size / 64, first, last): a large one; two that share its addresses at another step; a
-# small one that is alive with all three, so that most planners place it last.
-NESTED = [
-    [(8, 0, 0), (4, 1, 1), (3, 1, 1), (2, 0, 1)],
-    [(4, 0, 0), (3, 1, 1), (8, 1, 1), (2, 0, 1)],
-    [(8, 2, 3), (4, 0, 1), (3, 0, 1), (1, 1, 2)],
-]
-
-
-background(
-    "schedule.memory.assign_offsets",
-    "The order in which values are placed ... No single rule for the order is best everywhere.",
-    because="advice; the score counts the result",
-)
-
-PLAN = ("no two values that are alive together share a byte", "returns    {name: offset}",
-        "every offset is at least 0 and a multiple of 64",
-        "intervals  lives of values, perhaps none")  # fmt: skip
-
-
-@checks("schedule.memory.assign_offsets", spec=PLAN)
-def neighbours_may_lie_in_each_other(assign_offsets):
-    """Two neighbours that never meet may overlap in addresses: a gap is what neither has."""
-    for rows in NESTED:
-        intervals = [Interval("pqrs"[k], 64 * n, a, b) for k, (n, a, b) in enumerate(rows)]
-        sound(intervals, assign_offsets(intervals))
-    return f"{len(NESTED)} sets of four lives"
-
-
-@checks(
-    "schedule.memory.assign_offsets", given=lives(6), examples=50, what="random lives", spec=PLAN
-)
-def living_values_share_no_byte(assign_offsets, example):
-    """Every value has an address, and two that are alive together share no byte."""
-    sound(example, assign_offsets(example))
-
-
-@checks("schedule.memory.assign_offsets", spec=PLAN)
-def there_may_be_little_to_place(assign_offsets):
-    """No value, one, one without bytes, and two that meet in one step only."""
-    one, empty = Interval("a", 64, 0, 3), Interval("b", 0, 1, 2)
-    for intervals in ([], [one], [one, empty], [one, Interval("c", 128, 3, 3)]):
-        sound(intervals, assign_offsets(intervals))
-    for program in small_programs():
-        works_in_the_compiler("schedule.memory.assign_offsets", assign_offsets, program)
-    return "small plans, compiled"
-
-
-@checks("schedule.memory.assign_offsets", spec=[*PLAN, "so that the arena is small"])
-def the_arena_is_small(assign_offsets):
-    """The arena is near the lower bound, for the four models and for random lives."""
-    ratios = {name: _ratio(assign_offsets, lives) for name, lives in LIVES.items()}
-    others = [_ratio(assign_offsets, lives) for lives in RANDOM]
-    every = [*ratios.values(), *others]
-    mean = sum(every) / len(every)
-    fraction = min(1.0, max(0.25, 1.0 - 5 * (mean - GOOD)))
-    models = ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
-    return Score(
-        fraction,
-        f"arena / lower bound: {mean:.2f} on average, {models}, {len(others)} random sets "
-        f"{sum(others) / len(others):.2f}; all points from {GOOD}, the bound is 1.00",
-    )
-
-
-def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
-    """`offsets` is a plan of these intervals in which no two living values share a byte."""
-    text = told_plan(intervals)
-    if not isinstance(offsets, Mapping):
-        got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
-        raise Wrong("The function returns a dict {name: offset}.", program=text, got=got)
-    for i in intervals:
-        at = offsets.get(i.name)
-        if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
-            raise Wrong(
-                f"The offset of {i.name} is {at!r}.",
-                program=text,
-                got=told_plan(intervals, offsets),
-                spec="every offset is at least 0 and a multiple of 64",
-            )
-    for k, a in enumerate(intervals):
-        for b in intervals[k + 1 :]:
-            few = intervals if len(intervals) <= 12 else [a, b]
-            low = max(offsets[a.name], offsets[b.name])
-            high = min(offsets[a.name] + a.size, offsets[b.name] + b.size)
-            if a.overlaps(b) and low < high:
-                raise Wrong(
-                    f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and "
-                    f"share the bytes from {low} to {high - 1}.",
-                    program=told_plan(few) + _more(intervals, few),
-                    got=told_plan(few, offsets) + _more(intervals, few),
-                    spec=TOGETHER,
-                )
-    return dict(offsets)
-
-
-def _more(intervals: list[Interval], shown: list[Interval]) -> str:
-    hidden = len(intervals) - len(shown)
-    return f"\nand {hidden} more values" if hidden else ""
-
-
-def _ratio(assign_offsets: Any, intervals: list[Interval]) -> float:
-    offsets = sound(intervals, assign_offsets(intervals))
-    return arena(intervals, offsets) / lower_bound(intervals)
