@@ -3,7 +3,7 @@
     run_out(k for k in (2, 0, 1))       ->  [2, 0, 1]
 
 It is run to its end before the call is over, so its steps and its time are the call's, and an error
-in it is an error of the answer. Any other value stays as it is. Next room: codec.py.
+in it is an error of the answer. Any other value stays as it is. Next room: writing.py.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from autograder.wire.codec import MAX_PARTS
+from autograder.wire.writing import MAX_PARTS
 
 
 def run_out(value: Any) -> Any:

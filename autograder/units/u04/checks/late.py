@@ -202,4 +202,33 @@ ILLEGAL: list[tuple[str, str, str]] = [
   }
 }""",
     ),
+    (
+        "The last loop reads each element again after it was written.",
+        "rows, such as a softmax",
+        """kernel @sum_then_twice(x0: f32[4,4], x1: f32[4,4], out: f32[4,4]) {
+  for i in 0..4 {
+    local acc: f32[]
+    acc[] = 0.0
+    for j in 0..4 {
+      acc[] += x1[i, j]
+    }
+    for k in 0..4 {
+      out[i, k] = x0[i, k] * acc[]
+      out[i, k] = x0[i, k] + 1.0
+    }
+  }
+}""",
+    ),
+    (
+        "Four numbers are no room for eight, though each is read where it is stored.",
+        "where the operand has the type of the result",
+        """kernel @concat(x0: f32[4], x1: f32[4], out: f32[8]) {
+  for i in 0..4 {
+    out[i] = x0[i]
+  }
+  for j in 0..4 {
+    out[j + 4] = x1[j]
+  }
+}""",
+    ),
 ]

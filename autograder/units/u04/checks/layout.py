@@ -119,6 +119,9 @@ def every_relayout_reaches_the_end(sink_relayouts, graph):
     in_nchw = end.type.rank == 4 and (end.op != "relayout" or end.attrs["dst"] == "nchw")
     expected = 1 if in_nchw else 0
     _at_most(expected, graph, after, f"Nothing stops a relayout here. {_count(expected)}")
+    if in_nchw and after.outputs[0].op != "relayout":
+        why = "Nothing stops a relayout here: it goes behind the last operation."
+        raise Wrong(why, program=graph, got=after, marked=(value_names(after)[after.outputs[0]],))
 
 
 def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str = "") -> None:

@@ -261,9 +261,9 @@ CASES: list[Case] = [
         1,
     ),
     (
-        "A sum over the channels is none over h and w: it stays where it is.",
-        OTHERS,
-        lambda x: relu(reduced("sum", up(x), (1,))),
+        "A relayout that changes nothing joins the one above it.",
+        JOIN,
+        lambda x: relu(relayout(up(x), "nchw", "nchw")),
         (PIXELS,),
         1,
     ),
@@ -303,13 +303,13 @@ STAYS: list[tuple[str, str, Callable[..., Any], tuple[str, ...]]] = [
     (
         "A reshape reads the pixels in the order of nchw.",
         "A reshape ends a relayout",
-        lambda x: relu(reshape(up(x), (4, 64))),
+        lambda x: (lambda r: [relu(reshape(r, (4, 64))), neg(reshape(r, (16, 16)))])(up(x)),
         (PIXELS,),
     ),
     (
-        "A sum over the rows keeps the columns: that is none over h and w.",
+        "A sum over the rows alone, over the channels or over everything is none over h and w.",
         "a reduction over h and w",
-        lambda x: relu(reduced("sum", up(x), (2,))),
+        lambda x: (lambda r: [reduced("sum", r, axes) for axes in ((2,), (1,), (1, 2, 3))])(up(x)),
         (PIXELS,),
     ),
     (
