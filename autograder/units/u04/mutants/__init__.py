@@ -140,7 +140,7 @@ def before_the_first_step():
 @alternative("u04.first_fit_wins")
 def found_at_random():
     """Draw small sets of lives until one works, as the last hint says."""
-    rng = random.Random(0)
+    rng = random.Random(56)
     while True:
         starts = sorted(rng.randint(0, 5) for _ in range(8))
         found = [
