@@ -84,8 +84,10 @@ def _traced(counter: _Counter) -> Iterator[None]:
     """Python 3.11: a trace function. A debugger's or a coverage's is back afterwards."""
 
     def local(frame: Any, event: str, _: Any) -> Any:
-        if event == "line":
-            counter.step()
+        if event == "line":  # `counter.step()`, written out: this runs for every line
+            counter.left -= 1
+            if counter.left < 0:
+                raise OutOfSteps
         return local
 
     before = sys.gettrace()

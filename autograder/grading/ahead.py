@@ -33,28 +33,27 @@ class Prepared:
     """A call as a message, with the numbers that its nodes have on the wire."""
 
     args: tuple
+    steps: int | None
     data: bytes
     codec: Codec
 
 
 def prepared(name: str, args: tuple, kwargs: dict) -> Prepared | None:
-    """The call as a message; None if it passes a function, which would call back, or if its steps
-    are counted: then each call has its own limit."""
-    if limit_now() is not None:
-        return None
-    codec = Codec()
+    """The call as a message, with the steps that it may take; None if it passes a function, which
+    would call back."""
+    codec, steps = Codec(), limit_now()
     try:
-        data = codec.encode(("call", name, args, kwargs, None))
+        data = codec.encode(("call", name, args, kwargs, steps))
     except Unsendable:
         return None
-    return None if codec.functions else Prepared(args, data, codec)
+    return None if codec.functions else Prepared(args, steps, data, codec)
 
 
-def identity(args: tuple, kwargs: dict) -> tuple[int, ...] | None:
-    """The same for the same arguments; None if one of them may have changed in between."""
+def identity(args: tuple, kwargs: dict, steps: int | None) -> tuple[int | None, ...] | None:
+    """The same for the same call; None if one of its arguments may have changed in between."""
     if kwargs or not all(isinstance(a, UNCHANGING) for a in args):
         return None
-    return tuple(map(id, args))
+    return steps, *map(id, args)
 
 
 @functools.cache

@@ -61,7 +61,7 @@ class Worker:
         self.codec = Codec()
         self.printed = ""
         self.received = bytearray()
-        self.foreseen: dict[tuple[int, ...] | None, Prepared] = {}
+        self.foreseen: dict[tuple[int | None, ...] | None, Prepared] = {}
         self.early: dict[bytes, list[bytes]] = {}  # by call: replies to calls made ahead of time
         self.asked = 0  # calls since then that were not among them
         self.limit = self.used = self.spent = self.slept = self.waited = self.looked = 0.0
@@ -123,7 +123,7 @@ class Worker:
         self.printed = ""
         self.codec.reset()
         steps = limit_now()
-        known = self.foreseen.get(identity(args, kwargs)) if steps is None else None
+        known = self.foreseen.get(identity(args, kwargs, steps))
         if known is None:
             data = self.codec.encode(("call", name, args, kwargs, steps))
         else:
@@ -146,7 +146,7 @@ class Worker:
         """Make these calls. Their replies are kept, and are what `call` finds when it is asked.
         Returns a digest of all of them; from now on `asked` counts the calls that find none."""
         self.early, self.asked, digest = {}, 0, hashlib.sha256()
-        self.foreseen = {identity(call.args, {}): call for call in calls}
+        self.foreseen = {identity(call.args, {}, call.steps): call for call in calls}
         self.foreseen.pop(None, None)
         for batch in batches([call.data for call in calls]):
             frames = [frame(data, NEW_CALL | MORE) for data in batch[:-1]]

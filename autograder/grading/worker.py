@@ -19,6 +19,7 @@ Next room: sandbox.py, the other end.
 from __future__ import annotations
 
 import builtins
+import gc
 import io
 import linecache
 import os
@@ -263,6 +264,7 @@ def main() -> None:
     lock(int(uid), LIMITS)
     if how == "branch":
         zygote.confirm()
+    gc.set_threshold(100_000, 20, 50)  # graphs hold no cycles: looking for some takes a tenth
     worker.serve()
 
 

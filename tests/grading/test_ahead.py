@@ -58,10 +58,12 @@ def test_a_check_asks_for_what_was_foreseen(verdict_of, monkeypatch):
 def test_arguments_that_may_change_are_compared_by_content():
     graph = trace(lambda x: relu(x), "f32[4]")
     numbers = [1, 2]
-    assert identity((graph, 3), {}) == (id(graph), id(3)) and identity((numbers,), {}) is None
+    assert identity((graph, 3), {}, None) == (None, id(graph), id(3))
+    assert identity((graph, 3), {}, 7) != identity((graph, 3), {}, 8)
+    assert identity((numbers,), {}, None) is None
     first = prepared("u99.sweep", (numbers,), {})
     numbers.append(3)
     second = prepared("u99.sweep", (numbers,), {})
     assert first is not None and second is not None and first.data != second.data
     assert prepared("u99.sweep", (print,), {}) is None, "a function calls back: not ahead of time"
-    assert ahead.identity((graph,), {"seed": 1}) is None
+    assert ahead.identity((graph,), {"seed": 1}, None) is None
