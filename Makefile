@@ -1,6 +1,7 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
-#           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ENGINE=dask or dask://HOST:PORT
+#           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ROSTER=roster.csv
+#           ENGINE=dask or dask://HOST:PORT
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -10,6 +11,7 @@ COURSE ?= course
 UNIT ?=
 EXERCISE ?=
 SUBMISSIONS ?=
+ROSTER ?=
 SANDBOX ?=
 SEED ?=
 JOBS ?=
@@ -24,7 +26,7 @@ SETUP = @$(PYTHON) scripts/setup_env.py --venv $(VENV) --torch $(TORCH) --extras
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 
 .DEFAULT_GOAL := help
-.PHONY: help lab prepare test fuzz lint site release grade validate bench clean
+.PHONY: help lab prepare test fuzz lint site release grade regrade validate bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -58,12 +60,20 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder release $(if $(UNIT),--unit $(UNIT)) --into build/release
 
+grade regrade: GRADING = --submissions $(SUBMISSIONS) --out build/grades \
+  $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(SEED),--seed $(SEED)) \
+  $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
+  $(if $(filter none,$(SANDBOX)),--no-sandbox)
+
 grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/
-	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make grade SUBMISSIONS=dir))
+	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make $@ SUBMISSIONS=dir))
 	$(SETUP) torch,llvm,lab,grade$(if $(ENGINE),$(COMMA)cluster)
-	$(PY) -m autograder grade --submissions $(SUBMISSIONS) --out build/grades \
-	  $(if $(UNIT),--unit $(UNIT)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
-	  $(if $(ENGINE),--engine $(ENGINE)) $(if $(filter none,$(SANDBOX)),--no-sandbox)
+	$(PY) -m autograder $@ $(GRADING)
+
+regrade: ## the same after a check was mended: whose points change, and why, in changes.csv
+	$(if $(SUBMISSIONS),,$(error Say where the submissions are: make $@ SUBMISSIONS=dir))
+	$(SETUP) torch,llvm,lab,grade$(if $(ENGINE),$(COMMA)cluster)
+	$(PY) -m autograder $@ $(GRADING)
 
 validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) tell right from wrong?
 	$(SETUP) torch,llvm,lab,grade

@@ -67,6 +67,17 @@ def test_grading_nothing_says_how_to_name_the_submissions(root):
     assert "make grade SUBMISSIONS=dir" in result.stderr
 
 
+def test_grading_passes_on_what_is_set(root):
+    """And `regrade` is the same command with another name, which compares."""
+    settings = ["SUBMISSIONS=in", "ROSTER=r.csv", "UNIT=2", "SEED=7", "JOBS=3", "SANDBOX=none"]
+    wanted = "--roster r.csv --seed 7 --jobs 3 --no-sandbox"
+    for target in ("grade", "regrade"):
+        said = make(root, "--dry-run", target, *settings).stdout
+        begin = f"-m autograder {target} --submissions in --out build/grades --unit 2 "
+        assert begin + wanted in " ".join(said.split())
+        assert f"make {target} SUBMISSIONS=dir" in make(root, target).stderr
+
+
 def test_every_file_that_the_readme_links_to_exists(root, readme):
     links = re.findall(r"\]\(([^)#:]+)\)", readme)
     assert links
