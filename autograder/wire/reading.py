@@ -82,13 +82,14 @@ class Reader:
         if kind in ("list", "tuple"):
             parts = [self.unpack(part) for part in body]
             return parts if kind == "list" else tuple(parts)
-        if kind in ("set", "dict"):
+        if kind in ("set", "frozenset", "dict"):
             self.keys += len(body)
             if self.keys > MAX_KEYS:
                 raise Unsendable(f"sets and dicts of more than {MAX_KEYS:,} keys together")
             if kind == "dict":
                 return {self.unpack(k): self.unpack(v) for k, v in body}
-            return {self.unpack(part) for part in body}
+            parts = (self.unpack(part) for part in body)
+            return set(parts) if kind == "set" else frozenset(parts)
         if kind == "float":
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
         if kind == "array":

@@ -10,9 +10,12 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.programs import graphs
 from autograder.check.properties import a_number
-from autograder.units.u01.checks import AXES, recorded, same_reasons, value_name
-from autograder.units.u01.checks.order import faulty
+from autograder.units.u01.checks.defined import faulty
+from autograder.units.u01.checks.numbers import value_name
 from autograder.units.u01.checks.programs import rows_of
+from autograder.units.u01.checks.recording import recorded
+from autograder.units.u01.checks.redundancy import same_reasons
+from autograder.units.u01.checks.windows import AXES, LONG, exact_on_a_long_axis
 from course_lib.exercises import slot
 
 SEED = 10_453
@@ -140,3 +143,12 @@ def is_right_on_real_layers(positions):
     """The first convolution and the first pooling of ResNet-18."""
     if positions(224, 7, 2, 1, 3, 3) != 112 or positions(112, 3, 2, 1, 1, 1) != 56:
         raise Wrong("conv1 makes 112 of 224, the pooling behind it 56.")
+
+
+@hidden("ir.windows.positions", seed=SEED, spec=LONG)
+def is_exact_on_other_long_axes(positions, rng):
+    """Axes of up to 10**18 elements, drawn for this run."""
+    for _ in range(5):
+        size, *others = (int(n) for n in rng.integers([10**14, 1, 1, 1, 0, 0], [10**18, *[99] * 5]))
+        exact_on_a_long_axis(positions, size, *others)
+    return "long axes"

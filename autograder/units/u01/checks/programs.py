@@ -13,6 +13,8 @@ _SIDE = "A number may stand on either side: `2.0 - x` is a sub, not a neg and an
 _TWICE = "what is computed twice is there twice"
 _ORDER = "in the order in which Python performs them"
 _UNREAD = "what nobody reads is there"
+_KNOWS = "It uses + - * / and the sign - on its parameters, and what Python knows besides"
+_ONE = "It returns one value or a tuple of values"
 
 # (source, number of parameters, rows, what it returns, words of the specification)
 RECORDINGS: list[tuple[str, int, list[str], list[str], str]] = [
@@ -37,6 +39,11 @@ RECORDINGS: list[tuple[str, int, list[str], list[str], str]] = [
      ["#1", "#2", "#3", "#4", "#5"], _NO_MORE),
     ("lambda x, y: y", 2, [], ["y"], "an input for each parameter"),
     ("lambda x: x * 5.0 if 2 > 1 else -x", 1, ["mul x 5.0"], ["#0"], _NO_MORE),
+    ("lambda x, y: [x * 2.0, y][1]", 2, ["mul x 2.0"], ["y"], _UNREAD),
+    ("lambda a, b: b - a * b", 2, ["mul x y", "sub y #0"], ["#1"], _ORDER),
+    ("lambda x, y: ((lambda k: k - y)(x / 2.0), 3 - x)", 2,
+     ["div x 2.0", "sub #0 y", "sub 3.0 x"], ["#1", "#2"], _KNOWS),
+    ("lambda x: (x,)", 1, [], ["x"], _ONE),
     ("lambda x: sum(x * k for k in (1.0, 2.0))", 1,
      ["mul x 1.0", "add 0.0 #0", "mul x 2.0", "add #1 #2"], ["#3"], _ORDER),
 ]  # fmt: skip
@@ -55,6 +62,11 @@ def rows_of(graph: Graph) -> tuple[list[str], list[str]]:
     return rows, [names[node] for node in graph.outputs]
 
 
+_WEIGHTS = "Constants and weights are no inputs"
+_SIZES = "So are all sizes"
+_REASON = "What need not run for every image: a dict from the result of a line to the reason"
+_LINES = "`lines` is a program as an ONNX file has it, in order"
+_NONE = "Lines without a reason are not in the dict"
 _FIXED = "no data get from an input to this line"
 _TYPE = "Two operations read only the type of an operand"
 _COPY = "the operation is `Identity`"
@@ -68,17 +80,17 @@ Line = tuple[str, str, list[str]]
 # (lines, reasons, what is wrong otherwise, words of the specification); inputs are x and y
 PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
     ([("a", "Relu", ["x"]), ("b", "Add", ["a", "w"])], {},
-     "Both lines compute with the image.", "Lines without a reason are not in the dict"),
+     "Both lines compute with the image.", _NONE),
     ([("a", "Constant", []), ("b", "Add", ["x", "a"])], {"a": "fixed"},
-     "A constant is the same for every image.", _FIXED),
+     "A constant is the same for every image.", _WEIGHTS),
     ([("a", "Transpose", ["w"]), ("b", "Relu", ["a"]), ("c", "MatMul", ["x", "b"])],
      {"a": "fixed", "b": "fixed"},
-     "a is the same for every image, so b is too; c reads the image.", _FIXED),
+     "a is the same for every image, so b is too; c reads the image.", _LINES),
     ([("a", "Relu", ["x"]), ("b", "Mul", ["w", "a"]), ("c", "Add", ["b", "w"])], {},
      "One operand that depends on the image is enough.", _FIXED),
     ([("a", "Shape", ["x"]), ("b", "Expand", ["w", "a"]), ("c", "Add", ["y", "b"])],
      {"a": "fixed", "b": "fixed"},
-     "All sizes are known, so the shape of x is the same for every image, and so is b.", _TYPE),
+     "All sizes are known, so the shape of x is the same for every image, and so is b.", _SIZES),
     ([("a", "CastLike", ["w", "x"]), ("b", "Add", ["x", "a"])], {"a": "fixed"},
      "a casts a weight to the type of x; no number of x gets into it.", _TYPE),
     ([("a", "CastLike", ["x", "w"]), ("b", "Add", ["a", "y"])], {},
@@ -104,6 +116,9 @@ PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
     ([("c", "Conv", ["x", "w"]), ("a", "Identity", ["c"]),
       ("b", "BatchNormalization", ["a", *_NORM])],
      {"a": "copy"}, "b reads a, and a is no convolution.", _ABSORBED),
+    ([("c", "Conv", ["x", "w"]), ("a", "Relu", ["c"]),
+      ("b", "BatchNormalization", ["a", *_NORM])],
+     {}, "b reads a, and a is no convolution: the Relu comes before the scale.", _ABSORBED),
     ([("a", "Relu", ["x"]), ("b", "BatchNormalization", ["a", *_NORM])], {},
      "There is no convolution before b.", _ABSORBED),
     ([("c", "Conv", ["x", "w"]), ("n", "InstanceNormalization", ["c", "s", "o"])], {},

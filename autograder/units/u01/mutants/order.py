@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from graphlib import TopologicalSorter
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 
 # ── ir.graph.topological_order ──
 
@@ -167,6 +167,31 @@ def right_to_left(roots, done=frozenset()):
     return tuple(order)
 
 
+@mutant("ir.graph.topological_order")
+def again_from_the_top(roots, done=frozenset()):
+    """Walks down to a node whose operands are placed, then starts again: the stand-in."""
+    order = {}
+    for root in roots:
+        while root not in order and root not in done:
+            node = root
+            while waits := [i for i in node.inputs if i not in order and i not in done]:
+                node = waits[0]
+            order[node] = None
+    return list(order)
+
+
+equivalent("ir.graph.topological_order", "for root in roots:", "in reversed(list(roots)):",
+           because="any order is right")  # fmt: skip
+equivalent("ir.graph.topological_order", "in reversed(node.inputs)", "in node.inputs",
+           because="any order is right")  # fmt: skip
+equivalent(
+    "ir.graph.topological_order",
+    "continue",
+    "pass",
+    because="the node is placed by then, so all that is pushed again is passed over",
+)
+
+
 # ── ir.verify.misplaced ──
 
 
@@ -280,3 +305,33 @@ def with_a_dict_of_positions(nodes):
             return place
         position[node] = place
     return None
+
+
+@mutant("ir.verify.misplaced")
+def compares_all_pairs(nodes):
+    """Right, after 50 million comparisons for 10,000 nodes."""
+    for place, node in enumerate(nodes):
+        missing = set(node.inputs)
+        for other in nodes[:place]:
+            missing.discard(other)
+            if other is node:
+                return place
+        if missing:
+            return place
+    return None
+
+
+@mutant("ir.verify.misplaced")
+def inputs_stand_on_top(nodes):
+    """An input below an operation is misplaced to it; the text says nothing of it."""
+    seen, computed = set(), False
+    for place, node in enumerate(nodes):
+        if node in seen or not seen.issuperset(node.inputs) or (computed and node.op == "input"):
+            return place
+        seen.add(node)
+        computed = computed or node.op != "input"
+    return None
+
+
+equivalent("ir.verify.misplaced", "return None", "pass",
+           because="a function that ends returns None")  # fmt: skip

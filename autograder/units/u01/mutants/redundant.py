@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 
 
 def _reasons(lines, inputs, outputs, *, types=True, readers=True, weights=True, results=True):
@@ -157,3 +157,13 @@ def by_asking_backwards(lines, inputs, outputs):
 @alternative("u01.redundant")
 def with_the_parts_together(lines, inputs, outputs):
     return _reasons(lines, inputs, outputs)
+
+
+equivalent(
+    "u01.redundant",
+    "('', []))",
+    "([], ''))",
+    because="what is no line has another op than Conv, and then nobody asks for its operands",
+)
+equivalent("u01.redundant", "[*weights[1:], *operands[1:]]", "[*operands[1:], *weights[1:]]",
+           because="names are looked up in any order")  # fmt: skip

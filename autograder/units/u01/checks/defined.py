@@ -1,0 +1,183 @@
+"""Checks of unit 1 for the definitions of a program.
+
+Programs with a fault are made from right ones, and the place of the fault is known because it was
+put there. Next room: recording.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.programs import diamond, graphs
+from autograder.check.steps import with_steps
+from autograder.units.u01.checks.order import X, Y
+from autograder.units.u01.checks.plugs import in_the_compiler
+from course_lib.ir.graph.build import neg, relu, select, trace
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.verify import verify
+
+
+@st.composite
+def faulty(draw: Any, size: int = 8) -> tuple[list[Node], int | None]:
+    """A program, and the position of its first misplaced node (None: there is none)."""
+    nodes = list(draw(graphs(size=size)).nodes)
+    kind = draw(st.sampled_from(["none", "twice", "gone", "late"]))
+    reads = [(n, min(k for k, r in enumerate(nodes) if n in r.inputs))
+             for n in nodes if any(n in r.inputs for r in nodes)]  # fmt: skip
+    if kind == "twice":
+        first = draw(st.integers(0, len(nodes) - 1))
+        place = draw(st.integers(first + 1, len(nodes)))
+        return [*nodes[:place], nodes[first], *nodes[place:]], place
+    if kind == "none" or not reads:
+        return nodes, None
+    node, reader = draw(st.sampled_from(reads))
+    rest = [n for n in nodes if n is not node]
+    if kind == "gone":
+        return rest, reader - 1
+    later = draw(st.integers(reader, len(rest)))
+    return [*rest[:later], node, *rest[later:]], reader - 1
+
+
+FIRST = "The position of the first node that may not stand where it stands; None if all may"
+LINES = "`nodes` is a program, from its first line (position 0) to its last"
+ONCE = "it stands nowhere before it: every value is defined once"
+BEFORE = "all of its operands stand before it: a value is defined before it is read"
+SECOND = "Of a value that is defined twice, the second position is the wrong one"
+OBJECTS = (
+    "Nodes are the same value only if they are the same object: two nodes that compute the same"
+)
+NAMES = "Names do not count: they may be empty, and two nodes may share one"
+ONE_WALK = "One walk is enough. Whoever compares all pairs compares 50 million for 10,000 nodes"
+
+
+@checks("ir.verify.misplaced", spec=[FIRST, LINES, ONCE, BEFORE, SECOND, OBJECTS, NAMES])
+def finds_the_first_of_them(misplaced):
+    """Right programs, a value read too early, defined twice, defined nowhere."""
+    y = relu(X)
+    z = neg(y)
+    twin = relu(X)
+    named = replace(relu(X), name="x")  # as the input is called
+    also = replace(neg(X), name="x")
+    three = select(apply("lt", X, y), y, twin)
+    two = const(2.0)
+    programs = (
+        ([X, y, z], None, FIRST),
+        ([X, y, y + X, z], None, FIRST),
+        ([], None, FIRST),
+        ([X], None, FIRST),
+        ([X, y, twin, y * twin], None, OBJECTS),
+        ([X, X2 := inp("x", "f32[4]"), X + X2], None, NAMES),
+        ([X, named, also, named + also], None, NAMES),
+        ([X, named, neg(also)], 2, NAMES),
+        ([X, y, y * y], None, BEFORE),
+        ([X, y, Y, y + Y], None, FIRST),
+        ([X, two, y, const(2.0), z], None, FIRST),
+        ([X, y, Y, z, Y], 4, ONCE),
+        ([X, z, y], 1, BEFORE),
+        ([y, X], 0, BEFORE),
+        ([y], 0, BEFORE),
+        ([X, y, neg(twin)], 2, BEFORE),
+        ([X, y + Y, Y], 1, BEFORE),
+        ([X, X * two, two], 1, BEFORE),
+        ([X, y, twin, three.inputs[0], three], None, BEFORE),
+        ([X, y, three.inputs[0], three, twin], 3, BEFORE),
+        ([X, y, z, y], 3, SECOND),
+        ([X, X], 1, ONCE),
+        ([X, two, X * two, two], 3, ONCE),
+        ([X, y, X, z], 2, ONCE),
+        ([X, y, y, neg(twin)], 2, FIRST),
+        ([X, neg(twin), y, y], 1, FIRST),
+        ([X, y, y, neg(twin), z, z], 2, FIRST),
+    )  # fmt: skip
+    for nodes, place, spec in programs:
+        placed_at(misplaced, nodes, place, spec)
+    return f"{len(programs)} small programs"
+
+
+@checks("ir.verify.misplaced", given=faulty(), examples=15, what="random lists of nodes",
+        spec=[FIRST, ONCE, BEFORE])  # fmt: skip
+def finds_faults_in_random_programs(misplaced, example):
+    """A value moved below its first reader, written twice, or left out."""
+    nodes, place = example
+    placed_at(misplaced, nodes, place, FIRST)
+
+
+@checks("ir.verify.misplaced", spec=[ONE_WALK, FIRST])
+def takes_long_programs(misplaced):
+    """2,000 operations and one of them again; a value that is doubled 60 times."""
+    nodes = [X, *(relu(X) for _ in range(LONG))]
+    few = with_steps(misplaced, 200_000, f"{LONG:,} operations", "are all pairs compared?")
+    got = few([*nodes, nodes[900]])
+    if got != len(nodes):
+        raise Wrong(f"{LONG:,} operations are in order; then one of them comes again.",
+                    program=f"an input, {LONG:,} relu of it, the one at position 900 again",
+                    got=repr(got)[:200], expected=str(len(nodes)), spec=FIRST)  # fmt: skip
+    doubled = [X]
+    for _ in range(60):
+        doubled.append(doubled[-1] + doubled[-1])
+    few = with_steps(misplaced, 20_000, "180 operations", "it is enough to look at the operands")
+    for program, what in (
+        (doubled, "a value that is doubled 60 times"),
+        (list(diamond().nodes), "60 values, each read by two operations"),
+    ):
+        if few(program) is not None:
+            raise Wrong("Nothing is misplaced here.", program=what, spec=FIRST)
+    return f"{LONG:,} operations"
+
+
+LONG = 2000
+
+
+@checks("ir.verify.misplaced", spec=[FIRST, BEFORE])
+def verifies_what_passes_make(misplaced):
+    """With your function, the compiler accepts what is right and refuses what is not."""
+    graph = trace(lambda x: neg(relu(x)) * 2.0, "f32[4]")
+    turned = replace(graph, nodes=graph.nodes[::-1])
+    with in_the_compiler("ir.verify.misplaced", misplaced):
+        for one, right in ((graph, True), (turned, False)):
+            try:
+                verify(one)
+            except ValueError as error:
+                if right:
+                    raise Wrong(f"This graph is well formed. The verifier says: {error}",
+                                program=one, spec=FIRST) from None  # fmt: skip
+            else:
+                if not right:
+                    raise Wrong("These nodes are out of order, and the verifier accepts them.",
+                                program=listed(list(one.nodes)),
+                                spec=BEFORE)  # fmt: skip
+    return "in the verifier"
+
+
+def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -> None:
+    got = misplaced(list(nodes))
+    is_place = isinstance(got, (int, np.integer)) and not isinstance(got, (bool, np.bool_))
+    if got is not None and not is_place:
+        raise Wrong("The result is a position or None.", got=repr(got)[:200], spec=FIRST)
+    if got != place:
+        raise Wrong(
+            "Nothing is misplaced in this program."
+            if place is None
+            else f"The first node that may not stand where it stands is at position {place}.",
+            program=listed(nodes),
+            got=repr(got),
+            expected=repr(place),
+            spec=spec,
+        )
+
+
+def listed(nodes: list[Node]) -> str:
+    """The program with positions; it may be one that no Graph can be."""
+    names: dict[Node, str] = {}
+    for node in [*nodes, *(i for n in nodes for i in n.inputs)]:
+        names.setdefault(node, f"%{node.name or len(names)}")
+    lines = []
+    for place, node in enumerate(nodes):
+        operands = ", ".join(names[i] for i in node.inputs)
+        lines.append(f"{place}: {names[node]} = {node.op}({operands})")
+    return "\n".join(lines) or "(no nodes)"

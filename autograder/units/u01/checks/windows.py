@@ -1,0 +1,97 @@
+"""Checks of unit 1 for the positions of a window. Next room: order.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.properties import a_number
+from autograder.check.steps import with_steps
+from autograder.units.u01.checks.plugs import in_the_compiler
+from course_lib.ir.graph.node import apply, inp
+
+AXES = st.tuples(
+    st.integers(0, 12), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3),
+    st.integers(0, 3), st.integers(0, 3),
+)  # fmt: skip
+
+
+HOW_MANY = "How many positions a window has along one axis"
+AXIS = "The axis has `size` elements, and padding of `low` elements before and `high` after them"
+READS = (
+    "The window reads `kernel` elements, each `dilation` after the one before it (1: neighbours)"
+)
+MOVES = "It begins at the first element of the padding and moves on by `stride` elements each time"
+LIES = "At every position all that it reads lies on the axis or its padding"
+NONE = "A window that does not fit even once has 0 positions"
+LONG = "Do not count: an axis of 10**18 elements takes no longer, and the answer is exact"
+
+background("ir.windows.positions", "`size`, `low` and `high` are 0 or more, the other numbers 1 or",
+           because="what nobody asks for")  # fmt: skip
+
+
+@checks("ir.windows.positions", given=AXES, examples=40, what="random windows",
+        spec=[HOW_MANY, AXIS, READS, MOVES, LIES, NONE])  # fmt: skip
+def counts_the_positions(positions, case):
+    """As many positions as there are when the window is moved along."""
+    size, kernel, stride, dilation, low, high = case
+    got = positions(size, kernel, stride, dilation, low, high)
+    last = size + high - dilation * (kernel - 1)  # the window must begin before this
+    wanted = len(range(-low, last, stride))
+    if a_number(got, unit="positions") != wanted:
+        raise Wrong(
+            "Moving the window along the axis gives another number.",
+            program=f"positions(size={size}, kernel={kernel}, stride={stride}, "
+            f"dilation={dilation}, low={low}, high={high})",
+            got=f"{got}",
+            expected=f"{wanted}",
+            spec=NONE if wanted == 0 else LIES,
+        )
+    whole(got)
+
+
+@checks("ir.windows.positions", spec=[LONG, HOW_MANY])
+def does_not_count(positions):
+    """An axis of 10**18 elements."""
+    exact_on_a_long_axis(positions, 10**18, 7, 3, 1, 3, 3)
+    return "a long axis"
+
+
+def exact_on_a_long_axis(positions: Any, *numbers: int) -> None:
+    """The exact number, in few steps, for (size, kernel, stride, dilation, low, high)."""
+    size, kernel, stride, dilation, low, high = numbers
+    few = with_steps(positions, 5_000, "one axis", "positions are computed, not counted")
+    got = few(*numbers)
+    whole(got)
+    wanted = len(range(0, low + size + high - dilation * (kernel - 1), stride))
+    if got != wanted:
+        near = abs(int(got) - wanted) < 1000
+        raise Wrong("Nearly: a float has no room for so many digits, and / makes one."
+                    if near else "Moving the window along the axis gives another number.",
+                    program=f"positions({size}, {kernel}, {stride}, {dilation}, {low}, {high})",
+                    got=f"{got}", expected=f"{wanted}", spec=LONG)  # fmt: skip
+
+
+@checks("ir.windows.positions", spec=HOW_MANY)
+def infers_types_in_the_compiler(positions):
+    """With your function, the compiler knows the types of convolutions and poolings."""
+    x, w = inp("x", "f16[1,3,17,9]"), inp("w", "f16[4,3,3,2]")
+    with in_the_compiler("ir.windows.positions", positions):
+        windows = {"strides": (2, 3), "dilations": (3, 1), "pads": (2, 0, 1, 4)}
+        made = apply("max_pool", apply("conv", x, w, **windows), kernel=(3, 2))
+    if str(made.type) != "f16[1,4,5,3]":
+        raise Wrong("A convolution and a pooling of f16[1,3,17,9] have another type.",
+                    program="max_pool(conv(x, w, strides=[2, 3], dilations=[3, 1], "
+                    "pads=[2, 0, 1, 4]), kernel=[3, 2]), w: f16[4,3,3,2]",
+                    got=str(made.type), expected="f16[1,4,5,3]",
+                    spec=HOW_MANY)  # fmt: skip
+    return "types of convolutions"
+
+
+def whole(got: Any) -> None:
+    if not isinstance(got, (int, np.integer)):
+        raise Wrong("A number of positions is an int: sizes of tensors are.", got=repr(got)[:200],
+                    spec=HOW_MANY)  # fmt: skip
