@@ -75,13 +75,8 @@ class Writer:
         if isinstance(value, Mapping):
             items = value.items()
             return {"dict": [[self.pack(k, depth + 1), self.pack(v, depth + 1)] for k, v in items]}
-<<<<<<< HEAD
-        for kinds, name in ((LISTS, "list"), (tuple, "tuple"), ((set, frozenset), "set")):
+        for kinds, name in COLLECTIONS.items():
             if isinstance(value, kinds):
-=======
-        for kind, name in COLLECTIONS.items():
-            if isinstance(value, kind):
->>>>>>> bcccaa9 (Unit 1: every sentence names its check; walks begun again and compared pairs are counted; a frozenset stays one on the wire)
                 return {name: [self.pack(v, depth + 1) for v in value]}
         return self.pack_ir(value, depth)
 
