@@ -162,7 +162,8 @@ def _set_free(zygote: Zygote) -> None:
         _free.pop(0).close()
 
 
-def _close_all() -> None:
+def close_all() -> None:
+    """End the zygotes that wait for work."""
     while _free:
         _free.pop().close()
 
@@ -174,5 +175,5 @@ def _forget() -> None:
     _free.clear()
 
 
-atexit.register(_close_all)
+atexit.register(close_all)
 os.register_at_fork(after_in_child=_forget)

@@ -25,6 +25,7 @@ from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.page import feedback_page
 from autograder.grading.program import Unreadable, read
+from autograder.process.branch import close_all
 from autograder.process.start import hide, mode, protected, trust_ours
 
 UNIT = Path(__file__).resolve().parents[1] / "attack_unit"
@@ -78,7 +79,8 @@ def places(tmp_path_factory) -> dict[str, Path]:
 
 
 def state(places: dict[str, Path]) -> tuple:
-    """What an attack must not change."""
+    """What an attack must not change. What waits for the next submission is none of it."""
+    close_all()
     files = {p: p.read_bytes() for p in places["SECRET"].parent.rglob("*") if p.is_file()}
     running = [p.name() for p in psutil.Process().children(recursive=True)]
     handler = signal.getsignal(signal.SIGALRM)
