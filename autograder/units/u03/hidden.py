@@ -23,25 +23,25 @@ harder(
     "bn_fold_leaves_a_convolution_and_a_bias",
     seed=SEED,
     given=blocks(most=4),
-    examples=40,
+    examples=25,
 )
 harder(
     "passes.bn_fold",
     "bn_fold_folds_what_it_can",
     seed=SEED + 6,
     given=mixed_blocks(most=6),
-    examples=40,
+    examples=25,
 )
-harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=40)
-harder(FOLD, "onnx_fold_folds_what_it_can", seed=SEED + 3, given=mixtures(most=6), examples=60)
+harder(FOLD, "onnx_fold_folds_all", seed=SEED + 1, given=models(most=5), examples=25)
+harder(FOLD, "onnx_fold_folds_what_it_can", seed=SEED + 3, given=mixtures(most=6), examples=35)
 harder(
     "passes.fuse",
     "fuse_puts_each_node_into_its_group",
     seed=SEED + 2,
     given=asked(size=20),
-    examples=60,
+    examples=40,
 )
-harder("passes.fuse", "fuse_groups_convolutions", seed=SEED + 5, given=images(12), examples=40)
+harder("passes.fuse", "fuse_groups_convolutions", seed=SEED + 5, given=images(12), examples=25)
 harder(
     "passes.horizontal",
     "horizontal_makes_one_product_of_each_family",
