@@ -17,4 +17,10 @@ from autograder.wire.writing import MAX_PARTS
 
 def run_out(value: Any) -> Any:
     """An iterator as a list, which one part too many for a message ends; anything else itself."""
-    return list(itertools.islice(value, MAX_PARTS + 1)) if isinstance(value, Iterator) else value
+    if not isinstance(value, Iterator):
+        return value
+    try:
+        parts = iter(value)
+    except TypeError:  # a weak reference looks like an iterator, whatever it is to
+        return value
+    return list(itertools.islice(parts, MAX_PARTS + 1))
