@@ -8,17 +8,26 @@
 a change is in place, the function can be printed or compiled. Annotations, decorators, docstrings,
 assertions and the texts of errors stay as they are.
 
-Next room: reference.py, which makes a wrong answer of each change.
+Next room: statements.py, the changes of whole statements; reference.py, which makes a wrong answer
+of each change.
 """
 
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
+
+from autograder.soundness.statements import (
+    ARITHMETIC,
+    call,
+    instead_of,
+    minus,
+    with_fields,
+    without_ends,
+)
 
 COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.Lt: (ast.LtE, ast.Gt),
@@ -32,26 +41,14 @@ COMPARED: dict[type[ast.cmpop], tuple[type[ast.cmpop], ...]] = {
     ast.In: (ast.NotIn,),
     ast.NotIn: (ast.In,),
 }
-ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Add,
-    ast.Div: ast.Mult,
-    ast.FloorDiv: ast.Mult,
-    ast.Mod: ast.FloorDiv,
-    ast.Pow: ast.Mult,
-    ast.BitAnd: ast.BitOr,
-    ast.BitOr: ast.BitAnd,
-    ast.BitXor: ast.BitOr,
-    ast.LShift: ast.RShift,
-    ast.RShift: ast.LShift,
-}
 COMMUTES = (ast.Mult, ast.BitAnd, ast.BitOr, ast.BitXor)
 _PAIRS = (
     *(("any", "all"), ("min", "max"), ("minimum", "maximum"), ("argmin", "argmax")),
     *(("startswith", "endswith"), ("floor", "ceil"), ("nodes", "ops"), ("union", "intersection")),
 )
 TWINS = {a: b for pair in _PAIRS for a, b in (pair, pair[::-1])}
+COPIES = ("list", "set", "dict", "deepcopy")  # of a name
+DEFAULTS = ("get", "pop", "next", "getattr")  # the last argument is for what is not there
 TRANSPARENT = ("sorted", "reversed", "abs")  # a call that may be left out
 SYMMETRIC = ("min", "max")  # of numbers; `key=` and equal ones are rare
 UNTOUCHED = ("annotation", "returns", "decorator_list", "type_comment", "args", "ctx", "op", "ops")
@@ -78,7 +75,7 @@ def changes(root: ast.stmt, names: Names) -> Iterator[int]:
             setattr(owner, name, value)
         elif _is_body(name, value):
             for index, statement in enumerate(value):
-                for block in _statements(statement):
+                for block in instead_of(statement):
                     setattr(owner, name, [*value[:index], *block, *value[index + 1 :]])
                     yield statement.lineno
             setattr(owner, name, value)
@@ -137,42 +134,6 @@ def _of_lists(owner: ast.AST, name: str, value: Any) -> Iterator[int]:
     setattr(owner, name, value)
 
 
-# ── statements ──
-
-
-def _statements(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """What may stand in the place of a statement."""
-    if isinstance(node, (ast.Pass, ast.FunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)):
-        return
-    named = isinstance(node, (ast.Assign, ast.AnnAssign)) and _binds_names(node)
-    if not named and not isinstance(node, ast.Assert):
-        yield [ast.Pass()]
-    if isinstance(node, ast.If):
-        yield list(node.body)
-        if node.orelse:
-            yield list(node.orelse)
-    elif isinstance(node, ast.Try):
-        yield list(node.body)
-    elif isinstance(node, ast.Continue):
-        yield [ast.Break()]
-    elif isinstance(node, ast.Break):
-        yield [ast.Continue()]
-    elif isinstance(node, ast.AugAssign):
-        yield [ast.Assign([node.target], node.value, lineno=node.lineno)]
-        if type(node.op) in ARITHMETIC:
-            yield [_with(node, op=ARITHMETIC[type(node.op)]())]
-    elif isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
-        other = _with(node.exc, func=ast.Name("ArithmeticError", ast.Load()))
-        yield [_with(node, exc=other)]
-    elif isinstance(node, ast.For) and getattr(node.target, "id", "") != "_":
-        yield [_with(node, iter=_call("reversed", _call("list", node.iter)))]
-
-
-def _binds_names(node: ast.Assign | ast.AnnAssign) -> bool:
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return all(isinstance(t, (ast.Name, ast.Tuple)) for t in targets)
-
-
 # ── expressions ──
 
 
@@ -199,11 +160,11 @@ def _instead(node: Any, names: Names) -> Iterator[ast.AST]:
     """What may stand in the place of an expression."""
     if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
         for other in names.fields.get(node.attr, ()):
-            yield _with(node, attr=other)
+            yield with_fields(node, attr=other)
     if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Load):
         key = "id" if isinstance(node, ast.Name) else "attr"
         if (old := getattr(node, key)) in TWINS:
-            yield _with(node, **{key: TWINS[old]})
+            yield with_fields(node, **{key: TWINS[old]})
     if isinstance(node, ast.Constant) and node.value in names.strings:
         yield ast.Constant(names.strings[node.value])
     change = _EXPRESSIONS.get(type(node))
@@ -216,33 +177,35 @@ def _of_constant(node: ast.Constant) -> Iterator[ast.AST]:
         yield ast.Constant(not node.value)
     elif isinstance(node.value, (int, float)):
         yield ast.Constant(node.value + 1)
-        yield ast.Constant(node.value - 1) if node.value >= 1 else _minus(1 - node.value)
+        yield ast.Constant(node.value - 1) if node.value >= 1 else minus(1 - node.value)
 
 
 def _of_bool_op(node: ast.BoolOp) -> Iterator[ast.AST]:
     other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
-    yield _with(node, op=other)
+    yield with_fields(node, op=other)
     for index in range(len(node.values)):
         rest = node.values[:index] + node.values[index + 1 :]
-        yield rest[0] if len(rest) == 1 else _with(node, values=rest)
+        yield rest[0] if len(rest) == 1 else with_fields(node, values=rest)
 
 
 def _of_compare(node: ast.Compare) -> Iterator[ast.AST]:
     for index, op in enumerate(node.ops):
         for other in COMPARED[type(op)]:
-            yield _with(node, ops=[*node.ops[:index], other(), *node.ops[index + 1 :]])
+            yield with_fields(node, ops=[*node.ops[:index], other(), *node.ops[index + 1 :]])
     if len(node.ops) > 1:
-        yield _with(node, ops=node.ops[:-1], comparators=node.comparators[:-1])
+        yield with_fields(node, ops=node.ops[:-1], comparators=node.comparators[:-1])
         yield ast.Compare(node.comparators[0], node.ops[1:], node.comparators[1:])
 
 
 def _of_bin_op(node: ast.BinOp) -> Iterator[ast.AST]:
     if type(node.op) in ARITHMETIC:
-        yield _with(node, op=ARITHMETIC[type(node.op)]())
+        yield with_fields(node, op=ARITHMETIC[type(node.op)]())
     if not isinstance(node.op, COMMUTES) and not _is_sum(node):
-        yield _with(node, left=node.right, right=node.left)
-    if isinstance(node.op, (ast.Add, ast.BitOr, ast.BitAnd)):
+        yield with_fields(node, left=node.right, right=node.left)
+    if isinstance(node.op, (ast.Add, ast.Mult, ast.BitOr, ast.BitAnd)):
         yield from (node.left, node.right)
+    elif type(node.op) in ARITHMETIC:
+        yield node.left
 
 
 def _is_sum(node: ast.BinOp) -> bool:
@@ -265,12 +228,29 @@ def _of_call(node: ast.Call) -> Iterator[ast.AST]:
     for i, j in itertools.pairwise(plain if name not in SYMMETRIC else []):
         arguments = list(node.args)
         arguments[i], arguments[j] = arguments[j], arguments[i]
-        yield _with(node, args=arguments)
+        yield with_fields(node, args=arguments)
     if name in TRANSPARENT and node.args:
         yield node.args[0]
+    yield from _without_copy(node, name)
+    if name == "enumerate" and len(node.args) == 1 and not node.keywords:
+        yield with_fields(node, args=[*node.args, ast.Constant(1)])
+    if len(node.args) > 1 and (name or getattr(node.func, "attr", "")) in DEFAULTS:
+        yield with_fields(node, args=node.args[:-1])
     if name == "sorted" and not any(k.arg == "reverse" for k in node.keywords):
         backwards = ast.keyword("reverse", ast.Constant(True))
-        yield _with(node, keywords=[*node.keywords, backwards])
+        yield with_fields(node, keywords=[*node.keywords, backwards])
+
+
+def _without_copy(node: ast.Call, name: str) -> Iterator[ast.AST]:
+    """The original in the place of a copy: whoever changes the one changes the other."""
+    if isinstance(node.func, ast.Attribute) and node.func.attr == "copy" and not node.args:
+        yield node.func.value
+    if (
+        name in COPIES
+        and len(node.args) == 1
+        and isinstance(node.args[0], (ast.Name, ast.Attribute))
+    ):
+        yield node.args[0]
 
 
 def _of_elements(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
@@ -279,9 +259,9 @@ def _of_elements(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
     for index in range(len(node.elts)):
         rest = node.elts[:index] + node.elts[index + 1 :]
         if rest or not isinstance(node, ast.Set):
-            yield _with(node, elts=rest)
+            yield with_fields(node, elts=rest)
     if len(node.elts) > 1 and not isinstance(node, ast.Set):
-        turned = _with(node, elts=node.elts[::-1])
+        turned = with_fields(node, elts=node.elts[::-1])
         turned.is_turned = True  # for _is_set: in some places the order says nothing
         yield turned
 
@@ -289,29 +269,38 @@ def _of_elements(node: ast.Tuple | ast.List | ast.Set) -> Iterator[ast.AST]:
 def _of_dict(node: ast.Dict) -> Iterator[ast.AST]:
     for index in range(len(node.keys)):
         keys = node.keys[:index] + node.keys[index + 1 :]
-        yield _with(node, keys=keys, values=node.values[:index] + node.values[index + 1 :])
+        yield with_fields(node, keys=keys, values=node.values[:index] + node.values[index + 1 :])
 
 
 def _of_if_exp(node: ast.IfExp) -> Iterator[ast.AST]:
     yield from (node.body, node.orelse)
 
 
-def _of_list_comp(node: ast.ListComp) -> Iterator[ast.AST]:
+def _of_comprehension(node: Any) -> Iterator[ast.AST]:
+    """Backwards, and without the first or the last."""
     first, *rest = node.generators
-    turned = _with(first, iter=_call("reversed", _call("list", first.iter)))
-    yield _with(node, generators=[turned, *rest])
+    if isinstance(node, ast.ListComp):
+        turned = with_fields(first, iter=call("reversed", call("list", first.iter)))
+        yield with_fields(node, generators=[turned, *rest])
+    for part in without_ends(first.iter):
+        yield with_fields(node, generators=[with_fields(first, iter=part), *rest])
 
 
 def _of_match_or(node: ast.MatchOr) -> Iterator[ast.AST]:
     for index in range(len(node.patterns)):
         rest = node.patterns[:index] + node.patterns[index + 1 :]
-        yield rest[0] if len(rest) == 1 else _with(node, patterns=rest)
+        yield rest[0] if len(rest) == 1 else with_fields(node, patterns=rest)
 
 
 def _of_slice(node: ast.Slice) -> Iterator[ast.AST]:
     for bound in ("lower", "upper", "step"):
-        if getattr(node, bound) is not None:
-            yield _with(node, **{bound: None})
+        value = getattr(node, bound)
+        if value is None:
+            continue
+        yield with_fields(node, **{bound: None})
+        if bound != "step" and not isinstance(value, (ast.Constant, ast.UnaryOp)):
+            yield with_fields(node, **{bound: ast.BinOp(value, ast.Add(), ast.Constant(1))})
+            yield with_fields(node, **{bound: ast.BinOp(value, ast.Sub(), ast.Constant(1))})
 
 
 _EXPRESSIONS: dict[type, Callable[[Any], Iterator[ast.AST]]] = {
@@ -326,23 +315,10 @@ _EXPRESSIONS: dict[type, Callable[[Any], Iterator[ast.AST]]] = {
     ast.Set: _of_elements,
     ast.Dict: _of_dict,
     ast.IfExp: _of_if_exp,
-    ast.ListComp: _of_list_comp,
+    ast.ListComp: _of_comprehension,
+    ast.SetComp: _of_comprehension,
+    ast.DictComp: _of_comprehension,
+    ast.GeneratorExp: _of_comprehension,
     ast.MatchOr: _of_match_or,
     ast.Slice: _of_slice,
 }
-
-
-def _with(node: Any, **fields: Any) -> Any:
-    """A copy of a node with other fields; what hangs below is shared."""
-    new = copy.copy(node)
-    for name, value in fields.items():
-        setattr(new, name, value)
-    return new
-
-
-def _call(function: str, argument: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name(function, ast.Load()), [argument], [])
-
-
-def _minus(value: float) -> ast.AST:
-    return ast.UnaryOp(ast.USub(), ast.Constant(value))

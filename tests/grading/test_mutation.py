@@ -46,6 +46,14 @@ def changed_lines(text: str, names: Names = Names()) -> set[str]:  # noqa: B008
         ("[a for a in b if a]", {"[a for a in b]", "[a for a in b if not a]"}),
         ("'add'", {"'sub'"}),
         ("a.first", {"a.last"}),
+        ("a * b", {"a", "b"}),
+        ("a - 1", {"a"}),
+        ("a[:n]", {"a[:n + 1]", "a[:n - 1]"}),
+        ("enumerate(a)", {"enumerate(a, 1)"}),
+        ("a.get(b, c)", {"a.get(b)", "a.get(c, b)"}),
+        ("set(a)", {"a"}),
+        ("a.copy()", {"a"}),
+        ("any(a for a in b)", {"any((a for a in list(b)[1:]))", "any((a for a in list(b)[:-1]))"}),
     ],
 )
 def test_operators(line, expected):
@@ -63,6 +71,16 @@ def test_operators_on_statements():
     assert "if x:;     raise ArithmeticError('no')" in made
     made = changed_lines("def f(x):\n    x += 1\n    return x")
     assert {"x = 1; return x", "x -= 1; return x", "pass; return x"} <= made
+    made = changed_lines("def f(x):\n    for y in x:\n        g(y)")
+    assert {"for y in list(x)[1:]:;     g(y)", "for y in list(x)[:-1]:;     g(y)"} <= made
+    made = changed_lines("def f(x):\n    while x:\n        g()")
+    assert "if x:;     g()" in made
+    made = changed_lines("def f(x):\n    if x:\n        g()\n    else:\n        h()")
+    assert "if x:;     g()" in made
+    made = changed_lines("def f(x):\n    x[0] = 1\n    x.setdefault(2, 3)\n    x.append(4)")
+    assert "x.setdefault(0, 1); x.setdefault(2, 3); x.append(4)" in made
+    assert "x[0] = 1; x[2] = 3; x.append(4)" in made
+    assert "x[0] = 1; x.setdefault(2, 3); x.insert(0, 4)" in made
     made = changed_lines("def f(x):\n match x:\n  case 1:\n   g()\n  case 2 if h:\n   k()")
     assert any("case 1" not in text for text in made)
     assert any("case 2:" in text for text in made)

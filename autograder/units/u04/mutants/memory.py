@@ -293,6 +293,8 @@ def alive_when_it_begins(intervals):
     return _placed(intervals, _by_size, overlaps=begins)
 
 
+equivalent("schedule.memory.assign_offsets", "offsets[", "offsets.setdefault(",
+           because="each value is placed once")  # fmt: skip
 _PLAN = "any plan that is sound and as small earns all points: the text leaves the way free"
 for _old, _new in [
     *(("_ROUNDS = 30", "_ROUNDS = 31"), ("_ROUNDS = 30", "_ROUNDS = 29")),

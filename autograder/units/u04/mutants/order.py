@@ -145,6 +145,12 @@ for _old, _new in [
         ("frozenset(): (0, 0, ())", "frozenset(): ("),
     ),
     *(("in beginnings.items()", "reversed(list(beginnings"), ("for k in", "reversed(list(")),
-    *(("ended = [w for w in", "ended = [w for w in"),),
+    *(("ended = [w for w in", "ended = [w for w in"), ("width = _WORK", "width = _WORK + 1")),
+    *(
+        ("longer[now] = min(", "longer.setdefault("),
+        ("enumerate(needs)", "list(enumerate(needs))[1:]"),
+    ),
 ]:
     equivalent("schedule.order.order", _old, _new, because=_SCORE)
+equivalent("schedule.order.order", "enumerate(tasks)", "list(enumerate(tasks))[:-1]",
+           because="nobody reads what the last task writes")  # fmt: skip
