@@ -335,3 +335,9 @@ def inputs_stand_on_top(nodes):
 
 equivalent("ir.verify.misplaced", "return None", "pass",
            because="a function that ends returns None")  # fmt: skip
+equivalent(
+    "ir.graph.topological_order",
+    "order[node] = None",
+    "order.setdefault(node, None)",
+    because="a node that is there already is passed over above",
+)

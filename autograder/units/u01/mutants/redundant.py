@@ -167,3 +167,15 @@ equivalent(
 )
 equivalent("u01.redundant", "[*weights[1:], *operands[1:]]", "[*operands[1:], *weights[1:]]",
            because="names are looked up in any order")  # fmt: skip
+for old in (
+    "reasons[result] = 'fixed'",
+    "reasons[result] = 'copy'",
+    "reasons[result] = 'absorbed'",
+):
+    equivalent("u01.redundant", old, "setdefault", because="no two lines have the same result")
+equivalent("u01.redundant", "line_of = {", "in list(lines)[:-1]}",
+           because="behind the last line stands no norm")  # fmt: skip
+equivalent("u01.redundant", "readers = Counter(", "in list(lines)[1:] for name in set(operands)",
+           because="the first line reads no result of another line")  # fmt: skip
+equivalent("u01.redundant", "for name in set(operands)", "for name in operands",
+           because="a norm that reads its Conv twice has an operand that is not fixed")  # fmt: skip

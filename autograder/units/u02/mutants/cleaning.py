@@ -151,3 +151,5 @@ def what_has_a_name_stays(graph):
 
 equivalent("passes.dce", "reversed(graph.nodes)", "reversed(graph.ops)",
            because="inputs and constants have no operands to mark")  # fmt: skip
+equivalent("passes.dce", "in reversed(graph.nodes)", "[:-1]",
+           because="the first node is an input or has no operands")  # fmt: skip

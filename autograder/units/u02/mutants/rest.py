@@ -145,3 +145,6 @@ def by_the_first_output(graph, passes, limit=20):
 
 equivalent("passes.fixpoint", "same_program(before, graph)", "same_program(graph, before)",
            because="a program is the same as another if that is the same as it")  # fmt: skip
+for part in ("[1:]", "[:-1]"):
+    equivalent("passes.fixpoint", "pass_name(one) for one in passes", part,
+               because="the words of the error are free")  # fmt: skip

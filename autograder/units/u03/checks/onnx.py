@@ -12,6 +12,7 @@ from onnx import helper, numpy_helper
 from autograder.check.framework import Wrong, checks
 from autograder.units.u03.checks.onnx_left import left_alone, mixtures
 from autograder.units.u03.checks.onnx_models import (
+    NAMES,
     Maker,
     block,
     empty_bias,
@@ -123,9 +124,9 @@ def onnx_fold_knows_constants(fold_batch_norms):
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
     for name in _new_names(fold_batch_norms, taken()):
-        for role in ("initializer", "value", "argument", "inside", "unread", "deep", "idle"):
-            problem = f"Another value ({role}) is called {name!r}."
-            folds(taken(**{role: name}), fold_batch_norms, FREE_NAMES, problem=problem)
+        for role in NAMES:
+            problem = f"Something else is called {name!r}: {role}."
+            folds(taken(NAMES | {role: name}), fold_batch_norms, FREE_NAMES, problem=problem)
     seen: list[str] = []
     for _ in range(3):
         problem = f"Others are called {', '.join(seen)}." if seen else ""

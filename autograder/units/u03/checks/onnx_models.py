@@ -7,7 +7,7 @@ Next room: onnx_left.py, models in which something has to stay.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -230,29 +230,41 @@ def _two_pairs(op: str, inputs: Sequence[str]) -> onnx.ModelProto:
     return made.model(made.node(op, inputs, "z"))
 
 
-def taken(
-    initializer: str = "offset",
-    value: str = "sum",
-    argument: str = "spare",
-    inside: str = "r",
-    unread: str = "nobody",
-    deep: str = "s",
-    idle: str = "idle",
-    also: Iterable[str] = (),
-) -> onnx.ModelProto:
-    """One pair beside an initializer, a value, an input, a value in a branch and one in a branch
-    of that, a value and an initializer that nobody reads; `also` are further initializers."""
+# What else a file names, and what `taken` calls it.
+NAMES = {
+    "an initializer": "offset",
+    "an initializer that nobody reads, before all others": "idle",
+    "an initializer that nobody reads, behind all others": "rest",
+    "a value": "sum",
+    "a value that nobody reads, before all others": "nobody",
+    "a value that nobody reads, behind all others": "either",
+    "an input that nobody reads": "spare",
+    "a value in one branch": "r",
+    "a value in the other branch": "t",
+    "a value in a branch of a branch": "s",
+}
+
+
+def taken(names: Mapping[str, str] = NAMES, also: Iterable[str] = ()) -> onnx.ModelProto:
+    """One pair beside all that `NAMES` lists; `also` are further initializers."""
+    offset, idle, rest, total, nobody, either, spare, one, other, deep = names.values()
     made = conv_and_norm()
     made.weight(idle, 4)
-    end = made.node("Add", ["y", made.weight(initializer, 4, 1)], value)
+    made.node("Neg", ["x"], nobody)
+    for found in (made.weights, made.nodes):
+        found.insert(0, found.pop())
+    end = made.node("Add", ["y", made.weight(offset, 4, 1)], total)
     for k, name in enumerate(also):
         end = made.node("Add", [end, made.weight(name, 4, 1)], f"with{k}")
-    made.node("Neg", ["x"], unread)
     made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
     inner = branches("Relu", [end], deep)
-    made.node("If", ["yes"], "z", **branches("If", ["yes"], inside, **inner))
+    then, otherwise = (branches("If", ["yes"], name, **inner) for name in (one, other))
+    parts = {"then_branch": then["then_branch"], "else_branch": otherwise["else_branch"]}
+    made.node("If", ["yes"], "z", **parts)
+    made.node("Neg", ["x"], either)
+    made.weight(rest, 4)
     model = made.model("z")
-    model.graph.input.append(helper.make_tensor_value_info(argument, TensorProto.FLOAT, [4]))
+    model.graph.input.insert(0, helper.make_tensor_value_info(spare, TensorProto.FLOAT, [4]))
     return model
 
 

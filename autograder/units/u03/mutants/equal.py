@@ -8,6 +8,8 @@ from autograder.units.u03.checks.onnx import FOLD
 NEGATIVE = "numpy takes any negative size for the one that it has to find"
 ORDER = "in any order"
 NAMES = "the text asks for no names, and for the origins of operations, not of constants"
+A_SET = "a set is only quicker to look into"
+ONCE = "nothing stands there before"
 LAST = "there is one: the first is the last"
 
 # ── passes.bn_fold ──
@@ -29,6 +31,7 @@ equivalent(
     "if old is None:",
     because="only norms change on the way, so what stood before a norm stands before the new one",
 )
+equivalent("passes.bn_fold", "set(graph.outputs)", "graph.users(), graph.outputs", because=A_SET)
 
 # ── passes.horizontal ──
 
@@ -63,6 +66,8 @@ equivalent(
     "branch.bias is None",
     because="the opposite tells the same families apart",
 )
+equivalent("passes.horizontal", "operand[node] = inputs[0]", "setdefault", because=ONCE)
+equivalent("passes.horizontal", "merged[first.end] = _merged", "setdefault", because=ONCE)
 
 # ── passes.fuse ──
 
@@ -83,6 +88,20 @@ equivalent(
     "bool(readers) and ",
     "joins = node not in outputs",
     because="without readers the group is a new list, so the node is alone in it all the same",
+)
+equivalent(
+    "passes.fuse",
+    "reversed(graph.nodes)",
+    "[:-1]",
+    because="the first node is an input or constant",
+)
+equivalent("passes.fuse", "set(graph.outputs)", "graph.users(), graph.outputs", because=A_SET)
+equivalent("passes.fuse", "group_of[node] = group", "setdefault", because=ONCE)
+equivalent(
+    "passes.fuse",
+    "for reader in readers)) and fits",
+    "list(readers)[1:]",
+    because="the group is that of the first reader",
 )
 
 # ── passes.should_fuse ──
@@ -171,3 +190,13 @@ equivalent(FOLD, "((weight, 'weight'), (bias, 'bias'))", "((bias, 'bias'), (", b
 equivalent(FOLD, "writer[norm.output[0]] = conv", "pass", because=IN_A_ROW)
 equivalent(FOLD, "writer[norm.output[0]] = conv", "writer[norm.output[-1]]", because=IN_A_ROW)
 equivalent(FOLD, "constants[tensor.name] = tensor", "pass", because=IN_A_ROW)
+equivalent(FOLD, "writer[norm.output[0]] = conv", "setdefault", because=IN_A_ROW)
+equivalent(FOLD, "constants[tensor.name] = tensor", "setdefault", because=ONCE)
+equivalent(FOLD, "graph.initializer.append(tensor)", "insert(0", because=ORDER)
+for part in ("[1:]", "[:-1]"):
+    equivalent(FOLD, "in FOLDABLE for name in parameters", part, because=TYPES)
+equivalent(FOLD, "declared = {i.name for i in", "[:-1]", because=DECLARED)
+equivalent(FOLD, "writer = {name: node for node in graph.node", "[:-1]",
+           because="behind the last node stands no norm")  # fmt: skip
+equivalent(FOLD, "for norm in [n for n in graph.node", "[1:]",
+           because="before the first node stands no Conv")  # fmt: skip
