@@ -258,10 +258,10 @@ def test_a_submission_has_one_budget():
 def test_a_process_that_ends_after_every_start_is_not_started_for_ever(assignment, notebook):
     """It says which answers it has, and ends before it is asked for one."""
     cell = """
-        import threading, os
+        import threading, os, time
         threading.Timer(0.01, os._exit, [0]).start()
         @implements("u99.sweep")
-        def f(graph): return graph
+        def f(graph): time.sleep(9)
     """
     report = grade(assignment, read(notebook(cell)), limits=Limits(start=300, starts=4))
     sweep = report.verdicts[0]
