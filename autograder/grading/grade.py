@@ -95,6 +95,15 @@ class _Student:
             self._run_cells(self.worker)
         return self.worker
 
+    def ready_for(self, name: str) -> Worker:
+        """A worker that has this answer. One that was started again may not have it any more; what
+        it would call then is our stand-in."""
+        worker = self.ready()
+        if name not in self.answered:
+            failed = self.failed.get(name)
+            raise Died(failed.problem if failed else "The answer is gone: its process has ended.")
+        return worker
+
     def start_afresh(self) -> None:
         """End the worker; the next exercise starts another."""
         if self.worker is not None:
@@ -154,7 +163,7 @@ class _Student:
         def function(*args: Any, **kwargs: Any) -> Any:
             if self.budget.seconds > until:
                 raise TimedOut(f"All calls together took over {self.limits.exercise:g} seconds.")
-            worker = self.ready()
+            worker = self.ready_for(name)
             try:
                 return worker.call(name, args, kwargs)
             finally:
@@ -168,7 +177,7 @@ class _Student:
                 return None
             nonlocal first, until
             try:
-                first = self.ready()
+                first = self.ready_for(name)
                 return first.ahead(foreseen(check, seed))
             except (Stop, Wrong):
                 self.one_by_one.add(name)
