@@ -70,7 +70,7 @@ CRASHED = {
     "exits_politely": "raise SystemExit(0)",
     "segfaults": "import ctypes\n    ctypes.string_at(0)",
     "recurses_for_ever": "return (lambda f: f(f))(lambda f: f(f))",
-    "takes_all_memory": "return [bytearray(1 << n) for n in range(20, 50)]",
+    "takes_all_memory": "import numpy\n    return [numpy.empty(1 << 28) for _ in range(50)]",
     "starts_processes": "import subprocess\n    subprocess.run(['true'])\n    " + RIGHT,
     "kills_its_group": "import os, signal\n    os.killpg(0, signal.SIGKILL)",
     "patches_the_course": """import course_lib
