@@ -115,7 +115,7 @@ def generate(
     see("scheduled", program)
     with timed(seconds, "codegen"):
         kernels = {step.kernel.name: step.kernel for step in program.steps if step.kernel}
-        code = compile_kernels(list(kernels.values()), graph.name, cpu)
+        code = compile_kernels(list(kernels.values()), cpu)
     see("llvm", code.llvm_ir)
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks

@@ -42,6 +42,8 @@ class Affine:
 
     def __add__(self, other: Index) -> Affine:
         other = Affine.of(other)
+        if not other.terms:
+            return Affine(self.terms, self.const + other.const)
         total = dict(self.terms)
         for var, coefficient in other.terms:
             total[var] = total.get(var, 0) + coefficient

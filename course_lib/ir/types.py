@@ -139,8 +139,10 @@ def product(dims: tuple[Dim, ...] | list[Dim]) -> Dim:
 
 def divide(total: Dim, part: Dim) -> Dim | None:
     """`total / part` if that is exact for every value of the symbols, else None."""
+    if isinstance(total, int) and isinstance(part, int):
+        return None if part == 0 or total % part else total // part
     if total == 0:
-        return None if part == 0 else 0
+        return 0
     total_scale, total_factors = (
         (total.scale, Counter(total.factors)) if isinstance(total, Sym) else (total, Counter())
     )

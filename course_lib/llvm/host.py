@@ -5,7 +5,7 @@
 
 By default code is generated for the processor at hand, with all that it has. A level of x86-64
 stands for every processor that has at least its instructions, so that a test can run what a smaller
-machine would. Next room: `jit.py`.
+machine would. Next room: `objects.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""LLVM's part: optimize a module, generate machine code, hand out functions that Python can call.
+"""LLVM's part: optimize a kernel, generate machine code, hand out functions that Python can call.
 
     code = compile_kernels([kernel])
     code.functions["relu_0"][0](x.ctypes.data, out.ctypes.data, 0, iterations)
@@ -13,12 +13,14 @@ import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 
 from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.emit import Part, emit_kernel
 from course_lib.llvm.host import instruction_set
+from course_lib.llvm.objects import Object, kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,20 +29,30 @@ class Code:
 
     functions  for each kernel its parts, in order: (callable, iterations of its parallel loop); one
                returns 1 if an index from the data was outside its buffer, else 0
-    llvm_ir    the module before LLVM's optimizer
-    optimized  the same afterwards
+    modules    for each kernel its LLVM IR before the optimizer, and after it
     cpu        whose instructions it uses (`host.py`)
     """
 
     functions: dict[str, list[tuple[Callable[..., int], int]]]
-    llvm_ir: str
-    optimized: str
+    modules: dict[str, tuple[str, str]]
     engine: llvm.ExecutionEngine
     cpu: str = "host"
 
+    @property
+    def llvm_ir(self) -> str:
+        """All kernels as they were emitted."""
+        return "\n".join(emitted for emitted, _ in self.modules.values())
+
+    @property
+    def optimized(self) -> str:
+        """All kernels after LLVM's optimizer."""
+        return "\n".join(optimized for _, optimized in self.modules.values())
+
     def assembly(self) -> str:
         """What the processor runs. Made when asked for: it takes as long as compiling did."""
-        return target_machine(self.cpu).emit_assembly(llvm.parse_assembly(self.optimized))
+        machine = target_machine(self.cpu)
+        modules = [llvm.parse_assembly(optimized) for _, optimized in self.modules.values()]
+        return "\n".join(machine.emit_assembly(module) for module in modules)
 
 
 def target_machine(cpu: str = "host") -> llvm.TargetMachine:
@@ -53,13 +65,11 @@ def target_machine(cpu: str = "host") -> llvm.TargetMachine:
     return target.create_target_machine(cpu=name, features=features, opt=3, jit=True)
 
 
-def emit_module(
-    kernels: Sequence[Kernel], name: str = "model"
-) -> tuple[str, dict[str, list[Part]]]:
-    """LLVM IR text for some kernels, and the functions that each one became."""
-    module = ir.Module(name)
+def emit_module(kernel: Kernel) -> tuple[str, list[Part]]:
+    """A kernel as LLVM IR text, and the functions that it became."""
+    module = ir.Module(kernel.name)
     module.triple = llvm.get_process_triple()
-    parts = {kernel.name: emit_kernel(kernel, module) for kernel in kernels}
+    parts = emit_kernel(kernel, module)
     return str(module), parts
 
 
@@ -76,13 +86,28 @@ def optimize(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     return module
 
 
-def compile_kernels(kernels: Sequence[Kernel], name: str = "model", cpu: str = "host") -> Code:
+def generate(text: str, cpu: str) -> Object:
+    """LLVM's work on one module, done once on this machine (`objects.py`)."""
+
+    def make() -> Object:
+        machine = target_machine(cpu)
+        module = optimize(text, machine)
+        return Object(str(module), machine.emit_object(module))
+
+    version, processor = llvm.llvm_version_info, instruction_set(cpu)
+    return kept(repr((llvmlite.__version__, version, processor, text)), make)
+
+
+def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:
     """Machine code for some kernels with distinct names. ValueError for a `cpu` that this one is
     not (`host.py`)."""
-    text, parts = emit_module(kernels, name)
-    module = optimize(text, target_machine(cpu))
-    optimized = str(module)
-    engine = llvm.create_mcjit_compiler(module, target_machine(cpu))
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(cpu))
+    parts, modules = {}, {}
+    for kernel in kernels:
+        emitted, parts[kernel.name] = emit_module(kernel)
+        made = generate(emitted, cpu)
+        engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
+        modules[kernel.name] = emitted, made.optimized
     engine.finalize_object()
     functions = {}
     for kernel in kernels:
@@ -92,4 +117,4 @@ def compile_kernels(kernels: Sequence[Kernel], name: str = "model", cpu: str = "
             (signature(engine.get_function_address(part.symbol)), part.iterations)
             for part in parts[kernel.name]
         ]
-    return Code(functions, text, optimized, engine, cpu)
+    return Code(functions, modules, engine, cpu)

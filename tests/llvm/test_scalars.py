@@ -179,7 +179,7 @@ def test_every_scalar_function_has_code_for_all_that_it_accepts(fn: str) -> None
             for loop in ("for", "vector"):
                 text = f"{loop} i in 0..8 {{ out[i] = {fn}({loaded}) }}"
                 kernel = parse_kernel(f"kernel @k({operands}, out: {result}[8]) {{ {text} }}")
-                llvmlite.binding.parse_assembly(emit_module([kernel])[0]).verify()
+                llvmlite.binding.parse_assembly(emit_module(kernel)[0]).verify()
 
 
 def test_the_table_of_code_has_a_row_for_each_scalar_function_and_no_other() -> None:

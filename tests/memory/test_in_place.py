@@ -303,7 +303,7 @@ def test_the_residual_of_a_convolution_is_read_from_out() -> None:
     assert step.kernel is not None
     assert "out[0, oc, o0, o1] = relu(acc[] + out[0, oc, o0, o1])" in repr(step.kernel)
     assert repr(parse_kernel(repr(step.kernel))) == repr(step.kernel)
-    llvm, _ = emit_module([step.kernel])
+    llvm, _ = emit_module(step.kernel)
     assert llvm.count("noalias") == len(step.kernel.params)
     assert "%x2," not in llvm.split("{", 1)[1]  # the pointer is passed, and nobody uses it
 

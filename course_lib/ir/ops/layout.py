@@ -120,6 +120,7 @@ class Layout:
         return tuple(parts)
 
 
+@cache
 def relaid(type: TensorType, src: str, dst: str, what: str = "relayout") -> TensorType:
     """The type, in layout `dst`, of a tensor that lies in layout `src`."""
     old, new = Layout.of(src), Layout.of(dst)

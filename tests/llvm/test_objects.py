@@ -1,0 +1,128 @@
+"""A kernel is compiled once on a machine; whatever lies in the folder, the code is right."""
+
+import ctypes
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.llvm import jit, objects
+
+TWICE = "kernel @twice(x: f32[4], out: f32[4]) { for i in 0..4 { out[i] = x[i] + x[i] } }"
+THRICE = TWICE.replace("x[i] + x[i]", "3.0 * x[i]")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv("COURSE_LIB_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def optimized(monkeypatch) -> list[str]:
+    """The modules that LLVM had to optimize."""
+    seen = []
+    optimize = jit.optimize
+
+    def watched(text, machine):
+        seen.append(text)
+        return optimize(text, machine)
+
+    monkeypatch.setattr(jit, "optimize", watched)
+    return seen
+
+
+def run(text: str) -> list[float]:
+    kernel = parse_kernel(text)
+    code = jit.compile_kernels([kernel])
+    ((function, iterations),) = code.functions[kernel.name]
+    x, out = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    assert function(x.ctypes.data, out.ctypes.data, 0, iterations) == 0
+    return out.tolist()
+
+
+def test_the_second_time_llvm_is_not_asked(folder, optimized):
+    assert run(TWICE) == run(TWICE) == [0, 2, 4, 6]
+    assert len(optimized) == len(list(folder.iterdir())) == 1
+    assert run(THRICE) == [0, 3, 6, 9], "another kernel of the same name"
+    assert len(optimized) == len(list(folder.iterdir())) == 2
+
+
+def test_what_is_shown_is_the_same_both_times(folder):
+    first, second = (jit.compile_kernels([parse_kernel(TWICE)]) for _ in range(2))
+    assert first.modules == second.modules and "define" in second.optimized
+    assert first.assembly() == second.assembly()
+
+
+def test_another_processor_has_its_own(folder, optimized, runnable):
+    for cpu in ("host", *runnable):
+        jit.compile_kernels([parse_kernel(TWICE)], cpu)
+    assert len(optimized) == 1 + len(runnable)
+
+
+@pytest.mark.parametrize("damage", ["half of it", "another byte", "empty", "a folder"])
+def test_a_damaged_file_is_made_anew(folder, optimized, damage):
+    run(TWICE)
+    (path,) = folder.iterdir()
+    data = path.read_bytes()
+    path.unlink()
+    if damage == "a folder":
+        path.mkdir()
+    else:
+        half, other = data[: len(data) // 2], data[:-9] + bytes([data[-9] ^ 1]) + data[-8:]
+        path.write_bytes({"half of it": half, "another byte": other, "empty": b""}[damage])
+    assert run(TWICE) == [0, 2, 4, 6]
+    assert len(optimized) == 2
+    assert len(list(folder.iterdir())) == 1, "nothing half written stays"
+
+
+def test_a_place_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, optimized):
+    (tmp_path / "a_file").write_text("")
+    for place in ("off", str(tmp_path / "a_file" / "below"), "/proc/kept"):
+        monkeypatch.setenv("COURSE_LIB_CACHE", place)
+        assert run(TWICE) == [0, 2, 4, 6]
+    assert len(optimized) == 3
+
+
+def test_a_folder_that_others_may_write_to_is_not_trusted(folder, optimized):
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert run(TWICE) == run(TWICE)
+    assert len(optimized) == 2 and not list(folder.iterdir())
+
+
+def test_the_folder_does_not_grow_for_ever(folder, monkeypatch):
+    run(TWICE)
+    run(THRICE)
+    monkeypatch.setattr(objects, "LIMIT", 100)
+    objects._made.cache_clear()
+    run(TWICE)
+    objects._made.cache_clear()
+    assert len(list(folder.iterdir())) == 2, "the older one went, and was made again"
+
+
+def test_processes_that_write_at_the_same_time(folder):
+    code = (
+        f"from course_lib.ir.loops.parse import parse_kernel as p\n"
+        f"from course_lib.llvm.jit import compile_kernels\ncompile_kernels([p({TWICE!r})])"
+    )
+    started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
+    assert [process.wait() for process in started] == [0] * 4
+    assert len(list(folder.iterdir())) == 1
+    assert run(TWICE) == [0, 2, 4, 6]
+
+
+def test_code_that_calls_the_c_library_finds_it_again(folder, optimized):
+    text = "kernel @s(x: f64[4], out: f64[4]) { for i in 0..4 { out[i] = sin(x[i]) } }"
+    x, found = np.arange(4.0), []
+    for _ in range(2):
+        code = jit.compile_kernels([parse_kernel(text)])
+        ((function, n),) = code.functions["s"]
+        out = np.zeros(4)
+        function(*(ctypes.c_void_p(a.ctypes.data) for a in (x, out)), 0, n)
+        found.append(out)
+    np.testing.assert_allclose(found, [np.sin(x)] * 2, rtol=1e-12)
+    assert len(optimized) == 1
