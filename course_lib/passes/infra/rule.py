@@ -22,6 +22,10 @@ from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DTYPES, DType, TensorType
 from course_lib.passes.infra.match import match
 
+OPS_OF = {
+    "course_lib.ir.graph.build",
+    "course_lib.ir.graph.node",
+}  # each a function of its operands
 VARIADIC = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 SAMPLES = tuple(DTYPES[name] for name in ("f32", "i32", "bool"))  # to print a rule and to check it
 
@@ -123,10 +127,10 @@ class Rule:
         return self.patterns[dtype]
 
     def _trace(self, dtype: DType) -> Pattern:
-        functions = (self.before, self.after)
-        if not all(map(_is_closed, functions)):
+        before, after = _formula(self.before), _formula(self.after)
+        if before is None or after is None:
             return self._traced(dtype)
-        key = (dtype, *(f.__code__ for f in functions), *self.types.items())
+        key = (dtype, before, after, *self.types.items())
         if key not in _traces:
             _traces[key] = self._traced(dtype)
         return _traces[key]
@@ -146,15 +150,19 @@ class Rule:
 _traces: dict[tuple, Pattern] = {}  # of functions that are formulas of their parameters alone
 
 
-def _is_closed(fn: Callable[..., Any]) -> bool:
-    """Does it read nothing but its parameters and numbers? Then its code says all that it does. A
-    pass makes its rules anew in every call, and need not run the same formulas again."""
+def _formula(fn: Callable[..., Any]) -> tuple | None:
+    """All that says what `fn` does: its code, and the ops that it names. None if it may read more.
+    A pass makes its rules anew in every call, and need not run the same formulas again."""
     if not isinstance(fn, FunctionType):
-        return False
+        return None
     code = fn.__code__
     if any(isinstance(value, CodeType) for value in code.co_consts):
-        return False
-    return not (code.co_names or code.co_freevars or fn.__defaults__ or fn.__kwdefaults__)
+        return None
+    if code.co_freevars or fn.__defaults__ or fn.__kwdefaults__:
+        return None
+    named = tuple(fn.__globals__.get(name) for name in code.co_names)
+    known = all(isinstance(one, FunctionType) and one.__module__ in OPS_OF for one in named)
+    return (code, named) if known else None
 
 
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
