@@ -11,6 +11,7 @@ Next room: needed.py, which asks.
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ ANYTHING = {"globals", "exec", "vars", "locals", "reload"}
 # Calls of these modules for their effect, sys.setrecursionlimit(9000), are for all that follows.
 SETTINGS = {"sys", "random", "warnings", "threading", "decimal", "gc", "os", "locale"}
 IN_NUMPY = {"seterr", "seed", "set_printoptions"}
+BUILTINS = frozenset(dir(builtins)) - ANYTHING
 MODULES = sys.stdlib_module_names | {"np", "numpy"}
 MUTATING_FUNCTIONS = {"setattr", "delattr", "next", "heappush", "heappop", "shuffle", "insort"}
 MUTATING_METHODS = {
@@ -82,6 +84,8 @@ def _running(statement: ast.AST) -> Iterator[ast.AST]:
         yield part
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
             waiting += [*part.decorator_list, *part.args.defaults]
+        elif isinstance(part, ast.comprehension):  # its own variables stay inside
+            waiting += [part.iter, *part.ifs]
         elif not isinstance(part, ast.Lambda):
             waiting += ast.iter_child_nodes(part)
 
@@ -146,10 +150,16 @@ def _mutated(call: ast.Call) -> set[str]:
 
 
 def _base(part: ast.expr) -> set[str]:
-    """The name at the front: x of x.y[0].z."""
+    """The name at the front: x of x.y[0].z, and of next(x).z."""
     while isinstance(part, ast.Attribute | ast.Subscript | ast.Call):
+        if isinstance(part, ast.Call) and _is_builtin(part.func):
+            return {name for argument in part.args for name in _base(argument)}
         part = part.func if isinstance(part, ast.Call) else part.value
     return {part.id} if isinstance(part, ast.Name) else set()
+
+
+def _is_builtin(function: ast.expr) -> bool:
+    return isinstance(function, ast.Name) and function.id in BUILTINS
 
 
 def _arguments(call: ast.Call) -> Iterable[ast.expr]:

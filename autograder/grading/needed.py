@@ -24,7 +24,8 @@ from dataclasses import dataclass, replace
 from autograder.grading.cells import INDIGESTIBLE, tree_of
 from autograder.grading.effects import Effects, effects_of, is_for_everyone
 
-BY_NAME = {"globals", "locals", "vars", "eval", "exec", "getattr"}  # read what a string names
+BY_NAME = {"globals", "locals", "vars", "eval", "exec"}  # read what a string names
+OF_MODULE = re.compile("__main__|modules|import")  # and so does getattr(sys.modules[..], "x")
 
 
 @dataclass(frozen=True)
@@ -150,15 +151,16 @@ def _free_names(source: str) -> list[str]:
         names |= {s.get_name() for s in table.get_symbols() if s.is_global()}
         tables += table.get_children()
     free = names - defined
-    if "import" in source or free & BY_NAME:
-        free |= _named(source, bool(free & BY_NAME))
+    strings = bool(free & BY_NAME or ("getattr" in free and OF_MODULE.search(source)))
+    if "import" in source or strings:
+        free |= _named(source, strings)
     return sorted(free)
 
 
 def _named(source: str, strings: bool) -> set[str]:
     """The modules that the code imports; with `strings`, the words of its strings as well."""
     found: set[str] = set()
-    for part in ast.walk(tree_of(source) or ast.Module([], [])):
+    for part in _without_prose(tree_of(source) or ast.Module([], [])):
         if isinstance(part, ast.Import):
             found |= {alias.name.split(".")[0] for alias in part.names}
         elif isinstance(part, ast.ImportFrom) and part.module:
@@ -166,3 +168,14 @@ def _named(source: str, strings: bool) -> set[str]:
         elif strings and isinstance(part, ast.Constant) and isinstance(part.value, str):
             found |= set(re.findall(r"[A-Za-z_]\w*", part.value))
     return found
+
+
+def _without_prose(tree: ast.AST) -> Iterable[ast.AST]:
+    """All parts but the strings that are there to be read: a docstring, an error's text."""
+    waiting = [tree]
+    while waiting:
+        part = waiting.pop()
+        text = isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
+        if not text and not isinstance(part, ast.Raise):
+            yield part
+            waiting += ast.iter_child_nodes(part)

@@ -11,10 +11,10 @@ here, on the interpreter and as machine code, so a claim that breaks fails the b
 from __future__ import annotations
 
 import json
+import pickle
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +42,20 @@ IN_SCOPE = {
 }
 
 
-@cache
-def cases() -> dict[str, Any]:
-    """All node tests of the installed onnx, by name."""
+def node_tests() -> dict[str, Any]:
+    """All node tests of the installed onnx, by name. Loading them computes what they must give."""
     from onnx.backend.test.loader import load_model_tests
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the cases compute overflows on purpose
         return {case.name: case for case in load_model_tests(kind="node")}
+
+
+@pytest.fixture(scope="module")
+def cases(once: Callable[..., Path]) -> dict[str, Any]:
+    """The same, loaded by one worker for all."""
+    folder = once("onnx-node-tests", lambda f: (f / "all").write_bytes(pickle.dumps(node_tests())))
+    return pickle.loads((folder / "all").read_bytes())
 
 
 def out_of_scope(case: Any) -> str:
@@ -143,13 +149,13 @@ def compiled() -> list[str]:
 
 
 @pytest.mark.parametrize("name", claimed())
-def test_claimed_node_test_passes_on_the_interpreter(name: str) -> None:
-    assert failure(cases()[name]) == ""
+def test_claimed_node_test_passes_on_the_interpreter(cases: dict[str, Any], name: str) -> None:
+    assert failure(cases[name]) == ""
 
 
 @pytest.mark.parametrize("name", compiled())
-def test_claimed_node_test_passes_on_the_cpu(name: str) -> None:
-    assert failure(cases()[name], target="cpu") == ""
+def test_claimed_node_test_passes_on_the_cpu(cases: dict[str, Any], name: str) -> None:
+    assert failure(cases[name], target="cpu") == ""
 
 
 # lppool uses sum_pool, which ONNX must spell as a convolution: equal up to rounding.
@@ -157,9 +163,9 @@ ROUNDED = ("test_lppool_2d_pads", "test_lppool_2d_strides", "test_lppool_3d_defa
 
 
 @pytest.mark.parametrize("name", compiled())
-def test_claimed_node_test_survives_our_export(name: str) -> None:
+def test_claimed_node_test_survives_our_export(cases: dict[str, Any], name: str) -> None:
     """ONNX -> Graph -> ONNX: onnxruntime gives the wanted values, and we read our own file back."""
-    case = cases()[name]
+    case = cases[name]
     for inputs, wanted in case.data_sets:
         graph, arguments = graph_of(case, inputs)
         proto = to_onnx(graph)
@@ -176,13 +182,13 @@ def test_claimed_node_test_survives_our_export(name: str) -> None:
             compare(have, want, 1e-5 if name in ROUNDED else 0, 0)
 
 
-def test_table_names_every_test_of_the_installed_onnx() -> None:
+def test_table_names_every_test_of_the_installed_onnx(cases: dict[str, Any]) -> None:
     assert json.loads(TABLE.read_text())["onnx"] == onnx.__version__, "rewrite the table"
-    assert sorted(table()) == sorted(cases())
+    assert sorted(table()) == sorted(cases)
 
 
-def test_most_of_the_tests_in_scope_are_claimed() -> None:
-    in_scope = [name for name, case in cases().items() if not out_of_scope(case)]
+def test_most_of_the_tests_in_scope_are_claimed(cases: dict[str, Any]) -> None:
+    in_scope = [name for name, case in cases.items() if not out_of_scope(case)]
     assert len(set(claimed()) & set(in_scope)) / len(in_scope) >= 0.85
 
 
@@ -200,7 +206,7 @@ def summary(verdicts: dict[str, str]) -> str:
 
 
 def main(arguments: Sequence[str]) -> Iterator[str]:
-    found = {name: verdict(case) for name, case in sorted(cases().items())}
+    found = {name: verdict(case) for name, case in sorted(node_tests().items())}
     known = table() if TABLE.exists() else {}
     for name, said in found.items():
         if known.get(name) != said:

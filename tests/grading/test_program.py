@@ -218,3 +218,37 @@ def test_a_call_that_is_handed_a_built_in_changes_nothing_that_an_answer_reads(n
     uses = '@implements("u99.sweep")\ndef sweep(graph): return len(TABLE)'
     taken = [c.source for c in read(notebook(shown, uses)).cells if not c.answers]
     assert "show(len(TABLE))" in taken and "TABLE = [1]" in taken
+
+
+def test_variables_of_a_comprehension_stay_inside(notebook):
+    answer = '@implements("u99.sweep")\ndef sweep(graph): return n'
+    cells = ["n = 2", "total = sum(n for n in slow())", answer]
+    assert sources(read(notebook(*cells))) == ["n = 2", answer]
+    walrus = "found = [(n := 3) for _ in range(2)]"
+    assert sources(read(notebook("n = 2", walrus, answer))) == ["n = 2", walrus, answer]
+
+
+def test_a_builtin_that_is_called_is_not_changed(notebook):
+    lesson = "def show(x): return next(iter(x)).lower()\nshow(slow())"
+    answer = '@implements("u99.sweep")\ndef sweep(graph): return next(iter(graph.nodes))'
+    assert sources(read(notebook(lesson, answer))) == [answer]
+    changed = "RULES = [[]]\nnext(iter(RULES)).append(1)"
+    uses = '@implements("u99.sweep")\ndef sweep(graph): return RULES'
+    assert len(sources(read(notebook(changed, uses)))) == 3
+
+
+@pytest.mark.parametrize("reads", ["globals()['x']", "eval('x')", "getattr(__main__, 'x')",
+                                   "getattr(sys.modules[__name__], 'x')"])  # fmt: skip
+def test_what_a_string_names_is_taken_but_not_what_it_says(notebook, reads):
+    answer = (
+        '@implements("u99.sweep")\ndef sweep(graph):\n    "The x of the lesson."\n'
+        f"    if graph is None: raise ValueError('the graph is one of the lesson')\n"
+        f"    return {reads}"
+    )
+    cells = ["lesson = slow()", "graph = slow()", "one = 1", "x = 3", answer]
+    assert sources(read(notebook(*cells))) == ["x = 3", answer]
+
+
+def test_an_attribute_found_by_its_name_is_no_variable(notebook):
+    answer = '@implements("u99.sweep")\ndef sweep(graph): return getattr(graph, "nodes")'
+    assert sources(read(notebook("nodes = slow()", answer))) == [answer]

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.edition.contents import COURSE
+from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.cells import IMPLEMENTS, plain_python
+from autograder.grading.program import read
 from autograder.soundness.exercise import exemplars, not_there_yet, own_problems, problems_of
 from autograder.soundness.mutation import mutate
 from autograder.soundness.reference import can_be_changed
@@ -50,6 +51,16 @@ def test_no_changed_answer_passes_without_a_reason(name):
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_our_notebook_earns_everything_and_the_untouched_one_nothing(source: Source):
     assert grader_problems(source) == []
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_grading_runs_none_of_the_lesson(source: Source):
+    """Our answers need imports and settings; a table or a measurement would cost each student."""
+    program = read(notebook_bytes(source, solutions=True))
+    helpers = [ast.parse(cell.source).body[0] for cell in program.cells if not cell.answers]
+    kinds = (ast.Import, ast.ImportFrom)
+    ran = [ast.unparse(one) for one in helpers if not isinstance(one, kinds)]
+    assert [text for text in ran if not text.startswith("warnings.filterwarnings(")] == []
 
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
