@@ -7,6 +7,8 @@ own to the grader, `forge` bytes.
 
 from __future__ import annotations
 
+from autograder.process.start import ENVIRONMENT
+
 RIGHT = "return G.of(graph.inputs, graph.outputs, graph.name)"
 
 PRELUDE = """
@@ -243,7 +245,7 @@ FILES: dict[str, Case] = {
         "import ctypes\nassert ctypes.CDLL(None).shmget(0, 1 << 30, 0o1600) >= 0\n" + RIGHT, X, "refused"),
     "other_processes": ("assert len([p for p in os.listdir('/proc') if p.isdigit()]) > 2\n" + RIGHT, X,
                         "none but itself, and bubblewrap"),
-    "environment": ("assert 'COURSE' in str(os.environ) or 'SSH' in str(os.environ)\n" + RIGHT, X,
+    "environment": (f"assert set(os.environ) - {set(ENVIRONMENT) | {'PWD'}}\n" + RIGHT, X,
                     "nothing of the teacher's"),
     "socket": ("import socket\nsocket.socket()\n" + RIGHT, X, "refused"),
     "local_socket": ("import socket\nsocket.socket(socket.AF_UNIX)\n" + RIGHT, X, "refused"),
