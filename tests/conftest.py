@@ -271,5 +271,5 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: as many workers as cores."""
-    return cores()
+    """`-n auto`: one more than cores, because some tests wait, for a limit or for a browser."""
+    return cores() + 1
