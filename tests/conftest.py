@@ -16,15 +16,12 @@ the same few every time, `make fuzz` draws many, and others every time. Which te
 said here too.
 """
 
-import contextlib
 import fcntl
-import io
 import json
 import os
 import re
 import shutil
 import traceback
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -194,18 +191,12 @@ def exported(once: Callable[..., Path]) -> Callable[[str], Path]:
 
 
 def _export(name: str, folder: Path) -> None:
-    import torch
+    import onnx
 
-    from course_lib.models import MODELS, example_inputs
+    from course_lib.models.exported import onnx_model
 
-    model, inputs = MODELS[name].build(), tuple(map(torch.from_numpy, example_inputs(name)))
-    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # PyTorch's own deprecations
-        program = torch.onnx.export(model, inputs, dynamo=True, optimize=False, verbose=False)
-        assert program is not None
-        program.save(folder / "traced.onnx")
-        program.optimize()
-        program.save(folder / "default.onnx")
+    onnx.save(onnx_model(name), folder / "traced.onnx")
+    onnx.save(onnx_model(name, clean=True), folder / "default.onnx")
 
 
 @dataclass(frozen=True)

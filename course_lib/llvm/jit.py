@@ -20,7 +20,7 @@ from llvmlite import ir
 from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.emit import Part, emit_kernel
 from course_lib.llvm.host import instruction_set
-from course_lib.llvm.objects import Object, kept
+from course_lib.llvm.objects import Object, made_once
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ def generate(text: str, cpu: str) -> Object:
         return Object(str(module), machine.emit_object(module))
 
     version, processor = llvm.llvm_version_info, instruction_set(cpu)
-    return kept(repr((llvmlite.__version__, version, processor, text)), make)
+    return made_once(repr((llvmlite.__version__, version, processor, text)), make)
 
 
 def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:

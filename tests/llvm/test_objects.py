@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from course_lib import keep
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.llvm import jit, objects
+from course_lib.llvm import jit
 
 TWICE = "kernel @twice(x: f32[4], out: f32[4]) { for i in 0..4 { out[i] = x[i] + x[i] } }"
 THRICE = TWICE.replace("x[i] + x[i]", "3.0 * x[i]")
@@ -18,7 +19,7 @@ THRICE = TWICE.replace("x[i] + x[i]", "3.0 * x[i]")
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("COURSE_LIB_CACHE", str(tmp_path / "kept"))
-    return tmp_path / "kept"
+    return tmp_path / "kept" / "kernels"
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_place_that_cannot_be_used_is_no_error(tmp_path, monkeypatch, optimize
 
 
 def test_a_folder_that_others_may_write_to_is_not_trusted(folder, optimized):
-    folder.mkdir()
+    folder.mkdir(parents=True)
     folder.chmod(0o777)
     assert run(TWICE) == run(TWICE)
     assert len(optimized) == 2 and not list(folder.iterdir())
@@ -97,10 +98,10 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(folder, optimized):
 def test_the_folder_does_not_grow_for_ever(folder, monkeypatch):
     run(TWICE)
     run(THRICE)
-    monkeypatch.setattr(objects, "LIMIT", 100)
-    objects._made.cache_clear()
+    monkeypatch.setattr(keep, "LIMIT", 100)
+    keep._made.cache_clear()
     run(TWICE)
-    objects._made.cache_clear()
+    keep._made.cache_clear()
     assert len(list(folder.iterdir())) == 2, "the older one went, and was made again"
 
 
