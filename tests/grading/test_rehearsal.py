@@ -6,10 +6,12 @@ import csv
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from pathlib import Path
 
 import pytest
+from tqdm import tqdm
 
 from autograder.check.framework import mutants_of
 from autograder.grading.grade_class import Job, grade_class
@@ -53,7 +55,17 @@ def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
         compile(code, "<hostile>", "exec")
 
 
-def test_everybody_gets_what_is_due_however_the_run_goes(rehearsal, tmp_path):
+@pytest.fixture
+def own_lock(monkeypatch):
+    """tqdm locks its output by a semaphore that it shares with every copy of this process: one that
+    is killed while it holds it stops all others for ever. Here each copy gets a lock of its own."""
+    if tqdm.monitor is not None:
+        tqdm.monitor.exit()
+    monkeypatch.setattr(tqdm, "monitor_interval", 0)
+    monkeypatch.setattr(tqdm, "_lock", threading.RLock(), raising=False)
+
+
+def test_everybody_gets_what_is_due_however_the_run_goes(rehearsal, tmp_path, own_lock):
     """Two processes at a time; one process; killed in the middle and run again: the same files."""
     one, two, again = (tmp_path / name for name in ("one", "two", "again"))
     assert grade_class(job(rehearsal, two, jobs=2)) == 0
