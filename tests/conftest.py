@@ -262,5 +262,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """`-n auto`: one more than cores, because some tests wait, for a limit or for a browser."""
-    return cores() + 1
+    """`-n auto`: as many workers as cores. One more, for the tests that wait, was no faster: each
+    worker imports and prepares for itself."""
+    return cores()
