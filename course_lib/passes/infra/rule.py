@@ -120,13 +120,14 @@ class Rule:
     def pattern(self, dtype: DType) -> Pattern | None:
         """The rule for operands of this element type; None if a side does not type-check."""
         if dtype not in self.patterns:
-            try:
-                self.patterns[dtype] = self._trace(dtype)
-            except (ValueError, OverflowError) as error:
-                self.patterns[dtype], self.reasons[dtype] = None, str(error)
+            found = self._trace(dtype)
+            if isinstance(found, str):
+                self.reasons[dtype], found = found, None
+            self.patterns[dtype] = found
         return self.patterns[dtype]
 
-    def _trace(self, dtype: DType) -> Pattern:
+    def _trace(self, dtype: DType) -> Pattern | str:
+        """The pattern, or why there is none."""
         before, after = _formula(self.before), _formula(self.after)
         if before is None or after is None:
             return self._traced(dtype)
@@ -135,19 +136,24 @@ class Rule:
             _traces[key] = self._traced(dtype)
         return _traces[key]
 
-    def _traced(self, dtype: DType) -> Pattern:
-        variables = tuple(inp(p, self.types.get(p, f"{dtype}[]")) for p in self.parameters)
-        root = self.before(*variables)
-        if not isinstance(root, Node) or root in variables:
-            raise ValueError(f"`before` must compute something, it returns {root!r}")
+    def _traced(self, dtype: DType) -> Pattern | str:
         try:
-            result = _as_node(self.after(*variables), root.type)
-        except AssertionError:
-            result = None
-        return Pattern(variables, root, result)
+            variables = tuple(inp(p, self.types.get(p, f"{dtype}[]")) for p in self.parameters)
+            root = self.before(*variables)
+            if not isinstance(root, Node) or root in variables:
+                raise ValueError(f"`before` must compute something, it returns {root!r}")
+            return Pattern(variables, root, self._result(variables, root))
+        except (ValueError, OverflowError) as error:
+            return str(error)
+
+    def _result(self, variables: tuple[Node, ...], root: Node) -> Node | None:
+        try:
+            return _as_node(self.after(*variables), root.type)
+        except AssertionError:  # it reads the value of a constant
+            return None
 
 
-_traces: dict[tuple, Pattern] = {}  # of functions that are formulas of their parameters alone
+_traces: dict[tuple, Pattern | str] = {}  # of functions that are formulas of their parameters alone
 
 
 def _formula(fn: Callable[..., Any]) -> tuple | None:
