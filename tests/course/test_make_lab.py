@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +56,7 @@ def lab(root: Path, course: Path) -> Iterator[dict]:
 
 
 def wait_for(process: subprocess.Popen, runtime: Path, log: Path) -> Path:
-    """The file that a Jupyter server writes when it listens."""
+    """The file that a Jupyter server writes when it starts."""
     for _ in range(6000):
         found = list(runtime.glob("jpserver-*.json"))
         if found:
@@ -66,9 +67,17 @@ def wait_for(process: subprocess.Popen, runtime: Path, log: Path) -> Path:
 
 
 def get(server: dict, path: str) -> str:
+    """The server writes its file a moment before it listens: who is refused asks again."""
     address = f"{server['url']}{path}?token={server['token']}"
-    with urllib.request.urlopen(address, timeout=600) as answer:
-        return answer.read().decode()
+    while True:
+        try:
+            with urllib.request.urlopen(address, timeout=600) as answer:
+                return answer.read().decode()
+        except urllib.error.URLError as error:
+            if not isinstance(error.reason, ConnectionRefusedError):
+                raise
+            os.kill(server["pid"], 0)  # it is still there: else ProcessLookupError
+            time.sleep(0.1)
 
 
 def test_make_lab_serves_the_start_page(root, course, table):
