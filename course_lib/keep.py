@@ -1,9 +1,9 @@
 """What took long to make is kept on this machine, for the next process that asks.
 
-    kept("kernels", key, make)      # the first time what make() returns, later the same bytes
+    kept("kernels", key, make)      # the first time what make() returns, later the same parts
 
 One file each, in `~/.cache/course_lib/KIND`. Its name is the hash of `key`, which says all that the
-bytes depend on: so nothing in there is ever out of date, and any file may be deleted at any time.
+parts depend on: so nothing in there is ever out of date, and any file may be deleted at any time.
 COURSE_LIB_CACHE=folder keeps them elsewhere, COURSE_LIB_CACHE=off nowhere. Next room:
 `llvm/objects.py`, who asks.
 """
@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+Parts = tuple[bytes, bytes]
+HEAD = struct.Struct("<32sQ")  # the hash of both parts, and how long the first part is
 LIMIT = 256 << 20  # bytes in a folder; beyond, the half that was made first is deleted
 
 
-def kept(kind: str, key: str, make: Callable[[], bytes]) -> bytes:
+def kept(kind: str, key: str, make: Callable[[], Parts]) -> Parts:
     """What `make` made the first time that this key was asked for, by whichever process.
 
-    key  every text that the bytes depend on
+    key  every text that the parts depend on
     """
     folder = _folder(kind)
     if folder is None:
@@ -37,25 +40,35 @@ def kept(kind: str, key: str, make: Callable[[], bytes]) -> bytes:
     return found
 
 
-def _read(path: Path) -> bytes | None:
+def _read(path: Path) -> Parts | None:
     """None where no whole file is there: half a machine code would crash us."""
     try:
         data = path.read_bytes()
-    except OSError:
+        digest, size = HEAD.unpack_from(data)
+    except (OSError, struct.error):
         return None
-    digest, made = data[:32], data[32:]
-    return made if hashlib.sha256(made).digest() == digest else None
+    end = HEAD.size + size
+    parts = data[HEAD.size : end], data[end:]
+    return parts if _digest(parts) == digest else None
 
 
-def _write(path: Path, made: bytes) -> None:
+def _write(path: Path, parts: Parts) -> None:
     descriptor, name = tempfile.mkstemp(dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(hashlib.sha256(made).digest() + made)
+            file.write(HEAD.pack(_digest(parts), len(parts[0])) + b"".join(parts))
         Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def _digest(parts: Parts) -> bytes:
+    """Of the two and of where the first one ends."""
+    start = hashlib.sha256(str(len(parts[0])).encode())
+    for part in parts:
+        start.update(part)
+    return start.digest()
 
 
 def _folder(kind: str) -> Path | None:

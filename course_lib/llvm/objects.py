@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 from course_lib.keep import kept
 
-SIZE = 8  # bytes of the number that says how long the text is
-
 
 @dataclass(frozen=True)
 class Object:
@@ -22,16 +20,13 @@ class Object:
     optimized: str
     code: bytes
 
-    def __bytes__(self) -> bytes:
-        text = self.optimized.encode()
-        return len(text).to_bytes(SIZE, "little") + text + self.code
-
-    @staticmethod
-    def of(data: bytes) -> Object:
-        end = SIZE + int.from_bytes(data[:SIZE], "little")
-        return Object(data[SIZE:end].decode(), data[end:])
-
 
 def made_once(key: str, make: Callable[[], Object]) -> Object:
     """`key` says all that the machine code depends on."""
-    return Object.of(kept("kernels", key, lambda: bytes(make())))
+
+    def parts() -> tuple[bytes, bytes]:
+        made = make()
+        return made.optimized.encode(), made.code
+
+    optimized, code = kept("kernels", key, parts)
+    return Object(optimized.decode(), code)

@@ -24,7 +24,6 @@ from course_lib.keep import kept
 from course_lib.models import MODELS, example_inputs
 
 EXPORTER = ("torch", "onnx", "onnxscript")
-SIZE = 8  # bytes of the number that says how long the first of two files is
 
 
 def onnx_model(name: str, clean: bool = False) -> onnx.ModelProto:
@@ -35,12 +34,12 @@ def onnx_model(name: str, clean: bool = False) -> onnx.ModelProto:
     if name not in MODELS:
         raise ValueError(f"there is no model {name!r}; the course has {', '.join(MODELS)}")
     sources = [path.read_text() for path in sorted(Path(__file__).parent.glob("*.py"))]
-    both = kept("models", repr((name, *map(version, EXPORTER), sources)), lambda: _export(name))
-    end = SIZE + int.from_bytes(both[:SIZE], "little")
-    return onnx.load_from_string(both[end:] if clean else both[SIZE:end])
+    key = repr((name, *map(version, EXPORTER), sources))
+    traced, cleaned = kept("models", key, lambda: _export(name))
+    return onnx.load_from_string(cleaned if clean else traced)
 
 
-def _export(name: str) -> bytes:
+def _export(name: str) -> tuple[bytes, bytes]:
     """The model as traced and after the clean-up, one after the other."""
     model, inputs = MODELS[name].build(), tuple(map(torch.from_numpy, example_inputs(name)))
     with _quiet():
@@ -48,7 +47,7 @@ def _export(name: str) -> bytes:
         assert program is not None
         traced = program.model_proto.SerializeToString()
         program.optimize()
-    return len(traced).to_bytes(SIZE, "little") + traced + program.model_proto.SerializeToString()
+    return traced, program.model_proto.SerializeToString()
 
 
 @contextlib.contextmanager
