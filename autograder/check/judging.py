@@ -71,20 +71,10 @@ def judge(
         verdict = replace(verdict, check=check.name, hidden=check.hidden)
         try:
             seen = perform(check, implementation, seed, shrink)
-        except (Wrong, Crashed) as error:
+        except (Wrong, Crashed, Stop) as error:
             return _failed(verdict, check, error)
         except Exception as error:
             return _failed(verdict, check, blamed(check, implementation, seed, error))
-        except Stop as stop:
-            earned = None if stop.kind == GRADER else 0.0
-            return replace(
-                verdict,
-                kind=stop.kind,
-                earned=earned,
-                problem=stop.problem,
-                program=shown(stop.program),
-                pictures=pictures(stop),
-            )
         if isinstance(seen, int):
             examples[check.what] += seen
             continue
@@ -162,11 +152,15 @@ def _for_examples(check: Check, implementation: Implementation, offset: int, shr
     raise trial.smallest from None
 
 
-def _failed(verdict: Verdict, check: Check, error: Exception) -> Verdict:
-    """The verdict on an answer that a check objected to."""
-    said = without_addresses(getattr(error, "printed", ""))
+def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
+    """The verdict on an answer that a check objected to, or that was stopped."""
     program = shown(getattr(error, "program", None))
-    verdict = replace(verdict, printed=said, program=program, pictures=pictures(error))
+    verdict = replace(verdict, program=program, pictures=pictures(error))
+    if isinstance(error, Stop):
+        earned = None if error.kind == GRADER else 0.0
+        return replace(verdict, kind=error.kind, earned=earned, problem=error.problem)
+    said = without_addresses(getattr(error, "printed", ""))
+    verdict = replace(verdict, printed=said)
     if isinstance(error, Crashed):
         return replace(
             verdict,
