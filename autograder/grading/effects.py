@@ -55,7 +55,7 @@ def effects_of(statement: ast.stmt) -> Effects:
     functions = [part for part in parts if isinstance(part, Function)]
     bodies = [_body(f) for f in functions]
     return Effects(
-        frozenset(name for part in parts for name in _changed_by(part)),
+        frozenset(name for part in parts for name in _changed_by(part)) | _through_loops(parts),
         frozenset(name for call in calls for name in _names_in(call.func)),
         frozenset(
             n for call in for_effect for argument in _arguments(call) for n in _names_in(argument)
@@ -134,6 +134,17 @@ def _changed_by(part: ast.AST) -> set[str]:
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):  # x.show() may be anything
         return _mutated(part.value) | (_base(part.value) if _is_method(part.value) else set())
     return _mutated(part) if isinstance(part, ast.Call) else set()
+
+
+def _through_loops(parts: Iterable[ast.AST]) -> frozenset[str]:
+    """for rule in RULES: rule.append(..) changes what RULES holds."""
+    mutated = {n for part in parts if isinstance(part, ast.Call) for n in _mutated(part)}
+    return frozenset(
+        name
+        for loop in parts
+        if isinstance(loop, ast.For | ast.comprehension) and mutated & set(_names_in(loop.target))
+        for name in _base(loop.iter)
+    )
 
 
 def _is_method(call: ast.Call) -> bool:

@@ -252,3 +252,14 @@ def test_what_a_string_names_is_taken_but_not_what_it_says(notebook, reads):
 def test_an_attribute_found_by_its_name_is_no_variable(notebook):
     answer = '@implements("u99.sweep")\ndef sweep(graph): return getattr(graph, "nodes")'
     assert sources(read(notebook("nodes = slow()", answer))) == [answer]
+
+
+def test_what_a_loop_goes_through_is_changed_by_it(notebook):
+    answer = '@implements("u99.sweep")\ndef sweep(graph): return RULES'
+    loop = "for number, rule in enumerate(RULES):\n    rule.append(number)"
+    assert sources(read(notebook("RULES = [[], []]", loop, answer)))[1] == loop
+    shown = "for rule in RULES:\n    print(rule)"
+    assert sources(read(notebook("RULES = [[], []]", shown, answer))) == [
+        "RULES = [[], []]",
+        answer,
+    ]
