@@ -11,11 +11,12 @@ Next room: notebook.py, what these functions do; docs/authoring.md, how an exerc
 import sys
 
 from course_lib import exercises
-from course_lib.exercises import hint, implements, plugged, unplug
+from course_lib.exercises import implements, plugged, unplug
 
 # Exercises that are no function of the library live here, with the same decorator.
 exercises.homes["u"] = "autograder.units.{unit}.answers"
 
+from autograder.check.hints import hint  # noqa: E402
 from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402
 
 __all__ = ["check", "compare", "hint", "implements", "plugged", "predict", "unplug"]

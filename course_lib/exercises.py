@@ -3,7 +3,7 @@
 An exercise of the course is a whole function of this library. The decorator keeps the function
 in a *slot* and returns a thin call-through, so the compiler runs whatever is plugged in:
 
-    @exercise("passes.cse", unit=2, points=3, hints=(...))     # in course_lib/passes/clean/cse.py
+    @exercise("passes.cse", unit=2, points=3)                  # in course_lib/passes/clean/cse.py
     def cse(graph: Graph) -> Graph: ...
 
     @implements("passes.cse")                                  # in the student's notebook
@@ -85,21 +85,17 @@ class Slot:
     unit: int
     points: int
     kind: str
-    hints: tuple[str, ...]
     reference: Callable[..., Any]
     baseline: Callable[..., Any] | None
     uses: tuple[str, ...] = ()
     call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
     run: Callable[..., Any] = field(init=False)  # what a call runs now
     plugged: Callable[..., Any] | None = field(init=False, default=None)
-    hints_used: int = field(init=False, default=0)
     masked: tuple[Any, Any] = field(init=False, default=(None, None))  # the latest, and its `run`
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"{self.name}: kind is one of {', '.join(KINDS)}, not {self.kind!r}")
-        if len(self.hints) not in (0, 3):
-            raise ValueError(f"{self.name}: a hint ladder has three steps, not {len(self.hints)}")
         self.call = self.run = self.reference
 
     @property
@@ -136,19 +132,18 @@ def exercise(
     points: int,
     kind: str = "implement",
     baseline: Callable[..., Any] | None = None,
-    hints: tuple[str, ...] = (),
     uses: tuple[str, ...] = (),
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the reference of slot `name`.
 
     `baseline` is what the compiler does before that unit (correct, only slower); without one the
-    student edition has no body here at all. `hints` is a ladder of three: a question, the idea,
-    almost the code. `uses` names the exercises that an answer to this one stands on: while it is
-    checked, those run the student's own answers, and all others their stand-ins.
+    student edition has no body here at all. `uses` names the exercises that an answer to this one
+    stands on: while it is checked, those run the student's own answers, and all others their
+    stand-ins.
     """
 
     def register(reference: Callable[..., Any]) -> Callable[..., Any]:
-        entry = Slot(name, unit, points, kind, tuple(hints), reference, baseline, tuple(uses))
+        entry = Slot(name, unit, points, kind, reference, baseline, tuple(uses))
         previous = _slots.get(name)
         if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
             entry.plug(previous.plugged)
@@ -250,18 +245,6 @@ def slot(name: str) -> Slot:
 def slots(unit: int | None = None) -> list[Slot]:
     """The registered slots, of one unit or of all, in the order in which they were defined."""
     return [entry for entry in _slots.values() if unit is None or entry.unit == unit]
-
-
-def hint(name: str) -> None:
-    """Print the next of the three hints of an exercise; after the third, all of them."""
-    entry = slot(name)
-    if not entry.hints:
-        print(f"{name} has no hints.")
-        return
-    again = entry.hints_used == len(entry.hints)
-    entry.hints_used = min(entry.hints_used + 1, len(entry.hints))
-    for step in range(1 if again else entry.hints_used, entry.hints_used + 1):
-        print(f"{name}, hint {step} of {len(entry.hints)}: {entry.hints[step - 1]}")
 
 
 def is_stub(function: Callable[..., Any]) -> bool:

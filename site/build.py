@@ -25,6 +25,7 @@ from typing import Any
 import nbformat
 from tqdm import tqdm
 
+from autograder.check.hints import ladder
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.execute import execute
@@ -104,7 +105,7 @@ def _hints(entry: Slot, cell_id: str) -> list[Any]:
     """Three hints, each folded: a reader opens as many as needed."""
     folded = [
         f'<details class="hints"><summary>Hint {number}</summary><p>{_as_html(hint)}</p></details>'
-        for number, hint in enumerate(entry.hints, 1)
+        for number, hint in enumerate(ladder(entry), 1)
     ]
     text = "\n\n".join(folded)
     return [nbformat.v4.new_markdown_cell(text, id=f"{cell_id[:57]}-hints")] if folded else []

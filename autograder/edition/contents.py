@@ -27,7 +27,7 @@ COURSE = Path(__file__).resolve().parents[2]
 # The part of this package that runs in a student's notebook. The rest stays with the teacher.
 SHIPPED_FILES = ("__init__.py", "notebook.py")
 SHIPPED_ROOMS = ("check", "wire", "process")
-SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers")
+SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers", "hints.md")
 START = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
     'has a cell for your answer and a cell that checks it. `hint("name")` gives the next of three',

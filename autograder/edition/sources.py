@@ -23,6 +23,7 @@ from typing import Any
 import jupytext
 import nbformat
 
+from autograder.check.hints import ladder
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
 from course_lib.exercises import Slot, slot, slots
 
@@ -111,7 +112,7 @@ def grade_id(name: str) -> str:
 def _heading(entry: Slot) -> Any:
     points = f"{entry.points:g} point{'' if entry.points == 1 else 's'}"
     text = f"#### Exercise `{entry.name}` · {points} · {KIND_WORDS[entry.kind]}"
-    if entry.hints:
+    if ladder(entry):
         text += f'\n\nStuck? `hint("{entry.name}")` gives the next of three hints.'
     if entry.kind == "explain":
         text += f"\n\n{entry.doc}"

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from autograder.check.exemplars import alternatives_of, mutants_of
 from autograder.check.framework import background_of, checks_of
+from autograder.check.hints import ladder
 from autograder.check.verdict import NOT_ATTEMPTED, PASSED
 from autograder.notebook import check
 from autograder.soundness.sentences import span_of, uncovered
@@ -59,7 +60,7 @@ def own_problems(entry: Slot) -> list[str]:
     ]
     if not any(c.hidden for c in found):
         problems.append("it has no hidden check")
-    if len(entry.hints) != 3:
+    if not ladder(entry):
         problems.append("it has no hints")
     if check(entry.name).kind != NOT_ATTEMPTED:
         problems.append("without an answer it is not 'not attempted'")

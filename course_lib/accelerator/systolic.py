@@ -136,19 +136,7 @@ def clocks(a: np.ndarray, b: np.ndarray) -> Iterator[Clock]:
         yield Clock(number, held_a, held_b, acc, busy)
 
 
-@exercise(
-    "accelerator.systolic.cycles",
-    unit=0,
-    points=3,
-    hints=(
-        "How many clocks after cell (0, 0) does cell (rows - 1, cols - 1) start? How many clocks "
-        "does each cell work?",
-        "One tile: the wait of the last cell, then its k clocks of work, then the drain if it "
-        "counts. Every tile costs the same. How many tiles cover m rows and n columns?",
-        "tiles = ceil(m / rows) * ceil(n / cols); -(-m // rows) is a ceil without floats. One tile "
-        "takes k + (rows - 1) + (cols - 1) clocks, plus rows if array.drain.",
-    ),
-)
+@exercise("accelerator.systolic.cycles", unit=0, points=3)
 def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     """The clocks that `wavefront` takes for [m, k] times [k, n], without simulating them.
 

@@ -20,20 +20,7 @@ def by_counting(
     return count
 
 
-@exercise(
-    "ir.windows.positions",
-    unit=1,
-    points=2,
-    baseline=by_counting,
-    hints=(
-        "How many elements lie between the first and the last one that the window reads, both "
-        "counted? What if every second one is skipped?",
-        "The window reaches over dilation * (kernel - 1) + 1 elements. What is left of the padded "
-        "axis is the room in which it can move, in steps of `stride`.",
-        "room = low + size + high - reach. Without room (room < 0) the answer is 0; otherwise "
-        "it is one position more than there are whole steps in the room.",
-    ),
-)
+@exercise("ir.windows.positions", unit=1, points=2, baseline=by_counting)
 def positions(
     size: int, kernel: int, stride: int = 1, dilation: int = 1, low: int = 0, high: int = 0
 ) -> int:

@@ -87,20 +87,7 @@ def never(kernel: Kernel, operand: str) -> bool:
     return False
 
 
-@exercise(
-    "schedule.in_place.may_overwrite",
-    unit=4,
-    points=3,
-    baseline=never,
-    hints=(
-        "out[i] = x[i] + x[3]: which element is wrong if out and x are the same bytes?",
-        "Let the kernel read `out` instead of the operand. The answer is no if some element could "
-        "be read after it was written: by a later statement, or by another iteration of a loop.",
-        "Walk through a body statement by statement: a statement that reads after one that wrote "
-        "is a no. A loop that does both must carry no dependence through out (`carried(loop)` "
-        "lists them all) and have a body of which the same is true.",
-    ),
-)
+@exercise("schedule.in_place.may_overwrite", unit=4, points=3, baseline=never)
 def may_overwrite(kernel: Kernel, operand: str) -> bool:
     """May the result of a kernel have the very bytes of one of its operands?
 

@@ -59,21 +59,7 @@ def to_the_end(
     ]
 
 
-@exercise(
-    "schedule.memory.liveness",
-    unit=4,
-    points=3,
-    baseline=to_the_end,
-    hints=(
-        "In the six lines, step 4 reads a reshape of what step 0 wrote. Until when are those bytes "
-        "needed?",
-        "Replace every name by its owner first. Then a value's life begins with the first task "
-        "that names it as what it writes, and ends with the last task that names it at all.",
-        "for step, task in enumerate(tasks): for the owner of task.writes set first (once) and "
-        "last; for the owner of each of task.reads set last. Then one Interval for each key of "
-        "first that is not the owner of a value in outside.",
-    ),
-)
+@exercise("schedule.memory.liveness", unit=4, points=3, baseline=to_the_end)
 def liveness(
     tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]
 ) -> list[Interval]:

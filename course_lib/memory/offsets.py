@@ -29,22 +29,7 @@ _ROUNDS = 30
 
 
 @exercise(
-    "schedule.memory.assign_offsets",
-    unit=4,
-    points=4,
-    kind="budget",
-    baseline=one_after_another,
-    hints=(
-        "In which order do you place the values, if small ones can fill what large ones leave?",
-        "Place big values first, each into the lowest gap that is large enough. Then look at the "
-        "value that ends up on top: it was harder to place than its size says. What if it had "
-        "come earlier?",
-        "order = sorted by size, largest first. For each interval of it: the first (offset, size) "
-        "of gaps(interval, order, offsets) with size >= interval.size. For the last points: move "
-        "the value that ends highest to the front of order, place all again, up to thirty times, "
-        "and return the plan with the smallest arena. (If you look for gaps yourself: move past "
-        "the end of a neighbour only if you are not past it yet.)",
-    ),
+    "schedule.memory.assign_offsets", unit=4, points=4, kind="budget", baseline=one_after_another
 )
 def assign_offsets(intervals: Sequence[Interval]) -> dict[str, int]:
     """Choose an offset in bytes for every interval, so that the arena is small.

@@ -91,24 +91,7 @@ def as_given(tasks: Sequence[Task]) -> list[int]:
 _WORK = 4_000  # tasks times beginnings that the search follows at once
 
 
-@exercise(
-    "schedule.order.order",
-    unit=4,
-    points=4,
-    kind="budget",
-    baseline=as_given,
-    hints=(
-        "Which of the tasks that could run now leaves the fewest bytes alive?",
-        "While something is left: of the tasks whose reads are all written, take the one with the "
-        "smallest (bytes written - bytes that die with it); a value dies with the last task that "
-        "reads it. At the end, return the given order if its peak is not higher. That is worth "
-        "three points of four; for the rest, follow several beginnings at once.",
-        "Keep a dict {frozenset of tasks done: (peak, bytes alive, order)}, at first of the empty "
-        "set alone. As often as there are tasks: make every entry longer by each task that is "
-        "ready; what is alive depends on the set only, so of two entries with one set the lower "
-        "peak stays; then keep the few hundred smallest entries.",
-    ),
-)
+@exercise("schedule.order.order", unit=4, points=4, kind="budget", baseline=as_given)
 def order(tasks: Sequence[Task]) -> list[int]:
     """Choose an order of the tasks in which few bytes are alive together.
 

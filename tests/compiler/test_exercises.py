@@ -12,7 +12,6 @@ from course_lib.exercises import (
     NotAnswered,
     baselines,
     exercise,
-    hint,
     implements,
     is_stub,
     plugged,
@@ -38,7 +37,7 @@ def fresh() -> Iterator[None]:
 
 @pytest.fixture
 def double():
-    @exercise("t.double", unit=7, points=3, baseline=same, hints=("why?", "idea", "2 * n"))
+    @exercise("t.double", unit=7, points=3, baseline=same)
     def double(n: int) -> int:
         """Twice the number."""
         return 2 * n
@@ -137,16 +136,6 @@ def test_no_baseline_is_said(double):
         pass
 
 
-def test_hints_come_one_by_one_and_then_all_again(double, capsys):
-    for _ in range(4):
-        hint("t.double")
-    said = capsys.readouterr().out.splitlines()
-    assert said[0] == "t.double, hint 1 of 3: why?"
-    assert said[2] == "t.double, hint 3 of 3: 2 * n"
-    assert said[3:] == said[:3]  # asked once more: all of them
-    assert slot("t.double").hints_used == 3
-
-
 def test_slot_knows_its_specification(double):
     entry = slot("t.double")
     assert (entry.doc, entry.points, str(entry.signature)) == (
@@ -163,7 +152,7 @@ def test_slots_of_the_library_are_found_by_name():
         slot("passes.nothing")
 
 
-@pytest.mark.parametrize("wrong", [{"kind": "riddle"}, {"hints": ("one",)}])
+@pytest.mark.parametrize("wrong", [{"kind": "riddle"}])
 def test_slot_is_checked_when_it_is_made(wrong):
     with pytest.raises(ValueError, match=r"t\.bad"):
         exercise("t.bad", unit=1, points=1, **wrong)(same)

@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from autograder.check.hints import ladder
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import sources
 from course_lib.exercises import slot
@@ -62,7 +63,7 @@ def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path
             if entry.kind == "explain":
                 continue
             assert "write your answer here" in text
-            for hint in entry.hints:
+            for hint in ladder(entry):
                 assert _squeezed(hint) in _squeezed(text), f"{name}: a hint is missing"
             body = _squeezed(" ".join(solution_body(entry.reference)))
             assert body not in _squeezed(text), f"{name}: the page shows the solution"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from autograder.check.hints import ladders
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.cells import IMPLEMENTS, plain_python
@@ -35,6 +36,11 @@ def test_exercise_is_sound(name):
     given = exemplars(entry)
     assert [*own_problems(entry), *given.problems] == []
     assert not_there_yet(entry, given) == []
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_hints_are_about_exercises_of_the_unit(source):
+    assert ladders(source.unit).keys() <= set(source.exercises())
 
 
 @pytest.mark.parametrize("name", CHANGED)

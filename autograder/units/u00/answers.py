@@ -11,20 +11,7 @@ from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 
 
-@exercise(
-    "u00.intensity",
-    unit=0,
-    points=1,
-    kind="number",
-    hints=(
-        "Of the four tensors (x, w, b and the result), which one is by far the largest? How many "
-        "operations does each of its elements take part in?",
-        "FLOP: 2 for each multiply-add of the product, 1 for each bias that is added, 1 for each "
-        "relu. Bytes: 4 for each element of x, w, b and the result.",
-        "(2 * 784 * 512 + ...) / (4 * (784 + ...)): above, the bias and relu are missing; below, "
-        "three tensors are.",
-    ),
-)
+@exercise("u00.intensity", unit=0, points=1, kind="number")
 def intensity() -> float:
     """FLOP per byte of the MLP's first layer, `relu(x @ w + b)`, as one kernel on one image.
 
@@ -37,21 +24,7 @@ def intensity() -> float:
     return flop / (4 * (784 + 784 * 512 + 512 + 512))
 
 
-@exercise(
-    "u00.claims",
-    unit=0,
-    points=2,
-    kind="evidence",
-    hints=(
-        "For each claim: which line of the kernel is it about, and which loops are around that "
-        "line?",
-        "A line runs once for each combination of the loops around it. The word before a loop says "
-        "who shares its iterations: `parallel` threads, `vector` the lanes of an instruction, "
-        "`unroll` nobody, they are written out.",
-        "The bias is read after the loop over k has ended. Threads share `mo` and nothing else. "
-        "6 x 16 products are 96, and a register of 32 bytes holds 8 f32.",
-    ),
-)
+@exercise("u00.claims", unit=0, points=2, kind="evidence")
 def claims() -> str:
     """Which claims about this kernel are false? Answer with their letters, such as "BD".
 
@@ -92,19 +65,7 @@ def claims() -> str:
     return "AE"
 
 
-@exercise(
-    "u00.busy",
-    unit=0,
-    points=2,
-    kind="inverse",
-    hints=(
-        "256 cells need at least 65,536 / 256 = 256 clocks. Which clocks come on top, how often?",
-        "Each tile costs 30 clocks in which not all cells work. Few tiles with a long k pay that "
-        "seldom.",
-        'trace(lambda x, w: x @ w, "f32[16,K]", "f32[K,16]") is one tile. Which K makes 65,536 '
-        "multiply-accumulates?",
-    ),
-)
+@exercise("u00.busy", unit=0, points=2, kind="inverse")
 def busy() -> Graph:
     """A graph of one matmul that keeps a 16 x 16 array busy.
 

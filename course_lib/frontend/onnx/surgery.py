@@ -25,23 +25,7 @@ FUSED_DOMAIN = "com.microsoft"  # where onnxruntime keeps the ops that its own o
 FOLDABLE = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
 
 
-@exercise(
-    "frontend.onnx_surgery.fold_batch_norms",
-    unit=3,
-    points=4,
-    hints=(
-        "In an ONNX file a value is a name. Which names has the pair Conv, BatchNormalization, who "
-        "reads each of them, and which names are there afterwards?",
-        "Let the Conv write the batch norm's output name, give it new initializers for weight and "
-        "bias under names that nobody has, remove the batch norm. Then everybody behind it still "
-        "finds its operand. count_uses(graph) and constants_of(graph) answer the conditions.",
-        "model = copy of the model; writer = {output name: node}. For each BatchNormalization: "
-        "conv = writer.get(bn.input[0]); check op, uses[...] == 1, constants, training_mode; "
-        "factor = scale / sqrt(var + epsilon) in float64; append from_array(w * factor, name) and "
-        "the bias; conv.input[:] = [x, new_w, new_b]; conv.output[0] = bn.output[0]; "
-        "graph.node.remove(bn). At the end sweep(graph).",
-    ),
-)
+@exercise("frontend.onnx_surgery.fold_batch_norms", unit=3, points=4)
 def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     """Fold each BatchNormalization of an ONNX model into the Conv before it. Returns a new model.
 

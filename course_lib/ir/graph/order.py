@@ -25,21 +25,7 @@ def from_the_top(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[N
     return list(order)
 
 
-@exercise(
-    "ir.graph.topological_order",
-    unit=1,
-    points=3,
-    baseline=from_the_top,
-    hints=(
-        "When you come to a node, what must have happened to its operands before you may put it "
-        "into the list? What do you do if you come to it a second time?",
-        "Depth first: a stack of nodes to visit. A node is visited twice: the first time it goes "
-        "back on the stack with its operands above it, the second time all of them are placed and "
-        "it goes into the list.",
-        "stack = [(root, False)]; node, ready = stack.pop(). Placed, or in done: go on. Ready: "
-        "append it. Else push (node, True), then (operand, False) for each operand.",
-    ),
-)
+@exercise("ir.graph.topological_order", unit=1, points=3, baseline=from_the_top)
 def topological_order(roots: Iterable[Node], done: Set[Node] = frozenset()) -> list[Node]:
     """Every node that `roots` need, each after its operands.
 

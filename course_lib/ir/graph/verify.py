@@ -47,20 +47,7 @@ def undefined(nodes: Sequence[Node]) -> int | None:
     return next((k for k, node in enumerate(nodes) if not known.issuperset(node.inputs)), None)
 
 
-@exercise(
-    "ir.verify.misplaced",
-    unit=1,
-    points=2,
-    baseline=undefined,
-    hints=(
-        "You read the program from the top. At each line, what must you have seen already, and "
-        "what must you not have seen yet?",
-        "One walk with a set of the values defined so far. Ask both questions of a node, and only "
-        "then put it into the set.",
-        "for place, node in enumerate(nodes): if node in seen, or one of node.inputs is not: "
-        "return place. Then seen.add(node).",
-    ),
-)
+@exercise("ir.verify.misplaced", unit=1, points=2, baseline=undefined)
 def misplaced(nodes: Sequence[Node]) -> int | None:
     """The position of the first node that may not stand where it stands; None if all may.
 

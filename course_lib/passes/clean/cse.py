@@ -22,21 +22,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.match import COMMUTATIVE
 
 
-@exercise(
-    "passes.cse",
-    unit=2,
-    points=3,
-    baseline=keep,
-    hints=(
-        "When you reach a node, its operands were already merged. What must two nodes have in "
-        "common then, so that they compute the same value?",
-        "Keep a dictionary from a key to the first node that had it. The key holds the op, the "
-        "operands (which are new nodes already), the attributes and the type. Order the operands "
-        "of a commutative op first; id(node) makes a good sort key.",
-        "graph.rebuild(visit) with visit(node, inputs): made = node.with_inputs(inputs); "
-        "return first.setdefault(key(made), made). A key for an array: its dtype, shape and bytes.",
-    ),
-)
+@exercise("passes.cse", unit=2, points=3, baseline=keep)
 def cse(graph: Graph) -> Graph:
     """Merge nodes that compute the same value: of several equal ones, the first is kept.
 

@@ -23,19 +23,7 @@ def once(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     return run_passes(graph, passes)
 
 
-@exercise(
-    "passes.fixpoint",
-    unit=2,
-    points=2,
-    baseline=once,
-    hints=(
-        "When may you stop: when the last pass changed nothing, or when none of them did?",
-        "Run a whole round, compare the graph with what it was before that round, and stop when "
-        "they are the same program.",
-        "for _ in range(limit): before, graph = graph, run_passes(graph, passes); "
-        "if same_program(before, graph): return graph. After the loop, raise ValueError.",
-    ),
-)
+@exercise("passes.fixpoint", unit=2, points=2, baseline=once)
 def fixpoint(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     """Run `passes` in order, again and again, until a round changes nothing.
 

@@ -21,22 +21,7 @@ from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
 
 
-@exercise(
-    "passes.strength",
-    unit=2,
-    points=3,
-    baseline=keep,
-    uses=("passes.match",),
-    hints=(
-        "x / 10.0 and x * 0.1 differ in the last bit for many x: 0.1 is rounded. For which c is "
-        "1 / c a number without rounding?",
-        "A guard sees what the variables matched: for x / c, test c.op == 'constant' and then "
-        "its values; np.frexp splits a float into mantissa and exponent.",
-        "rule(lambda x, c: x / c, times_reciprocal, guard=powers_of_two), where "
-        "def times_reciprocal(x, c): return x * const(1 / c.value), and the same form for the "
-        "other lines; then return rewrite(graph, rules).",
-    ),
-)
+@exercise("passes.strength", unit=2, points=3, baseline=keep, uses=("passes.match",))
 def strength(graph: Graph) -> Graph:
     """Replace these operations by cheaper ones, wherever the result is the same.
 

@@ -18,22 +18,7 @@ from course_lib.passes.fusion import should_fuse as heuristic
 from course_lib.passes.fusion.groups import as_kernels, fits
 
 
-@exercise(
-    "passes.fuse",
-    unit=3,
-    points=4,
-    baseline=keep,
-    hints=(
-        "A kernel writes one result. Which nodes can vanish inside the kernel of `relu` without "
-        "anybody else missing them?",
-        "Walk from the last node to the first: then the groups of all users of a node are known. "
-        "It can join if they are one and the same group; if it joins, nobody outside reads it.",
-        "group_of[node] is the (one) list of its users if node is no output, fits(node, group) "
-        "and heuristic.should_fuse(node, user) for each user, else a new list; append the node to "
-        "it. "
-        "Then return as_kernels(graph, group_of).",
-    ),
-)
+@exercise("passes.fuse", unit=3, points=4, baseline=keep)
 def fuse(graph: Graph) -> Graph:
     """Put connected nodes into groups; each group of two or more becomes one `fused` node.
 

@@ -24,21 +24,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.rewrite import rewrite
 
 
-@exercise(
-    "passes.horizontal",
-    unit=3,
-    points=3,
-    baseline=keep,
-    hints=(
-        "x @ [a b] is [x@a x@b]. What else has to be concatenated if a bias is added to each?",
-        "Group the branches of the graph by what they read. Where the walk reaches the end of the "
-        "first branch of a family, make the product of all of them; every end becomes a slice.",
-        "families: {(matmul.inputs[0], biased): [branch, ...]} from branches(graph). In "
-        "graph.rebuild(visit), remember inputs[0] of each matmul; for a branch's end return "
-        "column slice k of apply('matmul', x, const(np.concatenate(weights, axis=1))) plus the "
-        "concatenated bias. Then rewrite(new_graph, [slice_after_reshape]).",
-    ),
-)
+@exercise("passes.horizontal", unit=3, points=3, baseline=keep)
 def horizontal(graph: Graph) -> Graph:
     """Merge matrix products of one operand by constant weights into one product and slices.
 

@@ -18,23 +18,7 @@ def same_shape(producer: Node, consumer: Node) -> bool:
     return producer.type.shape == consumer.type.shape
 
 
-@exercise(
-    "passes.should_fuse",
-    unit=3,
-    points=3,
-    kind="budget",
-    baseline=same_shape,
-    hints=(
-        "How often is one element of the producer computed, if each element of the consumer "
-        "computes the elements that it reads?",
-        "A consumer of the same shape reads each element once. One of a larger shape reads it "
-        "again and again: that is free for a producer that only moves elements, and for one number "
-        "per row, which is computed once before the row. For the rest it costs arithmetic.",
-        "producer.op in MOVES, and per_row(producer.type.shape, consumer.type.shape): yes. A "
-        "larger consumer: only if consumer.type.numel is a small multiple of producer.type.numel. "
-        "A reduction reads each element once: yes, unless finishes_contraction(producer).",
-    ),
-)
+@exercise("passes.should_fuse", unit=3, points=3, kind="budget", baseline=same_shape)
 def should_fuse(producer: Node, consumer: Node) -> bool:
     """Should `producer` be computed inside the kernel of its user `consumer`?
 

@@ -37,23 +37,7 @@ def one_op(pattern: Node, node: Node) -> dict[Node, Node] | None:
     return found
 
 
-@exercise(
-    "passes.match",
-    unit=2,
-    points=4,
-    baseline=one_op,
-    hints=(
-        "There are three kinds of pattern nodes: input, constant, and everything else. When does "
-        "each of them match, and what must you remember?",
-        "Carry along what is bound so far and the list of pairs that still have to match. Take one "
-        "pair; if it is an op, put the pairs of its operands in front of the list. A commutative "
-        "op gives two lists to try: if the first fails *anywhere later*, try the second.",
-        "ways(pairs, bound): no pairs left -> yield bound. (pattern, node) is the first pair: if "
-        "pattern is in bound, it must be bound to this very node; else check it, and for each "
-        "order of the operands: yield from ways([*zip(pattern.inputs, order), *rest], "
-        "{**bound, pattern: node}). match returns next(ways([(pattern, node)], {}), None).",
-    ),
-)
+@exercise("passes.match", unit=2, points=4, baseline=one_op)
 def match(pattern: Node, node: Node) -> dict[Node, Node] | None:
     """How `node` matches `pattern`, or None if it does not.
 

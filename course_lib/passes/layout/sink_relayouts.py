@@ -24,22 +24,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.fusion.groups import REDUCTIONS
 
 
-@exercise(
-    "passes.sink_relayouts",
-    unit=4,
-    points=4,
-    baseline=keep,
-    hints=(
-        "relu(relayout(x)) and relayout(relu(x)) are the same numbers. For which other ops can the "
-        "relayout change places, and what becomes of their other operands?",
-        "Walk the graph once from the inputs with graph.rebuild. When you come to a node, the "
-        "relayouts above it have sunk already: they stand directly in front of it, or not at all.",
-        "visit(node, inputs): made = node.with_inputs(inputs). A relayout of a relayout is "
-        "joined(made). Otherwise, if some operand is a relayout src -> nchw: elementwise -> "
-        "apply(op, *operands in src, **attrs), the others -> in_layout(made, src); then relayout("
-        "..., src, 'nchw'), with the name and the origin of node.",
-    ),
-)
+@exercise("passes.sink_relayouts", unit=4, points=4, baseline=keep)
 def sink_relayouts(graph: Graph) -> Graph:
     """Move each relayout `src -> nchw` down as far as it goes; cancel it where it meets another.
 

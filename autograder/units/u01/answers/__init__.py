@@ -17,20 +17,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
 
 
-@exercise(
-    "u01.power",
-    unit=1,
-    points=2,
-    kind="budget",
-    hints=(
-        "x * x * ... * x is 62 multiplications. Which value, once you have it, could you use more "
-        "than once?",
-        "Squaring doubles the exponent: five squarings make 2, 4, 8, 16 and 32, and five products "
-        "more make 63. That is 10. But 63 is also 7 * 9: the ninth power of a seventh power.",
-        "Four multiplications make y = x ** 7, because 7 = 1 + 6 and 6 = 3 + 3. How many make the "
-        "ninth power of y?",
-    ),
-)
+@exercise("u01.power", unit=1, points=2, kind="budget")
 def power() -> Graph:
     """A graph that raises each element of its input to the power 63, with few multiplications.
 
@@ -54,19 +41,7 @@ def power() -> Graph:
     return trace(to_63, "f32[4]")
 
 
-@exercise(
-    "u01.record",
-    unit=1,
-    points=3,
-    hints=(
-        "When Python computes a + b, whose method does it call? And if a is the number 2.0?",
-        "A class of your own whose objects hold a node. Its __add__ makes the node for the sum, "
-        "notes it in a list, and returns a new object of the class. The list is the program.",
-        "def __add__(self, other): return self.note('add', self, other), and __radd__ with the "
-        "two turned around. note() takes the nodes out of the objects, calls apply(op, *operands), "
-        "and adds to the list the constants that apply made, then the node.",
-    ),
-)
+@exercise("u01.record", unit=1, points=3)
 def record(source: str, *types: str) -> Graph:
     """The operations that a Python function performs, in the order in which Python performs them.
 
@@ -146,20 +121,7 @@ class _Recorded:
         raise TypeError("a recording does not know the value: it cannot decide an `if`")
 
 
-@exercise(
-    "u01.wrong_line",
-    unit=1,
-    points=2,
-    kind="evidence",
-    hints=(
-        "Go through forward() and find the lines of each operation. Which two lines do not fit? "
-        "All sizes are 8, so the types do not help.",
-        "One of them adds a number of the bias to each row instead of each column. The other one "
-        "takes the maximum along the other axis.",
-        "softmax divides exp(h - m) by its sum over a row. What happens to that quotient if m is "
-        "another number, as long as it is the same one for the whole row?",
-    ),
-)
+@exercise("u01.wrong_line", unit=1, points=2, kind="evidence")
 def wrong_line() -> str:
     """Which line makes the result wrong?
 
@@ -171,20 +133,7 @@ def wrong_line() -> str:
     return "%5"
 
 
-@exercise(
-    "u01.redundant",
-    unit=1,
-    points=3,
-    hints=(
-        "Of which names do you know from the start that they depend on the image? When you come to "
-        "a line, when does its result depend on it?",
-        "One walk from the top with a set of names that depend on an input. A line none of whose "
-        "data operands is in the set is fixed; otherwise its result goes into the set.",
-        "For absorbed you need two tables made before the walk: name -> (op, operands) of the line "
-        "that defines it, and how many lines read each name. In a BatchNormalization that is not "
-        "fixed: is the first operand a Conv with one reader, and are no others of both in the set?",
-    ),
-)
+@exercise("u01.redundant", unit=1, points=3)
 def redundant(
     lines: Sequence[tuple[str, str, Sequence[str]]], inputs: Sequence[str], outputs: Sequence[str]
 ) -> dict[str, str]:
@@ -228,19 +177,7 @@ def redundant(
     return reasons
 
 
-@exercise(
-    "u01.limit",
-    unit=1,
-    points=1,
-    kind="number",
-    hints=(
-        "Which of the three matrices does not grow with k?",
-        "FLOP: 2 * 128 * 512 * k. Bytes: 4 * (128 * k + 512 * k + 128 * 512). What happens to the "
-        "quotient when k is a billion?",
-        "The result's bytes vanish beside the others, and k cancels: "
-        "2 * 128 * 512 / (4 * (128 + 512)).",
-    ),
-)
+@exercise("u01.limit", unit=1, points=1, kind="number")
 def limit() -> float:
     """FLOP per byte of a product of f32[128,k] and f32[k,512], for k without end.
 

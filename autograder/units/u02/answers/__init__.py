@@ -34,18 +34,7 @@ SCHOOL_RULES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
 }
 
 
-@exercise(
-    "u02.after_fold",
-    unit=2,
-    points=2,
-    kind="inverse",
-    hints=(
-        "Two operations that compute the same, of which cse cannot know it. What hides it?",
-        "cse compares operands. If one operation reads a constant, and the other reads an "
-        "operation that will become that same constant, they look different until fold has run.",
-        "x * 6.0 beside x * (the product of the constants 2.0 and 3.0), and both of them used.",
-    ),
-)
+@exercise("u02.after_fold", unit=2, points=2, kind="inverse")
 def after_fold() -> Graph:
     """A program in which cse alone finds nothing, and after fold it does.
 
@@ -56,19 +45,7 @@ def after_fold() -> Graph:
     return trace(lambda x: x * 6.0 + relu(x * (two * three)), "f32[4]")
 
 
-@exercise(
-    "u02.witnesses",
-    unit=2,
-    points=2,
-    kind="inverse",
-    hints=(
-        "Which floats are special? And what happens when a large and a small number are added?",
-        "Try 0.0, -0.0, infinity and NaN on each rule; then numbers so small that adding 1 loses "
-        "them, or that their square is 0; for the division, try 1.0, 2.0, 3.0, ... in f32.",
-        "-0.0 breaks `x + 0.0`, 0.0 breaks `0.0 - x`, a negative number breaks `x * 0.0`, infinity "
-        "breaks `x - x`, 1e-9 breaks `(x + 1.0) - 1.0`. Three are left.",
-    ),
-)
+@exercise("u02.witnesses", unit=2, points=2, kind="inverse")
 def witnesses() -> dict[str, float]:
     """For each rule of SCHOOL_RULES one f32 number for which the two sides differ.
 
@@ -87,19 +64,7 @@ def witnesses() -> dict[str, float]:
     }
 
 
-@exercise(
-    "u02.sevenths",
-    unit=2,
-    points=1,
-    kind="number",
-    hints=(
-        "How are the f32 numbers from 1 to 2 spaced? How many bits of them vary?",
-        "np.arange over the 2**23 bit patterns that begin with the bits of 1.0, viewed as f32, is "
-        "all of them. Everything must stay f32: also 1/7.",
-        "x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32); compare "
-        "x / np.float32(7) with x * (np.float32(1) / np.float32(7)); 100 times the mean.",
-    ),
-)
+@exercise("u02.sevenths", unit=2, points=1, kind="number")
 def sevenths() -> float:
     """For how many of the 2**23 f32 numbers from 1 (included) to 2 (not included) does x * (1/7)
     differ from x / 7, in percent? 1/7 is an f32 too, as a compiler would store it.
@@ -109,20 +74,7 @@ def sevenths() -> float:
     return float(100 * np.mean(x / np.float32(7) != x * seventh))
 
 
-@exercise(
-    "u02.broken",
-    unit=2,
-    points=2,
-    kind="evidence",
-    hints=(
-        "Every dump is a program that runs. What should two neighbours have in common?",
-        "parse_graph reads a dump back, ir.interp.run computes it. Use the same random inputs for "
-        "all of them; the first dump whose result differs comes from the broken pass. Then read "
-        "what it removed: for one value there was no equal one.",
-        "reduce_max along axis 0 and along axis 1 have the same type here. Which pass confused "
-        "them, and which of the two is gone?",
-    ),
-)
+@exercise("u02.broken", unit=2, points=2, kind="evidence")
 def broken() -> tuple[str, str]:
     """Which pass is broken, and which value did it replace by one that is not equal?
 
@@ -132,19 +84,7 @@ def broken() -> tuple[str, str]:
     return ("cse", "d")
 
 
-@exercise(
-    "u02.every_pass",
-    unit=2,
-    points=3,
-    kind="budget",
-    hints=(
-        "What must a program contain for each of the five, taken alone? Ten nodes are enough.",
-        "One pass can make work for the next: what fold computed may be the constant that strength "
-        "or cse looks for, and every pass but the last leaves dead code behind.",
-        "An operation on constants whose result equals another constant serves fold and cse. "
-        "Dividing by that result serves strength. simplify has rules that need no constant.",
-    ),
-)
+@exercise("u02.every_pass", unit=2, points=3, kind="budget")
 def every_pass() -> Graph:
     """A program that all five passes change, one after the other, with as few nodes as you can.
 

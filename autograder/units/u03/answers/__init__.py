@@ -20,19 +20,7 @@ REFERENCE_BILL = {
 }
 
 
-@exercise(
-    "u03.saved",
-    unit=3,
-    points=1,
-    kind="number",
-    hints=(
-        "Which tensors are between two of the four kernels, and how often does each of them cross "
-        "the memory bus?",
-        "c, d and e are each written by one kernel and read by the next. Fused, none of them is "
-        "written or read; x, w, b, y and the result move as before.",
-        "Six times 64 * 56 * 56 numbers of four bytes; divide by 10**6.",
-    ),
-)
+@exercise("u03.saved", unit=3, points=1, kind="number")
 def saved() -> float:
     """Four kernels compute the end of a residual block:
 
@@ -45,19 +33,7 @@ def saved() -> float:
     return 6 * 64 * 56 * 56 * 4 / 1e6
 
 
-@exercise(
-    "u03.cycle",
-    unit=3,
-    points=2,
-    kind="inverse",
-    hints=(
-        "b reads a. What else must b need, so that a kernel with both cannot even start?",
-        "A second way from a to b, through an operation that has to see many numbers of a before "
-        "it gives its first. A softmax has such a way, and yet is one kernel: along which axis?",
-        "a = exp(x), then a sum of a along axis 0 with keepdims, and b = a divided by that sum. "
-        "Keep a and b in variables: the graph is Graph.of([x], [b]).",
-    ),
-)
+@exercise("u03.cycle", unit=3, points=2, kind="inverse")
 def cycle() -> tuple[Graph, Node, Node]:
     """A program with two operations that must not become one kernel, though one could hold them.
 
@@ -78,21 +54,7 @@ def cycle() -> tuple[Graph, Node, Node]:
     return Graph.of([x], [b]), a, b
 
 
-@exercise(
-    "u03.illegal",
-    unit=3,
-    points=2,
-    kind="evidence",
-    hints=(
-        "What is the last member of each group, and who may read the others?",
-        "For each group take the members that somebody outside reads. If that somebody is needed "
-        "by the group again, the group waits for itself. Then ask kind_of whether one kernel can "
-        "hold the members at all, users first.",
-        "Five are illegal. Two of them are no kernel: two contractions, and reductions along "
-        "different axes. One member is returned, one is read by a later group, and one group needs "
-        "the result of C while C needs its own.",
-    ),
-)
+@exercise("u03.illegal", unit=3, points=2, kind="evidence")
 def illegal() -> dict[str, str]:
     """Which of the seven groups cannot be a kernel, and why?
 

@@ -48,19 +48,7 @@ BROKEN_OFFSETS = {
 }  # fmt: skip
 
 
-@exercise(
-    "u04.clash",
-    unit=4,
-    points=2,
-    kind="evidence",
-    hints=(
-        "No two boxes of the picture overlap. So if the plan is wrong, which box is too short?",
-        "Three lines of the program are views. For each, ask who owns its bytes and who reads it "
-        "last. One owner dies in the picture before its view is read.",
-        "%c is a view of %a. Who reads %c, at which step? Which values does the plan put on the "
-        "bytes of %a before that step?",
-    ),
-)
+@exercise("u04.clash", unit=4, points=2, kind="evidence")
 def clash() -> tuple[str, str, str]:
     """Which value loses its bytes while they are still needed, which value takes them first, and
     which value is the first to come out wrong?
@@ -71,21 +59,7 @@ def clash() -> tuple[str, str, str]:
     return ("a", "i", "l")
 
 
-@exercise(
-    "u04.first_fit_wins",
-    unit=4,
-    points=2,
-    kind="inverse",
-    hints=(
-        "Both planners take the values in the same order. For them to differ, one value must have "
-        "two gaps to choose from. What does each of them choose?",
-        "Let best fit take a tight gap that a later value of exactly that size, and a longer life, "
-        "will want. First fit takes the lower, larger gap and leaves the tight one free; and what "
-        "is left of the larger one must be just enough for somebody else, or needed by nobody.",
-        "Six values are enough, with sizes of 1 to 4 times 64 bytes and steps 0 to 5. If you do "
-        "not see it: draw such lists at random, plan them with both, and keep one that works.",
-    ),
-)
+@exercise("u04.first_fit_wins", unit=4, points=2, kind="inverse")
 def first_fit_wins() -> list[Interval]:
     """Lives for which `first_fit` meets the lower bound, and `best_fit` does not.
 
@@ -96,19 +70,7 @@ def first_fit_wins() -> list[Interval]:
     return [Interval("abcdef"[k], 64 * n, a, b) for k, (a, b, n) in enumerate(rows)]
 
 
-@exercise(
-    "u04.lines",
-    unit=4,
-    points=2,
-    kind="number",
-    hints=(
-        "At which byte does the element (c, h, w) begin, in each layout?",
-        "A set of byte // 64 over all elements of the window counts lines. In blocks of 16, "
-        "channel c is number c % 16 of block c // 16, and the blocks are the outermost axis.",
-        "nchw: 4 * ((c * 56 + h) * 56 + w); nhwc: 4 * ((h * 56 + w) * 64 + c); nchw16c: "
-        "4 * (((c // 16 * 56 + h) * 56 + w) * 16 + c % 16).",
-    ),
-)
+@exercise("u04.lines", unit=4, points=2, kind="number")
 def lines() -> dict[str, int]:
     """How many cache lines of its image does a convolution touch to compute *one* pixel?
 

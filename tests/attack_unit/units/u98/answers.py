@@ -12,12 +12,12 @@ def _leave_alone(step, graph: Graph) -> Graph:
     return graph
 
 
-@exercise(NAMES[0], unit=98, points=1, baseline=_leave_alone, hints=("a", "b", "c"))
+@exercise(NAMES[0], unit=98, points=1, baseline=_leave_alone)
 def live(step, graph: Graph) -> Graph:
     """Remove every node that no output needs. Inputs stay. Calling `step` changes nothing."""
     return Graph.of(graph.inputs, graph.outputs, graph.name)
 
 
 for name in NAMES[1:]:
-    register = exercise(name, unit=98, points=1, baseline=_leave_alone, hints=("a", "b", "c"))
+    register = exercise(name, unit=98, points=1, baseline=_leave_alone)
     register(live.__wrapped__)

@@ -1,0 +1,64 @@
+"""The hint ladder of an exercise: a question, the idea, almost the code.
+
+    hint("passes.dce")      # shows the next of the three
+
+They stand in autograder/units/uNN/hints.md, away from the code that they are about:
+
+    ## passes.dce
+
+    1. Which node of a graph is needed for certain?
+    2. Begin with the outputs ...
+    3. `live = set(graph.outputs)`; ...
+
+Next room: course_lib/exercises.py, what an exercise is.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
+
+from course_lib.exercises import Slot, slot
+
+STEPS = 3
+_shown: dict[str, int] = {}  # how many of its hints each exercise has shown
+
+
+def hint(name: str) -> None:
+    """Print the next of the three hints of an exercise; after the third, all of them."""
+    try:
+        steps = ladder(slot(name))
+    except ValueError as error:  # no such exercise: said in one line, like every other word here
+        print(error)
+        return
+    if not steps:
+        print(f"{name} has no hints.")
+        return
+    last = _shown.get(name, 0)
+    _shown[name] = min(last + 1, STEPS)
+    for number in range(1 if last == STEPS else _shown[name], _shown[name] + 1):
+        print(f"{name}, hint {number} of {STEPS}: {steps[number - 1]}")
+
+
+def ladder(entry: Slot) -> tuple[str, ...]:
+    """The three hints of an exercise; nothing if its unit has none for it."""
+    return ladders(entry.unit).get(entry.name, ())
+
+
+@cache
+def ladders(unit: int) -> dict[str, tuple[str, ...]]:
+    """The hints of a unit, by exercise. ValueError if one has more or fewer than three."""
+    package = f"autograder.units.u{unit:02d}"
+    if find_spec(package) is None or not (page := files(package) / "hints.md").is_file():
+        return {}
+    _, *sections = re.split(r"^## ", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = {}
+    for section in sections:
+        name, _, text = section.partition("\n")
+        _, *steps = re.split(r"^\d\. ", text, flags=re.MULTILINE)
+        if len(steps) != STEPS:
+            raise ValueError(f"{name}: a hint ladder has {STEPS} steps, not {len(steps)}")
+        found[name.strip()] = tuple(" ".join(step.split()) for step in steps)
+    return found
