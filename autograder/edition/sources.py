@@ -178,7 +178,9 @@ def _docstring(doc: str) -> list[str]:
 
 def _plain(cell: Any) -> Any:
     tags = cell.metadata.get("tags")
-    metadata = {"tags": list(tags)} if tags else {}
+    metadata: dict[str, Any] = {"tags": list(tags)} if tags else {}
+    if tags and "hide-input" in tags:  # the website folds by the tag, JupyterLab by this
+        metadata["jupyter"] = {"source_hidden": True}
     make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
     source = FOR_TOOLS.sub("", cell.source) if cell.cell_type == "code" else cell.source
     digest = hashlib.sha256(source.encode()).hexdigest()[:12]

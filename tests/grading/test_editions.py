@@ -81,6 +81,14 @@ def test_notebooks_are_valid_for_jupyter_and_nbgrader(source, solutions):
     )
 
 
+def test_folded_cell_is_folded_in_jupyterlab_and_on_the_website(tmp_path):
+    text = "```{code-cell} ipython3\n:tags: [hide-input]\n\nprint(1)\n```\n"
+    (tmp_path / "u95_folded.md").write_text(text)
+    (cell,) = expand(sources(tmp_path)[0], solutions=False).cells
+    assert (cell.source, cell.metadata.tags) == ("print(1)", ["hide-input"])
+    assert cell.metadata.jupyter.source_hidden
+
+
 def test_cells_show_no_comments_for_tools():
     for real in sources(COURSE / "notebooks"):
         notebook = expand(real, solutions=False)
