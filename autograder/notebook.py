@@ -47,9 +47,9 @@ def check(name: str) -> Verdict:
     """Run the visible checks of an exercise on the function that is plugged in."""
     entry = slot(name)
     if entry.kind == "explain":
-        return Verdict(name, BY_HAND, entry.points, None)
+        return Verdict.on(entry, BY_HAND, None)
     if not entry.answered:
-        return Verdict(name, NOT_ATTEMPTED, entry.points)
+        return Verdict.on(entry, NOT_ATTEMPTED)
     answer = here(entry)
     with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
         return judge(name, answer)

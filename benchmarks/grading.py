@@ -171,7 +171,7 @@ def processor_seconds(source: Source, folder: Path, rounds: int) -> tuple[float,
             used[0], begin = 0.0, time.process_time()
             report = grade(task.assignment, task.program, SEED)
             found.append((time.process_time() - begin, used[0]))
-            if report.earned + report.to_grade != report.possible:
+            if any(v.earned not in (None, v.points) for v in report.verdicts):
                 raise SystemExit("our own answers do not earn all points: no figures")
     finally:
         Worker.close = close

@@ -88,6 +88,7 @@ class Slot:
     reference: Callable[..., Any]
     baseline: Callable[..., Any] | None
     uses: tuple[str, ...] = ()
+    further: bool = False  # its points are a bonus, and nothing later needs it
     call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
     run: Callable[..., Any] = field(init=False)  # what a call runs now
     plugged: Callable[..., Any] | None = field(init=False, default=None)
@@ -133,17 +134,19 @@ def exercise(
     kind: str = "implement",
     baseline: Callable[..., Any] | None = None,
     uses: tuple[str, ...] = (),
+    further: bool = False,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register the decorated function as the reference of slot `name`.
 
     `baseline` is what the compiler does before that unit (correct, only slower); without one the
     student edition has no body here at all. `uses` names the exercises that an answer to this one
     stands on: while it is checked, those run the student's own answers, and all others their
-    stand-ins.
+    stand-ins. A `further` exercise is beyond the core of its unit: its points are a bonus, and
+    nothing later needs it.
     """
 
     def register(reference: Callable[..., Any]) -> Callable[..., Any]:
-        entry = Slot(name, unit, points, kind, reference, baseline, tuple(uses))
+        entry = Slot(name, unit, points, kind, reference, baseline, tuple(uses), further)
         previous = _slots.get(name)
         if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
             entry.plug(previous.plugged)

@@ -59,8 +59,8 @@ def judge(
     program that fails is shown, and not the smallest."""
     slot = exercises.slot(slot_name)
     if slot.kind == "explain":
-        return Verdict(slot.name, BY_HAND, slot.points, None)
-    verdict = Verdict(slot.name, GRADER, slot.points, None)
+        return Verdict.on(slot, BY_HAND, None)
+    verdict = Verdict.on(slot, GRADER, None)
     found = checks_of(slot_name, with_hidden=with_hidden)
     if not found:
         return replace(verdict, problem=f"no check is written for {slot_name}")
@@ -84,7 +84,7 @@ def judge(
         tried.append(seen or check.property)
     points = round(slot.points * fraction, 2)
     counted = [f"{number} {what}" for what, number in examples.items()]
-    return Verdict(slot.name, PASSED, slot.points, points, tried=_once_each(counted + tried))
+    return Verdict.on(slot, PASSED, points, tried=_once_each(counted + tried))
 
 
 def prepare(slot: str, seed: int = 0) -> None:

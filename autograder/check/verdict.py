@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from autograder.check.received import received
+from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
@@ -62,9 +63,15 @@ class Verdict:
     code: str = ""  # crashed: that line
     printed: str = ""  # what the student's code printed, shortened
     pictures: tuple[tuple[str, str], ...] = ()  # ("program", SVG), ...: small graphs
+    further: bool = False  # the points are a bonus: no part of what the unit is worth
 
     def __post_init__(self) -> None:
         assert self.kind in HEADLINE, self.kind
+
+    @staticmethod
+    def on(entry: Slot, kind: str, earned: float | None = 0.0, **said: Any) -> Verdict:
+        """The verdict on an exercise, which knows its name and what it is worth."""
+        return Verdict(entry.name, kind, entry.points, earned, further=entry.further, **said)
 
     def to_json(self) -> dict[str, Any]:
         """Only what says something: fields at their default are left out."""
@@ -129,7 +136,7 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
 
 def score(verdict: Verdict) -> str:
     earned = "–" if verdict.earned is None else f"{verdict.earned:g}"
-    return f"{earned} of {verdict.points:g} points"
+    return f"{earned} of {verdict.points:g} {'bonus points' if verdict.further else 'points'}"
 
 
 def _lead(verdict: Verdict) -> str:

@@ -109,7 +109,7 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
 
 def _list_page(found: list[Source]) -> bytes:
     lines = ["# Machine-learning compilers", ""]
-    lines += [f"- [{_title(source)}]({source.name}.ipynb)" for source in found]
+    lines += [f"- [{_title(s)}]({s.name}.ipynb). {s.worth()}." for s in found]
     lines += ["", *START]
     cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
     page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})

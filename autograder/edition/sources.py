@@ -27,6 +27,7 @@ from autograder.check.hints import ladder
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
 from course_lib.exercises import Slot, slot, slots
 
+FURTHER = re.compile(r"^##+ Further\b", re.MULTILINE)
 POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
 FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a reader
 STUB = 'raise NotImplementedError("write your answer here")'
@@ -61,6 +62,13 @@ class Source:
         """The names of the slots that it points to, in order."""
         return [name for cell in self._read().cells if (name := pointer(cell))]
 
+    def worth(self) -> str:
+        """What the unit is worth, and what its further exercises add: "12 points, 6 bonus"."""
+        entries = [slot(name) for name in self.exercises()]
+        core = sum(entry.points for entry in entries if not entry.further)
+        bonus = sum(entry.points for entry in entries if entry.further)
+        return f"{core:g} points, {bonus:g} bonus" if bonus else f"{core:g} points"
+
     def _read(self) -> Any:
         return jupytext.reads(self.path.read_text(encoding="utf-8"), fmt="md:myst")
 
@@ -82,7 +90,7 @@ def expand(source: Source, *, solutions: bool) -> Any:
         else:
             cells.append(_plain(cell))
     _unique_ids(cells)
-    problems = _problems(source, [name for c in raw.cells if (name := pointer(c))])
+    problems = _problems(source, raw.cells)
     if problems:
         raise ValueError(f"{source.path.name}: " + "; ".join(problems))
     return nbformat.v4.new_notebook(
@@ -110,13 +118,17 @@ def grade_id(name: str) -> str:
 
 
 def _heading(entry: Slot) -> Any:
-    points = f"{entry.points:g} point{'' if entry.points == 1 else 's'}"
-    text = f"#### Exercise `{entry.name}` · {points} · {KIND_WORDS[entry.kind]}"
+    text = f"#### Exercise `{entry.name}` · {_points(entry)} · {KIND_WORDS[entry.kind]}"
     if ladder(entry):
         text += f'\n\nStuck? `hint("{entry.name}")` gives the next of three hints.'
     if entry.kind == "explain":
         text += f"\n\n{entry.doc}"
     return _markdown(text, f"{grade_id(entry.name)}-title")
+
+
+def _points(entry: Slot) -> str:
+    bonus = "bonus " if entry.further else ""
+    return f"{entry.points:g} {bonus}point{'' if entry.points == 1 else 's'}"
 
 
 def _answer(entry: Slot, solutions: bool) -> Any:
@@ -166,7 +178,8 @@ def _nbgrader(
         "task": False,
         "cell_type": "code",
     }
-    return {**meta, "points": entry.points} if grade else meta
+    # nbgrader sums up what the cells are worth: a bonus adds to the score alone
+    return {**meta, "points": 0 if entry.further else entry.points} if grade else meta
 
 
 def _docstring(doc: str) -> list[str]:
@@ -203,10 +216,26 @@ def _unique_ids(cells: list[Any]) -> None:
             cell.id = f"{cell.id}-{count}"
 
 
-def _problems(source: Source, names: list[str]) -> list[str]:
+def _problems(source: Source, cells: list[Any]) -> list[str]:
+    names = [name for cell in cells if (name := pointer(cell))]
     problems = [f"{n} appears twice" for n in dict.fromkeys(names) if names.count(n) > 1]
     problems += [
         f"{n} belongs to unit {slot(n).unit}" for n in names if slot(n).unit != source.unit
     ]
     missing = [entry.name for entry in slots(source.unit) if entry.name not in names]
-    return problems + [f"no cell points to {name}" for name in missing]
+    problems += [f"no cell points to {name}" for name in missing]
+    return problems + _misplaced(cells)
+
+
+def _misplaced(cells: list[Any]) -> list[str]:
+    """Core exercises stand above the heading "Further", further ones below it."""
+    problems, below = [], False
+    for cell in cells:
+        name = pointer(cell)
+        if cell.cell_type == "markdown":
+            below = below or FURTHER.search(cell.source) is not None
+        elif name and slot(name).further and not below:
+            problems.append(f"{name} is a further exercise and stands above a heading '## Further'")
+        elif name and below and not slot(name).further:
+            problems.append(f"{name} belongs to the core and stands below the heading 'Further'")
+    return problems

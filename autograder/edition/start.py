@@ -1,8 +1,8 @@
 """The start page: notebooks/index.md, with the units that there are.
 
     - u02 · Rewrites · Which operations can go?          a line of the source
-    - [u02 · Rewrites](u02_rewrites.ipynb). Which ...    if the unit has a notebook
-    Planned, in this order: u02 Rewrites; ...            if it has none yet, all of them together
+    - [u02 · Rewrites](u02_rewrites.ipynb). Which ... 12 points, 6 bonus.    if it has a notebook
+    Planned, in this order: u02 Rewrites; ...        if it has none yet, all of them together
 
 Next room: deliver.py, which writes an edition.
 """
@@ -31,16 +31,17 @@ def start_page(text: str, found: list[Source]) -> bytes:
 
 def units_that_exist(text: str, found: list[Source]) -> str:
     """The source with a link to each notebook; units that have none yet are named at the end."""
-    names = {source.unit: source.name for source in found}
+    there = {source.unit: source for source in found}
     lines: list[str] = []
     planned: list[str] = []
     for line in text.splitlines():
         match = UNIT.fullmatch(line)
         if match is None:
             lines.append(line)
-        elif int(match[1]) in names:
-            link = f"[u{match[1]} · {match[2]}]({names[int(match[1])]}.ipynb)"
-            lines.append(f"- {link}. {match[3]}")
+        elif int(match[1]) in there:
+            source = there[int(match[1])]
+            link = f"[u{match[1]} · {match[2]}]({source.name}.ipynb)"
+            lines.append(f"- {link}. {match[3]} {source.worth()}.")
         else:
             planned.append(f"u{match[1]} {match[2]}")
     lines = _without_empty_parts(lines)

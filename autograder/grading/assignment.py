@@ -56,7 +56,13 @@ class Assignment:
 
     @property
     def points(self) -> float:
-        return sum(entry.points for entry in self.slots)
+        """What the unit is worth, to which the bonus comes."""
+        return sum(entry.points for entry in self.slots if not entry.further)
+
+    @property
+    def bonus(self) -> float:
+        """What the further exercises give at most."""
+        return sum(entry.points for entry in self.slots if entry.further)
 
 
 @functools.cache

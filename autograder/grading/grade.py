@@ -145,7 +145,7 @@ class _Student:
         for name in names:
             if name not in self.assignment.exercises:
                 continue
-            verdict = Verdict(name, CRASHED, slot(name).points)
+            verdict = Verdict.on(slot(name), CRASHED)
             if isinstance(why, Stop):
                 kind = why.kind if why.kind != GRADER else CRASHED
                 problem = f"While running the cell: {why.problem}"
@@ -197,14 +197,14 @@ class _Student:
 def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
     if entry.kind == "explain":
         if entry.name in student.program.texts:
-            return Verdict(entry.name, BY_HAND, entry.points, None)
-        return Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+            return Verdict.on(entry, BY_HAND, None)
+        return Verdict.on(entry, NOT_ATTEMPTED)
     if entry.name not in student.program.answers:
-        return Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+        return Verdict.on(entry, NOT_ATTEMPTED)
     try:
         student.ready()
         if entry.name not in student.answered:
-            unanswered = Verdict(entry.name, NOT_ATTEMPTED, entry.points)
+            unanswered = Verdict.on(entry, NOT_ATTEMPTED)
             return student.failed.get(entry.name, unanswered)
         verdict = _judged(entry, student, seed)
         if verdict.kind == TIMED_OUT:  # it counts when it happens again, in a fresh process
@@ -213,11 +213,11 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
         return verdict
     except Stop as stop:
         earned = None if stop.kind == GRADER else 0.0
-        return Verdict(entry.name, stop.kind, entry.points, earned, problem=stop.problem)
+        return Verdict.on(entry, stop.kind, earned, problem=stop.problem)
     except Exception:
         problem = "The grader could not grade this."
         error = traceback.format_exc(limit=-8)
-        return Verdict(entry.name, GRADER, entry.points, None, problem=problem, error=error)
+        return Verdict.on(entry, GRADER, None, problem=problem, error=error)
 
 
 def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:

@@ -149,7 +149,12 @@ class Grade(NbGraderPreprocessor):
 
 
 class SaveGrades(SaveAutoGrades):
-    """Write our points into gradebook.db."""
+    """Write our points into gradebook.db.
+
+    A further exercise is worth 0 there, so that nbgrader's maximum is the core, and its points are
+    a score of more than that. A person can only give them as extra credit, because formgrader
+    takes no score above the maximum; and nbgrader counts extra credit where there is a score.
+    """
 
     def _add_score(self, cell: Any, resources: Any) -> None:
         grade = self.gradebook.find_grade(
@@ -159,8 +164,11 @@ class SaveGrades(SaveAutoGrades):
             self.student_id,
         )
         verdict = resources["course_verdicts"].get(_exercise_id(cell))
-        grade.auto_score = None if verdict is None else verdict.earned
-        grade.needs_manual_grade = grade.manual_score is not None or grade.auto_score is None
+        earned = None if verdict is None else verdict.earned
+        is_open = earned is None or grade.manual_score is not None
+        is_bonus = verdict is not None and verdict.further
+        grade.auto_score = 0.0 if is_bonus and earned is None else earned
+        grade.needs_manual_grade = is_open
         self.gradebook.db.commit()
 
 

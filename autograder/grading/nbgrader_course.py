@@ -21,8 +21,9 @@ from nbgrader.plugins import ExportPlugin
 
 from autograder.edition.contents import COURSE, library, notebook_bytes
 from autograder.edition.deliver import write
-from autograder.edition.sources import Source, sources
+from autograder.edition.sources import Source, grade_id, sources
 from autograder.grading.book.tables import write_table
+from course_lib.exercises import slot
 
 NOTEBOOKS = COURSE / "notebooks"
 CONFIG = """from autograder.grading.nbgrader import configure
@@ -85,10 +86,26 @@ def _row(gradebook: Gradebook, assignment: Any, student: Any) -> list[str]:
         empty = ["", "", "", most, "", "nothing handed in"]
         return [assignment.name, due, "", *who, *empty]
     grades = [grade for notebook in found.notebooks for grade in notebook.grades]
-    open_ones = [g for g in grades if g.auto_score is None and g.manual_score is None]
+    open_ones = [grade for grade in grades if _is_open(grade)]
     penalty = found.late_submission_penalty or 0.0
     score = "" if open_ones else f"{max(0.0, found.score - penalty):g}"
-    to_grade = f"{sum(grade.max_score for grade in open_ones):g}" if open_ones else ""
+    to_grade = f"{sum(_worth(grade) for grade in open_ones):g}" if open_ones else ""
     note = ", ".join(f"{grade.name} waits for a person" for grade in open_ones)
     points = [f"{found.score:g}", f"{penalty:g}", score, most, to_grade, note]
     return [assignment.name, due, str(found.timestamp or ""), *who, *points]
+
+
+def _is_open(grade: Any) -> bool:
+    """True if a person still has to give points: as a score, or for a bonus as extra credit."""
+    if grade.manual_score is not None:
+        return False
+    if grade.max_score:
+        return grade.auto_score is None
+    return grade.needs_manual_grade and grade.extra_credit is None
+
+
+def _worth(grade: Any) -> float:
+    """The points of the cell's exercise, of a bonus too, which is worth 0 to nbgrader."""
+    name = grade.name.removesuffix("-check")
+    exercises = (n for source in course_sources() for n in source.exercises())
+    return next((slot(n).points for n in exercises if grade_id(n) == name), grade.max_score)

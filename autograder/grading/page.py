@@ -52,6 +52,8 @@ def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str
 
 def _total(report: Report) -> str:
     text = f"{report.earned:g} of {report.possible:g} points"
+    if report.bonus:
+        text += f", {report.bonus:g} of them a bonus"
     if report.to_grade:
         text += f"; {report.to_grade:g} more are graded by hand"
     return f"<p><strong>{text}</strong></p>"

@@ -41,8 +41,14 @@ class Report:
         return sum(v.earned for v in self.verdicts if v.earned is not None)
 
     @property
+    def bonus(self) -> float:
+        """Those of the points earned that further exercises gave."""
+        return sum(v.earned for v in self.verdicts if v.further and v.earned is not None)
+
+    @property
     def possible(self) -> float:
-        return sum(v.points for v in self.verdicts)
+        """What the unit is worth: its core. With a bonus more than that may be earned."""
+        return sum(v.points for v in self.verdicts if not v.further)
 
     @property
     def to_grade(self) -> float:
@@ -55,6 +61,7 @@ class Report:
             "assignment": self.assignment,
             "unit": self.unit,
             "earned": self.earned,
+            "bonus": self.bonus,
             "possible": self.possible,
             "to_grade": self.to_grade,
             "seed": self.seed,
@@ -86,10 +93,7 @@ class Report:
 
 def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
     """The report on a file from which nothing can be read: nothing was attempted."""
-    verdicts = [
-        Verdict(entry.name, NOT_ATTEMPTED, entry.points, problem=reason)
-        for entry in assignment.slots
-    ]
+    verdicts = [Verdict.on(entry, NOT_ATTEMPTED, problem=reason) for entry in assignment.slots]
     digest = hashlib.sha256(data).hexdigest()
     name, unit, mine = assignment.name, assignment.unit, assignment.digest
     return Report(name, unit, mine, digest, seed, "", tuple(verdicts), {}, (reason,))
@@ -97,10 +101,7 @@ def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) 
 
 def grader_failed(assignment: Assignment, program: Program, reason: str, seed: int = 0) -> Report:
     """The report when the grader itself broke: no points are lost, a person has to look."""
-    verdicts = [
-        Verdict(entry.name, GRADER, entry.points, None, problem=reason)
-        for entry in assignment.slots
-    ]
+    verdicts = [Verdict.on(entry, GRADER, None, problem=reason) for entry in assignment.slots]
     name, unit, mine = assignment.name, assignment.unit, assignment.digest
     return Report(
         name, unit, mine, program.digest, seed, "", tuple(verdicts), program.texts, (reason,)

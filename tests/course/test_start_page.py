@@ -1,12 +1,14 @@
 """The start page: links to the units that exist, and an honest word about the others."""
 
 import re
+from pathlib import Path
 
 import nbformat
 
-from autograder.edition.contents import contents
+from autograder.edition.contents import COURSE, contents
 from autograder.edition.sources import Source, sources
 from autograder.edition.start import UNIT, start_page, units_that_exist
+from course_lib.exercises import slot
 
 TEXT = """\
 # Course
@@ -22,16 +24,22 @@ TEXT = """\
 """
 
 
+def empty(path: Path) -> Source:
+    """A notebook in which there is nothing."""
+    path.write_text("")
+    return Source(path)
+
+
 def test_units_with_a_notebook_are_links_and_the_others_are_named_last(tmp_path):
-    found = [Source(tmp_path / "u02_second.md")]
+    found = [empty(tmp_path / "u02_second.md")]
     assert units_that_exist(TEXT, found) == (
-        "# Course\n\n### Part II. Two\n- [u02 · Second](u02_second.ipynb). How?\n\n"
+        "# Course\n\n### Part II. Two\n- [u02 · Second](u02_second.ipynb). How? 0 points.\n\n"
         "Planned, in this order, and not there yet: u01 First; u03 Third.\n"
     )
 
 
 def test_a_complete_course_plans_nothing(tmp_path):
-    found = [Source(tmp_path / f"u0{k}_x.md") for k in (1, 2, 3)]
+    found = [empty(tmp_path / f"u0{k}_x.md") for k in (1, 2, 3)]
     assert "Planned" not in units_that_exist(TEXT, found)
 
 
@@ -55,6 +63,15 @@ def test_every_notebook_has_its_line_on_the_page(root):
     listed = [int(m[1]) for line in text.splitlines() if (m := UNIT.fullmatch(line))]
     assert listed == sorted(listed)
     assert {source.unit for source in sources(root / "notebooks")} <= set(listed)
+
+
+def test_the_page_says_what_a_unit_is_worth():
+    page = nbformat.reads(contents("open")["start.ipynb"].decode(), 4)
+    text = "\n".join(cell.source for cell in page.cells)
+    for source in sources(COURSE / "notebooks"):
+        core = sum(slot(n).points for n in source.exercises() if not slot(n).further)
+        (line,) = (line for line in text.splitlines() if f"({source.name}.ipynb)" in line)
+        assert f" {core} points" in line, line
 
 
 def test_an_edition_of_one_unit_does_not_speak_of_the_others():

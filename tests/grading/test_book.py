@@ -502,6 +502,46 @@ def test_moodles_worksheet_is_filled_in(lines, tmp_path):
     assert bob[4] == "5.00" and bob[-1] == "old", "what is not known is not touched"
 
 
+@pytest.fixture
+def with_bonus() -> list[Entry]:
+    """Ada has everything, and 2 bonus points; Bob has the bonus and 7 of 10."""
+    core, extra = Verdict("u99.sweep", PASSED, 10, 10), Verdict("u99.live", PASSED, 2, 2)
+    some = Verdict("u99.sweep", PASSED, 10, 7)
+    lines = []
+    for student, verdict in (("ada", core), ("bob", some)):
+        mine = report(verdict, replace(extra, further=True))
+        lines.append(replace(graded(0, student), report=mine, possible=10, bonus=2))
+    return lines
+
+
+def test_a_bonus_counts_and_adds_nothing_to_what_the_assignment_is_worth(with_bonus, tmp_path):
+    ada, bob = rows_of(write_grades(with_bonus, tmp_path))
+    keys = ("earned", "bonus", "final", "possible")
+    assert [[row[k] for k in keys] for row in (ada, bob)] == [
+        ["12", "2", "12", "10"],
+        ["9", "2", "9", "10"],
+    ]
+    unit = Assignment(99, "u99_example", ("u99.sweep", "u99.live"), Path("/tmp"), "d")
+    assert (unit.points, unit.bonus) == (3, 2)
+    late = replace(with_bonus[0], late=lateness(DUE + timedelta(days=1), DUE, RULE, BERLIN))
+    assert (late.penalty, late.final) == (1.2, 10.8), "a share of all that was earned"
+
+
+def test_canvas_gets_more_than_possible_and_moodle_what_it_takes(with_bonus, tmp_path):
+    path = write_canvas(with_bonus, PEOPLE, Course(), tmp_path)
+    canvas = list(csv.reader(path.read_text().splitlines()))
+    assert [row[-1] for row in canvas] == ["u02_rewrites", "10", "12", "9", ""]
+    moodle = rows_of(write_moodle(with_bonus, PEOPLE, Course(), tmp_path))
+    more = "u02_rewrites (beyond the maximum)"
+    assert [(r["u02_rewrites"], r[more]) for r in moodle] == [("10", "2"), ("9", "0"), ("", "")]
+    assert moodle[0]["u02_rewrites (feedback)"] == "12 of 10 points, 2 of them a bonus"
+
+    sheet = tmp_path / "Grades.csv"
+    sheet.write_text("Identifier,Email address,Grade\nParticipant 12,ada@example.org,-\n")
+    filled, count = fill_worksheet(sheet, with_bonus, PEOPLE, Course(), 2)
+    assert count == 1 and rows_of(filled)[0]["Grade"] == "10", "Moodle skips a line with more"
+
+
 # --- changes -------------------------------------------------------------------------------------
 
 

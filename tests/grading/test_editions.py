@@ -104,6 +104,38 @@ def test_every_kind_of_exercise_becomes_its_cells(source):
     assert (why.solution, why.grade, why.cell_type) == (True, True, "markdown")
 
 
+def test_a_further_exercise_says_that_it_is_a_bonus_and_adds_nothing_to_nbgraders_maximum(source):
+    cells = {c.id: c for c in expand(source, solutions=False).cells}
+    assert "`u99.live` · 2 bonus points · a number" in cells["u99-live-title"].source
+    assert cells["u99-live-check"].metadata.nbgrader.points == 0
+    assert "bonus" not in cells["u99-sweep-title"].source
+    assert source.worth() == "10 points, 2 bonus"
+
+
+POINTED = [f"u99.{name}" for name in ("sweep", "bytes", "dead", "until", "why")]
+
+
+@pytest.mark.parametrize(
+    "names, problem",
+    [
+        ([*POINTED, "u99.live"], "u99.live is a further exercise and stands above a heading"),
+        (["## Further", "u99.live", *POINTED], "u99.why belongs to the core and stands below"),
+        ([*POINTED[:4], "## Further", "u99.live", "## More", "u99.why"], "u99.why belongs to the"),
+        ([*POINTED, "## Furthermore", "u99.live"], "u99.live is a further exercise and"),
+        ([*POINTED, "## Further: counting", "u99.live", "## Where to read on"], ""),
+    ],
+)
+def test_further_exercises_stand_at_the_end_below_their_heading(names, problem, tmp_path):
+    parts = (n if n[0] == "#" else f"```{{code-cell}}\n%exercise {n}\n```" for n in names)
+    (tmp_path / "u99_order.md").write_text("\n\n".join(["# Order", *parts]) + "\n")
+    (ordered,) = sources(tmp_path)
+    if not problem:
+        assert expand(ordered, solutions=False).cells
+        return
+    with pytest.raises(ValueError, match=problem):
+        expand(ordered, solutions=False)
+
+
 @pytest.mark.parametrize("name", ["passes.cse", "passes.match", "passes.simplify", "passes.dce"])
 def test_solution_cell_is_complete_in_itself(name):
     cell = exercise_cells(slot(name), solutions=True)[1]

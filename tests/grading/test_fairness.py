@@ -100,7 +100,8 @@ def test_a_number_is_a_number(value, verdict_of):
 
 def test_the_instructors_notebook_earns_everything(grading, solved):
     report = grading(solved)
-    assert report.earned == report.possible - report.to_grade == 8
+    assert report.earned - report.bonus == report.possible - report.to_grade == 8
+    assert report.bonus == 2
     assert [v.kind for v in report.verdicts if v.earned is None] == ["by hand"]
 
 
@@ -120,7 +121,7 @@ def test_damage_costs_nothing(damage, grading, solved):
     cells = content["cells"]
     answers = [c for c in cells if "@implements" in "".join(c["source"])]
     if damage == "metadata":
-        for cell in cells[:-3]:  # the text of an explanation is known by its id
+        for cell in cells:  # the text of an explanation is known by its id
             cell["metadata"] = []
     elif damage == "ids":
         for cell in cells:
@@ -135,7 +136,7 @@ def test_damage_costs_nothing(damage, grading, solved):
         cells.insert(0, "not a cell")
         cells.insert(1, {"cell_type": 7, "source": None, "metadata": None})
     report = grading(json.dumps(content).encode())
-    assert report.earned == 8, report
+    assert report.earned == 10, report
 
 
 def test_wrong_line_is_the_students_own(verdict_of):
@@ -177,7 +178,7 @@ def test_broken_check_costs_no_points(grading, solved, monkeypatch):
 
     monkeypatch.setattr(autograder.grading.grade, "judge", broken)
     report = grading(solved)
-    assert report.earned == 0 and report.to_grade == report.possible
+    assert report.earned == 0 and report.to_grade == report.possible + 2, "the bonus is open, too"
     assert {v.kind for v in report.verdicts} == {"grader", "by hand"}
 
 

@@ -43,7 +43,7 @@ def test_a_term(term, tmp_path):
     run = term()
     assert run.status == 0
     ada, bob, cyd = (run.rows[name] for name in ("ada", "bob", "cyd"))
-    assert (ada["earned"], ada["penalty"], ada["final"], ada["to_grade"]) == ("8", "1.6", "", "2")
+    assert (ada["earned"], ada["penalty"], ada["final"], ada["to_grade"]) == ("10", "2", "", "2")
     assert ada["name"] == "Ada Lovelace" and "2 days late: 20 %" in ada["late"]
     assert ada["seed"] == bob["seed"] != "0"
     assert (bob["earned"], bob["final"], bob["late"]) == ("0", "0", "")
@@ -61,26 +61,26 @@ def test_a_term(term, tmp_path):
     run = term(compare=run.out)
     ada = run.rows["ada"]
     assert (ada["earned"], ada["penalty"], ada["final"], ada["to_grade"]) == (
-        "9.5",
-        "1.9",
-        "7.6",
+        "11.5",
+        "2.3",
+        "9.2",
         "0",
     )
     assert "u99.why: 1.5 of 2 points by hand: well said" in ada["notes"]
     assert "u99.why: – -> 1.5  points given by hand" in run.said
     page = (run.out / "feedback" / "u99_example" / "ada.html").read_text()
     for said in (
-        "9.5 of 10 points",
+        "11.5 of 10 points, 2 of them a bonus",
         "2 days late",
-        "1.9 points are taken off",
-        "Final: 7.6 of 10",
+        "2.3 points are taken off",
+        "Final: 9.2 of 10",
         "well said",
     ):
         assert said in page
     assert "A person reads it and gives the points" not in page
     canvas = (run.out / "canvas.csv").read_text().splitlines()
     assert canvas[0].endswith("Section,u99_example") and canvas[1].endswith(",10")
-    assert canvas[2].startswith("Ada Lovelace") and canvas[2].endswith(",7.6")
+    assert canvas[2].startswith("Ada Lovelace") and canvas[2].endswith(",9.2")
     assert canvas[4].startswith("Cyd") and canvas[4].endswith(",")
 
 

@@ -12,9 +12,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from autograder.check.verdict import BY_HAND, PASSED, Verdict
 from autograder.edition.deliver import deliver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -93,7 +95,7 @@ def test_gradebook_holds_our_grades(graded):
             for s in book.assignment_submissions("u99_example")
         }
         assert book.find_assignment("u99_example").max_score == 10
-    good, bad, fault = (8.0, True), (0.0, False), (7.0, True)
+    good, bad, fault = (10.0, True), (0.0, False), (9.0, True)
     assert found == {
         "ada": good, "bare": fault, "broken": bad, "copied": good, "cut": good, "renamed": good,
         "untouched": bad,
@@ -151,6 +153,52 @@ def test_export_has_no_zero_for_what_nobody_looked_at(graded):
     assert (done["score"], done["to_grade"], done["max_score"]) == ("0", "", "10")
 
 
+def test_a_bonus_is_more_than_nbgraders_maximum_and_given_by_hand_as_extra_credit(graded):
+    from nbgrader.api import Gradebook
+
+    place = ("u99-live-check", "u99_example", "u99_example", "copied")
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:
+        grade = book.find_grade(*place)
+        assert (grade.auto_score, grade.max_score, grade.failed_tests) == (2, 0, False)
+        why = book.find_grade("u99-why", *place[1:])
+        why.manual_score, why.needs_manual_grade = 2, False
+        book.db.commit()
+    done = exported(graded)["copied"]
+    assert (done["score"], done["max_score"], done["to_grade"]) == ("12", "10", "")
+
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:  # as if our grader had failed there
+        grade = book.find_grade(*place)
+        grade.auto_score, grade.needs_manual_grade = 0.0, True
+        book.db.commit()
+    waits = exported(graded)["copied"]
+    assert (waits["score"], waits["to_grade"]) == ("", "2") and "u99-live-check" in waits["note"]
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:  # what formgrader then writes
+        grade = book.find_grade(*place)
+        grade.extra_credit, grade.needs_manual_grade = 1.5, False
+        book.db.commit()
+    assert exported(graded)["copied"]["score"] == "11.5"
+
+
+@pytest.mark.parametrize(
+    "further, earned, score, is_open",
+    [(False, None, None, True), (True, None, 0.0, True), (True, 2.0, 2.0, False)],
+)
+def test_what_nobody_has_looked_at_has_a_score_only_if_extra_credit_needs_one(
+    further, earned, score, is_open
+):
+    from autograder.grading.nbgrader import SaveGrades
+
+    grade = SimpleNamespace(auto_score=None, manual_score=None, needs_manual_grade=None)
+    book = SimpleNamespace(find_grade=lambda *_: grade, db=SimpleNamespace(commit=lambda: None))
+    saving = SaveGrades()
+    saving.gradebook, saving.notebook_id, saving.assignment_id = book, "n", "a"
+    saving.student_id = "ada"
+    cell = SimpleNamespace(metadata={"nbgrader": {"grade_id": "x-y-check"}})
+    verdict = Verdict("x.y", PASSED if earned else BY_HAND, 2, earned, further=further)
+    saving._add_score(cell, {"course_verdicts": {"x-y": verdict}})
+    assert (grade.auto_score, grade.needs_manual_grade) == (score, is_open)
+
+
 @contextlib.contextmanager
 def formgrader(course: Path, home: Path):
     """nbgrader's formgrader, served as a teacher starts it; yields what makes its addresses."""
@@ -198,4 +246,4 @@ def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, brows
             points.press("Tab")
         page.close()
     ada = exported(graded)["ada"]
-    assert (ada["score"], ada["to_grade"], ada["note"]) == ("9.5", "", "")
+    assert (ada["score"], ada["to_grade"], ada["note"]) == ("11.5", "", "")

@@ -14,12 +14,20 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.book import originality as room
 from autograder.grading.book.entries import Entry
 from autograder.grading.book.originality import LEAST, similar, write_originality
+from autograder.grading.book.pages import histogram
 from autograder.grading.book.shapes import code_shape, helpers_of, shape_of
 from autograder.grading.book.statistics import write_statistics
 from autograder.grading.program import Cell, Program
 from autograder.grading.report import Report
 from autograder.grading.submissions import Handed
 from autograder.grading.tasks import Task, tasks
+
+
+def test_more_points_than_possible_are_counted_in_the_last_column():
+    picture = histogram([2, 10, 12], 10, "People")
+    assert "<title>2 with 9 to 10 or more points</title>" in picture
+    assert "<title>1 with 2 to 3 (not included) points</title>" in picture
+
 
 SWEEP = '@implements("u99.sweep")\n'
 UNIT = Assignment(99, "u99_example", ("u99.sweep", "u99.why"), Path("/tmp"), "d")

@@ -98,13 +98,13 @@ def _check_rows(rehearsal: Path, out: Path) -> None:
     for student, row in seen.items():
         kind, earned = kinds[student]["kind"], float(row["earned"])
         if kind in ("right", "alternative", "late", "renamed"):
-            assert earned == 8 and row["to_grade"] == "2", (kind, row)
+            assert earned == 10 and row["to_grade"] == "2", (kind, row)
         if kind in ("untouched", "truncated", "another unit", "no notebook"):
             assert earned == 0, (kind, row)
         if kind in ("truncated", "another unit", "no notebook"):
             assert row["notes"], (kind, row)
         if kind in ("wrong", "unfinished", "hostile"):
-            assert earned < 8, (kind, row)
+            assert earned < 10, (kind, row)
         for name in kinds[student]["wrong"].split():
             assert float(row.get(name) or 0) == 0 or name == "u99.until", (kind, name, row)
         assert bool(row["late"]) == (kind == "late"), row

@@ -2,6 +2,9 @@
 
     raw points, less the penalty for being late, are the final points; never less than 0
 
+Points of further exercises are raw points like all others, so the final points may be more than the
+assignment is worth (`possible`).
+
 Whoever is on the roster has a line for every assignment, if only to say that nothing was handed in.
 Whatever was handed in has one, if only to say that nobody on the roster has that name, or that
 another file of the same person counts. A line whose points are not all known has no final points.
@@ -44,6 +47,7 @@ class Entry:
     source: str = ""  # where the time is from
     late: Lateness | None = None
     notes: tuple[str, ...] = ()
+    bonus: float = 0.0  # what the further exercises give at most, beyond `possible`
 
     @property
     def earned(self) -> float | None:
@@ -125,8 +129,8 @@ def _entry(task: Task, person: Person | None, course: Course) -> Entry:
 
 
 def _blank(student: str, assignment: Assignment, status: str, person: Person | None) -> Entry:
-    points = assignment.points
-    return Entry(student, assignment.name, assignment.unit, points, status, person)
+    points, bonus = assignment.points, assignment.bonus
+    return Entry(student, assignment.name, assignment.unit, points, status, person, bonus=bonus)
 
 
 def _decided(rivals: list[tuple[int, Entry]]) -> list[Entry]:

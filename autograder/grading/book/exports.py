@@ -6,20 +6,25 @@
 
 Points are exported as the final points. Where a person still has to look, because an explanation is
 not read yet or because the grader failed, there is nothing: a blank, never a 0. So it is where
-nothing was handed in, unless course.toml says `nothing_handed_in = "zero"`.
+nothing was handed in, unless course.toml says `nothing_handed_in = "zero"`. With a bonus, somebody
+may have more points than the assignment is worth.
 
 Canvas ("How do I import grades in the Gradebook?", community.canvaslms.com; its
 lib/gradebook_importer.rb): the columns Student and ID come first, up to Section; a student is found
 by ID, else SIS User ID, else SIS Login ID, else the name; a line whose Student holds "Points
 Possible" sets the points; an assignment is "Title (id)" or else a title, and a new one is made
-where none has it; a blank where there is a grade takes the grade away.
+where none has it; a blank where there is a grade takes the grade away; more
+points than possible are taken as they are.
 
 Moodle ("Grade import", docs.moodle.org): any columns, mapped by hand while importing; people are
 found by email address (upper and lower case matter), ID number or username; points and feedback of
 an activity have to be mapped together. The offline grading worksheet ("Assignment settings", "Using
 assignment", docs.moodle.org; mod/assign/feedback/offline/importgradeslib.php) is filled in as it
 was downloaded: Identifier, Grade and Last modified (grade) have to stay, and lines are found by
-Email address, ID number or Full name.
+Email address, ID number or Full name. More than the maximum is cut off in the gradebook, unless the
+site allows "unlimited grades", and a line of the worksheet with more is skipped (locallib.php,
+"Out of range"): both get at most what the assignment is worth, and what goes beyond has a column
+of its own in moodle.csv, for an item of extra credit.
 
 Next room: changes.py, what another run would change.
 """
@@ -37,8 +42,8 @@ from autograder.grading.book.tables import read_table, write_table
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 MOODLE = ["Email address", "ID number", "Username", "Full name"]
 HEAD = [
-    "student", "name", "assignment", "status", "earned", "penalty", "final", "possible", "to_grade",
-    "submitted", "late", "seed", "notes", "file",
+    "student", "name", "assignment", "status", "earned", "bonus", "penalty", "final", "possible",
+    "to_grade", "submitted", "late", "seed", "notes", "file",
 ]  # fmt: skip
 
 
@@ -60,7 +65,7 @@ def write_canvas(lines: Iterable[Entry], people: list[Person], course: Course, o
     for person in people:
         login = person.login or ("" if person.canvas or person.sis else person.id)
         own = [person.name or person.id, person.canvas, person.sis, login]
-        grades = [points.get((person.id, unit), "") for unit in units]
+        grades = [_number(points.get((person.id, unit))) for unit in units]
         rows.append([*own, person.section, *grades])
     return write_table(out / "canvas.csv", [*CANVAS, *titles], rows, mark=False)
 
@@ -70,14 +75,19 @@ def write_moodle(lines: Iterable[Entry], people: list[Person], course: Course, o
     lines = list(lines)
     points, units = _by_person(lines, course), _units(lines)
     titles = [course.units.get(unit, Unit()).moodle or name for unit, (name, _) in units.items()]
-    head = [*MOODLE, *(cell for title in titles for cell in (title, f"{title} (feedback)"))]
+    beyond = {e.unit for e in lines if e.bonus}
+    head = [*MOODLE]
+    for unit, title in zip(units, titles, strict=True):
+        head += [title, f"{title} (feedback)"]
+        head += [f"{title} (beyond the maximum)"] if unit in beyond else []
     said = {(e.student, e.unit): _sentence(e) for e in lines if e.person}
     rows = []
     for person in people:
         row = [person.email, person.sis or person.id, person.login, person.name]
-        for unit in units:
-            grade = points.get((person.id, unit), "")
+        for unit, (_, most) in units.items():
+            grade, more = _at_most(points.get((person.id, unit)), most)
             row += [grade, said.get((person.id, unit), "") if grade else ""]
+            row += [more] if unit in beyond else []
         rows.append(row)
     return write_table(out / "moodle.csv", head, rows, mark=False)
 
@@ -87,14 +97,15 @@ def fill_worksheet(
 ) -> tuple[Path, int]:
     """Moodle's offline grading worksheet of one assignment with Grade and Feedback comments filled
     in, beside the original as NAME.filled.csv, and how many lines were. Other cells stay."""
-    rows = read_table(worksheet, ["identifier", "grade"])
+    rows, lines = read_table(worksheet, ["identifier", "grade"]), list(lines)
     matcher, points = Matcher(people, {}), _by_person(lines, course)
+    most = {number: points for number, (_, points) in _units(lines).items()}.get(unit, 0.0)
     said = {e.student: _sentence(e) for e in lines if e.unit == unit and e.person}
     filled = 0
     for row in rows:
         keys = [row.get(k, "") for k in ("id number", "username", "email address", "full name")]
         person = next((p for key in keys if key for p in [matcher.find(key, key)[0]] if p), None)
-        grade = points.get((person.id, unit), "") if person else ""
+        grade, _ = _at_most(points.get((person.id, unit)) if person else None, most)
         if person and grade:
             row["grade"] = grade
             filled += 1
@@ -135,8 +146,9 @@ def _cells(line: Entry) -> list[str]:
     when = line.submitted.isoformat(" ", "minutes") if line.submitted else ""
     late = line.late.words if line.late else ""
     seed = str(line.report.seed) if line.report else ""
-    numbers = (line.earned, line.penalty if line.report else None, line.final, line.possible)
-    plain = ["" if n is None else f"{n:g}" for n in (*numbers, line.to_grade)]
+    bonus, penalty = (line.report.bonus, line.penalty) if line.report else (None, None)
+    numbers = (line.earned, bonus, penalty, line.final, line.possible)
+    plain = [_number(n) for n in (*numbers, line.to_grade)]
     notes = " | ".join([*(line.report.notes if line.report else ()), *line.notes])
     file = line.task.file if line.task else ""
     return [line.student, name, line.assignment, line.status, *plain, when, late, seed, notes, file]
@@ -148,17 +160,28 @@ def _exercises(line: Entry, names: list[str]) -> list[str]:
     return [earned.get(name, "") for name in names]
 
 
-def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], str]:
-    """The points of everybody on the roster as they are exported: "" for what is not known."""
+def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], float]:
+    """The points that are exported, of everybody on the roster of whom they are known."""
     found = {}
     for line in lines:
         if line.person is None:
             continue
         if line.status == HANDED_IN and line.final is not None:
-            found[line.student, line.unit] = f"{line.final:g}"
+            found[line.student, line.unit] = line.final
         elif line.status == NOTHING and course.zero:
-            found[line.student, line.unit] = "0"
+            found[line.student, line.unit] = 0.0
     return found
+
+
+def _number(points: float | None) -> str:
+    return "" if points is None else f"{points:g}"
+
+
+def _at_most(points: float | None, most: float) -> tuple[str, str]:
+    """Points as text, up to `most` and beyond it."""
+    if points is None:
+        return "", ""
+    return _number(min(points, most)), _number(round(max(0.0, points - most), 2))
 
 
 def _units(lines: Iterable[Entry]) -> dict[int, tuple[str, float]]:
@@ -172,4 +195,5 @@ def _sentence(line: Entry) -> str:
     if line.report is None:
         return line.status
     text = f"{line.report.earned:g} of {line.possible:g} points"
+    text += f", {line.report.bonus:g} of them a bonus" if line.report.bonus else ""
     return f"{text}; {line.late.words}, {line.penalty:g} points" if line.late else text

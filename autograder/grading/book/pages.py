@@ -146,7 +146,8 @@ def share_bar(share: float, colour: str, label: str) -> str:
 
 
 def histogram(values: Sequence[float], most: float, what: str) -> str:
-    """How many have how many points, in at most twelve columns."""
+    """How many have how many points, in at most twelve columns. More than `most`, by a bonus, is
+    counted in the last one."""
     count = max(1, min(12, int(most)))
     bins = [0] * count
     for value in values:
@@ -157,10 +158,10 @@ def histogram(values: Sequence[float], most: float, what: str) -> str:
         tall = height * value / highest
         x, y = n * width + 4, height + 16 - tall
         low, high = most * n / count, most * (n + 1) / count
-        last = "" if n == count - 1 else " (not included)"
+        last = " or more" if n == count - 1 else " (not included)"
         parts.append(
             f'<rect x="{x}" y="{y:.1f}" width="{width - 8}" height="{tall:.1f}" rx="2" '
-            f'fill="#0072b2"><title>{value} with {low:g} to {high:g} points{last}</title></rect>'
+            f'fill="#0072b2"><title>{value} with {low:g} to {high:g}{last} points</title></rect>'
             f'<text x="{x + width / 2 - 4}" y="{y - 4:.1f}" text-anchor="middle">'
             f"{value or ''}</text>"
             f'<text x="{n * width}" y="{height + 32}" text-anchor="middle">{low:.3g}</text>'

@@ -49,6 +49,12 @@ def until(step, graph: Graph) -> Graph:
     return graph
 
 
+@exercise("u99.live", unit=99, points=2, kind="number", further=True)
+def live(graph: Graph) -> int:
+    """How many operations of the graph does an output need? Exactly."""
+    return len([node for node in graph.ops if node in _needed(graph)])
+
+
 @exercise("u99.why", unit=99, points=2, kind="explain")
 def why() -> Rubric:
     """Why is removing dead nodes always safe here? Two sentences."""

@@ -2,7 +2,7 @@
 
 from autograder.check.framework import Score, Wrong, checks
 from autograder.check.programs import graphs
-from autograder.check.properties import a_number, at_most, same_meaning, valid_graph
+from autograder.check.properties import a_number, at_most, number, same_meaning, valid_graph
 from course_lib.ir.graph.build import neg, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.order import topological_order
@@ -36,6 +36,13 @@ def has_a_dead_operation(dead):
     if len(graph.ops) < 2 or live.issuperset(graph.ops):
         raise Wrong("Two operations or more, one of them dead.", program=graph)
     return f"{len(graph.ops)} operations"
+
+
+@checks("u99.live", given=graphs(size=6), examples=20)
+def counts_what_an_output_needs(live, graph):
+    """The number of operations that an output needs."""
+    needed = [n for n in topological_order(graph.outputs) if n in graph.ops]
+    number(live(graph), len(needed), unit="operations", rtol=0)
 
 
 @checks("u99.until")

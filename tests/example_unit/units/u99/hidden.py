@@ -8,6 +8,7 @@ from course_lib import exercises
 SEED = 990_001
 
 harder("u99.sweep", "keeps_the_meaning", seed=SEED, given=graphs(size=15), examples=60)
+harder("u99.live", "counts_what_an_output_needs", seed=SEED, given=graphs(size=15))
 
 
 @hidden("u99.bytes", seed=SEED)

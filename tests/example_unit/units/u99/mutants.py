@@ -48,6 +48,23 @@ def not_a_graph():
     return "graph"
 
 
+@mutant("u99.live")
+def counts_the_dead(graph):
+    return len(graph.ops)
+
+
+@alternative("u99.live")
+def by_walking_back(graph):
+    seen = set()
+    todo = list(graph.outputs)
+    while todo:
+        node = todo.pop()
+        if node not in seen:
+            seen.add(node)
+            todo += node.inputs
+    return len(seen.intersection(graph.ops))
+
+
 @alternative("u99.until")
 def by_recursion(step, graph):
     after = step(graph)
