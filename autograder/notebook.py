@@ -31,11 +31,11 @@ from autograder.check.framework import BESIDE, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, Verdict
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, UNKNOWN, Verdict
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
 from course_lib import exercises
-from course_lib.exercises import Slot, slot
+from course_lib.exercises import Slot, UnknownExercise, slot
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 PREDICTIONS = Path("predictions.json")
@@ -45,7 +45,11 @@ TOO_LONG = f"One call took over {CALL} seconds: does it end?"
 
 def check(name: str) -> Verdict:
     """Run the visible checks of an exercise on the function that is plugged in."""
-    entry = slot(name)
+    try:
+        entry = slot(name)
+    except UnknownExercise as error:
+        problem = str(error)
+        return Verdict(str(name), UNKNOWN, 0, problem=problem[:1].upper() + problem[1:])
     if entry.kind == "explain":
         return Verdict.on(entry, BY_HAND, None)
     if not entry.answered:

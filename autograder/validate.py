@@ -121,8 +121,8 @@ def grader_problems(source: Source) -> list[str]:
     with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
         os.chmod(editions, 0o755)
         assignment = Assignment.of(source, Path(editions))
-        explained = assignment.explanations
-        programs = (read(notebook_bytes(source, solutions=s), explained) for s in (True, False))
+        known = (assignment.explanations, assignment.prose)
+        programs = (read(notebook_bytes(source, solutions=s), *known) for s in (True, False))
         ours, empty = (grade(assignment, program, limits=PATIENT) for program in programs)
     lost = [v for v in ours.verdicts if v.earned != v.points and v.kind != BY_HAND]
     won = [v for v in empty.verdicts if v.kind != NOT_ATTEMPTED]

@@ -77,6 +77,10 @@ class NotAnswered(NotImplementedError):
         return [str(self)]
 
 
+class UnknownExercise(ValueError):
+    """No exercise has this name."""
+
+
 @dataclass(eq=False)
 class Slot:
     """One exercise: what it asks for, our answer, the simple stand-in, the student's answer."""
@@ -234,14 +238,17 @@ def plugs_for(
 
 
 def slot(name: str) -> Slot:
-    """The slot of that name; its module is imported when it is not yet."""
+    """The slot of that name; its module is imported when it is not yet. UnknownExercise if there is
+    none, with the name that comes nearest."""
+    if not isinstance(name, str):
+        raise UnknownExercise(f'an exercise is named by a text, as in check("u02.zero"): {name!r}')
     if name not in _slots:
         _import_home(name)
     if name not in _slots:
-        near = difflib.get_close_matches(name, _slots, n=1)
+        near = difflib.get_close_matches(name, {**MODULES, **_slots}, n=1)
         known = ", ".join(sorted(_slots)) or "none so far"
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {known}"
-        raise ValueError(f"no exercise is named {name!r}. {hint}")
+        raise UnknownExercise(f"no exercise is named {name!r}. {hint}")
     return _slots[name]
 
 

@@ -17,6 +17,7 @@ from autograder.check.verdict import (
     HEADLINE,
     NOT_ATTEMPTED,
     PASSED,
+    UNKNOWN,
     Verdict,
     score,
     sections,
@@ -39,12 +40,13 @@ STYLE = """
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
     tone = "passed" if verdict.kind == PASSED else "failed"
-    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER):
+    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER, UNKNOWN):
         tone = "open"
     parts = [f"<style>{STYLE}</style>"] if style else []
     name = html.escape(verdict.exercise)
     parts.append(f'<section class="verdict {tone}" aria-label="{name}: {HEADLINE[verdict.kind]}">')
-    parts.append(f'<span class="points">{score(verdict)}</span>')
+    if verdict.kind != UNKNOWN:
+        parts.append(f'<span class="points">{score(verdict)}</span>')
     parts.append(f"<h4><code>{name}</code>: {HEADLINE[verdict.kind]}</h4>")
     if verdict.kind == PASSED:
         parts.append(f"<p>{html.escape('; '.join(verdict.tried))}</p>")

@@ -101,8 +101,9 @@ def number(
     """A number in `unit` within a relative tolerance. `shown`: tell the right one."""
     value = a_number(got, unit=unit)
     if not math.isclose(value, expected, rel_tol=rtol, abs_tol=1e-12):
+        side = _side(value, expected)
         raise Wrong(
-            f"The number is right to {rtol:.0%}: {value:.6g} {unit} is {_side(value, expected)}.",
+            f"The number is right {_exactness(rtol)}: {value:.6g} {unit} is {side}.",
             got=f"{value:.6g} {unit}",
             expected=f"{expected:.6g} {unit}" if shown else "",
             spec=spec,
@@ -201,6 +202,10 @@ def _types(nodes: Sequence[Node]) -> str:
 
 def _kind(value: Any) -> str:
     return "None" if value is None else f"a {type(value).__name__}: {repr(value)[:200]}"
+
+
+def _exactness(rtol: float) -> str:
+    return f"within {100 * rtol:g} %" if rtol else "exactly"
 
 
 def _side(value: float, expected: float) -> str:

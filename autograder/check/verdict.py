@@ -7,6 +7,7 @@
     not attempted   the cell is still the stub, or is gone
     by hand         an explanation: a person grades it
     grader          our fault; it never costs points
+    unknown         no exercise has the name that was typed
 
 A verdict is the same in a notebook, in the grader's JSON report and in the feedback page. Order of
 a failure, the same everywhere: what failed, the smallest program that shows it, got against
@@ -26,6 +27,7 @@ from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
+UNKNOWN = "unknown"
 HEADLINE = {
     PASSED: "passed",
     WRONG: "not yet right",
@@ -34,6 +36,7 @@ HEADLINE = {
     NOT_ATTEMPTED: "not attempted yet",
     BY_HAND: "read and graded by a person",
     GRADER: "the checker failed, not you",
+    UNKNOWN: "there is no such exercise",
 }
 ADVICE = {
     NOT_ATTEMPTED: "Write the function in the exercise cell, run that cell, then run this one.",
@@ -98,7 +101,8 @@ class Verdict:
 
 def as_text(verdict: Verdict) -> str:
     """A few lines for a terminal."""
-    title = f"{verdict.exercise}: {HEADLINE[verdict.kind]} ({score(verdict)})"
+    title = f"{verdict.exercise}: {HEADLINE[verdict.kind]}"
+    title += f" ({score(verdict)})" if verdict.kind != UNKNOWN else ""
     if verdict.kind == PASSED:
         return f"{title}\n  {'; '.join(verdict.tried)}"
     parts = [title]

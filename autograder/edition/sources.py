@@ -62,6 +62,11 @@ class Source:
         """The names of the slots that it points to, in order."""
         return [name for cell in self._read().cells if (name := pointer(cell))]
 
+    def prose(self) -> frozenset[str]:
+        """The texts of its Markdown cells."""
+        cells = self._read().cells
+        return frozenset(c.source.strip() for c in cells if c.cell_type == "markdown")
+
     def worth(self) -> str:
         """What the unit is worth, and what its further exercises add: "12 points, 6 bonus"."""
         entries = [slot(name) for name in self.exercises()]

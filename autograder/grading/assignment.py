@@ -32,6 +32,7 @@ class Assignment:
     exercises: tuple[str, ...]
     edition: Path
     digest: str
+    prose: frozenset[str] = frozenset()  # the texts between the exercises: nobody's explanation
 
     @staticmethod
     def of(source: Source, editions: Path) -> Assignment:
@@ -44,7 +45,8 @@ class Assignment:
         for path in [edition, *edition.rglob("*")]:
             path.chmod(0o755 if path.is_dir() else 0o644)  # the worker may be another user
         digest = hashlib.sha256((_course_digest() + source.path.read_text()).encode()).hexdigest()
-        return Assignment(source.unit, source.name, tuple(source.exercises()), edition, digest)
+        names, prose = tuple(source.exercises()), source.prose()
+        return Assignment(source.unit, source.name, names, edition, digest, prose)
 
     @property
     def slots(self) -> list[Slot]:

@@ -29,7 +29,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from autograder.check.feedback import as_html
 from autograder.check.verdict import Verdict, as_text
 from autograder.edition.deliver import write
-from autograder.edition.sources import Source, expand
+from autograder.edition.sources import Source, expand, grade_id
 from autograder.grading.assignment import Assignment
 from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
@@ -112,6 +112,9 @@ class Restore(NbGraderPreprocessor):
         clean.cells = _merged(_plain_cells(data), clean.cells)
         self._set_checksums(clean, resources["nbgrader"])
         program, reason = _program(source, data)
+        texts = {grade_id(name): neutral(text) for name, text in program.texts.items()}
+        for cell in clean.cells:  # all that was written, where a person grades it
+            cell.source = texts.get(cell.id, cell.source)
         clean.metadata[KEY] = {"program": program.to_json(), "reason": reason}
         return clean, resources
 
@@ -185,8 +188,8 @@ def _report(source: Source, student: str, kept: dict[str, Any]) -> Report:
 
 def _program(source: Source, data: bytes) -> tuple[Program, str]:
     try:
-        explanations = [n for n in source.exercises() if _is_explanation(n)]
-        return read(data, explanations), ""
+        explained = [n for n in source.exercises() if _is_explanation(n)]
+        return read(data, explained, source.prose()), ""
     except Unreadable as error:
         return Program(), str(error)
 

@@ -4,12 +4,13 @@
                         from other cells, and the texts of explanations
 
 File names, metadata, outputs and execution counts are not trusted and mostly not read. A cell is an
-answer because it says `@implements("...")`; a text is an explanation because of its cell's id. What
-a fresh kernel would do from top to bottom is what counts: of two answers the later one, and for an
-answer the names as its `check("...")` finds them, whatever cells below use them for.
+answer because it says `@implements("...")`; a text is an explanation because of its cell's id, or
+because it stands below its heading. What a fresh kernel would do from top to bottom is what counts:
+of two answers the later one, and for an answer the names as its `check("...")` finds them, whatever
+cells below use them for.
 
-Next room: cells.py, the text of a cell; needed.py, what an answer needs; worker.py, where a Program
-runs.
+Next room: cells.py, the text of a cell; needed.py, what an answer needs; explanations.py, what is
+answered in words; worker.py, where a Program runs.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from autograder.edition.sources import STUB, TEXT_STUB
+from autograder.edition.sources import STUB
 from autograder.grading.cells import Ways, answered, plain_python
+from autograder.grading.explanations import explanations
 from autograder.grading.needed import Statement, needed, statements
 
 MAX_BYTES = 20 << 20
@@ -87,8 +89,9 @@ class Program:
         return Program(cells, dict(data["texts"]), tuple(data["notes"]))
 
 
-def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
-    """The graded part of a notebook. `explanations` are the exercises answered in words."""
+def read(data: bytes, explained: Iterable[str] = (), prose: Collection[str] = ()) -> Program:
+    """The graded part of a notebook. `explained` are the exercises answered in words, `prose` the
+    texts between the exercises: nobody's explanation."""
     cells = cells_of(data)
     if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
         raise Unreadable("The code cells have more than a million characters together.")
@@ -105,7 +108,8 @@ def read(data: bytes, explanations: Iterable[str] = ()) -> Program:
         for name, count in sorted(counts.items())
         if count > 1
     ]
-    return Program(tuple(_with_checks(placed, seen)), _texts(cells, explanations), tuple(notes))
+    texts, gone = explanations(cells, explained, prose)
+    return Program(tuple(_with_checks(placed, seen)), texts, (*notes, *gone))
 
 
 def _sorted_out(
@@ -169,17 +173,3 @@ def _cell(cell: dict[str, Any]) -> tuple[str, str, str]:
     known = [i for i in (grade_id, cell.get("id")) if isinstance(i, str)]
     text = source if isinstance(source, str) else ""
     return str(cell.get("cell_type")), text.encode("utf-8", "replace").decode(), " ".join(known)
-
-
-def _texts(cells: list[tuple[str, str, str]], explanations: Iterable[str]) -> dict[str, str]:
-    """The explanations: by the id of their cell, or else by the heading that stands before it."""
-    texts: dict[str, str] = {}
-    for name in explanations:
-        wanted, heading = name.replace(".", "-"), f"#### Exercise `{name}`"
-        known = [s for kind, s, ids in cells if kind == "markdown" and wanted in ids.split()]
-        pairs = itertools.pairwise(cells)
-        after = [s for (_, before, _), (_, s, _) in pairs if before.startswith(heading)]
-        written = [s.strip() for s in known or after if s.strip() not in ("", TEXT_STUB)]
-        if written:
-            texts[name] = written[-1]
-    return texts

@@ -64,7 +64,8 @@ def _best(items: list[Handed], assignment: Assignment) -> Task | None:
     problems = [f"{item.name}: {item.problem}" for item in items if item.problem]
     for item in items:
         try:
-            program = read(item.data, assignment.explanations) if not item.problem else Program()
+            given = (assignment.explanations, assignment.prose)
+            program = read(item.data, *given) if not item.problem else Program()
         except Unreadable as error:
             problems.append(f"{item.name}: {error}")
             continue

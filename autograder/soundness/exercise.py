@@ -6,7 +6,7 @@ Our answer passes every check, the empty stub earns nothing, each wrong answer i
 right one passes, and quoted words stand in the specification. `not_there_yet` says what a complete
 exercise has besides: enough of those answers, and a check for every sentence.
 
-Next room: mutation.py, which makes more wrong answers.
+Next room: precision.py, how exact a number must be; mutation.py, which makes more wrong answers.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from autograder.check.framework import background_of, checks_of
 from autograder.check.hints import ladder
 from autograder.check.verdict import NOT_ATTEMPTED, PASSED
 from autograder.notebook import check
+from autograder.soundness.precision import precision_problems
 from autograder.soundness.sentences import span_of, uncovered
 from autograder.soundness.verdicts import is_full, verdict_of
 from course_lib.exercises import Slot
@@ -67,7 +68,7 @@ def own_problems(entry: Slot) -> list[str]:
     verdict = verdict_of(entry, entry.reference)
     if verdict.kind != PASSED or not is_full(verdict):
         problems.append(f"our own solution does not earn all points: {verdict!r}")
-    return problems
+    return problems + precision_problems(entry)
 
 
 def exemplars(entry: Slot) -> Exemplars:

@@ -86,7 +86,8 @@ def grading(assignment: Assignment) -> Callable[..., Report]:
 
     def run(data: bytes, hasty: bool = False) -> Report:
         limits = HASTY if hasty else PATIENT
-        return grade(assignment, read(data, assignment.explanations), limits=limits)
+        program = read(data, assignment.explanations, assignment.prose)
+        return grade(assignment, program, limits=limits)
 
     return run
 

@@ -74,6 +74,11 @@ def submissions(solved: bytes, untouched: bytes) -> dict[str, tuple[str, bytes]]
         cell.pop("id")
     copied["cells"] += [c for c in copied["cells"] if c["id"] == "u99-sweep"]
     cut["cells"] = [c for c in cut["cells"] if not c["id"].endswith("-check")]
+    gone, split = json.loads(solved), json.loads(solved)
+    (place,) = (n for n, c in enumerate(gone["cells"]) if c["id"] == "u99-why")
+    del gone["cells"][place]
+    again = {**split["cells"][place], "id": "6f9619ff", "source": ["And no side effects."]}
+    split["cells"].insert(place + 1, again)
     name = "u99_example.ipynb"
     return {
         "ada": (name, solved),
@@ -81,6 +86,8 @@ def submissions(solved: bytes, untouched: bytes) -> dict[str, tuple[str, bytes]]
         "broken": (name, b'{"cells": ['),
         "copied": (name, json.dumps(copied).encode()),
         "cut": (name, json.dumps(cut).encode()),
+        "gone": (name, json.dumps(gone).encode()),
+        "split": (name, json.dumps(split).encode()),
         "renamed": ("my homework (1).ipynb", solved),
         "untouched": (name, untouched),
     }
@@ -98,8 +105,21 @@ def test_gradebook_holds_our_grades(graded):
     good, bad, fault = (10.0, True), (0.0, False), (9.0, True)
     assert found == {
         "ada": good, "bare": fault, "broken": bad, "copied": good, "cut": good, "renamed": good,
-        "untouched": bad,
+        "untouched": bad, "gone": (10.0, False), "split": good,
     }  # fmt: skip
+
+
+def test_the_cell_of_an_explanation_holds_what_was_written_and_nothing_else(graded):
+    def explanation(student: str) -> str:
+        path = graded / "autograded" / student / "u99_example" / "u99_example.ipynb"
+        cells = json.loads(path.read_text())["cells"]
+        known = (c for c in cells if c["metadata"].get("nbgrader", {}).get("grade_id") == "u99-why")
+        (cell,) = known
+        return "".join(cell["source"])
+
+    assert explanation("gone") == "*Write your answer here.*"
+    whole = explanation("split")
+    assert "no side effects" in whole and whole.endswith("And no side effects.")
 
 
 def test_nbgraders_release_is_our_students_notebook(graded, untouched):

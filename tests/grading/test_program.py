@@ -135,6 +135,35 @@ def test_two_answers_are_noted(notebook):
     assert program.notes == ("u99.sweep is answered in 2 cells; the last one that runs counts",)
 
 
+TITLE = {
+    "cell_type": "markdown",
+    "source": "#### Exercise `u99.why` · 2 points",
+    "id": "u99-why-title",
+}
+STUB = {"cell_type": "markdown", "source": "*Write your answer here.*", "id": "u99-why"}
+MINE = {"cell_type": "markdown", "source": "Because.", "id": "u99-why"}
+PROSE = {"cell_type": "markdown", "source": "## The bill", "id": "c-0123456789ab"}
+NEXT = {"cell_type": "markdown", "source": "#### Exercise `u99.x` · 1 point", "id": "u99-x-title"}
+CODE = {"cell_type": "code", "source": "print(1)"}
+
+
+def more(text: str) -> dict:
+    """A Markdown cell that a student added."""
+    return {"cell_type": "markdown", "source": text, "id": "6f9619ff"}
+
+
+def bare(cell: dict) -> dict:
+    """The cell as an editor leaves it that drops ids."""
+    return {key: value for key, value in cell.items() if key != "id"}
+
+
+def why(*cells: dict) -> tuple[str, bool]:
+    """The explanation that is handed in, and whether a note says that its cell is gone."""
+    data = json.dumps({"cells": cells}).encode()
+    program = read(data, ["u99.why"], prose={"## The bill"})
+    return program.texts.get("u99.why", ""), "u99.why: its cell was deleted" in str(program.notes)
+
+
 def test_explanation_is_found_by_id_or_by_its_heading():
     title = {"cell_type": "markdown", "source": "#### Exercise `u99.why` · 2 points"}
     text = {"cell_type": "markdown", "source": "Because."}
@@ -147,6 +176,26 @@ def test_explanation_is_found_by_id_or_by_its_heading():
         ([text], {}),
     ):
         assert read(json.dumps({"cells": cells}).encode(), ["u99.why"]).texts == expected
+
+
+@pytest.mark.parametrize("follower", [PROSE, bare(PROSE), NEXT, bare(NEXT), CODE])
+def test_a_deleted_explanation_is_empty_and_never_the_next_cells_text(follower):
+    assert why(TITLE, follower) == ("", True)
+    assert why(bare(TITLE), follower, CODE) == ("", True)
+    assert why(TITLE, STUB, follower) == ("", False)
+    assert why(TITLE) == why(follower) == ("", True)
+
+
+@pytest.mark.parametrize("follower", [PROSE, bare(PROSE), NEXT, bare(NEXT), CODE])
+def test_all_that_a_student_wrote_as_an_explanation_is_read(follower):
+    assert why(TITLE, more("Because."), follower) == ("Because.", False), "in a cell of their own"
+    assert why(TITLE, STUB, more("Because."), follower) == ("Because.", False), "below the stub"
+    assert why(TITLE, MINE, more("So."), follower) == ("Because.\n\nSo.", False), "split"
+    assert why(TITLE, MINE, {**MINE, "source": "So."}, follower) == ("Because.\n\nSo.", False)
+    assert why(TITLE, MINE, STUB, follower) == ("Because.", False), "copied before it was written"
+    assert why(TITLE, MINE, MINE, follower) == ("Because.", False), "copied afterwards"
+    assert why(follower, MINE, TITLE) == ("Because.", False), "moved"
+    assert why(TITLE, {**MINE, "cell_type": "code"}, follower) == ("Because.", False)
 
 
 def test_old_notebook_format(notebook):

@@ -29,7 +29,7 @@ def sweep(graph: Graph) -> Graph:
 
 @exercise("u99.bytes", unit=99, points=1, kind="number")
 def bytes_read() -> float:
-    """How many bytes does `relu` read from an f32[2,3]?"""
+    """How many bytes does `relu` read from an f32[2,3]? Right within 2 %."""
     return 2 * 3 * 4
 
 
