@@ -29,13 +29,13 @@ from nbgrader.preprocessors import NbGraderPreprocessor, SaveAutoGrades
 from autograder.check.feedback import as_html
 from autograder.check.verdict import Verdict, as_text
 from autograder.edition.deliver import write
-from autograder.edition.sources import Source, expand, grade_id
+from autograder.edition.sources import STUB, TEXT_STUB, Source, expand, grade_id
 from autograder.grading.assignment import Assignment
 from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
 from autograder.grading.nbgrader_course import course_sources
 from autograder.grading.neutral import neutral
-from autograder.grading.program import STUB, TEXT_STUB, Program, Unreadable, cells_of, read
+from autograder.grading.program import Program, Unreadable, cells_of, read
 from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 from course_lib.exercises import slot

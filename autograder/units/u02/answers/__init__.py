@@ -67,7 +67,7 @@ def witnesses() -> dict[str, float]:
 @exercise("u02.sevenths", unit=2, points=1, kind="number")
 def sevenths() -> float:
     """For how many of the 2**23 f32 numbers from 1 (included) to 2 (not included) does x * (1/7)
-    differ from x / 7, in percent? 1/7 is an f32 too, as a compiler would store it.
+    differ from x / 7, in percent, to three digits? 1/7 is an f32 too, as a compiler would store it.
     """
     x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
     seventh = np.float32(1) / np.float32(7)

@@ -76,7 +76,7 @@ def lines() -> dict[str, int]:
 
     The image is f32[1,64,56,56] and begins at the start of a line of 64 bytes. The window of a 3x3
     convolution lies on the rows 10 to 12 and the columns 14 to 16, and it reads all 64 channels
-    there. A dict with the keys "nchw", "nhwc" and "nchw16c".
+    there. A dict with the keys "nchw", "nhwc" and "nchw16c" and exact counts.
     """
     at = {
         "nchw": lambda c, h, w: (c * 56 + h) * 56 + w,
