@@ -9,6 +9,8 @@ The import rules (test_layers.py) say it of the text; here it is tried.
 import subprocess
 import sys
 
+import pytest
+
 CORE = ("exercises", "ir", "cost", "passes", "lower", "schedule", "memory", "draw", "accelerator")
 BLOCKED = (
     "torch",
@@ -17,6 +19,7 @@ BLOCKED = (
     "onnxscript",
     "llvmlite",
     "matplotlib",
+    "graphviz",
     "IPython",
     "tqdm",
 )
@@ -55,3 +58,13 @@ def test_the_block_does_block():
 def test_importing_course_lib_loads_nothing_heavy():
     result = run_python("import sys, course_lib; print(*sys.modules)")
     assert not set(BLOCKED) & set(result.stdout.split())
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["autograder.check.pictures", "autograder.check.feedback", "autograder.grading.worker"],
+)
+def test_checks_and_grading_load_no_package_for_pictures(module):
+    result = run_python(f"import sys, {module}; print(*sys.modules)")
+    assert result.returncode == 0, result.stderr
+    assert not {"matplotlib", "graphviz"} & set(result.stdout.split())

@@ -12,10 +12,12 @@ from course_lib.draw.base.callout import callout
 from course_lib.draw.base.diff import ir_diff
 from course_lib.draw.base.legend import legend
 from course_lib.draw.base.listing import listing
-from course_lib.draw.base.picture import page
+from course_lib.draw.base.picture import Picture, page
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.graph import before_after, graph
 from course_lib.draw.plots.cells import Cell, cells
+from course_lib.draw.plots.charts import histogram, lines, scatter
+from course_lib.draw.plots.figure import chart
 from course_lib.draw.plots.roofline import Dot, roofline
 from course_lib.draw.plots.table import bars, table
 from course_lib.draw.plots.timeline import Span, timeline
@@ -56,8 +58,15 @@ def lanes() -> list[Span]:
     ]
 
 
-def every_picture(name: str = "name"):
-    """One of each, with `name` wherever a user may put words."""
+def every_picture(name: str = "name") -> dict[str, Picture]:
+    """One of each, with `name` wherever a user may put words; each drawn once."""
+    return {
+        kind: Picture(made.title, made.html, made.text, made.svg)
+        for kind, made in made_pictures(name).items()
+    }
+
+
+def made_pictures(name: str) -> dict[str, Picture]:
     x = inp(name, "f32[4]")
     y = apply("relu", x + const(np.ones(4, np.float32), name=name), name=name, origin=(name, name))
     g = Graph.of([x], [y], name)
@@ -70,7 +79,16 @@ def every_picture(name: str = "name"):
         "fused": graph(fused_graph()),
         "plan": timeline([*spans(), Span(name, 6, 9, 0, 5, tip=name)], name, name, bound=20000),
         "lanes": timeline([*lanes(), Span(name, 1, 2, lane=name)], name, name),
-        "roofline": roofline([Dot(name, 3, 1e9, tip=name), Dot("b", 3, 1e9)], 1e11, 1e10, name),
+        "roofline": roofline(
+            [Dot(name, 3, 1e9, tip=name), Dot("b", 3, 1e9, "marked", before=(2, 9e8))],
+            1e11,
+            1e10,
+            name,
+        ),
+        "lines": lines({name: [(1, 2), (3, 4)], "b": [(1, 1)]}, f"{name} (m)", "y (s)", name, "x"),
+        "scatter": scatter({name: [(1, 2), (3, 4)]}, "x (m)", f"{name} (s)", name),
+        "histogram": histogram({name: [1, 2, 2], "b": [2]}, f"{name} (m)", name),
+        "chart": chart(name, "x (m)", "y (s)", name),
         "stepper": stepper([(name, name), ("b", text), ("c", small)], name),
         "many": stepper([(f"{name} {k}", f"clock {k} {name}") for k in range(12)], name),
         "diff": ir_diff(text, f"{text}{name}", name),

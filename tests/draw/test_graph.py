@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.draw.base.units import binary
-from course_lib.draw.graphs.boxes import BAND, lay_out
+from course_lib.draw.graphs.boxes import BAND, WHOLE_MODEL, _height, _width, lay_out
 from course_lib.draw.graphs.compare import changes
 from course_lib.draw.graphs.dot import dot_source
 from course_lib.draw.graphs.graph import before_after, graph
@@ -243,11 +243,53 @@ def test_boxes_never_overlap_and_lines_run_down(case):
         assert all(y0 <= y1 + 0.01 for (_, y0), (_, y1) in itertools.pairwise(line))
 
 
-def test_the_longest_way_is_straight():
-    drawn = scene(residual_block(3), {}, {})
+@pytest.mark.parametrize("blocks", [3, 12])  # laid out by us, and by Graphviz if it is there
+def test_the_longest_way_is_straight(blocks):
+    drawn = scene(residual_block(blocks), {}, {})
     layout = lay_out(drawn)
     conv = [x for item, (x, _) in zip(drawn.items, layout.at, strict=True) if item.title == "conv"]
-    assert max(conv) - min(conv) < 1.0
+    assert max(conv) - min(conv) < 2.0
+
+
+def boxes_of(scene, layout):
+    for item, (x, y) in zip(scene.items, layout.at, strict=True):
+        half, height = _width(item) / 2, _height(item) / 2
+        yield x - half, y - height, x + half, y + height
+
+
+def test_graphviz_lays_out_whole_models(require_tool):
+    require_tool("dot")
+    drawn = scene(residual_block(12), {}, {})
+    assert len(drawn.items) >= WHOLE_MODEL
+    layout = lay_out(drawn)
+    assert layout.curved and not lay_out(scene(residual_block(3), {}, {})).curved
+    boxes = list(boxes_of(drawn, layout))
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
+        assert c <= e or g <= a or d <= f or h <= b
+    for (tail, head), line in zip(drawn.edges, layout.lines, strict=True):
+        assert line[0][1] == pytest.approx(boxes[tail][3]) and len(line) % 3 == 1
+        assert line[-1][1] == pytest.approx(boxes[head][1])
+    assert all(a >= 0 and c <= layout.width + 1 for a, _, c, _ in boxes)
+
+
+@pytest.mark.parametrize("program", ["exit 1", "exec sleep 600", None])
+def test_without_graphviz_a_whole_model_looks_as_the_small_ones_do(program, tmp_path, monkeypatch):
+    if program:
+        (tmp_path / "dot").write_text(f"#!/bin/sh\n{program}\n")
+        (tmp_path / "dot").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin" if program else str(tmp_path))
+    monkeypatch.setattr("course_lib.draw.graphs.dot.SECONDS", 0.2)
+    drawn = scene(residual_block(12), {}, {})
+    assert not lay_out(drawn).curved
+
+
+def test_a_whole_model_with_fused_kernels_is_laid_out_by_us():
+    x = inp("x", "f32[4]")
+    value = x
+    for _ in range(WHOLE_MODEL):
+        p = inp("p", "f32[4]")
+        value = apply("fused", value, body=Graph.of([p], [p * 2.0 + 1.0], "body"))
+    assert not lay_out(scene(Graph.of([x], [value]), {}, {})).curved
 
 
 def test_graphviz_reads_our_source(require_tool):

@@ -1,20 +1,24 @@
 """Timelines, rooflines, diffs, tables and callouts say the right numbers in words."""
 
 import itertools
+import os
 import re
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 
 from course_lib.draw.base.callout import KINDS, callout
 from course_lib.draw.base.diff import ir_diff
-from course_lib.draw.base.ticks import log_ticks, ticks
 from course_lib.draw.base.units import binary, digits, scaled
+from course_lib.draw.plots.charts import histogram, lines, scatter
 from course_lib.draw.plots.roofline import Dot, roofline
 from course_lib.draw.plots.table import bars, table
-from course_lib.draw.plots.timeline import Span, timeline
+from course_lib.draw.plots.timeline import Span, ticks, timeline
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -65,15 +69,107 @@ def test_a_span_that_ends_before_it_starts_is_refused():
 
 def test_roofline_labels_do_not_collide():
     dots = [Dot(f"kernel {k}", 8 * 1.02**k, 4e10 * 1.03**k) for k in range(8)]
-    root = parse(roofline(dots, 1e11, 1e10).svg)
-    boxes = []
-    for text in root.iter(f"{NAMESPACE}text"):
-        if (text.text or "").startswith("kernel"):
-            x, y = float(text.get("x", 0)), float(text.get("y", 0))
-            boxes.append((x, y - 10, x + 6.0 * len(text.text or ""), y))
+    plot = roofline(dots, 1e11, 1e10)
+    notes = [t for t in plot.axes.texts if t.get_text().startswith("kernel")]
+    plot.figure.draw_without_rendering()
+    boxes = [Text.get_window_extent(note) for note in notes]
     assert len(boxes) == 8
-    for (a, b, c, d), (e, f, g, h) in itertools.combinations(boxes, 2):
-        assert c <= e or g <= a or d <= f or h <= b
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
+    assert all(
+        box.count_contains(plot.axes.transData.transform(_places(dots))) == 0 for box in boxes
+    )
+    assert all(
+        plot.axes.bbox.containsx(box.x1) and plot.axes.bbox.containsy(box.y1) for box in boxes
+    )
+
+
+def _places(dots: list[Dot]) -> list[tuple[float, float]]:
+    return [(dot.intensity, dot.rate / 1e9) for dot in dots]
+
+
+def test_a_dot_that_moved_says_where_it_was():
+    plot = roofline([Dot("conv, relu", 6, 6e10, before=(3, 3e10))], 1e11, 1e10)
+    assert "(before: 3 FLOP/byte, 30 GFLOP/s)" in plot.text
+    (arrow,) = [t for t in plot.axes.texts if not t.get_text() and t.xy == (6, 60)]
+    assert arrow.xyann == (3, 30)
+    with pytest.raises(ValueError, match="above zero"):
+        roofline([Dot("conv", 6, 6e10, before=(0, 3e10))], 1e11, 1e10)
+
+
+# ── what matplotlib draws ──
+
+
+def test_a_plot_shows_what_is_added_to_its_axes():
+    plot = lines({"ours": [(2, 1.0), (1, 3.0)]}, "rows (count)", "time (ms)", "Time by size")
+    before = plot.svg
+    plot.axes.axhline(2.0, color="#123456")
+    assert "#123456" in plot.svg and "#123456" not in before
+    assert plot.svg in plot.html and plot.axes.lines[0].get_xdata().tolist() == [1, 2]
+
+
+def test_a_plot_takes_its_colours_from_the_palette_and_keeps_words_as_words():
+    plot = bars([("relu", 8.0, 2.0)], "MB", "Traffic of $x$")
+    body = plot.svg.split("</style>")[1]
+    assert not re.search(r"#[0-9a-f]{3,6}\b", body) and "var(--cl-focus)" in body
+    words = [text.text for text in parse(plot.svg).iter(f"{NAMESPACE}text")]
+    assert {"relu", "MB", "Traffic of $x$", "8.00", "2.00 (−75 %)"} <= set(words)
+
+
+def test_what_leaves_the_axes_is_cut_off_without_a_name_for_the_cut():
+    plot = lines({"ours": [(1, 1.0), (9, 9.0)]}, "rows (count)", "time (ms)", "Time by size")
+    plot.axes.set_xlim(1, 2)
+    cuts = [e for e in parse(plot.svg).iter(f"{NAMESPACE}svg") if e.get("viewBox")]
+    assert len(cuts) > 1 and "clip-path" not in plot.svg
+
+
+def test_the_readers_own_style_changes_nothing():
+    from matplotlib import rc_context
+
+    wanted = bars([("relu", 8.0)], "MB", "Traffic").svg
+    with rc_context({"font.size": 30, "axes.grid": False, "svg.fonttype": "path"}):
+        assert bars([("relu", 8.0)], "MB", "Traffic").svg == wanted
+
+
+@pytest.mark.parametrize("words", ["time", "", "time ()", "(ms) time"])
+def test_an_axis_without_a_unit_is_refused(words):
+    with pytest.raises(ValueError, match="names no unit"):
+        lines({"ours": [(1, 1)]}, words, "time (ms)", "t")
+
+
+def test_charts_refuse_what_they_cannot_draw():
+    x, y = "rows (count)", "time (ms)"
+    for nothing in ({}, {"ours": []}):
+        with pytest.raises(ValueError, match="nothing to draw"):
+            scatter(nothing, x, y, "t")
+        with pytest.raises(ValueError, match="nothing to draw"):
+            histogram(nothing, x, "t")
+    with pytest.raises(ValueError, match="finite"):
+        lines({"ours": [(1, float("nan"))]}, x, y, "t")
+    with pytest.raises(ValueError, match="logarithmic y axis needs values above zero"):
+        lines({"ours": [(0, 0)]}, x, y, "t", log="y")
+    with pytest.raises(ValueError, match='log is "", "x", "y" or "xy"'):
+        lines({"ours": [(1, 1)]}, x, y, "t", log="z")
+
+
+def test_a_histogram_counts_every_value_once():
+    plot = histogram({"one": [1, 2, 2, 3], "two": [9]}, "time (ms)", "Runs", bins=4)
+    counts = [patch.get_data().values.sum() for patch in plot.axes.patches]
+    assert counts == [4, 4, 1, 1]  # each series as an area and as its outline
+    assert "one: 4 values, least 1, median 2, most 3" in plot.text
+
+
+def test_a_plot_is_drawn_quietly_where_nothing_can_be_kept(tmp_path):
+    home = tmp_path / "home"
+    home.write_text("a file, so nobody can write into it")
+    code = "from course_lib.draw.plots.table import bars; bars([('\U0001f600', 1)], 'MB', 't').svg"
+    given = {k: v for k, v in os.environ.items() if k not in ("MPLCONFIGDIR", "XDG_CACHE_HOME")}
+    ran = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**given, "HOME": str(home), "XDG_CONFIG_HOME": str(home)},
+        capture_output=True,
+        text=True,
+    )
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
 
 
 def test_roofline_says_what_limits_each_kernel():
@@ -150,7 +246,6 @@ def test_numbers_have_at_most_three_digits():
 
 @given(st.floats(0, 1e9), st.floats(1e-3, 1e9))
 def test_ticks_are_round_inside_and_few(low, span):
-    found = ticks(low, low + span)
+    found = ticks(low, low + span, 8)
     assert len(found) <= 10
     assert all(low - span * 1e-6 <= t <= low + span * (1 + 1e-6) for t in found)
-    assert log_ticks(1 + low, (1 + low) * 10)

@@ -52,12 +52,15 @@ class Picture:
         return path
 
 
-def framed(title: str, svg: str, text: str) -> Picture:
-    """A drawing as a picture: it scrolls when it is large, and its text is one click away."""
+def framed(title: str, svg: str, text: str, klass: str = "") -> Picture:
+    """A drawing as a picture: its text is one click away.
+
+    It scrolls where it is too large; of the class `cl-plot`, it gets smaller first.
+    """
     body = tag(
         "div",
         svg,
-        klass="cl-scroll cl-drawing",
+        klass=f"cl-scroll {klass or 'cl-drawing'}",
         tabindex=0,
         role="region",
         aria_label=f"{title} (scrolls)",

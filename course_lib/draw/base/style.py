@@ -102,6 +102,7 @@ HTML = (
     ".cl-fig{margin:.6em 0;padding:0;max-width:100%}"
     ".cl-scroll{overflow:auto;max-height:44rem}.cl-scroll svg{display:block;max-width:none}"
     ".cl-drawing{margin-left:-12px}"  # a drawing has a margin of its own; its words align
+    ".cl-plot>svg{max-width:100%;min-width:22rem;height:auto}"
     f".cl-fig,.cl-fig table{{font:13px/1.45 {SANS}}}"
     f".cl-fig pre,.cl-fig code,.cl-code{{font:12px/1.5 {MONO};color:inherit;background:none;"
     "border:0;padding:0;margin:0;white-space:pre}"

@@ -15,12 +15,14 @@ from dataclasses import replace
 from course_lib.draw.base.shapes import outline, slant
 from course_lib.draw.base.style import HEAT_STEPS
 from course_lib.draw.base.svg import MONO_WIDTH, escape, label, points, tag
+from course_lib.draw.graphs.dot import dot_layout
 from course_lib.draw.graphs.layout import Layout, Size, layered
 from course_lib.draw.graphs.scene import Item, Region, Scene
 
 TITLE, DETAIL = 11.5, 9.5  # font sizes
 LINE, RIM = 12.5, 8.0
 TAB_HEIGHT, TAB_GAP = 15.0, 3.0
+WHOLE_MODEL = 60  # boxes, from which on Graphviz lays them out
 BAND = 30.0  # of a region that cannot be one box
 GLYPHS = {"added": "+", "removed": "−", "marked": "◆"}
 
@@ -47,6 +49,8 @@ def lay_out(scene: Scene) -> Layout:
                 above=size.above if k in below_another else max(size.above, rim),
                 below=size.below if k in above_another else max(size.below, rim),
             )
+    if len(sizes) >= WHOLE_MODEL and not scene.regions and (laid := dot_layout(sizes, scene.edges)):
+        return laid
     return _with_room_for_bands(scene, layered(sizes, scene.edges))
 
 
@@ -75,14 +79,17 @@ def draw_scene(scene: Scene, layout: Layout) -> list[str]:
         content += _region(region, rim, scene, layout)
     for line in layout.lines:
         x, y = line[-1]
-        content.append(tag("path", d=smooth(line), klass="cl-edge"))
+        content.append(tag("path", d=_path(line, layout), klass="cl-edge"))
         content.append(tag("path", d=f"M{points(x, y)}l-3.2-6h6.4z", klass="cl-tip"))
     content += [_box(item, x, y) for item, (x, y) in zip(scene.items, layout.at, strict=True)]
     return content
 
 
-def smooth(line: Sequence[tuple[float, float]]) -> str:
-    """Leaves and arrives vertically; straight through the ranks between."""
+def _path(line: Sequence[tuple[float, float]], layout: Layout) -> str:
+    """As layout means its points; without curves, straight through ranks and bent between them."""
+    if layout.curved:
+        start, *rest = line
+        return f"M{points(*start)}C{points(*(v for place in rest for v in place))}"
     (x, y), *rest = line
     path = [f"M{points(x, y)}"]
     for k, (to_x, to_y) in enumerate(rest):
@@ -191,7 +198,7 @@ def _region(region: Region, rim: float, scene: Scene, layout: Layout) -> list[st
         boxes = [hull]
     else:
         ends = zip(scene.edges, layout.lines, strict=True)
-        bands = [smooth(line) for pair, line in ends if set(pair) <= set(region.members)]
+        bands = [_path(line, layout) for pair, line in ends if set(pair) <= set(region.members)]
     content = []
     edge = f"cl-rim cl-rim-{region.state}" if region.state else "cl-rim"
     for look, grow in ((edge, 2.0 if region.state else 1.0), ("cl-region", 0.0)):

@@ -36,12 +36,17 @@ class Size:
 
 @dataclass(frozen=True)
 class Layout:
-    """`at[k]` is the axis and the middle of box k; a line is its points from top to bottom."""
+    """`at[k]` is the axis and the middle of box k; a line is its points from top to bottom.
+
+    The points of a curved line are the knots and the handles of Bézier curves; other lines go
+    straight through each rank and bend between two.
+    """
 
     width: float
     height: float
     at: list[tuple[float, float]]
     lines: list[list[tuple[float, float]]]
+    curved: bool = False
 
 
 def layered(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layout:

@@ -1,4 +1,4 @@
-"""Pictures of numbers: time lines, rooflines, tables, grids of cells.
+"""Pictures of numbers: time lines, grids of cells, charts, rooflines, tables.
 
     roofline([Dot("conv", 42, 61e9)], machine)  ->  a dot under the roof
 

@@ -11,10 +11,15 @@ value marked. Next room: `draw/base/callout.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import escape, tag
 from course_lib.draw.base.units import digits
+from course_lib.draw.plots.figure import COLOUR, Plot, chart, plain, sheet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CSS = (
     ".cl-fig table.cl-table{border-collapse:collapse;margin:0}"
@@ -27,9 +32,6 @@ CSS = (
     ".cl-fig table.cl-table tbody th{font-weight:400}.cl-table .cl-best{font-weight:700}"
     ".cl-table caption{caption-side:top;text-align:left;color:inherit;padding:0 0 .4em;"
     "font-weight:600;font-size:14px}"
-    ".cl-table .cl-meter{width:16em}.cl-meter i{display:block;height:.75em;"
-    "margin:.18em 0;min-width:1px;box-sizing:border-box;background:var(--cl-focus)}"
-    ".cl-meter i.cl-was{background:none;border:1.5px solid var(--cl-line)}"
 )
 
 Cell = str | int | float | None
@@ -84,43 +86,51 @@ def bars(
     unit: str,
     title: str,
     ends: tuple[str, str] = ("before", "after"),
-) -> Picture:
+) -> Plot:
     """A horizontal bar for each row: (name, value), or (name, before, after) in one unit."""
     values = [v for row in rows for v in row[1:]]
     if not values or min(values) < 0:
         raise ValueError(f"{title}: bars need values that are not negative, got {values}")
-    longest = max(values) or 1
     measured = any(isinstance(v, float) for v in values)
     pairs = any(len(row) == 3 for row in rows)
     if pairs and not all(len(row) == 3 for row in rows):
         raise ValueError(f"{title}: give every row two values, or every row one")
-    names = [f"{end} ({unit})" for end in ends] if pairs else [unit]
-    headers = [*names, "change", ""] if pairs else [*names, ""]
-    head = [tag("th", "", scope="col")]
-    head += [tag("th", escape(h), scope="col", klass="cl-num" if h else "") for h in headers]
-    body, plain = [], []
+    longest = max(values) or 1
+    plain_rows, said = [], []
     for name, *numbers in rows:
         words = [digits(v, measured) for v in numbers] + ([_change(*numbers)] if pairs else [])
-        cells = [tag("td", escape(w), klass="cl-num") for w in words]
-        looks = ["cl-was", ""] if pairs else [""]
-        strips = [
-            tag("i", "", style=f"width:{100 * v / longest:.1f}%", klass=look)
-            for v, look in zip(numbers, looks, strict=True)
-        ]
-        meter = tag("td", *strips, klass="cl-meter", aria_hidden="true")
-        body.append(tag("tr", tag("th", escape(name), scope="row"), *cells, meter))
-        plain.append([name, *words, "█" * round(20 * numbers[-1] / longest)])
-    markup = tag(
-        "table",
-        tag("caption", escape(title)),
-        tag("thead", tag("tr", *head)),
-        tag("tbody", *body),
-        klass="cl-table",
-    )
-    numeric = [False, *[True] * (len(headers) - 1), False]
-    text = _plain(plain, ["", *headers], title, numeric, set())
-    html = fragment(tag("div", markup, klass="cl-scroll"), css=CSS)
-    return Picture(title, html, text)
+        plain_rows.append([name, *words, "█" * round(20 * numbers[-1] / longest)])
+        said.append(words)
+    headers = [*(f"{end} ({unit})" for end in ends), "change"] if pairs else [unit]
+    numeric = [False, *[True] * len(headers), False]
+    text = _plain(plain_rows, ["", *headers, ""], title, numeric, set())
+    summary = f"outlined: {ends[0]}, filled: {ends[1]}" if pairs else ""
+    plot = chart(title, unit, "", summary, text, height=110 + len(rows) * (40 if pairs else 28))
+    with sheet():
+        _draw_bars(plot.axes, rows, said)
+    return plot
+
+
+def _draw_bars(
+    axes: Axes, rows: Sequence[tuple[str, float] | tuple[str, float, float]], said: list[list[str]]
+) -> None:
+    """From top to bottom, each value at the end of its bar."""
+    longest = max(v for row in rows for v in row[1:]) or 1
+    for k, (_, *numbers) in enumerate(rows):
+        pairs = len(numbers) == 2
+        thick = 0.36 if pairs else 0.62
+        for j, value in enumerate(numbers):
+            was = pairs and j == 0
+            y = k + (j - 0.5) * 0.4 * pairs
+            face, edge = ("none", COLOUR["line"]) if was else (COLOUR["focus"], COLOUR["focus"])
+            axes.barh(y, value, thick, facecolor=face, edgecolor=edge, linewidth=1.2)
+            end = said[k][j] + (f" ({said[k][2]})" if pairs and not was else "")
+            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+            axes.annotate(end, (value, y), fontsize=11, **place).set_in_layout(False)
+    axes.set(xlim=(0, 1.2 * longest), ylim=(len(rows) - 0.4, -0.6))
+    axes.set_yticks(range(len(rows)), [plain(row[0], 32) for row in rows])
+    axes.tick_params(axis="y", labelcolor=COLOUR["text"])
+    axes.grid(visible=False, axis="y")
 
 
 def _change(before: float, after: float) -> str:

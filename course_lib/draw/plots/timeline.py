@@ -13,6 +13,7 @@ Next room: `cells.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -29,7 +30,6 @@ from course_lib.draw.base.svg import (
     shorten,
     tag,
 )
-from course_lib.draw.base.ticks import ticks
 from course_lib.draw.base.units import binary, binary_unit, digits
 
 WIDTH, PLAN_HEIGHT, LANE_HEIGHT, MARGIN = 560.0, 260.0, 30.0, 14.0
@@ -195,6 +195,17 @@ def _lanes(spans: Sequence[Span], title: str, time: str) -> Picture:
     summary = "busy: " + ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
     size = (left + WIDTH + MARGIN, low_end + 42)
     return _finish(title, summary, content, spans, size, left, time)
+
+
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Multiples of 1, 2 or 5 times a power of ten, at most about `most` of them."""
+    if high <= low:
+        return [low]
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(m * power for m in (1, 2, 5, 10) if m * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 def _time_axis(
