@@ -82,8 +82,8 @@ def _roof(axes: Axes, peak: float, bandwidth: float) -> list[Path]:
     axes.plot(*zip(*corners, strict=True), color=COLOUR["text"], ls="-", marker="", lw=2)
     axes.plot([ridge, ridge], [low, peak], color=COLOUR["line"], ls=":", marker="", lw=1.2)
     axes.figure.canvas.figure.draw_without_rendering()  # only now the slope has its angle
-    roof = Path(axes.transData.transform(corners))
-    (x0, y0), (x1, y1) = roof.vertices[:2]
+    roof = axes.transData.transform(corners)
+    (x0, y0), (x1, y1) = roof[:2]
     words = axes.annotate(
         f"memory: {digits(bandwidth)} GB/s",
         corners[0],
@@ -95,8 +95,7 @@ def _roof(axes: Axes, peak: float, bandwidth: float) -> list[Path]:
         fontsize=11,
     )
     words.set_in_layout(False)
-    along = [Path(roof.vertices[:2] + shift) for shift in ((-6, 6), (-12, 12))]
-    return [roof, *along]
+    return [Path(roof), *(Path(roof[:2] + shift) for shift in ((-6, 6), (-12, 12)))]
 
 
 def _draw(axes: Axes, dot: Dot, limit: float) -> None:
