@@ -156,7 +156,7 @@ def test_charts_refuse_what_they_cannot_draw():
 def test_a_histogram_counts_every_value_once():
     plot = histogram({"one": [1, 2, 2, 3], "two": [9]}, "time (ms)", "Runs", bins=4)
     steps = [patch for patch in plot.axes.patches if isinstance(patch, StepPatch)]
-    counts = [patch.get_data().values.sum() for patch in steps]
+    counts = [patch.get_data()[0].sum() for patch in steps]
     assert counts == [4, 4, 1, 1]  # each series as an area and as its outline
     assert "one: 4 values, least 1, median 2, most 3" in plot.text
 
