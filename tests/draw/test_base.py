@@ -247,6 +247,23 @@ def test_arrow_keys_walk_through_a_stepper(browser):
     assert other.nth(0).is_visible(), "equal steppers do not share their state"
 
 
+def test_many_states_stand_close_and_keep_what_tells_them_apart():
+    clocks = parse(stepper([(f"clock {k}", "") for k in range(12)], "Array").html)
+    assert [words_of(e) for e in clocks.iter("label")] == [str(k) for k in range(12)]
+    passes = [f"pass_{k}" for k in "abcdefghijkl"]
+    shown = parse(stepper([(name, "") for name in passes], "Passes").html)
+    assert [words_of(e) for e in shown.iter("label")] == passes
+
+
+def test_a_text_state_marks_no_line_that_only_got_other_numbers():
+    first, second = (
+        "%0 = exp(%x)\n%1 = relu(%0)\n%2 = add(%1, %0)",
+        "%0 = exp(%x)\n%1 = add(%5, %0)",
+    )
+    text = stepper([("a", first), ("b", second)], "Steps").text
+    assert text.endswith("1. b\n  %0 = exp(%x)\n− %1 = relu(%0)\n  %1 = add(%5, %0)")
+
+
 def test_a_tall_state_leaves_no_hole_under_a_short_one(browser):
     tab = open_page(browser, stepper([("a", "1"), ("b", "2\n" * 60)], "Steps").page)
     assert tab.locator("form").bounding_box()["height"] < 200

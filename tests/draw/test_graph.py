@@ -16,9 +16,11 @@ from course_lib.draw.graphs.compare import changes
 from course_lib.draw.graphs.dot import dot_source
 from course_lib.draw.graphs.graph import before_after, graph
 from course_lib.draw.graphs.layout import Size, layered
+from course_lib.draw.graphs.lines import changed_lines, node_lines
 from course_lib.draw.graphs.scene import scene
+from course_lib.draw.graphs.stages import Stage, slider
 from course_lib.ir.graph.build import exp, matmul, mean, relu, reshape, softmax, trace
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.registry import traffic
 
@@ -212,6 +214,66 @@ def test_fusion_removes_nothing_and_forms_a_group():
     before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
     summary = before_after(before, fused_graph()).text.splitlines()[0]
     assert summary.endswith("7 nodes → 4 nodes: 1 group formed")
+
+
+# ── texts of graphs, compared by nodes ──
+
+
+def signs(picture) -> list[str]:
+    return [line for line in picture.text.splitlines() if line[:1] in ("−", "+")]
+
+
+def test_a_line_that_only_got_another_number_is_not_marked():
+    x = inp("x", "f32[4]")
+    dead, kept = relu(x), exp(x)
+    before = Graph.of([x], [kept * kept], "g", also=[dead])
+    after = Graph.of([x], [kept * kept], "g")
+    assert signs(changed_lines(before, after, "dce")) == ["−   %0 = relu(%x) : f32[4]"]
+    assert "\n    %1 = mul(%0, %0)" in changed_lines(before, after, "dce").text
+
+
+def test_a_line_that_only_moved_is_not_marked():
+    x = inp("x", "f32[4]")
+    a, b = relu(x), exp(x)
+    total = a + b
+    before = Graph("g", (x,), (x, a, b, total), (total,))
+    after = Graph("g", (x,), (x, b, a, total), (total,))
+    assert signs(changed_lines(before, after, "order")) == []
+
+
+def test_fusion_marks_the_lines_of_the_group_and_not_those_in_it():
+    x = inp("x", "f32[4]")
+    before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    marked = signs(changed_lines(before, fused_graph(), "fuse"))
+    assert [line.split()[1] for line in marked] == ["%1", "return", "}}"]
+
+
+def test_every_line_of_the_text_is_there_once():
+    for g in (fused_graph(), residual_block(), Graph.of([], [], "empty")):
+        assert [line for line, _ in node_lines(g)] == print_graph(g).splitlines()
+        assert signs(changed_lines(g, g, "nothing")) == []
+
+
+def test_the_slider_names_each_pass_and_what_went_and_came():
+    x = inp("x", "f32[4]")
+    before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f", also=[relu(x)])
+    apart = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    stages = [
+        Stage("import", before),
+        Stage("cse", before),
+        Stage("dce", apart),
+        Stage("fuse", fused_graph()),
+        Stage("llvm", "define void @f()"),
+    ]
+    picture = slider(stages, "f")
+    names = [e.get("aria-label") for e in parse(picture.html).iter("input")]
+    assert names == ["0. import", "1. cse", "2. dce −1", "3. fuse 1 group", "4. llvm"]
+    assert [line.split()[3] for line in signs(picture) if "−" in line] == ["relu(%x)"]
+
+
+def test_long_stages_are_cut_and_counted():
+    picture = slider([Stage("import", residual_block()), Stage("llvm", "x\n" * 9)], "m", longest=5)
+    assert "... and 4 more lines" in picture.text and "... and 20 more lines" in picture.text
 
 
 # ── layout ──

@@ -11,7 +11,9 @@ The sign says it as well as the colour. Next room: `draw/plots/table.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from course_lib.draw.base.picture import Picture, fragment
@@ -27,6 +29,7 @@ CSS = (
 )
 
 Row = tuple[str, str, str]  # sign, old line, new line
+Keys = tuple[Sequence[Hashable], Sequence[Hashable]]  # of the lines of the old text, of the new
 
 
 def ir_diff(
@@ -54,16 +57,51 @@ def ir_diff(
     return Picture(title, fragment(head, key, body, css=CSS), words)
 
 
-def diff_lines(old: str, new: str, context: int | None = None) -> str:
-    """HTML in which removed and added lines carry a sign and a colour."""
-    lines = [_line(sign, a if sign == "−" else b) for sign, a, b in _rows(old, new, context)]
+def diff_lines(
+    old: str,
+    new: str,
+    context: int | None = None,
+    keys: Keys | None = None,
+    longest: int | None = None,
+) -> str:
+    """HTML in which removed and added lines carry a sign and a colour.
+
+    keys     what the lines of each text say: where that is equal, the line did not change, and a
+             line that only moved stands at its new place without a sign
+    longest  lines that are shown; the rest is only counted
+    """
+    rows = _shown(_rows(old, new, context, keys), longest)
+    lines = [_line(sign, a if sign == "−" else b) for sign, a, b in rows]
     return tag("div", tag("pre", *lines), klass="cl-diff", tabindex=0, **OWN_KEYS)
 
 
-def diff_text(old: str, new: str, context: int | None = None) -> str:
+def diff_text(
+    old: str,
+    new: str,
+    context: int | None = None,
+    keys: Keys | None = None,
+    longest: int | None = None,
+) -> str:
     """The same for a terminal."""
-    rows = _rows(old, new, context)
+    rows = _shown(_rows(old, new, context, keys), longest)
     return "\n".join(f"{sign} {a if sign == '−' else b}".rstrip() for sign, a, b in rows)
+
+
+def renumbered(old: str, new: str) -> Keys:
+    """Keys for which a line is the same whatever numbers its values have: `%3`, `%12`."""
+
+    def blank(text: str) -> list[Hashable]:
+        return [re.sub(r"%\d+", "%", line) for line in text.splitlines()]
+
+    return blank(old), blank(new)
+
+
+def _shown(rows: Iterator[Row], longest: int | None) -> list[Row]:
+    every = list(rows)
+    if longest is None or len(every) <= longest:
+        return every
+    words = f"... and {len(every) - longest:,} more lines"
+    return [*every[:longest], (" ", words, words)]
 
 
 def _line(sign: str, text: str) -> str:
@@ -86,27 +124,43 @@ def _two_columns(old: str, new: str, context: int | None) -> str:
     return tag("div", *sides, klass="cl-pair")
 
 
-def _rows(old: str, new: str, context: int | None) -> Iterator[Row]:
+def _rows(old: str, new: str, context: int | None, keys: Keys | None = None) -> Iterator[Row]:
     a, b = old.splitlines(), new.splitlines()
-    matcher = SequenceMatcher(None, a, b, autojunk=False)
+    p, q = keys or (a, b)
+    matcher = SequenceMatcher(None, p, q, autojunk=False)
     blocks = matcher.get_opcodes()
+    moved = Counter[Hashable]()
+    if keys:
+        changed = [block for block in blocks if block[0] != "equal"]
+        moved = Counter(p[k] for _, low, high, _, _ in changed for k in range(low, high))
+        moved &= Counter(q[k] for _, _, _, low, high in changed for k in range(low, high))
+    left, come = moved.copy(), moved.copy()
     for k, (kind, a0, a1, b0, b1) in enumerate(blocks):
         if kind == "equal":
-            yield from _equal(a[a0:a1], context, k == 0, k == len(blocks) - 1)
+            pairs = list(zip(a[a0:a1], b[b0:b1], strict=True))
+            yield from _equal(pairs, context, k == 0, k == len(blocks) - 1)
             continue
-        yield from (("−", line, "") for line in a[a0:a1])
-        yield from (("+", "", line) for line in b[b0:b1])
+        yield from (("−", a[i], "") for i in range(a0, a1) if not _take(left, p[i]))
+        yield from ((" " if _take(come, q[i]) else "+", "", b[i]) for i in range(b0, b1))
 
 
-def _equal(lines: list[str], context: int | None, first: bool, last: bool) -> Iterator[Row]:
+def _take(moved: Counter[Hashable], key: Hashable) -> bool:
+    """Whether this line is one of those that only moved; each is one once."""
+    moved[key] -= 1
+    return moved[key] >= 0
+
+
+def _equal(
+    lines: list[tuple[str, str]], context: int | None, first: bool, last: bool
+) -> Iterator[Row]:
     """Equal lines, without the middle of a long run."""
     head = 0 if first else context or 0
     tail = 0 if last else context or 0
     left_out = len(lines) - head - tail
     if context is None or left_out < 3:
-        yield from ((" ", line, line) for line in lines)
+        yield from ((" ", *line) for line in lines)
         return
-    yield from ((" ", line, line) for line in lines[:head])
+    yield from ((" ", *line) for line in lines[:head])
     words = f"… {left_out} equal lines"
     yield (" ", words, words)
-    yield from ((" ", line, line) for line in lines[len(lines) - tail :])
+    yield from ((" ", *line) for line in lines[len(lines) - tail :])

@@ -4,7 +4,8 @@
 
 Tab reaches it, the arrow keys walk through it. It is a row of radio buttons and a style sheet:
 there is no JavaScript in it, and where even styles are missing (or on paper) all states show, one
-below the other. In a text state, lines that the step removed and added are marked.
+below the other. In a text state, lines that the step removed and added are marked; a line whose
+values only got other numbers is not.
 
 Next room: `diff.py`.
 """
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from itertools import takewhile
 
 from course_lib.draw.base.diff import CSS as DIFF_CSS
-from course_lib.draw.base.diff import diff_lines, diff_text
+from course_lib.draw.base.diff import diff_lines, diff_text, renumbered
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import OWN_KEYS, escape, shorten, tag
 
-MANY = 10  # more states than this are shown as numbers only
+MANY = 10  # more states than this stand closer; what all their names begin with is left out
 
 CSS = (
     ".cl-bar{display:flex;flex-wrap:wrap;gap:2px;margin:0 0 .6em}"
@@ -46,7 +48,9 @@ def stepper(
     # The name ties the buttons of this stepper together; the form keeps equal steppers apart.
     group = "cl-" + hashlib.sha256(repr((title, shown)).encode()).hexdigest()[:10]
     many, steady = len(states) > MANY, _is_steady(states)
-    buttons = [_button(group, k, name, many) for k, (name, *_) in enumerate(shown)]
+    names = [name for name, _ in states]
+    words = _without_common_start(names) if many else names
+    buttons = [_button(group, k, *both) for k, both in enumerate(zip(names, words, strict=True))]
     panels = [
         tag("div", tag("div", escape(f"{k}. {name}"), klass="cl-name"), html, klass="cl-state")
         for k, (name, html, _) in enumerate(shown)
@@ -80,11 +84,19 @@ def _content(states: Sequence[tuple[str, str | Picture]], k: int, compare: bool)
     before = states[k - 1][1] if k else now
     if not compare or isinstance(before, Picture):
         before = now
-    return diff_lines(before, now), diff_text(before, now)
+    keys = renumbered(before, now)
+    return diff_lines(before, now, keys=keys), diff_text(before, now, keys=keys)
 
 
-def _button(group: str, k: int, name: str, many: bool) -> str:
-    words = str(k) if many else shorten(name, 24)
+def _without_common_start(names: list[str]) -> list[str]:
+    """Names without the words that all begin with: `clock 0`, `clock 1` -> `0`, `1`."""
+    words = [name.split() for name in names]
+    columns = zip(*words, strict=False)
+    common = len(list(takewhile(lambda column: len(set(column)) == 1, columns)))
+    return [" ".join(w[common:]) or name for w, name in zip(words, names, strict=True)]
+
+
+def _button(group: str, k: int, name: str, words: str) -> str:
     checked = "checked" if k == 0 else None
     radio = tag(
         "input",
@@ -95,7 +107,7 @@ def _button(group: str, k: int, name: str, many: bool) -> str:
         checked=checked,
         **OWN_KEYS,
     )
-    return tag("label", radio, tag("span", escape(words)), title=name)
+    return tag("label", radio, tag("span", escape(shorten(words, 24))), title=name)
 
 
 def _rules(count: int, steady: bool) -> str:

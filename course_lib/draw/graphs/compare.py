@@ -4,12 +4,13 @@
 
 Passes share the nodes that they leave alone, so identity answers most of it. A node that was only
 rebuilt (because something before it changed) is not a change: it computes the same, or it is the
-same operation in the same place. Next room: `dot.py`.
+same operation in the same place. Next room: `lines.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Callable, Hashable
 from difflib import SequenceMatcher
 
@@ -20,12 +21,22 @@ from course_lib.ir.graph.node import Node
 
 def changes(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
     """Nodes of `before` without a partner in `after`, and the reverse; inside fused nodes too."""
+    pairs = partners(before, after)
+    gone = {v.node for v in flatten(before)[0]} - set(pairs.values())
+    return gone, {v.node for v in flatten(after)[0]} - set(pairs)
+
+
+def partners(before: Graph, after: Graph) -> dict[Node, Node]:
+    """For each node of `after` that was there before, the node of `before` that it was."""
     old, new = flatten(before)[0], flatten(after)[0]
     number = _numbering({v.node for v in old} & {v.node for v in new})
-    old, new = _without_pairs(old, new, lambda v: v.node)
-    old, new = _without_pairs(old, new, number)
-    old, new = _without_aligned(old, new)
-    return {v.node for v in old}, {v.node for v in new}
+    pairs = []
+    for pairing in (_by_key(lambda v: v.node), _by_key(number), _aligned):
+        found = pairing(old, new)
+        pairs += found
+        old = _without(old, [a for a, _ in found])
+        new = _without(new, [b for _, b in found])
+    return {b.node: a.node for a, b in pairs}
 
 
 def changed_groups(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
@@ -42,33 +53,34 @@ def _bodies(graph: Graph) -> dict[Node, str]:
     return {node: print_graph(node.attrs["body"]) for node in fused}
 
 
-def _without_pairs(
-    old: list[Value], new: list[Value], key: Callable[[Value], Hashable]
-) -> tuple[list[Value], list[Value]]:
-    """What is left when each old value has been paired with a new one of the same key."""
-    waiting: dict[Hashable, list[Value]] = {}
-    for v in old:
-        waiting.setdefault(key(v), []).append(v)
-    left = []
-    for v in new:
-        partners = waiting.get(key(v))
-        if partners:
-            partners.pop(0)
-        else:
-            left.append(v)
-    return [v for v in old if v in {w for ws in waiting.values() for w in ws}], left
+Pairs = list[tuple[Value, Value]]
 
 
-def _without_aligned(old: list[Value], new: list[Value]) -> tuple[list[Value], list[Value]]:
+def _without(values: list[Value], paired: list[Value]) -> list[Value]:
+    taken = set(paired)
+    return [v for v in values if v not in taken]
+
+
+def _by_key(key: Callable[[Value], Hashable]) -> Callable[[list[Value], list[Value]], Pairs]:
+    """Each new value with the first old one of the same key that is still alone."""
+
+    def pairing(old: list[Value], new: list[Value]) -> Pairs:
+        waiting: dict[Hashable, deque[Value]] = {}
+        for v in old:
+            waiting.setdefault(key(v), deque()).append(v)
+        return [(waiting[key(v)].popleft(), v) for v in new if waiting.get(key(v))]
+
+    return pairing
+
+
+def _aligned(old: list[Value], new: list[Value]) -> Pairs:
     """The same operation at the same place in the order, though its operands differ."""
     matcher = SequenceMatcher(None, [_local(v) for v in old], [_local(v) for v in new], False)
-    blocks = matcher.get_matching_blocks()
-    paired_old = {k for b in blocks for k in range(b.a, b.a + b.size)}
-    paired_new = {k for b in blocks for k in range(b.b, b.b + b.size)}
-    return (
-        [v for k, v in enumerate(old) if k not in paired_old],
-        [v for k, v in enumerate(new) if k not in paired_new],
-    )
+    return [
+        (old[block.a + k], new[block.b + k])
+        for block in matcher.get_matching_blocks()
+        for k in range(block.size)
+    ]
 
 
 def _local(value: Value) -> Hashable:

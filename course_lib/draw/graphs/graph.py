@@ -12,7 +12,7 @@ Next room: `scene.py`, which decides what is drawn; then `layout.py`, which deci
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 
 from course_lib.draw.base.legend import legend_row, legend_width
 from course_lib.draw.base.picture import Picture, framed
@@ -21,11 +21,13 @@ from course_lib.draw.graphs.boxes import draw_scene, lay_out
 from course_lib.draw.graphs.compare import changed_groups, changes
 from course_lib.draw.graphs.flatten import flatten
 from course_lib.draw.graphs.heat import MEASURES
+from course_lib.draw.graphs.lines import node_lines
 from course_lib.draw.graphs.scene import Scene, scene
-from course_lib.ir.graph.graph import Graph, print_graph, value_names
+from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 
 MARGIN, GAP = 14.0, 36.0
+SIGNS = {"removed": "−", "added": "+", "marked": "◆"}
 
 
 def graph(
@@ -91,14 +93,8 @@ def _find(graph: Graph, marked: Iterable[Node | str]) -> list[Node]:
 
 def _mark_lines(graph: Graph, states: Mapping[Node, str]) -> str:
     """The printed graph, with a sign in front of each line that the picture colours."""
-    signs = {"removed": "−", "added": "+", "marked": "◆"}
-    names = value_names(graph)
-    starts = {f"  %{names[n]} = ": signs[state] for n, state in states.items() if n in names}
-    lines = []
-    for line in print_graph(graph).splitlines():
-        start = line[: line.find(" = ") + 3]
-        lines.append(f"{starts.get(start, ' ')} {line}")
-    return "\n".join(lines) + "\n"
+    signs: dict[Hashable, str] = {n: SIGNS[state] for n, state in states.items()}
+    return "".join(f"{signs.get(what, ' ')} {line}\n" for line, what in node_lines(graph))
 
 
 def _count(count: int, noun: str) -> str:

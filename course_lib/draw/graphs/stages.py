@@ -17,7 +17,9 @@ from typing import Any
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.graphs.compare import changed_groups, changes
 from course_lib.draw.graphs.graph import graph as draw_graph
+from course_lib.draw.graphs.lines import changed_lines
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.loops.program import Program, print_program
 
@@ -61,16 +63,26 @@ class Stage:
 
 
 def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
-    """All stages in one picture; in a graph, the lines that its pass changed are marked.
+    """All stages in one picture; of a graph, the nodes that its pass removed and added are marked.
 
     longest   lines of a stage that are shown; the rest is only counted
     """
     states: list[tuple[str, str | Picture]] = []
-    for stage in stages:
-        text = _first_lines(stage.text, longest)
-        # Marks compare with the stage before, and a graph has no line in common with loops.
-        states.append((stage.name, text if stage.level == "graph" else listing(stage.what, text)))
+    for before, stage in zip([stages[0], *stages], stages, strict=False):
+        if isinstance(stage.form, Graph):
+            marked = changed_lines(before.form, stage.form, stage.name, longest)
+            states.append((f"{stage.name} {_counts(before.form, stage.form)}".strip(), marked))
+        else:
+            states.append((stage.name, listing(stage.what, _first_lines(stage.text, longest))))
     return stepper(states, f"{title}: from the model to machine code")
+
+
+def _counts(before: Graph, after: Graph) -> str:
+    """How many nodes went and came, and how many kernels were formed: `−12 +3`."""
+    (gone, new), (_, formed) = changes(before, after), changed_groups(before, after)
+    counts = [f"−{len(gone)}"] * bool(gone) + [f"+{len(new)}"] * bool(new)
+    counts += [f"{len(formed)} group{'' if len(formed) == 1 else 's'}"] * bool(formed)
+    return " ".join(counts)
 
 
 def _first_lines(text: str, longest: int) -> str:
