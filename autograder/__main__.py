@@ -6,6 +6,7 @@
     python -m autograder regrade --submissions dir --out build/grades  whose points change, and why
     python -m autograder nbgrader --into build/nbgrader                a course folder for nbgrader
     python -m autograder validate                                      is every exercise sound?
+    python -m autograder facts --unit 2                                its exercises as a table
 
 docs/instructors.md tells the whole story.
 """
@@ -23,6 +24,7 @@ from typing import Any
 
 from autograder.edition.contents import COURSE, EDITIONS, contents
 from autograder.edition.deliver import deliver
+from autograder.edition.facts import exercise_table
 from autograder.edition.release import release
 from autograder.edition.sources import sources
 from autograder.grading.book.course_file import read_course
@@ -61,6 +63,14 @@ def _validate(options: argparse.Namespace) -> int:
         print(row, flush=True)
         failed += bool(row.problems)
     return 1 if failed else 0
+
+
+def _facts(options: argparse.Namespace) -> int:
+    found = sources(COURSE / "notebooks", options.unit)
+    if not found:
+        raise ValueError(f"no notebook source for unit {options.unit}")
+    print("\n".join(f"# {source.name}\n\n{exercise_table(source)}" for source in found))
+    return 0
 
 
 def _release(options: argparse.Namespace) -> int:
@@ -140,6 +150,9 @@ def _parser() -> argparse.ArgumentParser:
     validate.add_argument("--unit", type=int, help="only this unit")
     validate.add_argument("--exercise", metavar="NAME", help="only this exercise")
     validate.set_defaults(run=_validate)
+    facts = commands.add_parser("facts", help="the exercises of each unit as a table")
+    facts.add_argument("--unit", type=int, help="only this unit")
+    facts.set_defaults(run=_facts)
 
     release = commands.add_parser("release", help="the students' edition, one folder for each unit")
     release.add_argument("--unit", type=int, help="only this unit")

@@ -29,6 +29,7 @@ from autograder.check.hints import ladder
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.execute import execute
+from autograder.edition.facts import page_of
 from autograder.edition.sources import Source, expand, grade_id, sources
 from course_lib import commands
 from course_lib.exercises import Slot, slot
@@ -36,6 +37,7 @@ from course_lib.exercises import Slot, slot
 HERE = Path(__file__).resolve().parent
 COURSE = HERE.parent
 PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
+TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit wants to know
 
 
 def build(into: Path, scratch: Path, solved: Path, notebooks: Path = COURSE / "notebooks") -> None:
@@ -63,7 +65,8 @@ def solve(solved: Path, notebooks: Path) -> None:
 
 def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     """Everything that Sphinx reads, made anew: nothing old can linger."""
-    shutil.rmtree(scratch / "_static", ignore_errors=True)
+    for old in ("_static", "units"):
+        shutil.rmtree(scratch / old, ignore_errors=True)
     scratch.mkdir(parents=True, exist_ok=True)
     for old in [*scratch.glob("*.md"), *scratch.glob("*.ipynb")]:
         old.unlink()
@@ -74,6 +77,10 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
     for path, name in PAGES.items():
         if (COURSE / path).exists():
             shutil.copy(COURSE / path, scratch / f"{name}.md")
+    for source in units:
+        if (TEACHING / f"u{source.unit:02d}.md").exists():
+            page = page_of(source, TEACHING)
+            write(scratch / "units" / f"u{source.unit:02d}.md", page.encode())
     (scratch / "ops.md").write_text(op_page(), encoding="utf-8")
     (scratch / "index.md").write_text(index_page(units), encoding="utf-8")
     shutil.copytree(HERE / "static", scratch / "_static")
@@ -129,6 +136,8 @@ def index_page(units: list[Source]) -> str:
     """The start page with the contents of the whole site."""
     readme = (HERE / "welcome.md").read_text(encoding="utf-8")
     pages = [name for path, name in PAGES.items() if (COURSE / path).exists()]
+    names = [f"u{source.unit:02d}" for source in units]
+    pages += [f"units/{name}" for name in names if (TEACHING / f"{name}.md").exists()]
     parts = [
         _contents("Units", [source.name for source in units]),
         _contents("The compiler", ["ops"]),

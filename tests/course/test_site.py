@@ -50,6 +50,9 @@ def test_every_unit_and_every_document_has_a_page(website: Path, root: Path) -> 
     wanted = {source.name for source in sources(root / "notebooks")}
     wanted |= {"index", "ops", "instructors", "authoring"}
     assert wanted <= {page.stem for page in website.glob("*.html")}
+    for source in sources(root / "notebooks"):  # the table of exercises is in the teacher's page
+        page = (website / "units" / f"u{source.unit:02d}.html").read_text()
+        assert all(name in page for name in source.exercises()) and source.worth() in page
     index = (website / "index.html").read_text()
     assert all(f'href="{name}.html"' in index for name in wanted - {"index"})
 
@@ -73,7 +76,7 @@ def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path
 
 def test_nothing_is_fetched_from_elsewhere(website: Path) -> None:
     """Links may lead out; scripts, styles, images and fonts may not."""
-    for page in website.glob("*.html"):
+    for page in website.rglob("*.html"):
         assert not FETCHED.search(page.read_text()), page.name
 
 

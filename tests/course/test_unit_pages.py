@@ -1,0 +1,78 @@
+"""docs/units: a page for the teacher of each unit, true as far as a test can tell."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from autograder.__main__ import main
+from autograder.edition.contents import COURSE, EDITIONS, contents
+from autograder.edition.facts import exercise_table, page_of
+from autograder.edition.sources import Source, sources
+from course_lib.exercises import MODULES, slot
+
+FOLDER = COURSE / "docs" / "units"
+UNITS = sources(COURSE / "notebooks")
+HEADINGS = [
+    "Objectives", "Prerequisites", "Minutes", "Exercises", "Wrong answers",
+    "A question for the class", "On other machines",
+]  # fmt: skip
+NAME = re.compile(r"`((?:u\d\d|\w+)(?:\.[a-z]\w*)+)`")
+
+
+def page(source: Source) -> str:
+    return (FOLDER / f"u{source.unit:02d}.md").read_text(encoding="utf-8")
+
+
+def test_there_is_a_page_for_each_unit_and_no_other():
+    assert {path.stem for path in FOLDER.iterdir()} == {f"u{s.unit:02d}" for s in UNITS}
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_a_page_has_every_part_with_something_in_it(source):
+    title, *parts = re.split(r"^## ", page(source), flags=re.MULTILINE)
+    assert title.startswith(f"# Teaching u{source.unit:02d} · ")
+    found = dict(part.split("\n", 1) for part in parts)
+    assert list(found) == HEADINGS
+    assert all(len(text.split()) > 12 for text in found.values())
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_a_page_speaks_of_the_exercises_that_the_unit_has(source):
+    names = set(source.exercises())
+    own = {name for name in MODULES if slot(name).unit == source.unit} | names
+    for name in NAME.findall(page(source)):
+        if name in MODULES or re.match(r"u\d\d\.", name):
+            assert name in own or slot(name).unit < source.unit, f"{name} is none of this unit"
+    wrong = page(source).split("## Wrong answers")[1].split("\n## ")[0]
+    asked = {name for name in names if slot(name).kind != "explain" and not slot(name).further}
+    missing = asked - set(NAME.findall(wrong))
+    assert len(missing) <= len(asked) / 3, f"no wrong answer is told of {sorted(missing)}"
+
+
+@pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
+def test_the_table_is_made_of_the_unit(source):
+    table = exercise_table(source)
+    assert re.findall(r"^\| `([\w.]+)`", table, re.MULTILINE) == source.exercises()
+    assert table.endswith(f"In all {source.worth()}.\n")
+    text = page_of(source, FOLDER)
+    assert f"## Exercises\n\n{table}" in text and text.replace(f"\n{table}", "") == page(source)
+    for name, row in zip(source.exercises(), table.splitlines()[2:], strict=False):
+        kind, points, *counts = (cell.strip() for cell in row.split("|")[2:-1])
+        assert (kind, points.split()[0]) == (slot(name).kind, f"{slot(name).points:g}")
+        assert kind == "explain" or (int(counts[2]) >= 5 and int(counts[3]) >= 3), row
+
+
+def test_the_command_prints_the_tables(capsys):
+    assert main(["facts", "--unit", "0"]) == 0
+    assert exercise_table(UNITS[0]) in capsys.readouterr().out
+    assert main(["facts", "--unit", "77"]) == 1
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_no_edition_holds_a_teachers_page(edition):
+    files = contents(edition, unit=0)
+    assert not [name for name in files if "docs" in Path(name).parts]
+    assert not [name for name, data in files.items() if b"# Teaching u0" in data]
