@@ -1,23 +1,30 @@
 """Unit 0: its evidence is true, its notebook runs unsolved and solved."""
 
+import re
 import textwrap
 
 import numpy as np
 import pytest
 
+import course_lib
+from autograder.units.u00 import answers  # noqa: F401
+from course_lib.accelerator.systolic import SystolicArray
+from course_lib.accelerator.workload import Product, products, total_cycles, utilization
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
+from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import accesses, loops, statements
+from course_lib.ir.registry import traffic
 
 
 @pytest.fixture(scope="module")
 def kernel():
     """The kernel that `u00.claims` is about, as its text has it."""
     doc = slot("u00.claims").doc
-    first, last = doc.index("    kernel @"), doc.index("\n\nA  ")
+    first, last = doc.index("    kernel @"), doc.index("\n\nThis is")
     return parse_kernel(textwrap.dedent(doc[first:last]))
 
 
@@ -29,23 +36,43 @@ def test_the_kernel_of_the_claims_computes_the_layer(kernel):
     np.testing.assert_allclose(arrays["out"], expected, rtol=1e-4, atol=1e-5)
 
 
-def test_what_the_claims_say_is_true_or_false_as_the_answer_has_it(kernel):
-    (k,) = (loop for loop in loops(kernel.body) if loop.var == "k")
-    mi, ni = (s for s in statements(k.body) if isinstance(s, Loop))
-    assert mi.extent and ni.extent
-    reads_in_k = {buffer for kind, buffer, _ in accesses(k.body) if kind == "read"}
+EXTENTS = [(2, 3, 6, 16, 64, 8), (2, 3, 6, 16, 64, 4), (1, 2, 12, 8, 1, 8), (3, 3, 4, 48, 7, 16)]
+
+
+@pytest.mark.parametrize("extents", EXTENTS)
+def test_what_the_claims_say_is_true_or_false_as_the_answer_has_it(extents):
+    mo, no, mi, ni, k, lanes = extents
+    kernel = parse_kernel(with_extents(mo, no, mi, ni, k))
+    (inner,) = (loop for loop in loops(kernel.body) if loop.var == "k")
+    unrolled, vector = (s for s in statements(inner.body) if isinstance(s, Loop))
+    assert unrolled.extent and vector.extent
+    instructions = unrolled.extent * vector.extent // lanes
+    reads_in_k = {buffer for kind, buffer, _ in accesses(inner.body) if kind == "read"}
     written = [buffer for kind, buffer, _ in accesses(kernel.body) if kind == "write"]
     parallel = [loop.var for loop in loops(kernel.body) if loop.kind == "parallel"]
     truth = {
         "A": "x2" in reads_in_k,
         "B": written.count("out") == 1,
-        "C": mi.extent * ni.extent / (32 // 4) == 12,
-        "D": ni.kind == "vector" and steps(kernel, "x1", "ni_2") == [0, 1],
+        "C": instructions == 12,
+        "D": vector.kind == "vector" and steps(kernel, "x1", "ni_2") == [0, 1],
         "E": parallel == ["k"],
         "F": "no" not in read_vars(kernel, "x0") and extent(kernel, "no") == 3,
+        "G": kernel.buffers["acc"].type.nbytes <= 16 * lanes * 4,
     }
     false = "".join(letter for letter, holds in truth.items() if not holds)
-    assert slot("u00.claims").reference() == false
+    assert slot("u00.claims").reference(*extents) == false
+
+
+def with_extents(mo, no, mi, ni, k) -> str:
+    """The text of the exercise's kernel, with other extents."""
+    doc = slot("u00.claims").doc
+    text = textwrap.dedent(doc[doc.index("    kernel @") : doc.index("\n\nThis is")])
+    sizes = {"12,64": f"{mo * mi},{k}", "64,48": f"{k},{no * ni}", "[48]": f"[{no * ni}]",
+             "12,48": f"{mo * mi},{no * ni}", "6,16": f"{mi},{ni}", "in 0..2 ": f"in 0..{mo} ",
+             "in 0..3 ": f"in 0..{no} ", "in 0..6 ": f"in 0..{mi} ", "in 0..16 ": f"in 0..{ni} ",
+             "in 0..64 ": f"in 0..{k} ", "6*mo": f"{mi}*mo", "16*no": f"{ni}*no"}  # fmt: skip
+    found = re.compile("|".join(map(re.escape, sizes)))
+    return found.sub(lambda match: sizes[match[0]], text)
 
 
 def indices(kernel, buffer) -> list[Affine]:
@@ -65,10 +92,66 @@ def extent(kernel, var):
     return next(loop.extent for loop in loops(kernel.body) if loop.var == var)
 
 
+def test_a_sum_without_a_schedule_may_be_reordered_and_one_with_a_schedule_may_not():
+    for columns, flags in [(1, "contract reassoc nsz"), (32, "contract")]:
+        graph = trace(lambda x, w: x @ w, "f32[64,256]", f"f32[256,{columns}]")
+        program = course_lib.compile(graph, threads=1)
+        sums = set(re.findall(r"fadd ([a-z ]+?) (?:float|<)", program.stage("llvm").text))
+        assert sums == {flags}
+
+
+def test_machine_code_does_not_know_where_it_comes_from(imported):
+    program = course_lib.compile(imported("mlp"), threads=1)
+    assert 'loc("' in str(program.stage("loops").form.steps[0].kernel)
+    for stage in ("llvm", "optimized", "assembly"):
+        assert "loc(" not in program.stage(stage).text
+
+
+def test_what_the_text_says_about_the_traffic_of_the_line():
+    line = trace(lambda x, w, b: relu(x @ w + b), "f32[64,256]", "f32[256,256]", "f32[256]")
+    traffic_alone = 2 * 256 * 256 * 4 + sum(map(traffic, line.ops))
+    crossing = sum(node.type.nbytes for node in (*line.inputs, *line.outputs))
+    assert f"{(traffic_alone - crossing) / 1e6:.3f}" == "0.786"
+    assert f"{2 * 256 * 256 * 4 / 1e6:.3f}" == "0.524"
+
+
+def test_what_the_text_says_about_the_five_shapes(imported):
+    layer, resnet = [Product((), 1, 64, 256, 256)], products(imported("resnet18"))
+    shapes = [(16, 16), (8, 32), (4, 64), (2, 128), (1, 256)]
+    clocks = {s: total_cycles(layer, SystolicArray(*s)) for s in shapes}
+    assert min(clocks, key=clocks.__getitem__) == (16, 16)
+    assert [clocks[s] for s in shapes] == [64 * (256 + r + c - 2) for r, c in shapes]
+    clocks = {s: total_cycles(resnet, SystolicArray(*s)) for s in shapes}
+    assert min(clocks, key=clocks.__getitem__) == (8, 32)
+    assert round(100 * (1 - clocks[8, 32] / clocks[16, 16])) == 3
+
+
+def test_what_the_text_says_about_mobilenet_on_the_chip(imported):
+    chip, mobile = SystolicArray(32, 32), products(imported("mobilenet_v2"))
+    resnet = products(imported("resnet18"))
+    depthwise = [part for part in mobile if part.n == 1]
+    assert len(depthwise) == 17 and {part.k for part in depthwise} == {9}
+    assert round(total_cycles(resnet, chip) / 1e6, 1) == 2.1
+    assert 2.8 < total_cycles(mobile, chip) / total_cycles(resnet, chip) < 2.9
+    assert round(100 * total_cycles(depthwise, chip) / total_cycles(mobile, chip)) == 89
+    macs = [sum(part.macs for part in parts) for parts in (depthwise, mobile, resnet)]
+    assert round(100 * macs[0] / macs[1]) == 7 and round(macs[2] / macs[1]) == 6
+    assert round(100 * utilization(depthwise, chip), 1) == 0.4
+    assert round((9 + 62) / 9, 1) == 7.9
+
+
+def test_no_shape_is_the_best_for_all_models(imported):
+    chosen = set()
+    for name in ("mlp", "block", "resnet18", "mobilenet_v2"):
+        parts = [(p.count, p.m, p.k, p.n) for p in products(imported(name))]
+        chosen.add(slot("u00.shape").reference(parts, 1024))
+    assert len(chosen) == 4
+
+
 def test_the_students_notebook_runs_without_any_answer(run_notebook):
     text = run_notebook("student", unit=0).text
-    assert text.count("not attempted yet (0 of") == 4
-    assert text.count("This cell needs your answer to") == 4
+    assert text.count("not attempted yet (0 of") == 5
+    assert text.count("This cell needs your answer to") == 5
     assert "18,304 cycles" in text and "FusedGemm" in text
 
 
@@ -77,5 +160,6 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     for name, points in [("u00.intensity", 1), ("u00.claims", 2), ("u00.busy", 2)]:
         assert f"{name}: passed ({points} of {points} points)" in text
     assert "accelerator.systolic.cycles: passed (3 of 3 points)" in text
+    assert "u00.shape: passed (2 of 2 bonus points)" in text
     assert "needs your answer" not in text
-    assert "256 cells, five shapes" in text
+    assert "256 cells, five shapes" in text and "instructions executed" in text

@@ -1,4 +1,4 @@
-"""Unit 0, the tour: a number, six claims about a kernel, a program, an explanation.
+"""Unit 0, the tour: a number, seven claims about a kernel, a program, an explanation.
 
 The fifth exercise is a function of the library: course_lib/accelerator/systolic.py: cycles.
 """
@@ -6,29 +6,32 @@ The fifth exercise is a function of the library: course_lib/accelerator/systolic
 from __future__ import annotations
 
 from autograder.check.rubrics import Rubric, Sample
+from course_lib.accelerator.systolic import SystolicArray, cycles
 from course_lib.exercises import exercise
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 
 
 @exercise("u00.intensity", unit=0, points=1, kind="number")
-def intensity() -> float:
-    """FLOP per byte of the MLP's first layer, `relu(x @ w + b)`, as one kernel on one image.
+def intensity(images: int, inputs: int, outputs: int) -> float:
+    """FLOP per byte of a layer, `relu(x @ w + b)`, that runs as one kernel.
 
-    x: f32[1,784]    w: f32[784,512]    b: f32[512]    result: f32[1,512]
+    x: f32[images,inputs]    w: f32[inputs,outputs]    b: f32[outputs]
+    result: f32[images,outputs]
 
-    A multiply-add counts as two operations, the addition of `b` and `relu` as one for each element.
-    Each tensor crosses the memory bus once. Right within 2 %.
+    A multiply-add counts as two operations; adding `b` and `relu` count as one each, for each
+    element of the result. Each of the four tensors crosses the memory bus once. The answer must be
+    right within 0.1 %. The first layer of the course's perceptron, on one image, is
+    `intensity(1, 784, 512)`.
     """
-    flop = 2 * 784 * 512 + 512 + 512
-    return flop / (4 * (784 + 784 * 512 + 512 + 512))
+    flop = 2 * images * inputs * outputs + 2 * images * outputs
+    elements = images * inputs + inputs * outputs + outputs + images * outputs
+    return flop / (4 * elements)
 
 
 @exercise("u00.claims", unit=0, points=2, kind="evidence")
-def claims() -> str:
-    """Which claims about this kernel are false? Answer with their letters, such as "BD".
-
-    A compilation for a processor with vector registers of 32 bytes printed:
+def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
+    """Which claims about this kernel are false? Return their letters, such as "BD".
 
         kernel @matmul_add_relu_0(x0: f32[12,64], x1: f32[64,48], x2: f32[48], out: f32[12,48]) {
           parallel mo in 0..2 {
@@ -55,32 +58,43 @@ def claims() -> str:
           }
         }
 
-    A  The bias x2 is added 64 times to each result, once for each k.
+    This is `claims(2, 3, 6, 16, 64, 8)`: the extents of its loops, and 8 numbers in a vector
+    register. For other layers and processors the compiler prints the same loops with other
+    extents; `ni` is always a multiple of `lanes`. Answer for those, too.
+
+    A  The bias x2 is added 64 times to each result.
     B  What relu reads was never stored in `out`.
-    C  For each k, `acc` is updated by 12 vector multiply-adds.
+    C  For each k, `acc` is updated by 12 multiply-adds of whole registers.
     D  The lanes of a vector read elements of x1 that lie side by side in memory.
     E  Two threads would each compute half of every sum over k.
-    F  Each element of x0 is loaded for three different values of `no`.
+    F  Each element of x0 is read for three different values of `no`.
+    G  `acc` fits into 16 vector registers.
     """
-    return "AE"
+    registers = mi * ni // lanes
+    false = {"A": True, "C": registers != 12, "E": True, "F": no != 3, "G": registers > 16}
+    return "".join(letter for letter, wrong in false.items() if wrong)
 
 
 @exercise("u00.busy", unit=0, points=2, kind="inverse")
-def busy() -> Graph:
-    """A graph of one matmul that keeps a 16 x 16 array busy.
+def busy(array: SystolicArray, macs: int) -> Graph:
+    """A graph of one matmul that keeps `array` busy.
 
     The graph has one operation, a `matmul` of two inputs with two axes each.
-    It does exactly 65,536 multiply-accumulates.
-    `SystolicArray(16, 16)` takes at most 320 clocks for it.
+    It does exactly `macs` multiply-accumulates, a multiple of `array.rows * array.cols`.
+    The array, which does not drain, takes at most
+    `macs / (array.rows * array.cols) + 2 * (array.rows + array.cols)` clocks for it. That is 320
+    for 65,536 multiply-accumulates on `SystolicArray(16, 16)`.
     """
-    return trace(lambda x, w: x @ w, "f32[16,256]", "f32[256,16]")
+    k = macs // (array.rows * array.cols)
+    return trace(lambda x, w: x @ w, f"f32[{array.rows},{k}]", f"f32[{k},{array.cols}]")
 
 
 @exercise("u00.batch", unit=0, points=2, kind="explain")
 def batch() -> Rubric:
-    """A core does 100 GFLOP/s at best, and its memory delivers 25 GB/s. It runs the MLP's first
-    layer, as in `u00.intensity`. Would registers twice as wide make the layer faster on one image?
-    Would 64 images at once take 64 times as long? Two to five sentences, with a number for each.
+    """A core does 100 GFLOP/s at best, and its memory delivers 25 GB/s. It runs the layer of the
+    picture above, 784 inputs and 512 outputs. Would registers twice as wide make it faster on one
+    image? Would 64 images at once take 64 times as long? Two to five sentences, with a number for
+    each answer.
     """
     return Rubric(
         criteria=(
@@ -110,4 +124,19 @@ def batch() -> Rubric:
                 "twice as fast. 64 images take a little less than 64 times because of caches.",
             ),
         ),
+    )
+
+
+@exercise("u00.shape", unit=0, points=2, further=True, uses=("accelerator.systolic.cycles",))
+def shape(parts: list[tuple[int, int, int, int]], cells: int) -> tuple[int, int]:
+    """The shape (rows, cols) of an array that does all of the products in the fewest clocks.
+
+    Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run one after
+    another, and the array does not drain. `rows * cols` is exactly `cells`, and `rows` may be
+    smaller or larger than `cols`. Of equally fast shapes, any is right. It uses your `cycles`.
+    """
+    shapes = [(rows, cells // rows) for rows in range(1, cells + 1) if cells % rows == 0]
+    return min(
+        shapes,
+        key=lambda s: sum(count * cycles(m, k, n, SystolicArray(*s)) for count, m, k, n in parts),
     )

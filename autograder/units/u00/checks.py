@@ -10,45 +10,89 @@ from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, sealed, valid_graph
 from course_lib.accelerator.systolic import SystolicArray, wavefront
 from course_lib.accelerator.workload import products
+from course_lib.ir.graph.graph import Graph
 
 ARRAYS = st.builds(SystolicArray, st.integers(1, 4), st.integers(1, 4), st.booleans())
 SMALL = st.tuples(st.integers(1, 9), st.integers(1, 9), st.integers(1, 9), ARRAYS)
 
 
 GIVEN = [
-    ("u00.intensity", "x: f32[1,784]    w: f32[784,512]    b: f32[512]    result: f32[1,512]"),
-    ("u00.claims", "A compilation for a processor with vector registers of 32 bytes printed:"),
-    ("u00.claims", "A  The bias x2 is added ... for three different values of `no`."),
+    ("u00.intensity", "x: f32[images,inputs] ... result: f32[images,outputs]"),
+    (
+        "u00.claims",
+        "This is `claims(2, 3, 6, 16, 64, 8)` ... `ni` is always a multiple of `lanes`.",
+    ),
+    ("u00.claims", "A  The bias x2 is added ... `acc` fits into 16 vector registers."),
 ]
 for exercise, words in GIVEN:
     background(exercise, words, because="what is given")
 
+LAYERS = {
+    (1, 784, 512): "258cddd260f9",
+    (64, 784, 512): "3eb728b37fb6",
+    (3, 2, 5): "5362229cfbb1",
+    (2, 7, 1): "802a1d7f9b8f",
+}
+
 
 @checks(
     "u00.intensity",
-    spec=["FLOP per byte of the MLP's first layer", "A multiply-add counts as two operations",
-          "Each tensor crosses the memory bus once", "Right within 2 %"],
+    spec=["FLOP per byte of a layer", "A multiply-add counts as two operations",
+          "adding `b` and `relu` count as one each", "Each of the four tensors crosses the memory",
+          "right within 0.1 %", "The first layer of the course's perceptron"],
 )  # fmt: skip
 def is_the_intensity(intensity):
-    """FLOP per byte of the first layer."""
-    got = a_number(intensity(), unit="FLOP/byte")
-    sealed("u00.intensity", got, "093298a5f728", digits=2)
-    return "within 2 %"
+    """FLOP per byte of four layers."""
+    for sizes, seal in LAYERS.items():
+        got = a_number(intensity(*sizes), unit="FLOP/byte")
+        try:
+            sealed("u00.intensity", got, seal, digits=4)
+        except Wrong:
+            images, inputs, outputs = sizes
+            raise Wrong(
+                "This is not the answer for that layer.",
+                program=f"images = {images}, inputs = {inputs}, outputs = {outputs}",
+                got=f"{got:.6g} FLOP/byte",
+            ) from None
+    return f"{len(LAYERS)} layers"
 
 
-@checks("u00.claims", spec="Answer with their letters")
+KERNELS = {
+    (2, 3, 6, 16, 64, 8): "00101732a035",
+    (8, 8, 8, 32, 256, 16): "6d8744d06573",
+    (1, 3, 6, 16, 64, 4): "0ba748b94f3b",
+}
+
+
+@checks("u00.claims", spec="Return their letters")
 def are_letters(claims):
     """Letters of claims."""
-    letters(claims())
-    return "six claims"
+    letters(claims(2, 3, 6, 16, 64, 8))
+    return "seven claims"
 
 
-@checks("u00.claims", spec="Which claims about this kernel are false?")
+@checks(
+    "u00.claims",
+    spec=["Which claims about this kernel are false?", "Answer for those, too."],
+)
 def are_the_false_ones(claims):
     """The false claims, all of them and no others."""
-    got = letters(claims())
-    sealed("u00.claims", got, "bd60b4038592")
-    return "the false ones, and no others"
+    for extents, seal in KERNELS.items():
+        got = letters(claims(*extents))
+        try:
+            sealed("u00.claims", f"{extents} {got}", seal)
+        except Wrong:
+            raise Wrong(
+                "These are not the false claims, or not all of them.",
+                program=called(extents),
+                got=got,
+            ) from None
+    return f"{len(KERNELS)} kernels"
+
+
+def called(extents: tuple[int, ...]) -> str:
+    names = "mo", "no", "mi", "ni", "k", "lanes"
+    return ", ".join(f"{name} = {value}" for name, value in zip(names, extents, strict=True))
 
 
 def letters(got: Any) -> str:
@@ -58,8 +102,8 @@ def letters(got: Any) -> str:
     if not isinstance(got, str):
         raise Wrong("The answer is a string of letters.", got=repr(got), expected='such as "BD"')
     found = set(got.upper()) - set(" ,;")
-    if not found <= set("ABCDEF"):
-        raise Wrong("The claims have the letters A to F.", got=repr(got), expected='such as "BD"')
+    if not found <= set("ABCDEFG"):
+        raise Wrong("The claims have the letters A to G.", got=repr(got), expected='such as "BD"')
     return "".join(sorted(found))
 
 
@@ -121,42 +165,62 @@ def needs_no_simulation(cycles):
     return "one product of 10^15 multiply-accumulates"
 
 
+BUSY = [(SystolicArray(16, 16), 65_536), (SystolicArray(4, 12), 4_800), (SystolicArray(1, 8), 80)]
+
+
 @checks("u00.busy", spec="one operation, a `matmul` of two inputs with two axes each")
 def is_one_matmul(busy):
     """One matmul of two inputs."""
-    one_matmul(busy())
+    for array, macs in BUSY:
+        one_matmul(busy(array, macs))
     return "one matmul"
 
 
-@checks("u00.busy", spec="exactly 65,536 multiply-accumulates")
+@checks("u00.busy", spec="exactly `macs` multiply-accumulates")
 def has_the_right_size(busy):
-    """65,536 multiply-accumulates."""
-    graph = busy()
+    """As many multiply-accumulates as asked for."""
+    for array, macs in BUSY:
+        of_size(busy(array, macs), macs)
+    return "as many multiply-accumulates as asked for"
+
+
+@checks(
+    "u00.busy",
+    spec=["keeps `array` busy", "takes at most", "That is 320", "A graph of one matmul"],
+)
+def is_fast(busy):
+    """Fast enough on the simulated array."""
+    shown = []
+    for array, macs in BUSY:
+        graph = busy(array, macs)
+        m, k, n = of_size(graph, macs)
+        run = wavefront(np.ones((m, k)), np.ones((k, n)), array)
+        if run.cycles > clocks_allowed(array, macs):
+            raise Wrong(
+                f"At most {clocks_allowed(array, macs):g} clocks on {array.rows} x {array.cols} "
+                f"cells. This is {run.tiles} tiles with k = {k}.",
+                program=graph,
+                got=f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used",
+            )
+        shown.append(f"{array.rows} x {array.cols}: {run.utilization:.0%} busy")
+    return ", ".join(shown)
+
+
+def clocks_allowed(array: SystolicArray, macs: int) -> float:
+    return macs / (array.rows * array.cols) + 2 * (array.rows + array.cols)
+
+
+def of_size(graph: Graph, macs: int) -> tuple[int, int, int]:
+    """m, k and n of its one matmul, which does so many multiply-accumulates."""
     m, k, n = one_matmul(graph)
-    if m * k * n != 65_536:
+    if m * k * n != macs:
         raise Wrong(
-            "It does exactly 65,536 multiply-accumulates.",
+            f"It does exactly {macs:,} multiply-accumulates.",
             program=graph,
             got=f"{m} * {k} * {n} = {m * k * n:,}",
-            expected="65,536",
+            expected=f"{macs:,}",
         )
-    return "65,536 multiply-accumulates"
-
-
-@checks("u00.busy", spec=["takes at most 320 clocks for it", "A graph of one matmul"])
-def is_fast(busy):
-    """At most 320 clocks on the simulated array."""
-    graph = busy()
-    m, k, n = one_matmul(graph)
-    run = wavefront(np.ones((m, k)), np.ones((k, n)), SystolicArray(16, 16))
-    if run.cycles > 320:
-        raise Wrong(
-            f"At most 320 clocks. This is {run.tiles} tiles with k = {k}.",
-            program=graph,
-            got=f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used",
-            expected="320 clocks or fewer",
-        )
-    return f"{run.cycles} clocks, {run.utilization:.0%} of the cells' time used"
+    return m, k, n
 
 
 def one_matmul(result: Any) -> tuple[int, int, int]:
@@ -171,3 +235,59 @@ def one_matmul(result: Any) -> tuple[int, int, int]:
         raise Wrong("The sizes are numbers.", program=graph)
     (product,) = products(graph)
     return product.m, product.k, product.n
+
+
+PARTS = {
+    ((1, 16, 40, 40),): "one layer",
+    ((1, 1, 90, 64), (1, 1, 64, 10)): "a perceptron on one image",
+    ((32, 100, 9, 1), (1, 100, 32, 16)): "a depthwise convolution and the one after it",
+}
+
+
+@checks(
+    "u00.shape",
+    spec=["does all of the products in the fewest clocks", "Each of `parts` is",
+          "All run one after another", "`rows * cols` is exactly `cells`"],
+)  # fmt: skip
+def is_no_slower_than_a_square(shape):
+    """On 64 cells, at least as fast as 8 x 8."""
+    shown = []
+    for parts, words in PARTS.items():
+        got = clocks_of(parts, shape_of(shape, parts, 64))
+        square = clocks_of(parts, (8, 8))
+        if got > square:
+            raise Wrong(
+                f"A square does it in fewer clocks: {words}.",
+                program=f"parts = {list(parts)}, cells = 64",
+                got=f"{got:,} clocks",
+                expected=f"at most {square:,}",
+            )
+        shown.append(f"{words}: {square / got:.3g} times as fast as a square")
+    return "; ".join(shown)
+
+
+@checks("u00.shape", spec=["`rows * cols` is exactly `cells`", "Of equally fast shapes, any"])
+def has_as_many_cells(shape):
+    """Exactly so many cells, also for odd numbers of them."""
+    for cells in (1, 7, 30, 1024):
+        shape_of(shape, ((3, 10, 20, 5),), cells)
+    return "1, 7, 30 and 1024 cells"
+
+
+background("u00.shape", "It uses your `cycles`.", because="what the answer stands on")
+
+
+def shape_of(shape: Any, parts: tuple, cells: int) -> tuple[int, int]:
+    got = shape(list(parts), cells)
+    if not isinstance(got, (tuple, list)) or len(got) != 2:
+        raise Wrong("The answer is two numbers, (rows, cols).", got=repr(got))
+    rows, cols = (a_number(size, unit="cells") for size in got)
+    if min(rows, cols) < 1 or rows * cols != cells or rows % 1 or cols % 1:
+        raise Wrong(f"`rows * cols` is exactly {cells}.", got=f"{rows:g} * {cols:g} cells")
+    return int(rows), int(cols)
+
+
+def clocks_of(parts: tuple, sizes: tuple[int, int]) -> int:
+    """All clocks, on the simulated array."""
+    array = SystolicArray(*sizes)
+    return sum(count * simulated_cycles(m, k, n, array) for count, m, k, n in parts)

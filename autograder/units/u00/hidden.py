@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import number
-from autograder.units.u00.checks import letters, one_matmul
+from autograder.units.u00.checks import called, clocks_allowed, letters, of_size, shape_of
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 
@@ -29,23 +29,74 @@ def equals_the_formula(cycles, case):
     number(cycles(m, k, n, array), expected, unit="clocks", rtol=0, shown=True)
 
 
-@hidden("u00.intensity", seed=SEED)
-def is_the_right_number(intensity):
-    """FLOP per byte of the first layer."""
-    number(intensity(), slot("u00.intensity").reference(), unit="FLOP/byte", rtol=0.02)
+SIZES = st.tuples(st.integers(1, 128), st.integers(1, 1000), st.integers(1, 1000))
+TINY = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
 
 
-@hidden("u00.claims", seed=SEED)
-def are_exactly_these(claims):
-    """The false claims."""
-    if letters(claims()) != slot("u00.claims").reference():
-        raise Wrong("These are not the false claims.")
+@hidden("u00.intensity", seed=SEED, given=st.one_of(TINY, SIZES), examples=60)
+def is_the_right_number(intensity, sizes):
+    """FLOP per byte of other layers."""
+    expected = slot("u00.intensity").reference(*sizes)
+    number(intensity(*sizes), expected, unit="FLOP/byte", rtol=0.001)
 
 
-@hidden("u00.busy", seed=SEED)
-def is_fast_by_the_formula(busy):
-    """At most 320 clocks by the formula."""
-    m, k, n = one_matmul(busy())
-    clocks = slot("accelerator.systolic.cycles").reference(m, k, n, SystolicArray(16, 16))
-    if clocks > 320 or m * k * n != 65_536:
-        raise Wrong("65,536 multiply-accumulates in at most 320 clocks.", got=f"{clocks} clocks")
+@st.composite
+def kernels(draw):
+    """The extents of a kernel's loops, many of them at the border of a claim."""
+    lanes = draw(st.sampled_from([1, 2, 4, 8, 16]))
+    mi, vectors = draw(
+        st.one_of(
+            st.sampled_from([(12, 1), (6, 2), (4, 3), (8, 2), (16, 1), (17, 1), (13, 1), (11, 1)]),
+            st.tuples(st.integers(1, 14), st.integers(1, 4)),
+        )
+    )
+    no = draw(st.one_of(st.just(3), st.integers(1, 8)))
+    k = draw(st.one_of(st.sampled_from([1, 64]), st.integers(1, 512)))
+    return draw(st.integers(1, 8)), no, mi, vectors * lanes, k, lanes
+
+
+@hidden("u00.claims", seed=SEED, given=kernels(), examples=120)
+def are_exactly_these(claims, extents):
+    """The false claims about other kernels."""
+    if letters(claims(*extents)) != slot("u00.claims").reference(*extents):
+        raise Wrong("These are not the false claims.", program=called(extents))
+
+
+WANTED = st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 300))
+
+
+@hidden("u00.busy", seed=SEED, given=WANTED, examples=60)
+def is_fast_by_the_formula(busy, wanted):
+    """Fast enough on other arrays, by the formula."""
+    rows, cols, k = wanted
+    array, macs = SystolicArray(rows, cols), rows * cols * k
+    m, k, n = of_size(busy(array, macs), macs)
+    clocks = slot("accelerator.systolic.cycles").reference(m, k, n, array)
+    if clocks > clocks_allowed(array, macs):
+        raise Wrong(
+            f"At most {clocks_allowed(array, macs):g} clocks on {rows} x {cols} cells.",
+            got=f"{clocks} clocks",
+        )
+
+
+PART = st.tuples(st.integers(1, 40), st.integers(1, 300), st.integers(1, 600), st.integers(1, 300))
+
+
+@hidden("u00.shape", seed=SEED, given=st.lists(PART, min_size=1, max_size=5), examples=40)
+def is_the_fastest(shape, parts):
+    """No shape of so many cells needs fewer clocks."""
+    for cells in (36, 64, 97, 1024):
+        got, best = (
+            clocks_by_formula(parts, sizes)
+            for sizes in (
+                shape_of(shape, tuple(parts), cells),
+                slot("u00.shape").reference(parts, cells),
+            )
+        )
+        if got > best:
+            raise Wrong("Another shape needs fewer clocks.", got=f"{got:,}", expected=f"{best:,}")
+
+
+def clocks_by_formula(parts, sizes) -> int:
+    cycles, array = slot("accelerator.systolic.cycles").reference, SystolicArray(*sizes)
+    return sum(count * cycles(m, k, n, array) for count, m, k, n in parts)

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.accelerator.systolic import SystolicArray
+from course_lib.exercises import slot
 from course_lib.ir.graph.build import matmul, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
@@ -13,112 +14,165 @@ from course_lib.ir.registry import flops
 
 
 @mutant("u00.intensity")
-def counts_elements():
-    return 803_840 / 403_216
+def counts_elements(images, inputs, outputs):
+    """Elements, not bytes."""
+    return 4 * slot("u00.intensity").reference(images, inputs, outputs)
 
 
 @mutant("u00.intensity")
-def counts_a_multiply_add_once():
-    return 402_432 / 1_612_864
+def counts_a_multiply_add_once(images, inputs, outputs):
+    flop = images * inputs * outputs + 2 * images * outputs
+    return flop / moved(images, inputs, outputs)
 
 
 @mutant("u00.intensity")
-def bytes_per_flop():
-    return 1_612_864 / 803_840
+def bytes_per_flop(images, inputs, outputs):
+    return 1 / slot("u00.intensity").reference(images, inputs, outputs)
 
 
 @mutant("u00.intensity")
-def not_a_number():
+def not_a_number(images, inputs, outputs):
     return "half"
 
 
 @mutant("u00.intensity")
-def four_images_share_nothing():
-    """The weights are counted as if each operation read its own."""
-    return (2 * 784 * 512 + 1024) / (4 * 2 * 784 * 512)
+def images_share_nothing(images, inputs, outputs):
+    """The weights are counted as if each image read its own."""
+    flop = 2 * images * inputs * outputs + 2 * images * outputs
+    return flop / (images * moved(1, inputs, outputs))
 
 
 @mutant("u00.intensity")
-def without_the_weights():
+def without_the_weights(images, inputs, outputs):
     """They are in memory already, so only x, b and the result move."""
-    return 803_840 / (4 * (784 + 512 + 512))
+    flop = 2 * images * inputs * outputs + 2 * images * outputs
+    return flop / (moved(images, inputs, outputs) - 4 * inputs * outputs)
+
+
+@mutant("u00.intensity")
+def only_the_product(images, inputs, outputs):
+    """As if the bias and relu were for nothing."""
+    return 2 * images * inputs * outputs / moved(images, inputs, outputs)
+
+
+@mutant("u00.intensity")
+def learned_by_heart(images, inputs, outputs):
+    return 0.49839
+
+
+def moved(images, inputs, outputs):
+    return 4 * (images * inputs + inputs * outputs + outputs + images * outputs)
 
 
 @alternative("u00.intensity")
-def by_arrays():
+def by_arrays(images, inputs, outputs):
     """The arrays say how large they are."""
-    x, w, b = (np.zeros(shape, np.float32) for shape in ((1, 784), (784, 512), (512,)))
+    x, w, b = (
+        np.zeros(shape, np.float32) for shape in ((images, inputs), (inputs, outputs), outputs)
+    )
     result = np.maximum(x @ w + b, 0)
     flop = 2 * x.size * b.size + 2 * result.size
     return np.array([flop / sum(array.nbytes for array in (x, w, b, result))])
 
 
 @alternative("u00.intensity")
-def by_the_library():
+def by_the_library(images, inputs, outputs):
     """What each node of the graph does, and what the four tensors weigh."""
 
     def layer(x, w, b):
         return relu(x @ w + b)
 
-    graph = trace(layer, "f32[1,784]", "f32[784,512]", "f32[512]")
+    graph = trace(layer, f"f32[{images},{inputs}]", f"f32[{inputs},{outputs}]", f"f32[{outputs}]")
     return sum(map(flops, graph.ops)) / sum(
         node.type.nbytes for node in (*graph.inputs, *graph.outputs)
     )
 
 
 @alternative("u00.intensity")
-def only_the_product():
-    return np.float32(2 * 784 * 512 / (4 * 784 * 512))
+def for_each_result(images, inputs, outputs):
+    """Each result: a product and a sum for each input, the bias, relu."""
+    results = images * outputs
+    return np.float64(results * (inputs + inputs + 1 + 1)) / moved(images, inputs, outputs)
 
 
 @mutant("u00.claims")
-def all_of_them():
-    return "ABCDEF"
+def all_of_them(mo, no, mi, ni, k, lanes):
+    return "ABCDEFG"
 
 
 @mutant("u00.claims")
-def the_true_ones():
-    return "BCDF"
+def the_true_ones(mo, no, mi, ni, k, lanes):
+    return "".join(sorted(set("ABCDEFG") - set(truth(mo, no, mi, ni, k, lanes))))
 
 
 @mutant("u00.claims")
-def one_is_missing():
-    return "A"
+def the_bias_is_in_the_loop(mo, no, mi, ni, k, lanes):
+    """Believes that the bias is added for each k."""
+    false = set(truth(mo, no, mi, ni, k, lanes))
+    return "".join(sorted(false - {"A"} if k == 64 else false))
 
 
 @mutant("u00.claims")
-def words():
+def words(mo, no, mi, ni, k, lanes):
     return "the first"
 
 
 @mutant("u00.claims")
-def threads_share_k():
-    """Believes E, and that the accumulators are more than twelve registers."""
-    return "AC"
+def threads_share_k(mo, no, mi, ni, k, lanes):
+    """Believes E where there are two threads."""
+    false = set(truth(mo, no, mi, ni, k, lanes))
+    return "".join(sorted(false - {"E"} if mo == 2 else false))
+
+
+@mutant("u00.claims")
+def a_vector_is_one_register(mo, no, mi, ni, k, lanes):
+    """Takes `ni` for one instruction, however long a register is."""
+    false = {"A": True, "C": mi != 12, "E": True, "F": no != 3, "G": mi > 16}
+    return "".join(letter for letter, wrong in false.items() if wrong)
+
+
+@mutant("u00.claims")
+def only_for_the_printed_one(mo, no, mi, ni, k, lanes):
+    return "AE"
+
+
+def truth(mo, no, mi, ni, k, lanes):
+    return slot("u00.claims").reference(mo, no, mi, ni, k, lanes)
 
 
 @alternative("u00.claims")
-def one_by_one():
+def one_by_one(mo, no, mi, ni, k, lanes):
     """A verdict on each claim."""
     true = {
         "A": False,
         "B": True,
-        "C": 6 * 16 // 8 == 12,
+        "C": mi * ni / lanes == 12,
         "D": True,
         "E": False,
-        "F": 48 // 16 == 3,
+        "F": no == 3,
+        "G": mi * ni <= 16 * lanes,
     }
     return {claim for claim, is_true in true.items() if not is_true}
 
 
 @alternative("u00.claims")
-def with_a_comma():
-    return "a, e"
+def with_commas(mo, no, mi, ni, k, lanes):
+    found = ["e", "a"] + ["f"] * (no != 3)
+    found += ["c"] * (mi * (ni // lanes) != 12) + ["g"] * (mi * (ni // lanes) >= 17)
+    return ", ".join(found)
 
 
 @alternative("u00.claims")
-def as_a_list():
-    return ["e", "a"]
+def as_a_list(mo, no, mi, ni, k, lanes):
+    answer = ["A", "E"]
+    if no in (1, 2) or no > 3:
+        answer.append("F")
+    sums = mi * ni
+    if sums - 12 * lanes:
+        answer.append("C")
+    if sums > lanes << 4:
+        answer.append("G")
+    return answer
 
 
 @mutant("accelerator.systolic.cycles")
@@ -189,50 +243,157 @@ def by_rows_of_tiles(m, k, n, array):
 
 
 @mutant("u00.busy")
-def many_tiles():
-    return trace(lambda x, w: x @ w, "f32[64,16]", "f32[16,64]")
+def many_tiles(array, macs):
+    rows, cols = 4 * array.rows, 4 * array.cols
+    k = max(macs // (rows * cols), 1)
+    return trace(lambda x, w: x @ w, f"f32[{rows},{k}]", f"f32[{k},{cols}]")
 
 
 @mutant("u00.busy")
-def too_small():
-    return trace(lambda x, w: x @ w, "f32[16,64]", "f32[64,16]")
+def too_small(array, macs):
+    return trace(lambda x, w: x @ w, f"f32[{array.rows},64]", f"f32[64,{array.cols}]")
 
 
 @mutant("u00.busy")
-def half_of_the_cells():
-    return trace(lambda x, w: x @ w, "f32[8,512]", "f32[512,16]")
+def one_column(array, macs):
+    """Keeps one column of cells busy."""
+    k = macs // array.rows
+    return trace(lambda x, w: x @ w, f"f32[{array.rows},{k}]", f"f32[{k},1]")
 
 
 @mutant("u00.busy")
-def two_operations():
-    return trace(lambda x, w: relu(x @ w), "f32[16,256]", "f32[256,16]")
+def rows_and_columns_exchanged(array, macs):
+    k = macs // (array.rows * array.cols)
+    return trace(lambda x, w: x @ w, f"f32[{array.cols},{k}]", f"f32[{k},{array.rows}]")
 
 
 @mutant("u00.busy")
-def a_batch():
-    return trace(matmul, "f32[2,16,128]", "f32[2,128,16]")
+def two_operations(array, macs):
+    k = macs // (array.rows * array.cols)
+    return trace(lambda x, w: relu(x @ w), f"f32[{array.rows},{k}]", f"f32[{k},{array.cols}]")
+
+
+@mutant("u00.busy")
+def only_for_the_example(array, macs):
+    return trace(lambda x, w: x @ w, "f32[16,256]", "f32[256,16]")
 
 
 @alternative("u00.busy")
-def two_tiles():
-    x, w = inp("x", "i8[32,128]"), inp("w", "i8[128,16]")
+def two_tiles(array, macs):
+    """Two tiles, one below the other, where that comes out even: slower, and fast enough."""
+    k = macs // (array.rows * array.cols)
+    tiles = 2 if k % 2 == 0 else 1
+    x = inp("x", f"i8[{tiles * array.rows},{k // tiles}]")
+    w = inp("w", f"i8[{k // tiles},{array.cols}]")
     return Graph.of([x, w], [apply("matmul", x, w)])
 
 
 @alternative("u00.busy")
-def named_and_typed():
+def named_and_typed(array, macs):
     """One tile, made by hand, of halves."""
-    a, b = inp("a", "f16[16,256]"), inp("b", "f16[256,16]")
+    k = macs // array.rows // array.cols
+    a, b = inp("a", f"f16[{array.rows},{k}]"), inp("b", f"f16[{k},{array.cols}]")
     return Graph.of([a, b], [a @ b], "busy")
 
 
 @alternative("u00.busy")
-def the_best_of_all():
-    """Tries every shape of 65,536 multiply-accumulates, and takes the fastest."""
-    shapes = [(2**i, 2**j, 2 ** (16 - i - j)) for i in range(17) for j in range(17 - i)]
-    array = SystolicArray(16, 16)
-    m, k, n = min(
-        shapes,
-        key=lambda s: -(-s[0] // 16) * -(-s[2] // 16) * (s[1] + array.rows + array.cols - 2),
-    )
+def the_best_of_all(array, macs):
+    """Tries every shape with so many multiply-accumulates, and takes the fastest."""
+    fits = [d for d in range(1, macs + 1) if macs % d == 0]
+    shapes = [(m, n) for m in fits for n in fits if macs % (m * n) == 0]
+
+    def clocks(shape):
+        m, n = shape
+        tiles = -(-m // array.rows) * -(-n // array.cols)
+        return tiles * (macs // (m * n) + array.rows + array.cols - 2)
+
+    m, n = min(shapes, key=clocks)
+    k = macs // (m * n)
     return trace(lambda x, w: matmul(x, w), f"f32[{m},{k}]", f"f32[{k},{n}]")
+
+
+@mutant("u00.shape")
+def always_a_square(parts, cells):
+    side = math.isqrt(cells)
+    while cells % side:
+        side -= 1
+    return side, cells // side
+
+
+@mutant("u00.shape")
+def only_wide_ones(parts, cells):
+    return fastest(parts, [s for s in divisors(cells) if s[0] <= s[1]])
+
+
+@mutant("u00.shape")
+def only_powers_of_two(parts, cells):
+    return fastest(parts, [s for s in divisors(cells) if s[0] & (s[0] - 1) == 0])
+
+
+@mutant("u00.shape")
+def forgets_the_count(parts, cells):
+    return fastest([(1, m, k, n) for _, m, k, n in parts], divisors(cells))
+
+
+@mutant("u00.shape")
+def only_the_first_product(parts, cells):
+    return fastest(parts[:1], divisors(cells))
+
+
+@mutant("u00.shape")
+def counts_the_drain(parts, cells):
+    return fastest(parts, divisors(cells), drain=True)
+
+
+@mutant("u00.shape")
+def fewer_cells(parts, cells):
+    side = math.isqrt(cells)
+    return side, side
+
+
+def divisors(cells):
+    return [(d, cells // d) for d in range(1, cells + 1) if cells % d == 0]
+
+
+def clocks_on(parts, rows, cols, drain=False):
+    one = rows + cols - 2 + rows * drain
+    return sum(c * -(-m // rows) * -(-n // cols) * (k + one) for c, m, k, n in parts)
+
+
+def fastest(parts, shapes, drain=False):
+    return min(shapes, key=lambda s: clocks_on(parts, *s, drain=drain))
+
+
+@alternative("u00.shape")
+def from_tall_to_wide(parts, cells):
+    """The last of equally fast shapes."""
+    return fastest(parts, divisors(cells)[::-1])
+
+
+@alternative("u00.shape")
+def as_a_list_of_two(parts, cells):
+    best = None
+    for rows, cols in divisors(cells):
+        clocks = clocks_on(parts, rows, cols)
+        if best is None or clocks < best[0]:
+            best = clocks, rows, cols
+    return list(best[1:])
+
+
+@alternative("u00.shape")
+def with_the_library(parts, cells):
+    """Asks the library's array for its clocks, row by row of the factors."""
+    total = {}
+    for rows in range(1, cells + 1):
+        cols, rest = divmod(cells, rows)
+        if not rest:
+            array = SystolicArray(rows, cols)
+            formula = slot("accelerator.systolic.cycles").reference
+            total[rows] = sum(c * formula(m, k, n, array) for c, m, k, n in parts)
+    rows = min(total, key=total.__getitem__)
+    return np.int64(rows), np.int64(cells // rows)
+
+
+equivalent("u00.shape", "for rows in range(", "reversed(", because="equally fast shapes, another first")
+equivalent("u00.shape", "(rows, cells // rows)", "(cells // rows, rows)", because="the same shapes")
+equivalent("u00.shape", "cells + 1)", "cells + 2)", because="cells + 1 does not divide cells")
