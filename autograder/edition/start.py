@@ -2,7 +2,7 @@
 
     - u02 · Rewrites · Which operations can go?          a line of the source
     - [u02 · Rewrites](u02_rewrites.ipynb). Which ... 12 points, 6 bonus.    if it has a notebook
-    Planned, in this order: u02 Rewrites; ...        if it has none yet, all of them together
+    1 of 2 units exist. Planned, in this order: ...  those that have none yet, all of them together
 
 Next room: deliver.py, which writes an edition.
 """
@@ -34,6 +34,7 @@ def units_that_exist(text: str, found: list[Source]) -> str:
     there = {source.unit: source for source in found}
     lines: list[str] = []
     planned: list[str] = []
+    known = 0
     for line in text.splitlines():
         match = UNIT.fullmatch(line)
         if match is None:
@@ -42,11 +43,13 @@ def units_that_exist(text: str, found: list[Source]) -> str:
             source = there[int(match[1])]
             link = f"[u{match[1]} · {match[2]}]({source.name}.ipynb)"
             lines.append(f"- {link}. {match[3]} {source.worth()}.")
+            known += 1
         else:
             planned.append(f"u{match[1]} {match[2]}")
     lines = _without_empty_parts(lines)
     if planned:
-        lines += ["", f"Planned, in this order, and not there yet: {'; '.join(planned)}."]
+        count = f"{known} of {known + len(planned)} units exist"
+        lines += ["", f"{count}. Planned, in this order: {'; '.join(planned)}."]
     return "\n".join(lines) + "\n"
 
 

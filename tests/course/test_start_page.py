@@ -1,5 +1,6 @@
 """The start page: links to the units that exist, and an honest word about the others."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def test_units_with_a_notebook_are_links_and_the_others_are_named_last(tmp_path)
     found = [empty(tmp_path / "u02_second.md")]
     assert units_that_exist(TEXT, found) == (
         "# Course\n\n### Part II. Two\n- [u02 · Second](u02_second.ipynb). How? 0 points.\n\n"
-        "Planned, in this order, and not there yet: u01 First; u03 Third.\n"
+        "1 of 3 units exist. Planned, in this order: u01 First; u03 Third.\n"
     )
 
 
@@ -82,3 +83,38 @@ def test_the_page_keeps_its_text(root):
     text = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
     page = start_page(text, sources(root / "notebooks")).decode()
     assert "Does it work here?" in page and "kernelspec:" not in page
+
+
+def test_readme_and_start_page_say_how_many_units_there_are(root):
+    text = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
+    there = len(sources(root / "notebooks"))
+    planned = sum(bool(UNIT.fullmatch(line)) for line in text.splitlines())
+    assert f"{there} of {planned} units exist" in contents("open")["start.ipynb"].decode()
+    assert f"{there} of {planned} units exist" in (root / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_library_is_as_long_as_the_start_page_says(root):
+    """About 7,000 lines of code from graph to machine code, 1,500 lines of text in the path."""
+    page = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
+    assert "about 1,500 lines" in page and "about 7,000 lines of code" in page
+    library, map_ = root / "course_lib", (root / "docs" / "architecture.md").read_text("utf-8")
+    path = re.findall(r"`([\w/]+\.py)`", map_[map_.index("## Where to start reading") :])
+    assert len(path) == 8  # and one file of `ir/ops/`
+    assert path[0].endswith("compiler.py")
+    files = [root / path[0], *map(library.joinpath, path[1:])]
+    read = sum(len(file.read_text("utf-8").splitlines()) for file in files)
+    assert 1200 < read < 1600
+    rooms = "ir", "passes", "lower", "schedule", "memory", "cost", "llvm", "runtime"
+    assert 6000 < sum(lines_of_code(f) for r in rooms for f in (library / r).rglob("*.py")) < 8000
+
+
+def lines_of_code(path: Path) -> int:
+    """Without comments, docstrings and blank lines."""
+    text = path.read_text("utf-8")
+    docs: set[int] = set()
+    for node in ast.walk(ast.parse(text)):
+        can = isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
+        if can and ast.get_docstring(node) is not None:
+            docs.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    lines = enumerate(text.splitlines(), start=1)
+    return sum(bool(line.split("#")[0].strip()) for at, line in lines if at not in docs)

@@ -394,6 +394,6 @@ def with_the_library(parts, cells):
     return np.int64(rows), np.int64(cells // rows)
 
 
-equivalent("u00.shape", "for rows in range(", "reversed(", because="equally fast shapes, another first")
+equivalent("u00.shape", "for rows in range(", "reversed(", because="another of equal ones")
 equivalent("u00.shape", "(rows, cells // rows)", "(cells // rows, rows)", because="the same shapes")
 equivalent("u00.shape", "cells + 1)", "cells + 2)", because="cells + 1 does not divide cells")

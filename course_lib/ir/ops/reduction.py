@@ -1,6 +1,6 @@
 """Rows for reductions: many elements combined into one along some axes.
 
-%0 = sum(%x) {axes = [1], keepdims = false} : f32[8]      // x: f32[8,4]
+%0 = reduce_sum(%x) {axes = [1], keepdims = false} : f32[8]      // x: f32[8,4]
 ==>  out[i0] = 0;  for r1 in 0..4:  out[i0] += x[i0, r1]
 
 Next room: `contraction.py`.
