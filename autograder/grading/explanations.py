@@ -30,10 +30,13 @@ def explanations(
     texts: dict[str, str] = {}
     notes: list[str] = []
     for name in names:
-        own = [k for k, (_, _, ids) in enumerate(cells) if grade_id(name) in ids.split()]
-        title = f"{HEADING}{name}`"
+        title, wanted = f"{HEADING}{name}`", grade_id(name)
+        own = dict.fromkeys(k for k, (_, _, ids) in enumerate(cells) if wanted in ids.split())
         begins = own or [k + 1 for k, cell in enumerate(cells) if cell[1].startswith(title)]
-        places = {k: None for begin in begins for k in _belonging(cells, begin, own, prose)}
+        places: dict[int, None] = {}
+        for begin in begins:
+            if begin not in places:  # each cell is looked at once, however many copies there are
+                places |= dict.fromkeys(_belonging(cells, begin, own, prose))
         written = [cells[k][1].strip() for k in places]
         parts = dict.fromkeys(text for text in written if text not in ("", TEXT_STUB))
         if parts:
@@ -44,7 +47,7 @@ def explanations(
 
 
 def _belonging(
-    cells: list[Cell], begin: int, own: list[int], prose: Collection[str]
+    cells: list[Cell], begin: int, own: Collection[int], prose: Collection[str]
 ) -> Iterator[int]:
     """The explanation's cell, if there is one, and the student's own ones below it."""
     for place in range(begin, len(cells)):

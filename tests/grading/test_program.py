@@ -186,6 +186,11 @@ def test_a_deleted_explanation_is_empty_and_never_the_next_cells_text(follower):
     assert why(TITLE) == why(follower) == ("", True)
 
 
+def test_a_hundred_thousand_copies_are_each_looked_at_once():
+    assert why(TITLE, *[STUB] * 100_000, MINE) == ("Because.", False)
+    assert why(*[TITLE, MINE] * 30_000) == ("Because.", False)
+
+
 @pytest.mark.parametrize("follower", [PROSE, bare(PROSE), NEXT, bare(NEXT), CODE])
 def test_all_that_a_student_wrote_as_an_explanation_is_read(follower):
     assert why(TITLE, more("Because."), follower) == ("Because.", False), "in a cell of their own"
