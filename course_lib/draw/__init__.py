@@ -6,8 +6,13 @@ a picture that matplotlib draws: its `.figure` and `.axes` take whatever you add
 
     graph(g, marked=["%3"])                     draw.graph     a graph; `marked` nodes stand out
     before_after(g, cse(g), title="cse")        draw.graph     what a pass removed and added
+    before_after(g, fuse(g), edge_bytes=True)   draw.graph     the bytes at each line, too
+    changed_lines(g, dce(g), title)             draw.lines     the same as text, compared by nodes
     timeline([Span("x", 0, 2, 0, 4096)], ...)   draw.timeline  memory plans, Gantt charts, pipelines
     cells([[Cell(("2 · 3",))]], ...)            draw.cells     a systolic array at one clock
+    tiles(4, 6, 4, tile=(2, 3, 2))              draw.tiles     a tile that slides over a product
+    addresses((1, 3, 4, 4), "nhwc", [...])      draw.addresses index, strides, address in steps
+    cache_lines((1, 32, 14, 14), at=(4, 4))     draw.addresses the lines that a window reads
     roofline([Dot("conv", 42, 61e9)], ...)      draw.roofline  a Plot: FLOP/s against FLOP per byte
     lines({"ours": [(64, 0.9), ...]}, ...)      draw.charts    a Plot: a line for each series
     scatter({"conv": [(6.1, 60.0)]}, ...)       draw.charts    a Plot: a mark for each point

@@ -15,11 +15,13 @@ from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture, page
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.graph import before_after, graph
+from course_lib.draw.plots.addresses import addresses, cache_lines
 from course_lib.draw.plots.cells import Cell, cells
 from course_lib.draw.plots.charts import histogram, lines, scatter
 from course_lib.draw.plots.figure import chart
 from course_lib.draw.plots.roofline import Dot, roofline
 from course_lib.draw.plots.table import bars, table
+from course_lib.draw.plots.tiles import tiles
 from course_lib.draw.plots.timeline import Span, timeline
 from course_lib.ir.graph.build import exp, relu, softmax, trace
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -98,6 +100,10 @@ def made_pictures(name: str) -> dict[str, Picture]:
         ),
         "bars": bars([(name, 3.0, 1.0), ("b", 0.0, 2.0)], name, name),
         "cells": cells([[Cell((name, "Σ 6"), "marked")]], name, name, [name], [[name]]),
+        "bytes": before_after(g, Graph.of([x], [exp(y)], name), title=name, edge_bytes=True),
+        "tiles": tiles(2, 3, 2, (2, 2, 1)),
+        "addresses": addresses((1, 3, 2, 2), "nhwc", [(0, 0, 0, 0), (0, 2, 1, 1)]),
+        "cache_lines": cache_lines((1, 16, 4, 4), (0, 1)),
         "listing": listing(name, name),
         "callout": callout("wrong", name, [name, small]),
         "legend": small,

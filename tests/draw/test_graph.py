@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.draw.base.units import binary
-from course_lib.draw.graphs.boxes import BAND, WHOLE_MODEL, _height, _width, lay_out
+from course_lib.draw.graphs.boxes import BAND, WHOLE_MODEL, _height, _width, draw_scene, lay_out
 from course_lib.draw.graphs.compare import changes
 from course_lib.draw.graphs.dot import dot_source
 from course_lib.draw.graphs.graph import before_after, graph
@@ -214,6 +214,57 @@ def test_fusion_removes_nothing_and_forms_a_group():
     before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
     summary = before_after(before, fused_graph()).text.splitlines()[0]
     assert summary.endswith("7 nodes → 4 nodes: 1 group formed")
+
+
+# ── bytes at the lines ──
+
+
+def test_lines_between_kernels_say_their_bytes_and_lines_inside_say_nothing():
+    x = inp("x", "f32[4]")
+    before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    apart, together = (
+        scene(before, {}, {}, edge_bytes={}),
+        scene(fused_graph(), {}, {}, edge_bytes={}),
+    )
+    assert [n.text for n in apart.notes.values()] == ["16 B"] * 5
+    titles = [item.title for item in together.items]
+    read = {(titles[a], titles[b]) for a, b in together.notes}
+    assert read == {("%x", "exp"), ("exp", "mul"), ("add", "softmax"), ("softmax", "output")}
+
+
+def test_fusion_marks_the_bytes_that_are_no_longer_read():
+    x = inp("x", "f32[4]")
+    before = Graph.of([x], [softmax(exp(x) * 2.0 + 1.0)], "f")
+    picture = before_after(before, fused_graph(), edge_bytes=True)
+    assert "16 B on 1 line are no longer read from memory" in picture.text
+    assert "no longer read from memory\n  %2 by %4: 16 B" in picture.text
+    assert picture.svg.count(">− 16 B<") == 1 and "− removed" in picture.svg
+    assert "no longer" not in before_after(before, before, edge_bytes=True).text
+    assert "16 B" not in before_after(before, fused_graph()).text
+
+
+def test_a_value_that_is_also_read_outside_its_kernel_keeps_that_line():
+    x = inp("x", "f32[4]")
+    y = exp(x)
+    before = Graph.of([x], [relu(y), y * y], "f")
+    assert "no longer" not in before_after(before, before, edge_bytes=True).text
+    notes = scene(before, {}, {}, edge_bytes={}).notes
+    assert len(notes) == 5 and {n.text for n in notes.values()} == {"16 B"}
+
+
+def test_words_at_a_line_lie_on_no_box():
+    drawn = scene(residual_block(2), {}, {}, edge_bytes={})
+    layout = lay_out(drawn)
+    words = parse(f"<svg>{''.join(draw_scene(drawn, layout))}</svg>").findall("text")
+    notes = [text for text in words if (text.text or "").endswith("B")]
+    assert len(notes) == len(drawn.notes) == len(drawn.edges)
+    boxes = list(boxes_of(drawn, layout))
+    for note in notes:
+        wide, x, y = 5.8 * len(note.text or ""), float(note.get("x", 0)), float(note.get("y", 0))
+        left = x - wide if "cl-e" in note.get("class", "").split() else x
+        assert left >= 0 and left + wide <= layout.width
+        overlaps = [a < left + wide and left < c and b < y and y - 7 < d for a, b, c, d in boxes]
+        assert not any(overlaps)
 
 
 # ── texts of graphs, compared by nodes ──

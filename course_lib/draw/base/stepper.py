@@ -92,7 +92,8 @@ def _without_common_start(names: list[str]) -> list[str]:
     """Names without the words that all begin with: `clock 0`, `clock 1` -> `0`, `1`."""
     words = [name.split() for name in names]
     columns = zip(*words, strict=False)
-    common = len(list(takewhile(lambda column: len(set(column)) == 1, columns)))
+    shared = takewhile(lambda column: column[0].isalpha() and len(set(column)) == 1, columns)
+    common = len(list(shared))
     return [" ".join(w[common:]) or name for w, name in zip(words, names, strict=True)]
 
 

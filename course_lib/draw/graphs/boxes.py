@@ -17,7 +17,7 @@ from course_lib.draw.base.style import HEAT_STEPS
 from course_lib.draw.base.svg import MONO_WIDTH, escape, label, points, tag
 from course_lib.draw.graphs.dot import dot_layout
 from course_lib.draw.graphs.layout import Layout, Size, layered
-from course_lib.draw.graphs.scene import Item, Region, Scene
+from course_lib.draw.graphs.scene import Item, Note, Region, Scene
 
 TITLE, DETAIL = 11.5, 9.5  # font sizes
 LINE, RIM = 12.5, 8.0
@@ -51,17 +51,24 @@ def lay_out(scene: Scene) -> Layout:
             )
     if len(sizes) >= WHOLE_MODEL and not scene.regions and (laid := dot_layout(sizes, scene.edges)):
         return laid
-    return _with_room_for_bands(scene, layered(sizes, scene.edges))
+    return _with_room_beside(scene, layered(sizes, scene.edges))
 
 
-def _with_room_for_bands(scene: Scene, layout: Layout) -> Layout:
-    """Moved to the right if a line inside a region runs so far left that its band would be cut."""
+def _with_room_beside(scene: Scene, layout: Layout) -> Layout:
+    """Wider if words beside a line reach out at the right; moved if a band does at the left."""
     inside = [
         line
         for pair, line in zip(scene.edges, layout.lines, strict=True)
         if any(set(pair) <= set(region.members) for region in scene.regions)
     ]
     room = max((BAND / 2 - x for line in inside for x, _ in line), default=0.0)
+    notes = zip(scene.edges, layout.lines, strict=True)
+    ends = [
+        max(x for x, _ in line) + _note_width(scene.notes[e])
+        for e, line in notes
+        if e in scene.notes
+    ]
+    layout = replace(layout, width=max([layout.width, *ends]))
     if room <= 0:
         return layout
     at = [(x + room, y) for x, y in layout.at]
@@ -81,6 +88,7 @@ def draw_scene(scene: Scene, layout: Layout) -> list[str]:
         x, y = line[-1]
         content.append(tag("path", d=_path(line, layout), klass="cl-edge"))
         content.append(tag("path", d=f"M{points(x, y)}l-3.2-6h6.4z", klass="cl-tip"))
+    content += [_note(edge, note, scene, layout) for edge, note in scene.notes.items()]
     content += [_box(item, x, y) for item, (x, y) in zip(scene.items, layout.at, strict=True)]
     return content
 
@@ -101,6 +109,25 @@ def _path(line: Sequence[tuple[float, float]], layout: Layout) -> str:
             path.append(f"C{points(x, bend, to_x, bend, to_x, to_y)}")
         x, y = to_x, to_y
     return "".join(path)
+
+
+def _note(edge: tuple[int, int], note: Note, scene: Scene, layout: Layout) -> str:
+    """Words beside a line: halfway along a short one, at the first rank that a long one crosses."""
+    words = f"{GLYPHS[note.state]} {note.text}" if note.state else note.text
+    look = f"cl-s cl-t-{note.state}" if note.state else "cl-s cl-m"
+    line, wide = layout.lines[scene.edges.index(edge)], _note_width(note)
+    (x, y), (to_x, to_y) = line[:2] if len(line) == 2 or layout.curved else line[1:3]
+    x, y = (x + to_x) / 2, (y + to_y) / 2 + 3
+    boxes = [_around(item, at, 2.0) for item, at in zip(scene.items, layout.at, strict=True)]
+    hidden = any(a < x + wide and x < c and b < y and y - 8 < d for a, b, c, d in boxes)
+    forks = sum(tail == edge[0] for tail, _ in scene.edges) > 1 and len(line) == 2
+    if hidden or forks or (len(line) == 2 and line[-1][0] < layout.at[edge[1]][0] - 1):
+        return label(x - 6, y, words, f"{look} cl-e")
+    return label(x + 6, y, words, look)
+
+
+def _note_width(note: Note) -> float:
+    return (len(note.text) + 2 * bool(note.state)) * DETAIL * MONO_WIDTH + 8
 
 
 # ── boxes ──

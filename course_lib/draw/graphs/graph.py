@@ -5,6 +5,7 @@
     graph(g, heat="flops")                   # colours say where the work is
     graph(resnet, collapse=1)                # one box for each module
     before_after(g, cse(g), title="cse")     # colours say what changed
+    before_after(g, fuse(g), edge_bytes=True)    # and which bytes are no longer read from memory
 
 Next room: `scene.py`, which decides what is drawn; then `layout.py`, which decides where, and
 `boxes.py`, which draws it.
@@ -17,12 +18,13 @@ from collections.abc import Hashable, Iterable, Mapping
 from course_lib.draw.base.legend import legend_row, legend_width
 from course_lib.draw.base.picture import Picture, framed
 from course_lib.draw.base.svg import SANS_WIDTH, drawing, label, points, tag
+from course_lib.draw.base.units import binary
 from course_lib.draw.graphs.boxes import draw_scene, lay_out
-from course_lib.draw.graphs.compare import changed_groups, changes
+from course_lib.draw.graphs.compare import changed_groups, changes, partners
 from course_lib.draw.graphs.flatten import flatten
 from course_lib.draw.graphs.heat import MEASURES
 from course_lib.draw.graphs.lines import node_lines
-from course_lib.draw.graphs.scene import Scene, scene
+from course_lib.draw.graphs.scene import Scene, crossings, scene
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 
@@ -37,6 +39,7 @@ def graph(
     title: str = "",
     heat: str = "",
     collapse: int | None = None,
+    edge_bytes: bool = False,
 ) -> Picture:
     """Draw a graph from top to bottom.
 
@@ -45,11 +48,12 @@ def graph(
     heat      "flops" or "traffic": colour the nodes by how near they come to the hottest one
     collapse  draw the ops of one module as one box; modules are named by that many parts of
               their path (1: `layer1`, 2: `layer1.0`)
+    edge_bytes  write at each line between kernels how many bytes are read along it
     """
     if heat and heat not in MEASURES:
         raise ValueError(f"heat is one of {', '.join(MEASURES)}; got {heat!r}")
     states = dict.fromkeys(_find(graph, marked), "marked")
-    seen = scene(graph, states, groups or {}, heat, collapse)
+    seen = scene(graph, states, groups or {}, heat, collapse, {} if edge_bytes else None)
     title = title or f"graph @{graph.name}"
     summary = f"{_count(len(graph.ops), 'op')}, {_count(len(graph.constants), 'constant')}"
     text = f"{title}: {summary}\n{_mark_lines(graph, states)}"
@@ -57,24 +61,56 @@ def graph(
 
 
 def before_after(
-    before: Graph, after: Graph, title: str = "", collapse: int | None = None
+    before: Graph,
+    after: Graph,
+    title: str = "",
+    collapse: int | None = None,
+    edge_bytes: bool = False,
 ) -> Picture:
-    """Two graphs side by side; what only the first has is removed, what only the second, added."""
+    """Two graphs side by side; what only the first has is removed, what only the second, added.
+
+    edge_bytes  write at each line between kernels how many bytes are read along it, and mark those
+                that no kernel of `after` reads from memory any more
+    """
     gone, new = changes(before, after)
     split, formed = changed_groups(before, after)
-    left = scene(before, dict.fromkeys(gone | split, "removed"), {}, collapse=collapse)
-    right = scene(after, dict.fromkeys(new | formed, "added"), {}, collapse=collapse)
+    kept = _kept_inside(before, after) if edge_bytes else {}
+    left, right = (
+        scene(g, states, {}, collapse=collapse, edge_bytes=edges if edge_bytes else None)
+        for g, states, edges in (
+            (before, dict.fromkeys(gone | split, "removed"), dict.fromkeys(kept, "removed")),
+            (after, dict.fromkeys(new | formed, "added"), {}),
+        )
+    )
     parts = [f"{len(gone)} removed"] * bool(gone) + [f"{len(new)} added"] * bool(new)
     parts += [f"{_count(len(split), 'group')} dissolved"] * bool(split)
     parts += [f"{_count(len(formed), 'group')} formed"] * bool(formed)
     sizes = f"{_count(len(before.nodes), 'node')} → {_count(len(after.nodes), 'node')}"
     summary = f"{sizes}: {', '.join(parts) or 'nothing changed'}"
+    if kept:
+        lines = _count(len(kept), "line")
+        summary += f"; {binary(sum(kept.values()))} on {lines} are no longer read from memory"
     title = title or "before and after"
     text = (
         f"{title}: {summary}\n\nbefore\n{_mark_lines(before, dict.fromkeys(gone, 'removed'))}"
         f"\nafter\n{_mark_lines(after, dict.fromkeys(new, 'added'))}"
     )
+    if kept:
+        names = {v.node: v.name for v in flatten(before)[0]}
+        reads = [f"  %{names[a]} by %{names[b]}: {binary(size)}" for (a, b), size in kept.items()]
+        text += "\n".join(["\nno longer read from memory", *sorted(reads)])
     return _picture(title, summary, [("before", left), ("after", right)], "", text)
+
+
+def _kept_inside(before: Graph, after: Graph) -> dict[tuple[Node, Node], int]:
+    """What a node reads from memory before, and inside its kernel after: read, reader, bytes."""
+    pairs = partners(before, after)
+    old = {(a.node, b.node) for a, b in crossings(flatten(before)[0])}
+    values = flatten(after)[0]
+    outside = {(a.node, b.node) for a, b in crossings(values)}
+    inside = {(a.node, b.node) for b in values for a in b.operands} - outside
+    found = {(pairs[a], pairs[b]) for a, b in inside if a in pairs and b in pairs}
+    return {(a, b): a.type.nbytes for a, b in found & old if a.type.is_static}
 
 
 def _find(graph: Graph, marked: Iterable[Node | str]) -> list[Node]:
@@ -134,7 +170,8 @@ def _signs(scenes: list[Scene]) -> tuple[set[str], set[str]]:
     items = [i for s in scenes for i in s.items]
     tabs = [t for i in items for t in i.tabs]
     regions = [r for s in scenes for r in s.regions]
+    notes = [n for s in scenes for n in s.notes.values()]
     shapes = {i.shape for i in items} - {"output"}
     shapes |= {"constant"} if tabs else set()
     shapes |= {"region"} if regions else set()
-    return shapes, {part.state for part in (*items, *tabs, *regions)} - {""}
+    return shapes, {part.state for part in (*items, *tabs, *regions, *notes)} - {""}

@@ -8,8 +8,8 @@ Next room: `flatten.py`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 
 from course_lib.draw.base.svg import shorten
 from course_lib.draw.base.units import binary, digits, scaled
@@ -54,10 +54,19 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Words at a line."""
+
+    text: str
+    state: str = ""
+
+
+@dataclass(frozen=True)
 class Scene:
     items: list[Item]
     edges: list[tuple[int, int]]
     regions: list[Region]
+    notes: Mapping[tuple[int, int], Note] = field(default_factory=dict)  # of some edges
 
 
 def scene(
@@ -66,10 +75,13 @@ def scene(
     groups: Mapping[str, Iterable[Node]],
     heat: str = "",
     collapse: int | None = None,
+    edge_bytes: Mapping[tuple[Node, Node], str] | None = None,
 ) -> Scene:
     """What is drawn of a graph. `states` may hold nodes at the top or inside fused nodes.
 
-    A node that no output needs is "unused", unless `states` says something else about it.
+    A node that no output needs is "unused", unless `states` says something else about it. With
+    `edge_bytes`, lines between kernels say how many bytes are read along them; it gives the states
+    of some, by the node that is read and its reader.
     """
     values, outputs = flatten(graph)
     read = {o for v in values for o in v.operands}
@@ -96,7 +108,37 @@ def scene(
         edges.add((where[value], len(items)))
         items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
     regions = _regions(values, where, states, groups)
-    return Scene(items, sorted(edges), regions)
+    notes = {} if edge_bytes is None else _bytes_of_edges(boxes, outputs, where, edge_bytes)
+    return Scene(items, sorted(edges), regions, {e: n for e, n in notes.items() if e in edges})
+
+
+def crossings(values: Iterable[Value]) -> Iterator[tuple[Value, Value]]:
+    """Each value that one kernel leaves in memory for another, with each of its readers."""
+    for reader in values:
+        for read in dict.fromkeys(reader.operands):
+            together = read.regions[:1] == reader.regions[:1] != ()
+            if read.node.op != "constant" and not together:
+                yield read, reader
+
+
+def _bytes_of_edges(
+    boxes: list[Value],
+    outputs: list[Value],
+    where: Mapping[Value, int],
+    states: Mapping[tuple[Node, Node], str],
+) -> dict[tuple[int, int], Note]:
+    sums: dict[tuple[int, int], int] = {}
+    state: dict[tuple[int, int], str] = {}
+    for read, reader in crossings(boxes):
+        if read.node.type.is_static and read in where:
+            edge = where[read], where[reader]
+            sums[edge] = sums.get(edge, 0) + read.node.type.nbytes
+            state[edge] = states.get((read.node, reader.node), state.get(edge, ""))
+    last = max(where.values(), default=-1) + 1
+    for k, value in enumerate(outputs):
+        if value.node.type.is_static and value in where:
+            sums[where[value], last + k] = value.node.type.nbytes
+    return {edge: Note(binary(size), state.get(edge, "")) for edge, size in sums.items()}
 
 
 def _needed(outputs: list[Value]) -> set[Value]:

@@ -4,7 +4,7 @@
           title="clock 1", summary="1 of 2 cells multiplies", west=["5 4"], north=[["7"], ["8"]])
 
 What waits at an edge stands beside the row or above the column that it will enter, the next one
-nearest to the grid. Next room: `figure.py`.
+nearest to the grid. Next room: `tiles.py`.
 """
 
 from __future__ import annotations
