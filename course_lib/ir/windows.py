@@ -20,7 +20,7 @@ def by_counting(
     return count
 
 
-@exercise("ir.windows.positions", unit=1, points=2, baseline=by_counting)
+@exercise("ir.windows.positions", unit=1, points=2, baseline=by_counting, further=True)
 def positions(
     size: int, kernel: int, stride: int = 1, dilation: int = 1, low: int = 0, high: int = 0
 ) -> int:

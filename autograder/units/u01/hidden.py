@@ -11,6 +11,7 @@ from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.programs import graphs
 from autograder.check.properties import a_number
 from autograder.units.u01.checks.defined import faulty
+from autograder.units.u01.checks.evidence import letters, pairs, six_forms
 from autograder.units.u01.checks.numbers import value_name
 from autograder.units.u01.checks.programs import rows_of
 from autograder.units.u01.checks.recording import recorded
@@ -152,3 +153,27 @@ def is_exact_on_other_long_axes(positions, rng):
         size, *others = (int(n) for n in rng.integers([10**14, 1, 1, 1, 0, 0], [10**18, *[99] * 5]))
         exact_on_a_long_axis(positions, size, *others)
     return "long axes"
+
+
+# ── tables ──
+
+
+@hidden("u01.fx", seed=SEED)
+def are_the_right_pairs(fx):
+    """The nodes and the passes of each of the six."""
+    if pairs(fx()) != pairs(slot("u01.fx").reference()):
+        raise Wrong("These are not the numbers and passes of the six programs.")
+
+
+@hidden("u01.boundaries", seed=SEED)
+def are_the_right_forms(boundaries):
+    """The first forms that settle order, layout and shape."""
+    if six_forms(boundaries()) != six_forms(slot("u01.boundaries").reference()):
+        raise Wrong("These are not the first forms.")
+
+
+@hidden("u01.llvm", seed=SEED)
+def is_the_table(llvm):
+    """The counterparts and the false sentences."""
+    if letters(llvm()) != letters(slot("u01.llvm").reference()):
+        raise Wrong("This is not the table.")

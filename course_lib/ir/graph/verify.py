@@ -47,7 +47,7 @@ def undefined(nodes: Sequence[Node]) -> int | None:
     return next((k for k, node in enumerate(nodes) if not known.issuperset(node.inputs)), None)
 
 
-@exercise("ir.verify.misplaced", unit=1, points=2, baseline=undefined)
+@exercise("ir.verify.misplaced", unit=1, points=2, baseline=undefined, further=True)
 def misplaced(nodes: Sequence[Node]) -> int | None:
     """The position of the first node that may not stand where it stands; None if all may.
 

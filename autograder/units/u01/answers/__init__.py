@@ -1,7 +1,8 @@
 """Unit 1, Graphs as IR: the exercises that are no function of the library.
 
 The other three are: course_lib/ir/graph/order.py: topological_order, ir/graph/verify.py: misplaced,
-ir/windows.py: positions. What the evidence is about stands in dumps.py. Next room:
+ir/windows.py: positions. What the notebook shows besides is made in captures.py, forms.py,
+pictures.py, tools.py and machine.py; what other compilers wrote stands in dumps.py. Next room:
 autograder/units/u01/checks/__init__.py.
 """
 
@@ -11,13 +12,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
 
 
-@exercise("u01.power", unit=1, points=2, kind="budget")
+@exercise("u01.power", unit=1, points=2, kind="budget", further=True)
 def power() -> Graph:
     """A graph that raises each element of its input to the power 63, with few multiplications.
 
@@ -46,18 +48,17 @@ def record(source: str, *types: str) -> Graph:
     """The operations that a Python function performs, in the order in which Python performs them.
 
     `source` is the text of a lambda, and `types` are the types of its parameters; `eval(source)` is
-    the function. It uses + - * / and the sign - on its parameters, and what Python knows besides:
-    numbers, loops, tuples, names. It returns one value or a tuple of values.
+    the function. It uses + - * / and the sign - on its parameters, and whatever else Python has. It
+    returns one value or a tuple of values.
 
-    The graph has an input for each parameter, and an operation (add, sub, mul, div, neg) for each
+    The graph has an input for each parameter and an operation (add, sub, mul, div, neg) for each
     one that Python performs, no more and no fewer: what nobody reads is there, and what is computed
     twice is there twice. Its outputs are what the function returns. Constants may stand anywhere
     before their readers.
 
-    - A number may stand on either side: `2.0 - x` is a sub, not a neg and an add. Hand numbers to
-      `apply` as they are: its constant has the element type of the other operand, also for an int.
-    - The recording does not know the values. If the function asks for the truth of one, as in
-      `x if x else y`, raise TypeError.
+    - Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add, and `2.0 + x` is
+      add(2.0, x). Hand numbers to `apply` as they are: it gives them the other operand's type.
+    - If the function asks for the truth of a value, as in `x if x else y`, raise TypeError.
 
     >>> print(record("lambda x: (x * 3.0, 1.0 - x)[1]", "f32[4]"))
     graph @main(%x: f32[4]) -> (f32[4]) {
@@ -121,7 +122,75 @@ class _Recorded:
         raise TypeError("a recording does not know the value: it cannot decide an `if`")
 
 
-@exercise("u01.wrong_line", unit=1, points=2, kind="evidence")
+@exercise("u01.fx", unit=1, points=2, kind="evidence")
+def fx() -> dict[str, tuple[int, str]]:
+    """Which passes shorten the graphs that torch.fx records of the six programs?
+
+    A dict with a pair for each of "simple", "twice", "spare", "six", "noise" and "gate": how many
+    nodes the graph has as recorded, and the passes that take nodes away from it, such as
+    {"mine": (7, "fold dce")}, or "" for none. Inputs, weights and the output are nodes, too.
+
+    Each pass is asked alone, about the graph as recorded, and the result stays what it was:
+
+    - fold computes when the program is compiled what needs no input;
+    - dce drops what no output needs;
+    - cse computes once what the graph computes twice from the same operands.
+    """
+    return {
+        "simple": (6, ""),
+        "twice": (5, "cse"),
+        "spare": (4, "dce"),
+        "six": (4, ""),
+        "noise": (5, ""),
+        "gate": (10, "fold dce cse"),
+    }
+
+
+@exercise("u01.why_refuse", unit=1, points=3, kind="explain")
+def why_refuse() -> Rubric:
+    """`decides` returns x or -x, as the sum of x wants it. Why can a recording not hold this `if`?
+    Why may Dynamo go on where `torch.export` has to give up? And what does going on cost? Two to
+    five sentences.
+    """
+    return Rubric(
+        criteria=(
+            "1 point: a recording runs the function once, on values that have no numbers yet, so "
+            "the question has no answer (and with numbers it would hold one of the branches, right "
+            "for some inputs only). 1 point: Dynamo works inside a running Python: it ends the "
+            "graph, lets Python ask the real number, and records the branch that is taken; export "
+            "has to hand over one whole program that is right for every input, with no Python "
+            "beside it. 1 point: a cost, such as: no optimization reaches over the break, the "
+            "values go back to Python between the graphs, Python must be there when the model "
+            "runs, each branch is compiled when it is first taken."
+        ),
+        samples=(
+            Sample(
+                3,
+                "While it is recorded, x has a type but no numbers, so nobody can say whether the "
+                "sum is positive, and a recording follows one path only. Dynamo stops the graph "
+                "after the comparison, gives the real number back to Python and records the "
+                "branch that Python takes; torch.export must deliver one program for all inputs "
+                "that also runs without Python, so it has to refuse. The price is two graphs: sum "
+                "and negation can never be fused, and each call goes through Python in between.",
+            ),
+            Sample(
+                2,
+                "The condition depends on the values of x, and a tracer only sees placeholders, so "
+                "it does not know which branch to write down. Dynamo breaks the graph there and "
+                "lets the interpreter decide, which an exported file cannot do because it has no "
+                "interpreter.",
+            ),
+            Sample(
+                1,
+                "At the time of recording the sum has no value yet, so the `if` cannot be "
+                "evaluated. Dynamo is simply the newer tool and supports more of Python than "
+                "torch.export.",
+            ),
+        ),
+    )
+
+
+@exercise("u01.wrong_line", unit=1, points=2, kind="evidence", further=True)
 def wrong_line() -> str:
     """Which line makes the result wrong?
 
@@ -140,17 +209,16 @@ def redundant(
     """What need not run for every image: a dict from the result of a line to the reason.
 
     `lines` is a program as an ONNX file has it, in order; each line is (result, op, operands), all
-    of them names. A name that is neither in `inputs` nor the result of a line is a trained weight,
-    the same for every image. So are all sizes. The reasons, of which the first that holds counts:
+    of them names. A name that is neither in `inputs` nor the result of a line is a trained weight.
+    Weights are the same for every image, and so are all sizes. The first reason that holds counts:
 
-    - "fixed": no data get from an input to this line. Constants and weights are no inputs. Two
-      operations read only the type of an operand, and through a type come no data: `Shape` (its one
-      operand) and `CastLike` (its second operand).
+    - "fixed": no data get from an input to this line. Two operations read only the type of an
+      operand, and through a type come no data: `Shape` (its one operand) and `CastLike` (its
+      second operand).
     - "copy": the operation is `Identity`.
-    - "absorbed": a `BatchNormalization` that fits into the weights of a convolution. Its first
-      operand is the result of a `Conv`; no other line reads that result, not even its type, and it
-      is not in `outputs`. Apart from the first operand of each, all operands of the two lines are
-      fixed or weights.
+    - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
+      line reads, not even its type, and that is not in `outputs`. Apart from the first operand of
+      each, all operands of the two lines are fixed or weights.
 
     Lines without a reason are not in the dict.
 
@@ -177,12 +245,62 @@ def redundant(
     return reasons
 
 
-@exercise("u01.limit", unit=1, points=1, kind="number")
+@exercise("u01.limit", unit=1, points=1, kind="number", further=True)
 def limit() -> float:
     """FLOP per byte of a product of f32[128,k] and f32[k,512], for k without end.
 
     A multiply-add is two FLOP; each of the three matrices crosses the memory bus once. The longer k
-    is, the higher the intensity, and yet it never gets above one number: which one, to three
-    digits?
+    is, the higher the intensity, and yet it never gets above one number. Which one? Three
+    significant digits are asked for, give or take one in the last.
     """
     return 2 * 128 * 512 / (4 * (128 + 512))
+
+
+@exercise("u01.boundaries", unit=1, points=2, kind="evidence", further=True)
+def boundaries() -> dict[str, str]:
+    """Which form of the product is the first to settle order, layout and shape?
+
+    The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for
+    "tinygrad". Each value is the name of a form as the two steppers have it, the first form of that
+    compiler of which this can be said:
+
+    - order: it says which of the 1,024 multiplications comes first, because loops stand one inside
+      the other, or operations one after the other.
+    - layout: it says where in memory an element of the weight w lies, by an offset or by how w is
+      packed. `x1[k, n]` names an element, and the place is still open.
+    - shape: nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64.
+    """
+    return {
+        "ours order": "loops",
+        "ours layout": "scheduled loops",
+        "ours shape": "LLVM IR",
+        "tinygrad order": "linear",
+        "tinygrad layout": "kernel",
+        "tinygrad shape": "kernel",
+    }
+
+
+@exercise("u01.llvm", unit=1, points=2, kind="evidence", further=True)
+def llvm() -> dict[str, str]:
+    """What corresponds to LLVM and clang in an ML compiler, and which of the sentences are false?
+
+    The answer is a dict from each number of the left table, "1" to "12", to the letter of its
+    counterpart in the right table. No letter is used twice; two of them are nobody's counterpart.
+    One more key, "false", has the letters of the sentences below the tables that are false, in any
+    order.
+    """
+    return {
+        "1": "F",
+        "2": "J",
+        "3": "B",
+        "4": "L",
+        "5": "H",
+        "6": "N",
+        "7": "D",
+        "8": "A",
+        "9": "M",
+        "10": "E",
+        "11": "C",
+        "12": "I",
+        "false": "QRTU",
+    }

@@ -1,4 +1,5 @@
-"""StableHLO for unit 1, written by torch-mlir 20261001 with torch 2.13.0.
+"""What other compilers wrote for unit 1: StableHLO by torch-mlir 20261001 with torch 2.13.0, and the
+forms of a product by tinygrad 0.14.0.
 
 torch-mlir is 80 MB to download and 270 MB on the disk, so it is no part of the everyday set-up. This
 is what it printed; where it is installed, the notebook and tests/units/test_u01.py show that it still does:
@@ -73,3 +74,81 @@ CHANGED_HEAD = """module {
   }
 }
 """
+
+# A product of f32[4,16] and f32[16,16] in tinygrad 0.14.0, its optimizations off: see forms.py.
+TINYGRAD = {
+    "tensors": """%0 = BUFFER(64) : (64,)
+%1 = RESHAPE(%0, (4, 16)) : (4, 16)
+%2 = RESHAPE(%1, (4, 1, 16)) : (4, 1, 16)
+%3 = BUFFER(256) : (256,)
+%4 = RESHAPE(%3, (16, 16)) : (16, 16)
+%5 = RESHAPE(%4, (1, 16, 16)) : (1, 16, 16)
+%6 = PERMUTE(%5, (0, 2, 1)) : (1, 16, 16)
+%7 = MUL(%2, %6) : (4, 16, 16)
+%8 = PERMUTE(%7, (2, 0, 1)) : (16, 4, 16)
+%9 = REDUCE(%8, (Ops.ADD, 1)) : (4, 16)
+""",
+    "kernel": """c1 = UOp(Ops.PARAM, dtypes.float, (UOp.const(64, dtypes.weakint),), ParamArg(0, dtypes.float, device='PYTHON'))
+c3 = UOp.range(4, 1, AxisType.WEAK)
+c5 = c3*UOp.const(16, dtypes.weakint)
+c6 = UOp.range(16, 2, AxisType.WEAK)
+c9 = UOp(Ops.PARAM, dtypes.float, (UOp.const(64, dtypes.weakint),), ParamArg(1, dtypes.float, device='PYTHON'))
+c10 = UOp.range(16, 0, AxisType.REDUCE)
+c14 = UOp(Ops.PARAM, dtypes.float, (UOp.const(256, dtypes.weakint),), ParamArg(2, dtypes.float, device='PYTHON'))
+c18 = c9.index((c5+c10))*c14.index((c10*UOp.const(16, dtypes.weakint)+c6))
+c19 = c18.reduce(c10, arg=(Ops.ADD, 0))
+c21 = c1.index((c5+c6)).store(c19).end(c3, c6)
+ast = c21.sink(arg=KernelInfo(name='test', axis_types=(), dont_use_locals=False, applied_opts=(), opts_to_apply=(), estimates=None, beam=0))
+""",
+    "linear": """%0 = PARAM(64, argument 0)
+%1 = PARAM(64, argument 1)
+%2 = PARAM(256, argument 2)
+%3 = BUFFER(1)
+%4 = RANGE(4, loop 1 weak)
+%5 = SHL(%4, 4)
+%6 = RANGE(16, %4, loop 2 weak)
+%7 = AFTER(%3, %4, %6)
+%8 = INDEX(%7, 0)
+%9 = STORE(%8, 0)
+%10 = RANGE(16, %6, loop 0 reduce)
+%11 = ADD(%5, %10)
+%12 = INDEX(%1, %11)
+%13 = LOAD(%12)
+%14 = SHL(%10, 4)
+%15 = ADD(%14, %6)
+%16 = INDEX(%2, %15)
+%17 = LOAD(%16)
+%18 = AFTER(%3, %9, %10)
+%19 = INDEX(%18, 0)
+%20 = LOAD(%19)
+%21 = MUL(%13, %17)
+%22 = ADD(%20, %21)
+%23 = STORE(%19, %22)
+%24 = END(%23, %10)
+%25 = AFTER(%3, %24)
+%26 = INDEX(%25, 0)
+%27 = LOAD(%26)
+%28 = ADD(%5, %6)
+%29 = INDEX(%0, %28)
+%30 = STORE(%29, %27)
+%31 = END(%30, %6)
+%32 = END(%31, %4)
+%33 = SINK(%32)
+""",
+    "source": """void r_4_16_16(float* restrict data0_64, float* restrict data1_64, float* restrict data2_256) {
+  float buf0[1];
+  for (int Lidx1 = 0; Lidx1 < 4; Lidx1++) {
+    int alu0 = (Lidx1<<4);
+    for (int Lidx2 = 0; Lidx2 < 16; Lidx2++) {
+      *(buf0+0) = 0.0f;
+      for (int Ridx0 = 0; Ridx0 < 16; Ridx0++) {
+        float val0 = (*(data1_64+(alu0+Ridx0)));
+        float val1 = (*(data2_256+((Ridx0<<4)+Lidx2)));
+        *(buf0+0) = ((*(buf0+0))+(val0*val1));
+      }
+      *(data0_64+(alu0+Lidx2)) = (*(buf0+0));
+    }
+  }
+}
+""",
+}

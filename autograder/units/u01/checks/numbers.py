@@ -99,10 +99,11 @@ def value_name(got: Any) -> str:
 
 PER_BYTE = "FLOP per byte of a product"
 TWO_FLOP = "A multiply-add is two FLOP; each of the three matrices crosses the memory bus once"
-DIGITS = "yet it never gets above one number: which one, to three digits?"
+DIGITS = "Three significant digits are asked for, give or take one in the last"
+ABOVE = "The longer k is, the higher the intensity, and yet it never gets above one number"
 
 
-@checks("u01.limit", spec=[PER_BYTE, TWO_FLOP, DIGITS])
+@checks("u01.limit", spec=[PER_BYTE, TWO_FLOP, ABOVE, DIGITS])
 def is_the_limit(limit):
     """The number that the intensity never reaches."""
     got = a_number(limit(), unit="FLOP/byte")

@@ -9,19 +9,23 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 
 _NO_MORE = "no more and no fewer"
-_SIDE = "A number may stand on either side: `2.0 - x` is a sub, not a neg and an add"
+_SIDE = "Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add"
+_STANDS = "Operands stand as in the source"
+_REFLECTED = "`2.0 + x` is add(2.0, x)"
 _TWICE = "what is computed twice is there twice"
 _ORDER = "in the order in which Python performs them"
 _UNREAD = "what nobody reads is there"
-_KNOWS = "It uses + - * / and the sign - on its parameters, and what Python knows besides"
+_KNOWS = "It uses + - * / and the sign - on its parameters, and whatever else Python has"
 _ONE = "It returns one value or a tuple of values"
 
 # (source, number of parameters, rows, what it returns, words of the specification)
 RECORDINGS: list[tuple[str, int, list[str], list[str], str]] = [
     ("lambda x, y: x + y", 2, ["add x y"], ["#0"], _NO_MORE),
+    ("lambda x, y: y + x", 2, ["add y x"], ["#0"], _STANDS),
     ("lambda x, y: (y - x) / -y", 2, ["sub y x", "neg y", "div #0 #1"], ["#2"], _ORDER),
     ("lambda x: x - 2.0", 1, ["sub x 2.0"], ["#0"], _SIDE),
     ("lambda x: 2.0 - x", 1, ["sub 2.0 x"], ["#0"], _SIDE),
+    ("lambda x: 2.0 + x", 1, ["add 2.0 x"], ["#0"], _REFLECTED),
     ("lambda x: 1.0 / (3.0 * x)", 1, ["mul 3.0 x", "div 1.0 #0"], ["#1"], _SIDE),
     ("lambda x: x / 4.0 + 1.0 * x", 1,
      ["div x 4.0", "mul 1.0 x", "add #0 #1"], ["#2"], _SIDE),
@@ -62,17 +66,17 @@ def rows_of(graph: Graph) -> tuple[list[str], list[str]]:
     return rows, [names[node] for node in graph.outputs]
 
 
-_WEIGHTS = "Constants and weights are no inputs"
-_SIZES = "So are all sizes"
+_WEIGHTS = "Weights are the same for every image"
+_SIZES = "and so are all sizes"
 _REASON = "What need not run for every image: a dict from the result of a line to the reason"
 _LINES = "`lines` is a program as an ONNX file has it, in order"
 _NONE = "Lines without a reason are not in the dict"
 _FIXED = "no data get from an input to this line"
 _TYPE = "Two operations read only the type of an operand"
 _COPY = "the operation is `Identity`"
-_ABSORBED = "Its first operand is the result of a `Conv`; no other line reads that result"
+_ABSORBED = "whose first operand is the result of a `Conv` that no other line reads"
 _OTHERS = "Apart from the first operand of each, all operands of the two lines are"
-_FIRST = "of which the first that holds counts"
+_FIRST = "The first reason that holds counts"
 _NORM = ["s", "o", "m", "v"]  # trained
 
 Line = tuple[str, str, list[str]]

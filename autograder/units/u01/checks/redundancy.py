@@ -11,8 +11,8 @@ from autograder.units.u01.checks.programs import PROGRAMS
 REASONS = "What need not run for every image: a dict from the result of a line to the reason"
 LINES = "`lines` is a program as an ONNX file has it, in order; each line is (result, op, operands)"
 NAMES = "A name that is neither in `inputs` nor the result of a line is a trained weight"
-OUTPUTS = "and it is not in `outputs`"
-ABSORBED = "a `BatchNormalization` that fits into the weights of a convolution"
+OUTPUTS = "and that is not in `outputs`"
+ABSORBED = "a `BatchNormalization` whose first operand is the result of a `Conv`"
 COPY = "the operation is `Identity`"
 
 

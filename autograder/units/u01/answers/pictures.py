@@ -1,0 +1,110 @@
+"""Pictures and counts of ONNX files for the notebook.
+
+    lines_of(model)  ->  [("conv2d", "Conv", ["x", "conv1.weight", "conv2d_bias"]), ...]
+
+Next room: captures.py.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from course_lib.draw.base.legend import legend_row
+from course_lib.draw.base.picture import Picture, framed
+from course_lib.draw.base.svg import drawing, label, tag
+from course_lib.draw.graphs.boxes import draw_scene, lay_out
+from course_lib.draw.graphs.scene import Item, Scene
+from course_lib.draw.plots.table import table
+
+Line = tuple[str, str, Sequence[str]]
+SHAPES = {"Conv": "contraction", "Shape": "movement", "Expand": "movement", "Constant": "constant"}
+
+
+def lines_of(model: Any) -> list[Line]:
+    """(result, operation, operands) for each node of an ONNX file."""
+    return [(node.output[0], node.op_type, list(node.input)) for node in model.graph.node]
+
+
+def ends_of(model: Any) -> tuple[list[str], list[str]]:
+    """The names of the inputs, without the weights, and of the outputs."""
+    weights = {tensor.name for tensor in model.graph.initializer}
+    inputs = [value.name for value in model.graph.input if value.name not in weights]
+    return inputs, [value.name for value in model.graph.output]
+
+
+def by_operation(program: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:
+    """How many nodes of each operation have which reason."""
+    kinds = Counter((operation, reasons.get(result, "runs")) for result, operation, _ in program)
+    names = ["fixed", "copy", "absorbed", "runs"]
+    operations = dict.fromkeys(operation for _, operation, _ in program)
+    rows: list[Any] = [[o, *(kinds[o, kind] or None for kind in names)] for o in operations]
+    rows.append(["all", *(sum(n for (_, k), n in kinds.items() if k == kind) for kind in names)])
+    return table(rows, ["operation", *names], title=title)
+
+
+def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:
+    """Lines of an ONNX file as a picture; what has a reason is marked as removed."""
+    names = list(dict.fromkeys(["x", *(result for result, _, _ in lines)]))
+    items = [Item("input", "x")]
+    for result, operation, _ in lines:
+        why = reasons.get(result, "")
+        shape, state = SHAPES.get(operation, "elementwise"), "removed" if why else ""
+        items.append(Item(shape, operation, (why,) if why else (), state=state))
+    edges = [
+        (names.index(o), names.index(r)) for r, _, operands in lines for o in operands if o in names
+    ]
+    seen = Scene(items, edges, [])
+    layout = lay_out(seen)
+    wide = max(layout.width, 480.0)
+    signs, high = legend_row(14, 44, wide, {i.shape for i in items}, {"removed"})
+    place = f"translate(14,{60 + high})"
+    body = [
+        label(14, 24, title, "cl-h"),
+        *signs,
+        tag("g", *draw_scene(seen, layout), transform=place),
+    ]
+    text = "\n".join(
+        f"{'−' if r in reasons else ' '} {r} = {o}({', '.join(p)})" for r, o, p in lines
+    )
+    words = f"{len(reasons.keys() & set(names))} of {len(lines)} lines need not run"
+    svg = drawing(title, words, wide + 28, layout.height + high + 74, body)
+    return framed(title, svg, f"{title}\n{text}\n")
+
+
+def runtime_leaves(model: Any) -> Counter[str]:
+    """The operations that onnxruntime keeps after its *basic* optimizations of this file."""
+    import onnx
+    import onnxruntime as ort
+
+    with tempfile.TemporaryDirectory() as folder:
+        options = ort.SessionOptions()
+        options.log_severity_level = 4
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        options.optimized_model_filepath = str(Path(folder) / "basic.onnx")
+        data = model.SerializeToString()
+        ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        left = onnx.load(options.optimized_model_filepath)
+    return Counter(node.op_type for node in left.graph.node)
+
+
+def steps_of(function: Callable[..., Any], *arguments: Any) -> int:
+    """How many lines of Python run in a call: the same number on every machine."""
+    count = 0
+
+    def on_line(frame: Any, event: str, _: Any) -> Any:
+        nonlocal count
+        count += event == "line"
+        return on_line
+
+    before = sys.gettrace()
+    sys.settrace(on_line)
+    try:
+        function(*arguments)
+    finally:
+        sys.settrace(before)
+    return count

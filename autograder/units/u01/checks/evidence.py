@@ -1,0 +1,321 @@
+"""Checks of unit 1 for answers that are read off graphs, forms and tables.
+
+Each part of an answer has a seal of its own, so that feedback can say which part is wrong. Next
+room: numbers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.properties import sealed
+
+# ── u01.fx ──
+
+PAIRS = 'A dict with a pair for each of "simple", "twice", "spare", "six", "noise" and "gate"'
+COUNT = "how many nodes the graph has as recorded"
+ALL_NODES = "Inputs, weights and the output are nodes, too"
+SHORTEN = "Which passes shorten the graphs that torch.fx records of the six programs?"
+FORM = 'the passes that take nodes away from it, such as {"mine": (7, "fold dce")}, or "" for none'
+ALONE = "Each pass is asked alone, about the graph as recorded, and the result stays what it was"
+FOLD = "fold computes when the program is compiled what needs no input"
+DCE = "dce drops what no output needs"
+CSE = "cse computes once what the graph computes twice from the same operands"
+PASSES = ("fold", "dce", "cse")
+
+# the nodes, the passes
+_FX = {
+    "simple": ("28428036fcd9", "809bba52dd85"),
+    "twice": ("0b1962240827", "4db9ff0122f6"),
+    "spare": ("027a86520c33", "db39e6f3447d"),
+    "six": ("758f9ce53caa", "bfeb98cc74a2"),
+    "noise": ("b34221243920", "a58fe45e8cb0"),
+    "gate": ("e99ba0693a52", "ea2b165c1fd4"),
+}
+# (program, pass): what somebody may have thought who names it, or leaves it out
+_WHY = {
+    (
+        "simple",
+        "cse",
+    ): "`a` is read twice, and computed once: there is no second node that computes it.",
+    ("simple", "fold"): "Every operation of `simple` needs x.",
+    ("twice", "cse"): "Two nodes of `twice` have the same operation and the same operands.",
+    ("spare", "dce"): "torch.fx writes down what Python performs, read or not: look at num_users.",
+    ("six", "fold"): "Python has multiplied 2.0 by 3.0 before torch.fx saw it: print the graph.",
+    (
+        "noise",
+        "cse",
+    ): "Two calls of rand_like give two sets of numbers; one call for both changes the result.",
+    (
+        "gate",
+        "fold",
+    ): "A parameter is no input: what is made of weights and constants only can be computed early.",
+    ("gate", "dce"): "Who reads the tanh?",
+    ("gate", "cse"): "The module `fc` is called twice with the same operand.",
+}
+_RULES = {"fold": FOLD, "dce": DCE, "cse": CSE}
+
+
+@checks("u01.fx", spec=[PAIRS, FORM])
+def has_six_pairs(fx):
+    """A pair of a number and a text for each of the six."""
+    pairs(fx())
+    return "six pairs"
+
+
+@checks("u01.fx", spec=[COUNT, ALL_NODES])
+def counts_the_nodes(fx):
+    """The number of nodes of each graph, as torch.fx lists them."""
+    for name, (count, _) in pairs(fx()).items():
+        try:
+            sealed("u01.fx", f"{name}={count}", _FX[name][0])
+        except Wrong:
+            raise Wrong(
+                f"The graph of {name} has another number of nodes. Print it, count its lines "
+                "and the `return`.",
+                got=f"{count} nodes",
+                spec=ALL_NODES,
+            ) from None
+    return "six counts"
+
+
+@checks("u01.fx", spec=[SHORTEN, ALONE, FOLD, DCE, CSE])
+def knows_which_passes_apply(fx):
+    """The passes that shorten each graph."""
+    for name, (_, passes) in pairs(fx()).items():
+        try:
+            sealed("u01.fx", f"{name}: {' '.join(sorted(passes))}", _FX[name][1])
+        except Wrong:
+            raise _not_these(name, passes) from None
+    return "which pass applies where"
+
+
+def _not_these(name: str, passes: set[str]) -> Wrong:
+    """Said with a reason, where one pass more or less would be right."""
+    said = " ".join(sorted(passes)) or "none"
+    for one in PASSES:
+        other = passes ^ {one}
+        try:
+            sealed("u01.fx", f"{name}: {' '.join(sorted(other))}", _FX[name][1])
+        except Wrong:
+            continue
+        why = _WHY.get((name, one), "")
+        return Wrong(f"Of {name}: ask again about {one}. {why}".strip(), got=said, spec=_RULES[one])
+    return Wrong(f"These are not the passes that shorten {name}.", got=said, spec=ALONE)
+
+
+def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
+    """The answer, checked for its form; the passes as a set."""
+    if not isinstance(got, Mapping) or set(got) != set(_FX):
+        raise Wrong(
+            f"The answer is a dict with the keys {', '.join(_FX)}.", got=repr(got)[:200], spec=PAIRS
+        )
+    found = {}
+    for name, pair in got.items():
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise Wrong(
+                f"For {name}, the answer has a number of nodes and a text.",
+                got=repr(pair)[:200],
+                spec=FORM,
+            )
+        count, text = pair
+        whole = isinstance(count, (int, np.integer)) and not isinstance(count, (bool, np.bool_))
+        words = str(text).replace(",", " ").split()
+        if not whole or not isinstance(text, str) or not set(words) <= set(PASSES):
+            raise Wrong(
+                f"For {name}, the answer has a number of nodes, and the names of passes.",
+                got=repr(pair)[:200],
+                spec=FORM,
+            )
+        found[name] = int(count), set(words)
+    return found
+
+
+# ── u01.boundaries ──
+
+FIRST = "the first form of that compiler of which this can be said"
+SETTLES = "Which form of the product is the first to settle order, layout and shape?"
+SIX = (
+    'The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for'
+)
+ORDER = "it says which of the 1,024 multiplications comes first, because loops stand one inside"
+LAYOUT = (
+    "it says where in memory an element of the weight w lies, by an offset or by how w is packed"
+)
+OPEN = "`x1[k, n]` names an element, and the place is still open"
+SHAPE = "nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64"
+FORMS = {
+    "ours": (
+        "torch.export",
+        "graph",
+        "loops",
+        "scheduled loops",
+        "LLVM IR",
+        "LLVM IR, optimized",
+        "assembly",
+    ),
+    "tinygrad": ("tensors", "kernel", "linear", "source"),
+}
+_QUESTIONS = {"order": ORDER, "layout": LAYOUT, "shape": SHAPE}
+_BOUNDARIES = {
+    "ours order": "6be7a53b5705",
+    "ours layout": "35f5d1c63b99",
+    "ours shape": "b67aaf1ade9f",
+    "tinygrad order": "28716f784b73",
+    "tinygrad layout": "88d813edaf63",
+    "tinygrad shape": "9a9fa2884794",
+}
+_EARLIER = {
+    "ours layout": "Where an index stands, the place is open; look for the form that packs w.",
+    "ours shape": "Its buffers still have types such as f32[4,16].",
+    "tinygrad order": "Its ranges are three values; none of them stands inside another.",
+}
+
+
+@checks("u01.boundaries", spec=[SIX, FIRST])
+def names_six_forms(boundaries):
+    """Six names of forms."""
+    six_forms(boundaries())
+    return "six forms"
+
+
+@checks("u01.boundaries", spec=[SETTLES, FIRST, ORDER, LAYOUT, OPEN, SHAPE])
+def are_the_first_forms(boundaries):
+    """The first form that settles it."""
+    for key, name in six_forms(boundaries()).items():
+        try:
+            sealed("u01.boundaries", f"{key}: {name}", _BOUNDARIES[key])
+        except Wrong:
+            compiler, question = key.split()
+            raise Wrong(
+                f"{key}: {_too(compiler, key, name)}", got=name, spec=_QUESTIONS[question]
+            ) from None
+    return "all six"
+
+
+def _too(compiler: str, key: str, name: str) -> str:
+    """Is the right form earlier or later?"""
+    forms = FORMS[compiler]
+    for other in forms[: forms.index(name)]:
+        try:
+            sealed("u01.boundaries", f"{key}: {other}", _BOUNDARIES[key])
+        except Wrong:
+            continue
+        return f"this holds of {name}, and it is not the first form of which it does."
+    return f"this does not yet hold of {name}. {_EARLIER.get(key, '')}".strip()
+
+
+def six_forms(got: Any) -> dict[str, str]:
+    """The answer, checked for its form; the case of letters does not count."""
+    if not isinstance(got, Mapping) or set(got) != set(_BOUNDARIES):
+        raise Wrong(
+            f"The answer is a dict with the keys {', '.join(_BOUNDARIES)}.",
+            got=repr(got)[:200],
+            spec=SIX,
+        )
+    found = {}
+    for key in _BOUNDARIES:
+        forms = {form.lower(): form for form in FORMS[key.split()[0]]}
+        said = str(got[key]).strip().lower()
+        if said not in forms:
+            raise Wrong(
+                f"{key} is one of: {'; '.join(forms.values())}.",
+                got=repr(got[key])[:200],
+                spec=FIRST,
+            )
+        found[key] = forms[said]
+    return found
+
+
+# ── u01.llvm ──
+
+COUNTERPART = (
+    'a dict from each number of the left table, "1" to "12", to the letter of its counterpart'
+)
+TWICE = "No letter is used twice; two of them are nobody's counterpart"
+FALSE = 'One more key, "false", has the letters of the sentences below the tables that are false'
+CORRESPONDS = (
+    "What corresponds to LLVM and clang in an ML compiler, and which of the sentences are false?"
+)
+_LLVM = {
+    "1": "771ef4f24538",
+    "2": "465ae0514247",
+    "3": "6e61f8335118",
+    "4": "caf3f61dcc9d",
+    "5": "4494f5d9b0c0",
+    "6": "d6b268c52c1b",
+    "7": "6d332610e2df",
+    "8": "b57b2da9870e",
+    "9": "e67ec0dd4cdc",
+    "10": "683a27f465e9",
+    "11": "915288981288",
+    "12": "46db8efde50e",
+    "false": "877794e00cbd",
+}
+
+
+@checks("u01.llvm", spec=[COUNTERPART, TWICE, FALSE])
+def fills_the_table(llvm):
+    """A letter for each number, each once, and letters of sentences."""
+    letters(llvm())
+    return "thirteen entries"
+
+
+@checks("u01.llvm", spec=[CORRESPONDS, COUNTERPART, FALSE])
+def is_the_right_table(llvm):
+    """The counterparts, and the false sentences."""
+    found = letters(llvm())
+    wrong = [key for key in _LLVM if not _right(key, found[key])]
+    if wrong == ["false"]:
+        raise Wrong(
+            "The table is right. Of the sentences, another set is false: read each with a program "
+            "in mind on which it would fail.",
+            got=found["false"] or "none",
+            spec=FALSE,
+        )
+    if wrong:
+        rows = ", ".join(key for key in wrong if key != "false")
+        raise Wrong(
+            f"Not the counterpart, in these rows: {rows}.",
+            got=", ".join(f"{key} {found[key]}" for key in wrong),
+            spec=COUNTERPART,
+        )
+    return "twelve rows and the sentences"
+
+
+def _right(key: str, value: str) -> bool:
+    try:
+        sealed("u01.llvm", f"{key}: {value}", _LLVM[key])
+    except Wrong:
+        return False
+    return True
+
+
+def letters(got: Any) -> dict[str, str]:
+    """The answer, checked for its form; the letters of the false sentences in order."""
+    if not isinstance(got, Mapping) or {str(key) for key in got} != set(_LLVM):
+        raise Wrong(
+            'The answer is a dict with the keys "1" to "12" and "false".',
+            got=repr(got)[:200],
+            spec=COUNTERPART,
+        )
+    found = {}
+    for key, value in got.items():
+        said = "".join(value) if isinstance(value, (list, tuple, set)) else str(value)
+        known = "OPQRSTUV" if str(key) == "false" else "ABCDEFGHIJKLMN"
+        kept = sorted(letter for letter in said.upper() if letter.isalpha())
+        if not set(kept) <= set(known) or (str(key) != "false" and len(kept) != 1):
+            raise Wrong(
+                f"{key}: letters of {known[0]} to {known[-1]}" + ", one." * (known[0] == "A"),
+                got=repr(value)[:200],
+                spec=FALSE if str(key) == "false" else COUNTERPART,
+            )
+        found[str(key)] = "".join(kept)
+    rows = [found[key] for key in found if key != "false"]
+    if len(set(rows)) < len(rows):
+        raise Wrong("A letter stands in two rows.", got=", ".join(rows), spec=TWICE)
+    return found
