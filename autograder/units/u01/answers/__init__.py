@@ -250,8 +250,8 @@ def limit() -> float:
     """FLOP per byte of a product of f32[128,k] and f32[k,512], for k without end.
 
     A multiply-add is two FLOP; each of the three matrices crosses the memory bus once. The longer k
-    is, the higher the intensity, and yet it never gets above one number. Which one? Three
-    significant digits are asked for, give or take one in the last.
+    is, the higher the intensity, and yet it never gets above one number. Answer with that number,
+    to three digits, give or take one in the last.
     """
     return 2 * 128 * 512 / (4 * (128 + 512))
 

@@ -9,6 +9,7 @@ Next room: tools.py, who refuses which program.
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from importlib.util import find_spec
 from typing import Any
@@ -64,7 +65,11 @@ def tinygrads() -> tuple[dict[str, str], str]:
     on which of the two it is."""
     if find_spec("tinygrad") is None:
         return dict(TINYGRAD), "recorded with tinygrad 0.14.0"
-    made, right = _made_by_tinygrad(), _run_by_tinygrad()
+    limit = sys.getrecursionlimit()  # importing tinygrad raises it, for everything in the process
+    try:
+        made, right = _made_by_tinygrad(), _run_by_tinygrad()
+    finally:
+        sys.setrecursionlimit(limit)
     same = "the same as" if made == TINYGRAD else "not the same as"
     agrees = "agrees" if right else "does not agree"
     return made, f"made just now, {same} the recording; its interpreter {agrees} with numpy"
@@ -75,7 +80,6 @@ def _made_by_tinygrad() -> dict[str, str]:
 
     Its device is "PYTHON", an interpreter, so that no C compiler is needed to run the product.
     """
-    os.environ.setdefault("DEV", "PYTHON")
     os.environ.setdefault("CACHELEVEL", "0")  # no file in the home directory
     from tinygrad.codegen import to_program
     from tinygrad.device import Compiler
@@ -91,7 +95,7 @@ def _made_by_tinygrad() -> dict[str, str]:
             CStyleLanguage.__init__(self, Target.parse("CPU:CLANG:x86_64,znver2"))
             self.compiler = Compiler()
 
-    x, w = Tensor.empty(4, 16), Tensor.empty(16, 16)
+    x, w = Tensor.empty(4, 16, device="PYTHON"), Tensor.empty(16, 16, device="PYTHON")
     product = x @ w
     tensors = _listed(product.uop.toposort(), shapes=True)
     kernel = product.schedule_linear().src[-1].src[0]
@@ -140,4 +144,5 @@ def _run_by_tinygrad() -> bool:
 
     both = np.random.default_rng(0).standard_normal((20, 16)).astype(np.float32)
     x, w = both[:4], both[4:]
-    return np.allclose((Tensor(x) @ Tensor(w)).numpy(), x @ w, atol=1e-5)
+    product = Tensor(x, device="PYTHON") @ Tensor(w, device="PYTHON")
+    return np.allclose(product.numpy(), x @ w, atol=1e-5)

@@ -99,7 +99,7 @@ def value_name(got: Any) -> str:
 
 PER_BYTE = "FLOP per byte of a product"
 TWO_FLOP = "A multiply-add is two FLOP; each of the three matrices crosses the memory bus once"
-DIGITS = "Three significant digits are asked for, give or take one in the last"
+DIGITS = "Answer with that number, to three digits, give or take one in the last"
 ABOVE = "The longer k is, the higher the intensity, and yet it never gets above one number"
 
 
