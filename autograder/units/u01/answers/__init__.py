@@ -148,8 +148,8 @@ def fx() -> dict[str, tuple[int, str]]:
 
 @exercise("u01.why_refuse", unit=1, points=3, kind="explain")
 def why_refuse() -> Rubric:
-    """`decides` returns x or -x, as the sum of x wants it. Why can a recording not hold this `if`?
-    Why may Dynamo go on where `torch.export` has to give up? And what does going on cost? Two to
+    """`decides` returns x or -x, depending on the sum of x. Why can a recording not hold this `if`?
+    Why may Dynamo go on where `torch.export` has to give up, and what does going on cost? Two to
     five sentences.
     """
     return Rubric(
