@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import re
 from numbers import Real
+from typing import Any
 
 from autograder.soundness.verdicts import is_full, verdict_of
 from course_lib.exercises import Slot
@@ -32,24 +33,39 @@ def precision_problems(entry: Slot) -> list[str]:
     text = " ".join(entry.doc.split())
     if not any(form.search(text) for form in (WITHIN, DIGITS, EXACTLY)):
         return [f"its text does not say how exact the number must be: {HOW}"]
-    value = None if entry.signature.parameters else entry.reference()
-    if not isinstance(value, Real) or not value or isinstance(value, bool):
-        return []  # it depends on what it is asked about, or is more than one number
-    enough, too_far = bounds(text, float(value))
-    problems = [
-        f"{number:.6g} is refused, and the text says that it is near enough"
-        for number in enough
-        if not is_full(verdict_of(entry, lambda n=number: n))
-    ]
-    return problems + [
-        f"{number:.6g} is accepted, and the text says that it is too far off"
-        for number in too_far
-        if is_full(verdict_of(entry, lambda n=number: n))
-    ]
+    tried = [(_Off(entry, text, far, k), far) for far in (False, True) for k in range(2)]
+    problems = []
+    for answer, far in tried:
+        passes = is_full(verdict_of(entry, answer, shrink=False))
+        if answer.is_one_number and passes == far:
+            said = "accepted" if passes else "refused"
+            limit = "too far off" if far else "near enough"
+            where = f"{answer.got:.6g} where {answer.right:.6g} is right"
+            problems.append(f"{where} is {said}, and the text says that it is {limit}")
+    return problems
+
+
+class _Off:
+    """Our answer, off by what the text allows or by more; `k` says to which side."""
+
+    is_one_number = True
+    got = right = math.nan  # of the latest call
+
+    def __init__(self, entry: Slot, text: str, far: bool, k: int):
+        self.entry, self.text, self.far, self.k = entry, text, far, k
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        right = self.entry.reference(*args, **kwargs)
+        if isinstance(right, bool) or not isinstance(right, Real):
+            self.is_one_number = False
+            return right
+        self.right = float(right)
+        self.got = bounds(self.text, self.right)[self.far][self.k]
+        return self.got
 
 
 def bounds(text: str, value: float) -> tuple[list[float], list[float]]:
-    """Numbers that are near enough by what the text says, and numbers that are not."""
+    """Two numbers that are near enough by what the text says, and two that are not."""
     if found := WITHIN.search(text):
         off = float(found[1]) / 100
         near, far = (0.95 * off, -0.95 * off), (1.5 * off, -1.5 * off)
@@ -57,6 +73,6 @@ def bounds(text: str, value: float) -> tuple[list[float], list[float]]:
     step = 1.0
     if found := DIGITS.search(text):
         digits = WORDS[found[1]]
-        step = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 2)
+        step = 10.0 ** (math.floor(math.log10(abs(value or 1.0))) - digits + 2)
         value = float(f"{value:.{digits}g}")
-    return [value], [value + step, value - step]
+    return [value, value], [value + step, value - step]

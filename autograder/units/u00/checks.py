@@ -28,10 +28,10 @@ for exercise, words in GIVEN:
     background(exercise, words, because="what is given")
 
 LAYERS = {
-    (1, 784, 512): "258cddd260f9",
-    (64, 784, 512): "3eb728b37fb6",
+    (1, 784, 512): "ebec17737c72",
+    (64, 784, 512): "88af7d67ea21",
     (3, 2, 5): "5362229cfbb1",
-    (2, 7, 1): "802a1d7f9b8f",
+    (2, 7, 1): "5ba3a547b411",
 }
 
 
@@ -46,7 +46,7 @@ def is_the_intensity(intensity):
     for sizes, seal in LAYERS.items():
         got = a_number(intensity(*sizes), unit="FLOP/byte")
         try:
-            sealed("u00.intensity", got, seal, digits=4)
+            sealed("u00.intensity", got, seal)
         except Wrong:
             images, inputs, outputs = sizes
             raise Wrong(
