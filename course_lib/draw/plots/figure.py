@@ -14,6 +14,7 @@ from __future__ import annotations
 import logging
 import re
 from contextlib import AbstractContextManager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from course_lib.draw.base.picture import Picture, framed
@@ -52,7 +53,7 @@ SHEET: dict[str, Any] = {
     "axes.titlecolor": COLOUR["text"],
     "axes.titlelocation": "left",
     "axes.titlesize": 14,
-    "axes.titleweight": 600,
+    "axes.titleweight": "bold",
     "axes.labelsize": 12,
     "axes.labelpad": 6,
     "axes.spines.top": False,
@@ -110,12 +111,22 @@ class Plot(Picture):
 
 def sheet() -> AbstractContextManager[None]:
     """Our style sheet and nothing of the reader's own, while in the `with` block."""
-    logging.getLogger("matplotlib").setLevel(
-        logging.ERROR
-    )  # where it may keep its fonts, and so on
+    _import_quietly()
     from matplotlib import style  # heavy
 
     return style.context(["default", SHEET])
+
+
+@cache
+def _import_quietly() -> None:
+    """The first import looks for fonts, and would log where it may and may not keep their list."""
+    log = logging.getLogger("matplotlib")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        import matplotlib.figure  # noqa: F401  heavy
+    finally:
+        log.setLevel(level)
 
 
 def chart(
