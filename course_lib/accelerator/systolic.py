@@ -140,11 +140,11 @@ def clocks(a: np.ndarray, b: np.ndarray) -> Iterator[Clock]:
 def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     """The clocks that `wavefront` takes for [m, k] times [k, n], without simulating them.
 
-    The result is cut into tiles of `array.rows` x `array.cols`, computed one after another.
-    A tile that hangs over the edge of the result costs as much as a whole one.
-    In each tile, the first operands enter cell (0, 0) at clock 1. Those of row i enter i clocks
-    later, those of column j enter j clocks later. Every cell does k multiplications, one per
-    clock. The tile ends when the last cell is done.
+    The result is cut into tiles of `array.rows` x `array.cols`, computed one after
+    another. A tile that hangs over the edge of the result costs as much as a whole one.
+    In each tile, the first operands enter cell (0, 0) at clock 1. Those of row i enter i
+    clocks later, those of column j enter j clocks later. Every cell does k
+    multiplications, one per clock. The tile ends when the last cell is done.
     If `array.drain`, each tile then takes `array.rows` more clocks.
 
     >>> cycles(4, 8, 4, SystolicArray(rows=4, cols=4))

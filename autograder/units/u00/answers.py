@@ -19,10 +19,10 @@ def intensity(images: int, inputs: int, outputs: int) -> float:
     x: f32[images,inputs]    w: f32[inputs,outputs]    b: f32[outputs]
     result: f32[images,outputs]
 
-    A multiply-add counts as two operations; adding `b` and `relu` count as one each, for each
-    element of the result. Each of the four tensors crosses the memory bus once. The answer must be
-    right within 0.1 %. The first layer of the course's perceptron, on one image, is
-    `intensity(1, 784, 512)`.
+    A multiply-add counts as two operations; adding `b` and `relu` count as one each, for
+    each element of the result. Each of the four tensors crosses the memory bus once. The
+    answer must be right within 0.1 %. The first layer of the course's perceptron, on one
+    image, is `intensity(1, 784, 512)`.
     """
     flop = 2 * images * inputs * outputs + 2 * images * outputs
     elements = images * inputs + inputs * outputs + outputs + images * outputs
@@ -33,7 +33,7 @@ def intensity(images: int, inputs: int, outputs: int) -> float:
 def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
     """Which claims about this kernel are false? Return their letters, such as "BD".
 
-        kernel @matmul_add_relu_0(x0: f32[12,64], x1: f32[64,48], x2: f32[48], out: f32[12,48]) {
+        kernel @layer(x0: f32[12,64], x1: f32[64,48], x2: f32[48], out: f32[12,48]) {
           parallel mo in 0..2 {
             for no in 0..3 {
               local acc: f32[6,16]
@@ -58,9 +58,9 @@ def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
           }
         }
 
-    This is `claims(2, 3, 6, 16, 64, 8)`: the extents of its loops, and 8 numbers in a vector
-    register. For other layers and processors the compiler prints the same loops with other
-    extents; `ni` is always a multiple of `lanes`. Answer for those, too.
+    This is `claims(2, 3, 6, 16, 64, 8)`: the extents of its loops, and 8 numbers in a
+    vector register. For other layers and processors the compiler prints the same loops
+    with other extents; `ni` is always a multiple of `lanes`. Answer for those, too.
 
     A  The bias x2 is added 64 times to each result.
     B  What relu reads was never stored in `out`.
@@ -80,10 +80,10 @@ def busy(array: SystolicArray, macs: int) -> Graph:
     """A graph of one matmul that keeps `array` busy.
 
     The graph has one operation, a `matmul` of two inputs with two axes each.
-    It does exactly `macs` multiply-accumulates, a multiple of `array.rows * array.cols`.
-    The array, which does not drain, takes at most
-    `macs / (array.rows * array.cols) + 2 * (array.rows + array.cols)` clocks for it. That is 320
-    for 65,536 multiply-accumulates on `SystolicArray(16, 16)`.
+    It does exactly `macs` multiply-accumulates, a multiple of the number of cells,
+    `array.rows * array.cols`. The array, which does not drain, takes at most
+    `macs / (array.rows * array.cols) + 2 * (array.rows + array.cols)` clocks for it.
+    That is 320 for 65,536 multiply-accumulates on `SystolicArray(16, 16)`.
     """
     k = macs // (array.rows * array.cols)
     return trace(lambda x, w: x @ w, f"f32[{array.rows},{k}]", f"f32[{k},{array.cols}]")
@@ -129,11 +129,12 @@ def batch() -> Rubric:
 
 @exercise("u00.shape", unit=0, points=2, further=True, uses=("accelerator.systolic.cycles",))
 def shape(parts: list[tuple[int, int, int, int]], cells: int) -> tuple[int, int]:
-    """The shape (rows, cols) of an array that does all of the products in the fewest clocks.
+    """The shape (rows, cols) of an array that does all products in the fewest clocks.
 
-    Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run one after
-    another, and the array does not drain. `rows * cols` is exactly `cells`, and `rows` may be
-    smaller or larger than `cols`. Of equally fast shapes, any is right. It uses your `cycles`.
+    Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run
+    one after another, and the array does not drain. `rows * cols` is exactly `cells`, and
+    `rows` may be smaller or larger than `cols`. Of equally fast shapes, any is right. It
+    uses your `cycles`.
     """
     shapes = [(rows, cells // rows) for rows in range(1, cells + 1) if cells % rows == 0]
     return min(

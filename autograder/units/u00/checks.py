@@ -246,7 +246,7 @@ PARTS = {
 
 @checks(
     "u00.shape",
-    spec=["does all of the products in the fewest clocks", "Each of `parts` is",
+    spec=["does all products in the fewest clocks", "Each of `parts` is",
           "All run one after another", "`rows * cols` is exactly `cells`"],
 )  # fmt: skip
 def is_no_slower_than_a_square(shape):
