@@ -37,6 +37,7 @@ KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
 MODULES = {
     "accelerator.systolic.cycles": "accelerator.systolic",
     "frontend.onnx_surgery.fold_batch_norms": "frontend.onnx.surgery",
+    "frontend.onnx_surgery.fuse_relu": "frontend.onnx.surgery",
     "ir.graph.topological_order": "ir.graph.order",
     "ir.verify.misplaced": "ir.graph.verify",
     "ir.windows.positions": "ir.windows",

@@ -1,19 +1,28 @@
 """Hidden checks of unit 3: other seeds, larger programs, and the answers that have one value."""
 
+from collections.abc import Mapping
+
+import numpy as np
+
 from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.properties import number
-from autograder.units.u03.answers.evidence import GROUPS
 from autograder.units.u03.answers.programs import gate, masked, positions, readers, temperature
 from autograder.units.u03.checks.fold_cases import blocks
 from autograder.units.u03.checks.fold_cases import mixtures as mixed_blocks
 from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_little_work
 from autograder.units.u03.checks.fuse_cases import images
+from autograder.units.u03.checks.groups_cases import grouped
 from autograder.units.u03.checks.horizontal_cases import families
 from autograder.units.u03.checks.kernels import asked
 from autograder.units.u03.checks.onnx import FOLD
 from autograder.units.u03.checks.onnx_left import mixtures
 from autograder.units.u03.checks.onnx_models import models
+from autograder.units.u03.checks.onnx_relu import RELU
+from autograder.units.u03.checks.onnx_relu_cases import chains
 from course_lib.exercises import slot
+from course_lib.ir.graph.build import exp, reduce_sum, relu
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import inp
 
 SEED = 30_912
 LIKE_OURS = 1.02  # of our bytes, at other sizes, for all points: others weigh otherwise
@@ -68,18 +77,37 @@ def should_fuse_knows_no_sizes_by_heart(should_fuse, rng):
 
 
 @hidden("u03.saved", seed=SEED)
-def is_the_right_number_of_megabytes(saved):
-    """What need not be read and written any more."""
-    number(saved(), slot("u03.saved").reference(), unit="MB", rtol=0.015)
+def is_right_for_programs_of_this_run(saved, rng):
+    """Chains, trees and shared values of sizes that were drawn for this run."""
+    for _ in range(20):
+        graph = _any_program(rng)
+        number(saved(graph), slot("u03.saved").reference(graph), unit="MB", rtol=0.011)
 
 
-@hidden("u03.illegal", seed=SEED)
-def are_the_illegal_groups(illegal):
-    """The illegal groups and their reasons."""
-    wanted = slot("u03.illegal").reference()
-    answer = {
-        str(k).strip().upper(): " ".join(str(v).lower().split()) for k, v in illegal().items()
-    }
-    wrong = [group for group in GROUPS if answer.get(group) != wanted.get(group)]
-    if wrong:
-        raise Wrong(f"Group {wrong[0]} is not judged rightly.", got=repr(answer))
+def _any_program(rng):
+    """Two inputs, up to eight operations, all of them needed by one output."""
+    kind = f"f32[{rng.integers(200, 900)},{rng.integers(200, 900)}]"
+    inputs = [inp("x", kind), inp("y", kind)]
+    end = inputs[0] + inputs[1]
+    for _ in range(int(rng.integers(1, 5))):
+        other = rng.choice(np.array([end, *inputs], dtype=object))
+        end = relu(end) if rng.integers(3) == 0 else end * exp(other)
+    return Graph.of(inputs, [reduce_sum(end, (1,)) if rng.integers(2) else end], "drawn")
+
+
+@hidden("u03.illegal", seed=SEED, given=grouped(), examples=60)
+def are_judged_as_said(illegal, case):
+    """Random groups of random programs."""
+    graph, groups = case
+    wanted, answer = slot("u03.illegal").reference(graph, groups), illegal(graph, groups)
+    if not isinstance(answer, Mapping):
+        raise Wrong("The answer is a dict.", program=graph, got=repr(answer)[:200])
+    given = {str(letter): str(reason) for letter, reason in answer.items()}
+    wrong = [letter for letter in groups if given.get(letter) != wanted.get(letter)]
+    if wrong or set(given) - set(groups):
+        named = value_names(graph)
+        members = ", ".join(named[node] for node in groups[wrong[0]]) if wrong else "none"
+        raise Wrong(f"A group is not judged rightly: {members}.", program=graph, got=repr(given))
+
+
+harder(RELU, "relu_fuses_what_it_can", seed=SEED + 7, given=chains(most=7), examples=40)

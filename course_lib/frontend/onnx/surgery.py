@@ -25,7 +25,7 @@ FUSED_DOMAIN = "com.microsoft"  # where onnxruntime keeps the ops that its own o
 FOLDABLE = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE, onnx.TensorProto.FLOAT16)
 
 
-@exercise("frontend.onnx_surgery.fold_batch_norms", unit=3, points=4)
+@exercise("frontend.onnx_surgery.fold_batch_norms", unit=3, points=4, further=True)
 def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     """Fold each BatchNormalization of an ONNX model into the Conv before it. Returns a new model.
 
@@ -44,10 +44,12 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     - if w, b or one of the four vectors is no constant. `constants_of(graph)` says what is one:
       an initializer that is not also an input of the graph (a caller may replace those), what a
       node Constant holds, and an Identity of either.
-    A ConvTranspose keeps its batch norm, too: axis 0 of its weight is the *input* channel.
+    A ConvTranspose keeps its batch norm, too: axis 0 of its weight is the *input* channel. Of two
+    batch norms in a row the first folds; whether the second follows is up to you.
 
     The input model is not changed. Initializers that others read keep their values: the new weight
-    and bias are new initializers, of the weight's element type, with names that nothing else has.
+    and bias are new initializers, of the weight's element type, with names that nothing else has,
+    in the branches of an If neither.
     Initializers that nobody reads any more are removed. The inputs and outputs of the graph keep
     their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
     a node (the branches of an If) stays as it is.
@@ -104,32 +106,42 @@ def _folded(norm, conv, constants) -> tuple[onnx.TensorProto, onnx.TensorProto]:
     return numpy_helper.from_array(weight.astype(kind)), numpy_helper.from_array(bias.astype(kind))
 
 
+@exercise("frontend.onnx_surgery.fuse_relu", unit=3, points=3)
 def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Make one node of each Conv and the Relu behind it. Returns a new model.
+    """Make one node of each Conv and the Relu that reads it. Returns a new model.
 
-        c = Conv(x, w, b); y = Relu(c)   ==>   y = FusedConv(x, w, b) {activation = "Relu"}
+        c = Conv(x, w, b)
+        y = Relu(c)          ==>    y = FusedConv(x, w, b) {activation = "Relu"}
 
-    `FusedConv` is no standard op: onnxruntime's own optimizer makes it, and only onnxruntime runs
-    it (on the CPU for float32). Legal if nobody else reads c and c is no output. Then no bit of
-    the result changes.
+    FusedConv is an operator of onnxruntime's own, in the domain "com.microsoft". It keeps the
+    Conv's operands and attributes, and gets one attribute more. If there is one in the result, the
+    model's `opset_import` names its domain, once, in version 1; if there is none, nothing changes.
+
+    A pair stays as it is
+    - if anybody else reads c: another node, a graph inside a node, or the caller, because c is an
+      output of the graph;
+    - if `element_types(model)` does not say that w is of 32-bit floats (`onnx.TensorProto.FLOAT`):
+      onnxruntime has a FusedConv for no other type.
+
+    The model that was given is not changed. The inputs and outputs of the graph keep their names.
+    What stands in a graph inside a node (the branches of an If) stays as it is.
     """
     model = _copy(model)
     graph = model.graph
-    uses, kinds = count_uses(graph), _element_types(model)
+    uses, types = count_uses(graph), element_types(model)
     writer = {name: node for node in graph.node for name in node.output}
-    for relu in [n for n in graph.node if n.op_type == "Relu" and not n.domain]:
+    for relu in [n for n in graph.node if n.op_type == "Relu"]:
         conv = writer.get(relu.input[0])
-        if conv is None or conv.op_type != "Conv" or conv.domain or uses[conv.output[0]] != 1:
+        if conv is None or conv.op_type != "Conv" or uses[conv.output[0]] != 1:
             continue
-        if kinds.get(conv.input[1]) != onnx.TensorProto.FLOAT:
+        if types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
             continue
         conv.op_type, conv.domain = "FusedConv", FUSED_DOMAIN
         conv.attribute.append(helper.make_attribute("activation", "Relu"))
         conv.output[0] = relu.output[0]
         graph.node.remove(relu)
-        if FUSED_DOMAIN not in [o.domain for o in model.opset_import]:
+        if FUSED_DOMAIN not in [known.domain for known in model.opset_import]:
             model.opset_import.append(helper.make_opsetid(FUSED_DOMAIN, 1))
-    sweep(graph)
     return model
 
 
@@ -161,6 +173,13 @@ def constants_of(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
         elif node.op_type == "Identity" and node.input[0] in constants:
             constants[node.output[0]] = constants[node.input[0]]
     return constants
+
+
+def element_types(model: onnx.ModelProto) -> dict[str, int]:
+    """The element type of each value that has a declared one, as ONNX numbers them."""
+    graph = model.graph
+    types = {i.name: i.type.tensor_type.elem_type for i in (*graph.input, *graph.value_info)}
+    return types | {t.name: t.data_type for t in graph.initializer}
 
 
 def attribute(node: onnx.NodeProto, name: str, default):
@@ -203,13 +222,6 @@ def _graphs_in(node: onnx.NodeProto) -> Iterable[onnx.GraphProto]:
         if found.type == onnx.AttributeProto.GRAPH:
             yield found.g
         yield from found.graphs
-
-
-def _element_types(model: onnx.ModelProto) -> dict[str, int]:
-    """The element type of each value that has a declared one."""
-    graph = model.graph
-    types = {i.name: i.type.tensor_type.elem_type for i in (*graph.input, *graph.value_info)}
-    return types | {t.name: t.data_type for t in graph.initializer}
 
 
 def _names(graph: onnx.GraphProto) -> set[str]:

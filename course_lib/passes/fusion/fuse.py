@@ -5,7 +5,12 @@
     %2 = relu(%1) : f32[1,64,56,56]
 
 Three questions, three places: may these nodes be one node of the graph? (here) Can one kernel hold
-them? (`groups.py`) Does it pay? (`should_fuse.py`) Next room: `absorb_pads.py`.
+them? (`groups.py`) Does it pay? (`should_fuse.py`)
+
+Why no cycle can appear: two members may be connected by a path through nodes outside, such as
+exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to run
+before pad and after it. That all users are in the group excludes it: exp has a user, conv, that is
+not. Next room: `absorb_pads.py`.
 """
 
 from __future__ import annotations
@@ -24,18 +29,14 @@ def fuse(graph: Graph) -> Graph:
 
     A node joins the group of its users if
     - it has users, *all* of them are in the same group, and it is not an output of the graph:
-      otherwise somebody outside needs its value, and a kernel writes only one;
-    - one kernel can hold the group with it: `groups.fits(node, group)`;
+      otherwise somebody outside needs its value, and a kernel of ours writes only one;
+    - one kernel can hold the group with it: `groups.fits(node, group)`, with the group's users first;
     - it pays for each of its users: `heuristic.should_fuse(node, user)`.
     Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
 
-    Why no cycle can appear: two members may be connected by a path through nodes outside, such as
-    exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to
-    run before pad and after it. The first condition excludes that: exp has a user, conv, that is
-    not in the group. "The producer has a single user" excludes it too, but misses x * sigmoid(x),
-    where both users of x are in the group.
-
-    The result is the same bit for bit, as far as the target computes each op alike.
+    "Its only user" would be stricter than "all of its users": in x * sigmoid(x), both users of x
+    are in one group. The result is the same bit for bit, as far as the target computes each op
+    alike.
 
     >>> from course_lib.ir.graph.build import relu, sigmoid, trace
     >>> def swish(x, w):

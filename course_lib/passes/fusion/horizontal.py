@@ -5,8 +5,13 @@
     %v = matmul(%x, %wv) : f32[128,256]             %k = slice(%0) {... 256..512 ...} : ...
 
 The operand is read once instead of three times, and one large product fills the machine better than
-three small ones. `fuse`, vertical fusion, lets the slices disappear again. Next room:
-`groups.py`.
+three small ones. `fuse`, vertical fusion, lets the slices disappear again.
+
+Legal, because the weights are constants, so no branch can depend on another: if a weight were
+computed from the result of a sibling, the merged product would have to run before itself. It pays
+only if each result is moved next (reshape, transpose, slice), as the heads of an attention are: a
+slice merges with that movement. A branch that ends in an activation would lose its epilogue and
+gain a copy. Next room: `groups.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.rewrite import rewrite
 
 
-@exercise("passes.horizontal", unit=3, points=3, baseline=keep)
+@exercise("passes.horizontal", unit=3, points=3, baseline=keep, further=True)
 def horizontal(graph: Graph) -> Graph:
     """Merge matrix products of one operand by constant weights into one product and slices.
 
@@ -33,20 +38,16 @@ def horizontal(graph: Graph) -> Graph:
             y_k = slice(y), columns from the sum of the sizes before to that plus its own
 
     `branches(graph)` finds the candidates: products by a constant matrix, with the constant bias if
-    there is one. x may have batch axes in front. Merged are those that read the same node and all
-    have a bias or all have none. (Adding a bias of zeros instead would turn -0.0 into 0.0.)
-
-    Legal: the weights are constants, so no branch can depend on another. If a weight were computed
-    from the result of a sibling, the merged product would have to run before itself.
-    It pays only if each result is moved next (reshape, transpose, slice), as the heads of an
-    attention are: a slice merges with that movement. A branch that ends in an activation would
-    lose its epilogue and gain a copy: `branches` leaves those out.
+    there is one, whose results are only moved next. Merged are those that read the same node and
+    all have a bias or all have none. (Adding a bias of zeros instead would turn -0.0 into 0.0.)
+    x may have batch axes in front.
 
     At the end, `rewrite(graph, [slice_after_reshape])` moves each slice behind the reshape that
     splits its columns into heads, where `fuse` makes an index of it; before, it would be a copy.
 
-    The merged nodes carry the origins of all branches; what is replaced stays behind for `dce`. The
-    results are the same numbers, as far as the target adds products in the same order.
+    The merged products carry the origins of all branches, and each slice at least those of its own
+    end; what is replaced stays behind for `dce`. The results are the same numbers, as far as the
+    target adds products in the same order.
 
     >>> from course_lib.ir.graph.build import transpose
     >>> from course_lib.ir.graph.node import inp

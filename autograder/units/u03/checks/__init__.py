@@ -7,54 +7,78 @@ horizontal.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, seal_of, valid_graph
-from autograder.units.u03.answers.evidence import GROUPS, REASONS
+from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS
+from autograder.units.u03.checks.groups_cases import SMALL
+from course_lib.ir.graph.build import exp, reduce_sum, relu
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.graph.order import topological_order
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
+
+_ONCE = "Each kernel reads each of its operands once"
+_UNIT = "1 MB is 10**6 bytes"
 
 
 @checks(
     "u03.saved",
     spec=[
-        *("1 MB is 10**6 bytes", "Each kernel reads each of its operands once and writes its"),
-        *("Four kernels compute the end", "c, d, e, y and z are", "writes its result once"),
-        "Each kernel reads each of its operands once and writes its result once",
+        *(_UNIT, _ONCE, "however often it uses it, and writes its result once"),
+        *("How many MB less are moved", "Count all that is read and written, before and after"),
+        *("The program has no constants and one output", "right to one percent"),
     ],
 )
-def is_a_number_of_megabytes(saved):
-    """What need not be read and written any more."""
-    value = a_number(saved(), unit="MB")
-    if _is_saved(value):
-        return "the right number"
+def counts_what_is_not_moved(saved):
+    """A chain, a value with two readers, one that is used twice, operands that two kernels read."""
+    for graph, wanted, problem, spec in _moving():
+        value = a_number(saved(graph), unit="MB")
+        if not math.isclose(value, wanted, rel_tol=0.01, abs_tol=1e-9):
+            slip, words = _slip(value, wanted) or (problem, spec)
+            raise Wrong(slip, program=graph, got=f"{value:.4g} MB", expected=f"{wanted:.4g} MB",
+                        spec=words)  # fmt: skip
+    return f"{len(_moving())} programs by hand"
+
+
+def _moving() -> list[tuple[Graph, float, str, str]]:
+    """(program, MB that one kernel saves, what to think of, words of the text)"""
+    x, y, w = (inp(name, "f32[500,500]") for name in "xyw")  # 1 MB each
+    a = exp(x)
+    total = x + y
+    return [
+        (Graph.of([x], [relu(a)]), 2.0, "One writes the value between them, one reads it.", _ONCE),
+        (Graph.of([x], [relu(x)]), 0.0, "One kernel is one kernel already.", "How many MB less"),
+        (Graph.of([x], [relu(relu(relu(a)))]), 6.0, "There are three values between four kernels.",
+         "Count all that is read and written, before and after"),
+        (Graph.of([x], [a * relu(a)]), 5.0, "Of the two values between the kernels, one has two "
+         "readers.", "Count all that is read and written, before and after"),
+        (Graph.of([x, y], [total * total]), 2.0, "mul uses one operand twice, and reads it once.",
+         "however often it uses it"),
+        (Graph.of([x], [x * exp(x)]), 3.0, "Two kernels read x; one kernel reads it once.",
+         "Count all that is read and written, before and after"),
+        (Graph.of([x, y, w], [relu(x @ w + y)]), 4.0, "What the caller gives is read before and "
+         "after.", "Count all that is read and written, before and after"),
+        (Graph.of([x], [reduce_sum(a, (1,))]), 2.0, "A reduction reads all of its operand.", _ONCE),
+    ]  # fmt: skip
+
+
+def _slip(value: float, wanted: float) -> tuple[str, str] | None:
+    """What the right number was multiplied by, if that tells what was overlooked."""
     for factor, (problem, spec) in _SLIPS.items():
-        if _is_saved(value * factor):
-            raise Wrong(problem, got=f"{value:.4g} MB", spec=spec)
-    raise Wrong(
-        "This is not what is saved. Count, for each tensor between two kernels, how often it "
-        "crosses the memory bus; and a number has four bytes.",
-        got=f"{value:.4g} MB",
-        spec=_ONCE,
-    )
+        if wanted and math.isclose(value * factor, wanted, rel_tol=1e-3):
+            return problem, spec
+    return None
 
 
-def _is_saved(value: float) -> bool:
-    """To one percent: nobody has to type all digits."""
-    near = [value * (1 + k / 1000) for k in range(-10, 11)]
-    return any(seal_of("u03.saved", v) == SAVED for v in near)
-
-
-_ONCE = "Each kernel reads each of its operands once and writes its result once"
-_SLIPS = {  # what the answer is to be multiplied by, and what was overlooked
-    2**20 / 1e6: ("That is in MiB, 2**20 bytes.", "1 MB is 10**6 bytes"),
-    1e-6: ("That is in bytes.", "1 MB is 10**6 bytes"),
-    2.0: ("That is half: what one kernel writes, the next one reads.", _ONCE),
-    4.0: ("Those are numbers, in millions. A number in f32 has four bytes.", "1 MB is 10**6 bytes"),
+_SLIPS = {
+    2**20 / 1e6: ("That is in MiB, 2**20 bytes.", _UNIT),
+    1e-6: ("That is in bytes.", _UNIT),
+    4.0: ("Those are numbers, in millions. A number in f32 has four bytes.", _UNIT),
 }
 
 
@@ -152,25 +176,34 @@ def _between(graph: Graph, a: Node, b: Node) -> list[Node]:
 background("u03.cycle", "They are functions of nodes", because="help with writing")
 
 
-@checks(
-    "u03.illegal",
-    spec=[
-        *("The first reason of this list that holds counts", "A dict from the letter of each"),
-        *("as if every operation outside were a kernel of its own", "Which of the seven groups"),
-    ],
-)
-def names_the_groups_and_the_reasons(illegal):
-    """The letters of the illegal groups, and for each its reason."""
-    answer = illegal()
-    if not isinstance(answer, Mapping):
-        raise Wrong('The answer is a dict: {"A": "is an output", ...}.', got=repr(answer)[:200])
-    given = {str(group).strip().upper(): _words(reason) for group, reason in answer.items()}
-    strange = [g for g in given if g not in GROUPS]
-    if strange:
-        raise Wrong(f"The groups are {', '.join(GROUPS)}; there is no {strange[0]!r}.")
-    unknown = [reason for reason in given.values() if reason not in REASONS]
-    if unknown:
-        raise Wrong(f"The reasons are {'; '.join(REASONS)}.", got=repr(unknown[0]))
+_FIRST = "The first reason of this list that holds"
+_ALONE = "Judge each group as if every operation outside were a kernel of its own"
+_DICT = "The answer is a dict from the letter of each illegal group to its reason"
+
+
+@checks("u03.illegal", spec=["Which of these groups", _ALONE, *REASONS, _FIRST, _DICT,
+        "`groups` has the members of each group"])  # fmt: skip
+def illegal_judges_one_group(illegal):
+    """Small programs with one group each."""
+    for text, names, wanted, problem in SMALL:
+        graph = parse_graph(text)
+        node_of = {name: node for node, name in value_names(graph).items()}
+        given = _judged(illegal, graph, {"A": [node_of[name] for name in names]})
+        if given != ({"A": wanted} if wanted else {}):
+            raise Wrong(f"{problem} The group is {', '.join(names)}.", program=graph,
+                        got=repr(given), expected=f"A: {wanted}" if wanted else "a legal group",
+                        marked=tuple(names), spec=_FIRST if wanted else _ALONE)  # fmt: skip
+    return f"{len(SMALL)} small programs"
+
+
+@checks("u03.illegal", spec=["Which of these groups", _ALONE, _FIRST, _DICT,
+        "legal groups are left out"])  # fmt: skip
+def illegal_judges_the_seven(illegal):
+    """The seven groups of the notebook: the letters of the illegal ones, and the reasons."""
+    graph = parse_graph(EVIDENCE)
+    node_of = {name: node for node, name in value_names(graph).items()}
+    groups = {letter: [node_of[name] for name in names] for letter, names in GROUPS.items()}
+    given = _judged(illegal, graph, groups)
     right = [g for g in given if seal_of("u03.illegal", g) in ILLEGAL]
     extra, missing = len(given) - len(right), len(ILLEGAL) - len(right)
     if extra or missing:
@@ -178,7 +211,7 @@ def names_the_groups_and_the_reasons(illegal):
         raise Wrong(
             f"These are not the illegal groups: {' and '.join(counted)}.",
             got=", ".join(sorted(given)) or "none",
-            spec="as if every operation outside were a kernel of its own",
+            spec=_ALONE,
         )
     wrong = sum(seal_of("u03.illegal", [g, r]) not in REASONS_OF for g, r in given.items())
     if wrong:
@@ -186,16 +219,26 @@ def names_the_groups_and_the_reasons(illegal):
             f"The groups are right; of the reasons, {wrong} {'is' if wrong == 1 else 'are'} not. "
             "Is it the first of the list that holds?",
             got=repr(given),
-            spec="The first reason of this list that holds counts",
+            spec=_FIRST,
         )
-    return "the groups and the reasons"
+    return "the seven groups and their reasons"
 
 
-def _words(reason: Any) -> str:
-    one = reason[0] if isinstance(reason, Sequence) and len(reason) == 1 else reason
-    return " ".join(str(one).lower().split())
+def _judged(illegal: Any, graph: Graph, groups: dict[str, list[Node]]) -> dict[str, str]:
+    """What the answer says of these groups, if it is of the right kind."""
+    answer = illegal(graph, groups)
+    if not isinstance(answer, Mapping):
+        raise Wrong('The answer is a dict: {"A": "is an output", ...}.', got=repr(answer)[:200],
+                    spec=_DICT)  # fmt: skip
+    given = {str(letter): str(reason) for letter, reason in answer.items()}
+    strange = [letter for letter in given if letter not in groups]
+    if strange:
+        raise Wrong(f"The groups are {', '.join(groups)}; there is no {strange[0]!r}.", spec=_DICT)
+    unknown = [reason for reason in given.values() if reason not in REASONS]
+    if unknown:
+        raise Wrong(f"The reasons are {'; '.join(REASONS)}.", got=repr(unknown[0]), spec=_FIRST)
+    return given
 
 
-SAVED = "66cf4638f088"
 ILLEGAL = {"07fb094aa850", "45bd2b17c53d", "561a206b1839", "8bc9c185bcb3", "f27686c53c76"}
 REASONS_OF = {"70480c429fcf", "766931c4c1c7", "7bcedd6a4155", "8456761ef2cf", "f6a9d0f0ed84"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Wrong, checks
 from autograder.check.properties import live_ops, same_meaning
 from autograder.units.u03.checks.horizontal_cases import (
     families,
@@ -25,20 +25,13 @@ from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.order import topological_order
 
-LEGAL = ("Legal: the weights are constants, so no branch can depend on another.",
-         "If a weight were computed ... would have to run before itself.",
-         "It pays only if each result ... a slice merges with that movement.")  # fmt: skip
-for words in LEGAL:
-    background("passes.horizontal", words, because="the reason for what `branches` finds")
-
 MERGED = (
     *("Merge matrix products of one operand", "n >= 2", "y = matmul(x, concat(w_0 .. w_n-1))"),
     *("concat(w_0 .. w_n-1)", "concat(b_0 .. b_n-1)", "`branches(graph)` finds the candidates"),
     *("products by a constant matrix", "with the constant bias if", "x may have batch axes"),
     *("x may have batch axes in front", "Merged are those that read the same node"),
     *("all have a bias or all have none", "Adding a bias of zeros instead"),
-    "It pays only if each result is moved next (reshape, transpose, slice)",
-    *("A branch that ends in an activation would lose its epilogue", "`branches` leaves those out"),
+    "whose results are only moved next",
     *("what is replaced stays behind for `dce`", "The results are the same numbers"),
 )
 
@@ -133,7 +126,10 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
     return "heads"
 
 
-@checks("passes.horizontal", spec="The merged nodes carry the origins of all branches")
+ORIGINS = "The merged products carry the origins of all branches, and each slice at least those"
+
+
+@checks("passes.horizontal", spec=[ORIGINS, "each slice at least those of its own end"])
 def horizontal_remembers_where_it_came_from(horizontal):
     """The merged product and the merged sum name all layers and biases that they compute."""
     x = inp("x", "f32[4,6]")
@@ -155,6 +151,17 @@ def horizontal_remembers_where_it_came_from(horizontal):
                 got=after,
                 marked=(value_names(after)[node],),
             )
+    for k, output in enumerate(after.outputs, 1):
+        for node in topological_order([output]):
+            if node.op == "slice" and f"layer{k}.bias" not in node.origin:
+                raise Wrong(
+                    f"This slice takes the place of layer{k}.bias; it says "
+                    f"{', '.join(node.origin) or 'nothing'}.",
+                    program=before,
+                    got=after,
+                    marked=(value_names(after)[node],),
+                    spec="each slice at least those of its own end",
+                )
     return "origins"
 
 
@@ -166,7 +173,7 @@ def horizontal_takes_odd_families(horizontal):
     shared = Graph.of([x, y], [moved(o @ m) for m in (w, v) for o in (x, y)], "shared")
     _products(shared, horizontal(shared), 2, "Merged are those that read the same node")
     some = Graph.of([x], [moved(x @ w), relu(x @ w), moved(x @ v)], "some")
-    _products(some, horizontal(some), 2, "`branches` leaves those out")
+    _products(some, horizontal(some), 2, "whose results are only moved next")
     ends = [moved(product(x, 2, k) + const(np.full(2, k, np.float32))) for k in (0, 1)]
     _products(Graph.of([x], ends), horizontal(Graph.of([x], ends)), 1, "all have a bias")
     zeros = [moved(product(x, 2, k) + const(np.zeros(2, np.float32))) for k in (0, 1)]

@@ -76,7 +76,7 @@ def _other_families() -> list[Case]:
         (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "Two operands.", same),
         (Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]), "One has a bias.", lone),
         (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.", CONSTANT),
-        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", EPILOGUE),
+        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", MOVED),
         (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
         (Graph.of([x], [moved(one)]), "A single one.", "n >= 2"),
         (Graph.of([x], twice), "Two relu compute the same, and are two nodes.", same),
@@ -84,8 +84,7 @@ def _other_families() -> list[Case]:
 
 
 CONSTANT = "products by a constant matrix"
-EPILOGUE = "A branch that ends in an activation would lose its epilogue"
-MOVED = "It pays only if each result is moved next (reshape, transpose, slice)"
+MOVED = "whose results are only moved next"
 BIAS = "with the constant bias if"
 
 

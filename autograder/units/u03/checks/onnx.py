@@ -41,6 +41,7 @@ from autograder.units.u03.checks.onnx_results import (
 FOLD = "frontend.onnx_surgery.fold_batch_norms"
 FOLD_EPSILON = "`epsilon` is an attribute of the batch norm"
 FREE_NAMES = "with names that nothing else has"
+IN_A_ROW = "Of two batch norms in a row the first folds; whether the second follows is up to you"
 ELEMENTS = "of the weight's element type"
 PAIR = (FOLD_ALL, FOLD_EPSILON, FOLD_NEW, FORMULA, "Returns a new model", FOLD_UNUSED,
         "The Conv may have no bias", "may be grouped or depthwise", "Its attributes stay",
@@ -88,7 +89,7 @@ def onnx_fold_folds_what_it_can(fold_batch_norms, case):
     folds(model, fold_batch_norms, spec=STAYS if left else FOLD_ALL, left=left)
 
 
-@checks(FOLD, spec=[*PAIR, *(spec for _, _, spec in foldable())])
+@checks(FOLD, spec=[*PAIR, IN_A_ROW, *(spec for _, _, spec in foldable())])
 def onnx_fold_takes_every_pair(fold_batch_norms):
     """Epsilons, biases, readers, branches, outputs and places that exporters know."""
     cases = foldable()
@@ -97,7 +98,7 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
     folds(mixed(), fold_batch_norms, left=1, problem="The first norm must stay, the second can go.")
     for before, most, spec in (
         (empty_bias(), 1, "The Conv may have no bias"),
-        (twice(), 1, FOLD_ALL),
+        (twice(), 1, IN_A_ROW),
     ):
         after = same(before, called(fold_batch_norms, before), spec)
         if ops_of(after)["BatchNormalization"] > most:
@@ -120,7 +121,7 @@ def onnx_fold_knows_constants(fold_batch_norms):
     return "constants as exporters write them"
 
 
-@checks(FOLD, spec=[*PAIR, FREE_NAMES])
+@checks(FOLD, spec=[*PAIR, FREE_NAMES, "in the branches of an If neither"])
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
     for name in _new_names(fold_batch_norms, taken()):

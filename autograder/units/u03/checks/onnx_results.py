@@ -25,13 +25,13 @@ FOLD_NEW = "The input model is not changed"
 FORMULA = "w2[oc] = w[oc] * factor[oc]"
 
 
-def called(fold: Any, before: onnx.ModelProto) -> Any:
+def called(surgery: Any, before: onnx.ModelProto, spec: str = FOLD_NEW) -> Any:
     try:
-        return fold(before)
+        return surgery(before)
     except Unusable as error:
         if CHANGED in error.problem:
-            problem = "The model that was given has changed. Fold in a copy, and return that."
-            raise Wrong(problem, program=text(before), spec=FOLD_NEW) from None
+            problem = "The model that was given has changed. Work on a copy, and return that."
+            raise Wrong(problem, program=text(before), spec=spec) from None
         raise
     except Crashed as error:
         error.program = text(before)
@@ -111,7 +111,7 @@ def same(
     """A well-formed model with the same inputs and outputs, that computes the same."""
     after = well_formed(before, result)
     for mine, ours, info in zip(
-        _run(after, before), _run(before, before), before.graph.output, strict=True
+        run_like(after, before), run_like(before, before), before.graph.output, strict=True
     ):
         if isinstance(ours, str):  # not even the model that was given runs: it has to be the same
             if nodes_of(after.graph) != nodes_of(before.graph):
@@ -192,7 +192,7 @@ def kinds(graph: onnx.GraphProto) -> Counter[str]:
     return sum(map(kinds, inner), mine)
 
 
-def _run(model: onnx.ModelProto, like: onnx.ModelProto) -> list[Any]:
+def run_like(model: onnx.ModelProto, like: onnx.ModelProto) -> list[Any]:
     """Its outputs on random inputs of the sizes that `like` has."""
     sizes = [
         (i.name, tuple(d.dim_value for d in i.type.tensor_type.shape.dim)) for i in like.graph.input

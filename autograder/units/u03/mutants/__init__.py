@@ -8,76 +8,96 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS
+from autograder.units.u03.answers.evidence import REASONS
 from course_lib.ir.graph.build import exp, reduce_max, reduce_sum, relu, sub, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
 from course_lib.ir.graph.order import topological_order
-from course_lib.ir.graph.parse import parse_graph
-from course_lib.passes.fusion.groups import kind_of
+from course_lib.ir.registry import traffic
+from course_lib.passes.fusion.groups import as_kernels, kind_of
 
 # ── u03.saved ──
 
 
-@mutant("u03.saved")
-def only_the_writes():
-    return 3 * 64 * 56 * 56 * 4 / 1e6
+def _apart(graph):
+    return sum(traffic(node) for node in graph.ops)
+
+
+def _one(graph):
+    return sum(value.type.nbytes for value in (*graph.inputs, *graph.outputs))
 
 
 @mutant("u03.saved")
-def in_mebibytes():
-    return 6 * 64 * 56 * 56 * 4 / 2**20
+def only_the_writes(graph):
+    """What one kernel writes, the next one reads."""
+    return sum(n.type.nbytes for n in graph.ops if n not in graph.outputs) / 1e6
 
 
 @mutant("u03.saved")
-def with_the_result():
-    return 8 * 64 * 56 * 56 * 4 / 1e6
+def in_mebibytes(graph):
+    return (_apart(graph) - _one(graph)) / 2**20
 
 
 @mutant("u03.saved")
-def numbers_not_bytes():
-    return 6 * 64 * 56 * 56 / 1e6
+def with_the_result(graph):
+    return (_apart(graph) - sum(value.type.nbytes for value in graph.inputs)) / 1e6
 
 
 @mutant("u03.saved")
-def between_without_the_residual():
-    """c and d only: e is read by the last kernel, and so it counts as an input."""
-    return 4 * 64 * 56 * 56 * 4 / 1e6
+def numbers_not_bytes(graph):
+    return (_apart(graph) - _one(graph)) / 4e6
 
 
 @mutant("u03.saved")
-def all_that_four_kernels_move():
+def a_read_and_a_write_for_each_value(graph):
+    """As if each value had one reader, and operands that several kernels read were read once."""
+    return 2 * sum(n.type.nbytes for n in graph.ops if n not in graph.outputs) / 1e6
+
+
+@mutant("u03.saved")
+def a_read_for_each_use(graph):
+    """A kernel that uses an operand twice reads it once."""
+    moved = sum(n.type.nbytes + sum(i.type.nbytes for i in n.inputs) for n in graph.ops)
+    return (moved - _one(graph)) / 1e6
+
+
+@mutant("u03.saved")
+def all_that_the_kernels_move(graph):
     """Everything that is read and written, not what is saved."""
-    return 9 * 64 * 56 * 56 * 4 / 1e6
+    return _apart(graph) / 1e6
+
+
+@mutant("u03.saved")
+def that_of_the_notebook(graph):
+    """The residual block by heart."""
+    return 6 * 64 * 56 * 56 * 4 / 1e6
 
 
 @alternative("u03.saved")
-def rounded():
-    return 4.82
+def rounded(graph):
+    return float(f"{(_apart(graph) - _one(graph)) / 1e6:.3g}")
 
 
 @alternative("u03.saved")
-def by_tensors():
-    """Bytes of each tensor, as often as it crosses; four kernels minus one."""
-    image = np.zeros((1, 64, 56, 56), np.float32).nbytes
-    four = sum([image, image + image, 3 * image, 2 * image])
-    one = sum([0, image, image])
-    return np.float64(four - one) / 1e6
+def by_values(graph):
+    """Each value: a write if it is made here, and a read for each kernel but one, or for each."""
+    users, saved = graph.users(), 0
+    for value in graph.nodes:
+        if value not in graph.outputs:
+            made = value.op != "input"
+            saved += value.type.nbytes * (len(set(users[value])) + (1 if made else -1))
+    return np.float64(saved / 1e6)
 
 
 @alternative("u03.saved")
-def by_the_library():
-    """What the kernels of the graph move, before and after."""
-    kind = "f32[1,64,56,56]"
-
-    def moved(ops):
-        return sum(sum(i.type.nbytes for i in n.inputs) + n.type.nbytes for n in ops)
-
-    c, y, b = inp("c", kind), inp("y", kind), inp("b", "f32[1,64,1,1]")
-    d = c + b
-    z = relu(d + y)
-    kernels = Graph.of([c, y, b], [z]).ops
-    return (moved(kernels) + c.type.nbytes - (b.type.nbytes + y.type.nbytes + z.type.nbytes)) / 1e6
+def by_the_library(graph):
+    """What `as_kernels` makes of one group, where one kernel can hold it."""
+    group = []
+    try:
+        (kernel,) = as_kernels(graph, dict.fromkeys(graph.ops, group)).ops
+    except ValueError:
+        return (_apart(graph) - _one(graph)) / 1e6
+    return (_apart(graph) - traffic(kernel)) / 1e6
 
 
 # ── u03.cycle ──
@@ -170,81 +190,127 @@ def the_two_are_no_kernel():
 
 # ── u03.illegal ──
 
-_RIGHT = {
-    "B": "waits for itself",
-    "C": "no such kernel",
-    "E": "is an output",
-    "F": "is read outside",
-    "G": "no such kernel",
-}
+
+def _judge(reasons):
+    """An answer that goes through these tests, each (reason, test), for each group."""
+
+    def illegal(graph, groups):
+        found = {}
+        for letter, members in groups.items():
+            for reason, test in reasons:
+                if test(graph, members):
+                    found[letter] = reason
+                    break
+        return found
+
+    return illegal
+
+
+def _no_kernel(graph, members):
+    return kind_of(members[::-1]) is None
+
+
+def _returned(graph, members):
+    return any(m in graph.outputs for m in members[:-1])
+
+
+def _readers(graph, members):
+    users = graph.users()
+    return {u for m in members[:-1] for u in users[m]} - set(members)
+
+
+def _waits(graph, members):
+    return bool(_readers(graph, members) & set(topological_order(members)))
+
+
+NO, OUT, WAITS, READ = REASONS
+_RIGHT = [(NO, _no_kernel), (OUT, _returned), (WAITS, _waits), (READ, _readers)]
 
 
 @mutant("u03.illegal")
-def misses_the_cycle():
-    return {**_RIGHT, "B": "is read outside"}
+def misses_the_cycle(graph, groups):
+    return _judge([r for r in _RIGHT if r[0] != WAITS])(graph, groups)
 
 
 @mutant("u03.illegal")
-def no_rows():
-    """Takes the softmax for illegal as well."""
-    return {**_RIGHT, "D": "no such kernel"}
-
-
-@mutant("u03.illegal")
-def two_reductions_are_always_rows():
-    return {k: v for k, v in _RIGHT.items() if k != "G"}
-
-
-@mutant("u03.illegal")
-def only_the_letters():
-    return ["B", "C", "E", "F", "G"]
-
-
-@mutant("u03.illegal")
-def last_members_count():
-    """A group whose result is read elsewhere is legal."""
-    return {**_RIGHT, "A": "is read outside"}
-
-
-@alternative("u03.illegal")
-def in_small_letters():
-    return {group.lower(): f" {reason}" for group, reason in reversed(_RIGHT.items())}
-
-
-@mutant("u03.illegal")
-def the_last_reason():
+def the_last_reason(graph, groups):
     """Several reasons hold for some groups; these are not the first ones."""
-    return {**_RIGHT, "C": "is read outside"}
+    return _judge(_RIGHT[::-1])(graph, groups)
+
+
+@mutant("u03.illegal")
+def any_output_is_wrong(graph, groups):
+    """The last member may be an output."""
+    returned = (OUT, lambda g, members: any(m in g.outputs for m in members))
+    return _judge([_RIGHT[0], returned, *_RIGHT[2:]])(graph, groups)
+
+
+@mutant("u03.illegal")
+def last_members_count(graph, groups):
+    """A group whose result is read elsewhere is legal."""
+    users = graph.users()
+    read = (READ, lambda g, members: {u for m in members for u in users[m]} - set(members))
+    return _judge([*_RIGHT[:3], read])(graph, groups)
+
+
+@mutant("u03.illegal")
+def looks_one_step_far(graph, groups):
+    """Sees a way out and in again only if it has one operation outside."""
+    near = (WAITS, lambda g, members: any(i in _readers(g, members) for m in members
+                                          for i in m.inputs))  # fmt: skip
+    return _judge([*_RIGHT[:2], near, _RIGHT[3]])(graph, groups)
+
+
+@mutant("u03.illegal")
+def operands_first(graph, groups):
+    """kind_of wants the users first."""
+    turned = (NO, lambda g, members: kind_of(members) is None)
+    return _judge([turned, *_RIGHT[1:]])(graph, groups)
+
+
+@mutant("u03.illegal")
+def only_the_letters(graph, groups):
+    return list(_judge(_RIGHT)(graph, groups))
+
+
+@mutant("u03.illegal")
+def the_seven_by_heart(graph, groups):
+    return {"B": WAITS, "C": NO, "E": OUT, "F": READ, "G": NO}
 
 
 @alternative("u03.illegal")
-def made_of_pairs():
-    """Sorted by reason."""
-    by_reason = {
-        "no such kernel": "CG",
-        "is an output": "E",
-        "waits for itself": "B",
-        "is read outside": "F",
-    }
-    return {group: reason for reason, groups in by_reason.items() for group in groups}
+def by_a_table(graph, groups):
+    return _judge(_RIGHT)(graph, groups)
 
 
 @alternative("u03.illegal")
-def by_asking_the_library():
-    """Reads the evidence, and asks kind_of and check_group about each group."""
-    graph = parse_graph(EVIDENCE)
-    named, users = {node.name: node for node in graph.nodes}, graph.users()
+def in_any_order(graph, groups):
+    return dict(reversed(_judge(_RIGHT)(graph, groups).items()))
+
+
+@alternative("u03.illegal")
+def by_walking_forward(graph, groups):
+    """From each reader outside, along the users, to see whether the group is met again."""
+    users = graph.users()
+
+    def reaches(node, members):
+        seen, queue = set(), [node]
+        while queue:
+            for user in users[queue.pop()]:
+                if user in members:
+                    return True
+                if user not in seen:
+                    seen.add(user)
+                    queue.append(user)
+        return False
+
     found = {}
-    for letter, names in GROUPS.items():
-        members = [named[name] for name in names]
-        outside = {user for m in members[:-1] for user in users[m]} - set(members)
-        needed = set(topological_order([i for m in members for i in m.inputs])) - set(members)
+    for letter, members in groups.items():
+        outside = [u for m in members[:-1] for u in users[m] if u not in members]
         if kind_of(members[::-1]) is None:
-            found[letter] = REASONS[0]
+            found[letter] = NO
         elif set(members[:-1]) & set(graph.outputs):
-            found[letter] = REASONS[1]
-        elif outside & needed:
-            found[letter] = REASONS[2]
+            found[letter] = OUT
         elif outside:
-            found[letter] = REASONS[3]
+            found[letter] = WAITS if any(reaches(u, members) for u in outside) else READ
     return found
