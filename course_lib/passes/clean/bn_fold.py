@@ -40,8 +40,8 @@ def bn_fold(graph: Graph) -> Graph:
     two norms in a row the first folds; the second may stay.
 
     Images are 1-D, 2-D or 3-D. Grouped and depthwise convolutions fold in the same way: axis 0 of w
-    is always the output channel. w' and b' are new constants of w's element type, and the new
-    nodes carry the origins of both. Dead constants are left for `dce`.
+    is always the output channel. w' and b' are new constants of w's element type.
+    The new nodes carry the origins of both; dead constants are left for `dce`.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce

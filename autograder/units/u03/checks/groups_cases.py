@@ -25,6 +25,10 @@ PRODUCTS = """  %a = matmul(%x, %w) : f32[4,4]
   %b = matmul(%a, %w) : f32[4,4]
   %c = matmul(%b, %a) : f32[4,4]
 """
+TURNED = """  %m = matmul(%x, %w) : f32[4,4]
+  %a = relu(%m) : f32[4,4]
+  %t = transpose(%a) {perm = [1, 0]} : f32[4,4]
+"""
 LONG_WAY = """  %a = exp(%x) : f32[4,4]
   %m = matmul(%a, %w) : f32[4,4]
   %n = relu(%m) : f32[4,4]
@@ -51,6 +55,8 @@ SMALL: list[tuple[str, tuple[str, ...], str, str]] = [
      "The product reads a, and the group needs no product."),
     (f"{ONE}{PRODUCTS}  return %c\n}}", ("a", "b"), "no such kernel",
      "Two contractions, and a is read outside, too: the first reason counts."),
+    (f"{ONE}{TURNED}  return %t\n}}", ("m", "a", "t"), "no such kernel",
+     "What follows a contraction is elementwise; a transpose is not."),
     (f"{TWO}{BESIDE}  return %a, %b\n}}", ("a", "b"), "is an output",
      "It also waits for itself: the first reason counts."),
 ]  # fmt: skip

@@ -1,0 +1,97 @@
+"""ONNX files of the course's models, and what onnxruntime makes of them (unit 3).
+
+Next room: measuring.py, the same for our graphs.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.units.u03.answers.measuring import fastest
+from course_lib.models import MODELS, example_inputs
+
+LEVELS = {
+    "off": "ORT_DISABLE_ALL",
+    "extended": "ORT_ENABLE_EXTENDED",
+    "all, with layout": "ORT_ENABLE_ALL",
+}
+
+
+def exported(name: str, batch_norms: bool) -> Any:
+    """A model as an ONNX file. Unless told to keep them, the exporter folds batch norms itself.
+
+    `dynamo=False` asks for PyTorch's older exporter, which announces that it will go. Only it
+    leaves a file of 69 plain operators with the batch norms in it: the newer one, asked not to
+    optimize, keeps its chains of shape computations as well (unit 2).
+    """
+    import onnx
+    import torch
+
+    keep = {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
+    inputs = tuple(map(torch.from_numpy, example_inputs(name)))
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning, message=".*TorchScript-based"
+        )
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning, message="The feature will be"
+        )
+        torch.onnx.export(
+            MODELS[name].build(), inputs, file, dynamo=False, **(keep if batch_norms else {})
+        )
+    return onnx.load_from_string(file.getvalue())
+
+
+def operators(model: Any) -> Counter[str]:
+    """How many nodes there are of each operator."""
+    return Counter(node.op_type for node in model.graph.node)
+
+
+def session(model: Any, level: str) -> tuple[Any, list[str]]:
+    """A session of onnxruntime on one thread, and the kernels that it runs: it writes down the
+    graph that is left after its own optimizer."""
+    import onnx
+    import onnxruntime as ort
+
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder) / "optimized.onnx"
+        options = ort.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, LEVELS[level])
+        options.optimized_model_filepath = str(saved)
+        made = ort.InferenceSession(
+            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+        )
+        return made, [
+            _kernel(node) for node in onnx.load(saved).graph.node if node.op_type != "Constant"
+        ]
+
+
+def _kernel(node: Any) -> str:
+    """What a kernel of onnxruntime does: Conv + Add + Relu."""
+    does = [a.s.decode() for a in node.attribute if a.name == "activation"]
+    return " + ".join([node.op_type, *(["Add"] if len(node.input) == 4 else []), *does])
+
+
+def compared(
+    name: str, files: Mapping[str, Any], at: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], list[float]]:
+    """Kernels, ms on one thread, and the largest relative difference from the first one of files at
+    levels of onnxruntime's optimizer."""
+    made = {(file, level): session(files[file], level) for file, level in at}
+    first = next(iter(made))
+    feed = {made[first][0].get_inputs()[0].name: example_inputs(name)[0]}
+    results = {key: one.run(None, feed)[0] for key, (one, _) in made.items()}
+    ms = fastest({key: lambda s=one: s.run(None, feed) for key, (one, _) in made.items()}, rounds=9)
+    right = results[first]
+    return {
+        key: [len(kernels), ms[key], float(abs(results[key] - right).max() / abs(right).max())]
+        for key, (_, kernels) in made.items()
+    }

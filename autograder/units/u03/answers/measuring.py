@@ -1,0 +1,187 @@
+"""What the notebook of unit 3 measures with: times, kernels, bytes, and the passes of the unit.
+
+Next room: files.py, the same for ONNX files.
+"""
+
+from __future__ import annotations
+
+import timeit
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+import course_lib
+from course_lib.draw.plots.roofline import Dot
+from course_lib.exercises import baselines, plugged
+from course_lib.frontend import load
+from course_lib.ir.graph.build import neg, relu, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply
+from course_lib.ir.registry import traffic
+from course_lib.ir.types import f32
+from course_lib.llvm.host import host_machine
+from course_lib.llvm.price import nanoseconds
+from course_lib.lower.executed import executed
+from course_lib.models import MODELS, example_inputs
+from course_lib.passes.clean.bn_fold import bn_fold
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fold import fold
+from course_lib.passes.clean.simplify import simplify
+from course_lib.passes.clean.strength import strength
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.groups import as_kernels
+from course_lib.passes.fusion.horizontal import horizontal
+from course_lib.passes.infra.manager import run_passes
+from course_lib.passes.prepare.decompose import decompose
+
+PASSES = [fold, simplify, bn_fold, decompose, strength, fold, simplify, cse, horizontal, dce, fuse]
+UNIT = ["passes.bn_fold", "passes.horizontal", "passes.fuse", "passes.should_fuse"]
+
+
+def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int = 1) -> dict:
+    """The best time of each call in ms. All are warmed up, and tried in turns, so that a slow
+    moment hits all of them; `number` calls are timed together."""
+    times: dict[Any, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            times[name].append(1e3 * timeit.timeit(call, number=number) / number)
+    return {name: min(ms) for name, ms in times.items()}
+
+
+def small_calls() -> list[tuple[str, float]]:
+    """Microseconds of one operation on one number: ours, numpy's, torch's, all warm."""
+    import torch
+
+    one, tensor = np.ones(1, np.float32), torch.ones(1)
+    short, long = _chain(1), _chain(201)
+    ms = fastest(
+        {
+            "numpy.maximum": lambda: np.maximum(one, 0),
+            "torch.relu": lambda: torch.relu(tensor),
+            "short": lambda: short(one),
+            "long": lambda: long(one),
+        },
+        rounds=15,
+        number=200,
+    )
+    launch = (ms.pop("long") - ms.pop("short")) / 200
+    return [
+        *((name, 1e3 * value) for name, value in ms.items()),
+        ("a kernel of ours", 1e3 * launch),
+    ]
+
+
+def _chain(length: int) -> Any:
+    """That many kernels, each of one operation on one number."""
+
+    def steps(x: Any) -> Any:
+        for k in range(length):
+            x = neg(x) if k % 2 else relu(x)
+        return x
+
+    return course_lib.compile(trace(steps, "f32[1]"), passes=[], threads=1)
+
+
+def together(graph: Graph) -> Graph:
+    """All operations of a graph in one kernel, if one can hold them."""
+    group: list = []
+    return as_kernels(graph, dict.fromkeys(graph.ops, group))
+
+
+def conv_relu(kernel: int, groups: int, size: int = 112) -> Graph:
+    """A convolution of 64 channels, and the ReLU of its result."""
+    shape = (64, 64 // groups, kernel, kernel)
+    w = np.random.default_rng(0).standard_normal(shape, np.float32)
+    return trace(lambda x: relu(apply("conv", x, w, groups=groups)), f"f32[1,64,{size},{size}]")
+
+
+def fused_and_not(programs: Mapping[str, Graph]) -> dict[str, dict[str, Any]]:
+    """Each program as one kernel for each operation and as one for all: bytes, operations, ms."""
+    rows = {}
+    for name, program in programs.items():
+        shape = program.inputs[0].type.dims
+        image = np.random.default_rng(1).standard_normal(shape, np.float32)
+        two, one = (course_lib.compile(g, passes=[], threads=1)
+                    for g in (program, together(program)))  # fmt: skip
+        ms = fastest({"two": lambda p=two: p(image), "one": lambda p=one: p(image)}, rounds=25)
+        rows[name] = {
+            "flops": one.report().flops,
+            "bytes": (two.report().traffic, one.report().traffic),
+            "ms": (ms["two"], ms["one"]),
+            "same bits": np.array_equal(two(image), one(image)),
+        }
+    return rows
+
+
+def roof() -> tuple[float, float]:
+    """FLOP/s and byte/s of one core, as unit 1 measured them: multiply-adds in registers, and a
+    copy of 128 MiB."""
+    lanes = host_machine().lanes(f32)
+    vector = f"<{lanes} x float>"
+    fma = f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)"
+    source = np.ones(32 << 20, np.float32)
+    target = np.empty_like(source)
+    seconds = min(timeit.repeat(lambda: np.copyto(target, source), number=1, repeat=5))
+    return 2 * lanes / nanoseconds(fma, lanes=lanes) * 1e9, 2 * source.nbytes / seconds
+
+
+def moved_dots(rows: Mapping[str, Mapping[str, Any]]) -> list[Dot]:
+    """One dot for each row of `fused_and_not`, and where it was before."""
+    dots = []
+    for name, row in rows.items():
+        (x0, y0), (x, y) = (
+            (row["flops"] / moved, row["flops"] / ms * 1e3)
+            for moved, ms in zip(row["bytes"], row["ms"], strict=True)
+        )
+        dots.append(Dot(name, x, y, before=(x0, y0)))
+    return dots
+
+
+def cost(graph: Graph) -> list[float]:
+    """Kernels, MB moved, millions of operations executed in their loops. A reshape is a view."""
+    moved = [traffic(n) for n in graph.ops if n.op != "reshape"]
+    return [len(moved), sum(moved) / 1e6, executed(graph) / 1e6]
+
+
+def imported(name: str) -> Graph:
+    """A model of the course, as it comes from PyTorch."""
+    return load(MODELS[name].build(), example_inputs(name))
+
+
+def fused(model: Graph, *mine: str) -> Graph:
+    """A model after the passes; of this unit only those in `mine` do anything."""
+    with baselines(*[pass_ for pass_ in UNIT if pass_ not in mine]):
+        return run_passes(model, PASSES)
+
+
+def with_heuristics(
+    graphs: Sequence[Graph], heuristics: Mapping[str, Callable[..., bool]]
+) -> list[list[Any]]:
+    """Kernels, MB and operations of all graphs together, fused with each heuristic."""
+    rows = []
+    for name, rule in heuristics.items():
+        with plugged("passes.should_fuse", rule):
+            costs = [cost(fuse(graph)) for graph in graphs]
+        rows.append([name, *map(sum, zip(*costs, strict=True))])
+    return rows
+
+
+def on_the_clock(
+    graphs: Mapping[str, Graph], heuristics: Mapping[str, Callable[..., bool]]
+) -> list[list[Any]]:
+    """Kernels, MB, and ms on one thread, of models that were fused with each heuristic."""
+    rows = []
+    for name, graph in graphs.items():
+        inputs, made = example_inputs(name), {}
+        for label, rule in heuristics.items():
+            with plugged("passes.should_fuse", rule):
+                made[label] = course_lib.compile(fuse(graph), passes=[], threads=1)
+        calls = {label: partial(one, *inputs) for label, one in made.items()}
+        ms = fastest(calls, rounds=7)
+        rows += [[name, label, *cost(one.graph)[:2], ms[label]] for label, one in made.items()]
+    return rows
