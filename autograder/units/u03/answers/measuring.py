@@ -108,7 +108,7 @@ def fused_and_not(programs: Mapping[str, Graph]) -> dict[str, dict[str, Any]]:
         image = np.random.default_rng(1).standard_normal(shape, np.float32)
         two, one = (course_lib.compile(g, passes=[], threads=1)
                     for g in (program, together(program)))  # fmt: skip
-        ms = fastest({"two": lambda p=two: p(image), "one": lambda p=one: p(image)}, rounds=25)
+        ms = fastest({"two": partial(two, image), "one": partial(one, image)}, rounds=25)
         rows[name] = {
             "flops": one.report().flops,
             "bytes": (two.report().traffic, one.report().traffic),
