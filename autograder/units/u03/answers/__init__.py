@@ -33,7 +33,7 @@ def saved(graph: Graph) -> float:
     once. Count all that is read and written, before and after. The program has no constants and one
     output; everything else in it is read by somebody.
 
-    1 MB is 10**6 bytes. The answer counts if it is right to one percent.
+    1 MB is 10**6 bytes. The answer counts within 1 %.
     """
     before = sum(map(traffic, graph.ops))
     after = sum(value.type.nbytes for value in (*graph.inputs, *graph.outputs))

@@ -31,7 +31,7 @@ _UNIT = "1 MB is 10**6 bytes"
     spec=[
         *(_UNIT, _ONCE, "however often it uses it, and writes its result once"),
         *("How many MB less are moved", "Count all that is read and written, before and after"),
-        *("The program has no constants and one output", "right to one percent"),
+        *("The program has no constants and one output", "The answer counts within 1 %"),
     ],
 )
 def counts_what_is_not_moved(saved):
