@@ -5,7 +5,6 @@ Next room: measuring.py, the same for our graphs.
 
 from __future__ import annotations
 
-import io
 import tempfile
 import warnings
 from collections import Counter
@@ -35,23 +34,25 @@ def exported(name: str, batch_norms: bool) -> Any:
 
     keep = {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
     inputs = tuple(map(torch.from_numpy, example_inputs(name)))
-    file = io.BytesIO()
-    with warnings.catch_warnings():
-        warnings.filterwarnings(
-            "ignore", category=DeprecationWarning, message=".*TorchScript-based"
-        )
-        warnings.filterwarnings(
-            "ignore", category=DeprecationWarning, message="The feature will be"
-        )
-        torch.onnx.export(
-            MODELS[name].build(), inputs, file, dynamo=False, **(keep if batch_norms else {})
-        )
-    return onnx.load_from_string(file.getvalue())
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        for announced in (".*TorchScript-based", "The feature will be removed"):
+            warnings.filterwarnings("ignore", announced, DeprecationWarning)
+        file, more = Path(folder) / "model.onnx", keep if batch_norms else {}
+        torch.onnx.export(MODELS[name].build(), inputs, file, dynamo=False, **more)
+        return onnx.load(file)
 
 
 def operators(model: Any) -> Counter[str]:
     """How many nodes there are of each operator."""
     return Counter(node.op_type for node in model.graph.node)
+
+
+def written(model: Any, first: int | None = None) -> str:
+    """The first nodes of a file, or all, one for each line."""
+    return "\n".join(
+        f"{', '.join(node.output)} = {node.op_type}({', '.join(node.input)})"
+        for node in model.graph.node[:first]
+    )
 
 
 def session(model: Any, level: str) -> tuple[Any, list[str]]:
