@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.patches import StepPatch
+from matplotlib.path import Path
 from matplotlib.text import Annotation, Text
 
 from course_lib.draw.base.callout import KINDS, callout
@@ -83,6 +84,15 @@ def test_roofline_labels_do_not_collide():
     assert all(
         plot.axes.bbox.containsx(box.x1) and plot.axes.bbox.containsy(box.y1) for box in boxes
     )
+
+
+def test_no_label_lies_on_an_arrow():
+    dots = [Dot("conv, relu fused", 6, 6e10, before=(3, 3e10)), Dot("64 images", 20, 8e10)]
+    plot = roofline(dots, 1e11, 2.5e10)
+    plot.figure.draw_without_rendering()
+    arrow = Path(plot.axes.transData.transform([(3, 30), (6, 60)]))
+    (note,) = [t for t in plot.axes.texts if t.get_text() == "conv, relu fused"]
+    assert not arrow.intersects_bbox(Text.get_window_extent(note), False)
 
 
 def _places(dots: list[Dot]) -> list[tuple[float, float]]:

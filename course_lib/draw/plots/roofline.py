@@ -65,7 +65,7 @@ def roofline(
     with sheet():
         walls = _roof(plot.axes, peak_flops / GIGA, bandwidth / GIGA)
         for dot in dots:
-            _draw(plot.axes, dot, min(peak_flops, bandwidth * dot.intensity))
+            walls += _draw(plot.axes, dot, min(peak_flops, bandwidth * dot.intensity))
         names = [(_name(d), d.intensity, d.rate / GIGA) for d in dots]
         starts = [(d.before[0], d.before[1] / GIGA) for d in dots if d.before]
         named_points(plot.axes, names, walls, starts)
@@ -98,8 +98,10 @@ def _roof(axes: Axes, peak: float, bandwidth: float) -> list[Path]:
     return [Path(roof), *(Path(roof[:2] + shift) for shift in ((-6, 6), (-12, 12)))]
 
 
-def _draw(axes: Axes, dot: Dot, limit: float) -> None:
-    """The dot, what it says when it is pointed at, and the arrow from where it was."""
+def _draw(axes: Axes, dot: Dot, limit: float) -> list[Path]:
+    """The dot, what it says when it is pointed at, and the arrow from where it was (returned)."""
+    from matplotlib.path import Path
+
     share = digits(100 * dot.rate / limit)
     tip = (
         f"{dot.name}: {digits(dot.intensity)} FLOP/byte, {scaled(dot.rate, 'FLOP/s')}, "
@@ -109,11 +111,13 @@ def _draw(axes: Axes, dot: Dot, limit: float) -> None:
     face, edge = (dot.state, f"{dot.state}-text") if dot.state in COLOUR else ("focus", "page")
     (mark,) = axes.plot(*at, "o", ms=10, mfc=COLOUR[face], mec=COLOUR[edge], mew=1.5, zorder=3)
     mark.set_gid(TIP + plain(tip, 400))
-    if dot.before:
-        was = dot.before[0], dot.before[1] / GIGA
-        axes.plot(*was, "o", ms=9, mfc=COLOUR["page"], mec=COLOUR["focus"], mew=1.5, zorder=3)
-        look = {"arrowstyle": "-|>", "color": COLOUR["focus"], "shrinkA": 6, "shrinkB": 7}
-        axes.annotate("", at, was, arrowprops=look).set_in_layout(False)
+    if not dot.before:
+        return []
+    was = dot.before[0], dot.before[1] / GIGA
+    axes.plot(*was, "o", ms=9, mfc=COLOUR["page"], mec=COLOUR["focus"], mew=1.5, zorder=3)
+    look = {"arrowstyle": "-|>", "color": COLOUR["focus"], "shrinkA": 6, "shrinkB": 7}
+    axes.annotate("", at, was, arrowprops=look).set_in_layout(False)
+    return [Path(axes.transData.transform([was, at]))]
 
 
 def _name(dot: Dot) -> str:
