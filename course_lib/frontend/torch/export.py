@@ -39,10 +39,13 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import TensorType
 
 
-def from_torch(module: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
+def from_torch(
+    module: Any, example_inputs: Sequence[Any] | None = None, keep_dead: bool = False
+) -> Graph:
     """The graph of a module in eval mode (or of an `ExportedProgram`) for inputs of these sizes.
 
-    `example_inputs` are arrays or tensors. Raises `UnsupportedOps` with everything that is missing.
+    `example_inputs` are arrays or tensors. `torch.export` keeps operations that no output needs;
+    we import them only with `keep_dead`. Raises `UnsupportedOps` with everything that is missing.
     """
     if isinstance(module, ExportedProgram):
         program, name = module, "main"
@@ -51,7 +54,7 @@ def from_torch(module: Any, example_inputs: Sequence[Any] | None = None) -> Grap
     _refuse_data_dependent(program, name)
     program = _decompose_unknown(program)
     _refuse_unknown(program, name)
-    return verify(_Importer(program).graph(name))
+    return verify(_Importer(program).graph(name, keep_dead))
 
 
 def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> ExportedProgram:
@@ -162,7 +165,7 @@ class _Importer:
         self.values: dict[fx.Node, Any] = {}
         self.inputs: list[Node] = []
 
-    def graph(self, name: str) -> Graph:
+    def graph(self, name: str, keep_dead: bool) -> Graph:
         specs = {spec.arg.name: spec for spec in self.program.graph_signature.input_specs}
         outputs: list[Node] = []
         for node in self.program.graph.nodes:
@@ -176,7 +179,8 @@ class _Importer:
                 raise ValueError(
                     f"torch.export gave a node of kind {node.op}: {node.format_node()}"
                 )
-        return Graph.of(self.inputs, outputs, re.sub(r"\W", "_", name))
+        dead = [v for v in self.values.values() if isinstance(v, Node)] if keep_dead else []
+        return Graph.of(self.inputs, outputs, re.sub(r"\W", "_", name), also=dead)
 
     def _placeholder(self, node: fx.Node, spec: Any) -> Any:
         if spec.kind == InputKind.USER_INPUT:

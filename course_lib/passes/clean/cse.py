@@ -24,17 +24,15 @@ from course_lib.passes.infra.match import COMMUTATIVE
 
 @exercise("passes.cse", unit=2, points=3, baseline=keep)
 def cse(graph: Graph) -> Graph:
-    """Merge nodes that compute the same value: of several equal ones, the first is kept.
+    """Merge nodes that compute the same value: of several equal ones, the first is kept as it is.
 
     Two nodes are equal if they have the same op, equal operands (after merging), equal attributes
     and the same type. So two equal chains merge all along, in one walk from the inputs.
 
-    - The operands of a commutative op (`match.COMMUTATIVE`: add, mul, eq, ne, and, or, xor and
-      the bitwise ones) may stand in either order. `sub`, `div`, `matmul` are not commutative;
-      `max` and `min` are not in the set, because max(0.0, -0.0) may be either zero.
+    - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div`, `matmul` are
+      not commutative; `max` and `min` are not in the set: max(0.0, -0.0) may be either zero.
     - Constants are equal if they have the same element type, shape and *bytes*. Comparing with ==
       is wrong twice: -0.0 == 0.0 (but 1/x tells them apart), and NaN != NaN (but it may merge).
-      The numbers 1 : i32 and 1.0 : f32 are different constants.
     - Attributes count: softmax along axis 0 is not softmax along axis 1. Names and origins do not.
     - Inputs are never merged with each other. Outputs may be: both then return the same node.
     - The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise.

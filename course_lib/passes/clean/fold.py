@@ -25,20 +25,19 @@ SMALL = 4096  # bytes that a folded constant may take, whatever its operands tak
 def fold(graph: Graph) -> Graph:
     """Replace every node whose operands are all constants by a constant.
 
-    The value is the interpreter's: `ir.interp.evaluate(node, operand values)`. Folding cascades: a
-    node whose operands were just folded is folded too, in the same walk. Operands that nobody
-    needs any more are left for `dce`.
+    The value is the interpreter's: `evaluate(node, operand values)`. Folding cascades: a node whose
+    operands were just folded is folded too, in the same walk. An op without operands, such as a
+    small `iota`, has only constant operands: it is folded. The new constant keeps the node's name,
+    and the origins of the node and of its operands. Operands that nobody needs any more are left
+    for `dce`.
 
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
-      `expand` of one number to f32[1024,1024] would put 4 MB into the program to save nothing.
-    - if computing it raises: element 7 of an i32[2] has no value. Whether that node ever runs
-      is not ours to decide, so folding neither reports the error nor hides it.
+      An operand that is read twice counts once.
+    - if computing it raises: element 7 of an i32[2] has no value. It may never run, so folding
+      neither reports the error nor hides it.
     - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
       `node.type.is_static` is false for such a shape, and `node.type.nbytes` raises.
-
-    An op without operands, such as a small `iota`, has only constant operands: it is folded. The
-    new constant keeps the node's name, and the origins of the node and of its operands.
 
     >>> from course_lib.ir.graph.graph import print_graph
     >>> from course_lib.ir.graph.parse import parse_graph

@@ -28,32 +28,28 @@ def whole(x: Node, *others: Node) -> bool:
 
 @exercise("passes.simplify", unit=2, points=4, baseline=keep, uses=("passes.match",))
 def simplify(graph: Graph) -> Graph:
-    """Apply these identities wherever they match, until none does.
+    """Apply those of these identities that are exact, wherever they match, until none does.
 
-        for all numbers              for integers only        for floats
-        x * 1         -> x           x + 0  -> x              x + -0.0    -> x
-        x / 1         -> x           0 - x  -> -x             -0.0 - x    -> -x
-        x - 0         -> x           x - x  -> 0              x ** 1.0    -> x
-        x * -1        -> -x          x * 0  -> 0
-        -(-x)         -> x           x ** 1 -> x
-        x + -y        -> x - y
-        x - -y        -> x + y
-        max(x, x)     -> x           min(x, x)           -> x
-        abs(abs(x))   -> abs(x)      abs(-x)             -> abs(x)
-        relu(relu(x)) -> relu(x)     select(c, x, x)     -> x
-        not not c     -> c           select(true, x, y)  -> x     select(false, x, y) -> y
+        x + 0    -> x        x * 1   -> x        x + -y              -> x - y
+        x + -0.0 -> x        x * 0   -> 0        x - -y              -> x + y
+        x - 0    -> x        x * -1  -> -x       max(x, x)           -> x
+        0 - x    -> -x       x / 1   -> x        min(x, x)           -> x
+        -0.0 - x -> -x       x / x   -> 1        abs(abs(x))         -> abs(x)
+        x - x    -> 0        x ** 1  -> x        abs(-x)             -> abs(x)
+        -(-x)    -> x        not not c -> c      relu(relu(x))       -> relu(x)
+        (x * y) / y -> x     (x * 2) / 2 -> x    select(c, x, x)     -> x
+                                                 select(true, x, y)  -> x
+                                                 select(false, x, y) -> y
 
-    The last four lines are for every type that has the op. Products and sums match in either
-    order, and every number also matches a constant tensor filled with it. `MOVEMENT` holds the
-    rules for reshape, transpose, expand, slice, pad, concat and cast, ready to use.
+    Exact means: the same bits for every input (a NaN stays a NaN). Some lines are exact for every
+    type that has the op, some for integers alone (`guard=whole`), and some for none; floats and
+    integers may need different answers to one line. Further exact rules are not wrong.
 
-    `rule` matches with `match`, the exercise before this one. Until that has an answer, only
-    patterns of one op apply, with the operands in the order in which they are written.
-
-    Every rule must be exact: the same bits for every input (a NaN stays a NaN). That is why
-    - x + 0.0 is not simplified: -0.0 + 0.0 is 0.0. But x + -0.0 and x - 0.0 are x, always.
-    - x * 0.0 is not 0.0, and x - x is not 0.0: think of infinity and NaN.
-    - x * 1 is not simplified where the constant stretches x to a larger shape.
+    Products and sums match in either order, and every number also matches a constant tensor filled
+    with it; but x * 1 is not simplified where the constant stretches x to a larger shape.
+    `MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast, ready to
+    use. `rule` matches with `match`: until that has an answer, only patterns of one op apply, with
+    the operands in the order in which they are written.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce

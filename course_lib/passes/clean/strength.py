@@ -1,4 +1,4 @@
-"""Strength reduction: replace an operation by a cheaper one with the same result.
+"""Strength reduction: replace an operation by a cheaper one, with the same result or nearly so.
 
     %0 = constant dense<2.0> : f32[]            %0 = constant dense<0.5> : f32[]
     %1 = div(%x, %0) : f32[4]           ==>     %1 = mul(%x, %0) : f32[4]
@@ -23,7 +23,7 @@ from course_lib.passes.infra.rule import rule
 
 @exercise("passes.strength", unit=2, points=3, baseline=keep, uses=("passes.match",))
 def strength(graph: Graph) -> Graph:
-    """Replace these operations by cheaper ones, wherever the result is the same.
+    """Replace these operations by cheaper ones.
 
         x / c        -> x * (1/c)      floats; c is a constant, all powers of two (4.0, -0.5)
         x ** 2       -> x * x          integers and floats
@@ -46,8 +46,10 @@ def strength(graph: Graph) -> Graph:
       zero, so they disagree on -1. `mod` has the sign of c, so it is a mask; `fmod` is not.
     - x * 2 stays: x + x is exact too, but an addition is no cheaper than a multiplication.
 
-    Powers come out at least as accurate as before: x * x is rounded once, which few
-    implementations of pow achieve.
+    Apart from powers, every result is the same bit for bit. Powers differ in the last bits: `pow`
+    is a library function that may be off by a whole unit in the last place (numpy's on x86-64 is),
+    while x * x, `sqrt` and `reciprocal` are rounded once and off by half a unit at most. `rsqrt` is
+    rounded twice and can be off by one and a half: the one line that may cost accuracy.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce

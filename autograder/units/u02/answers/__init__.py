@@ -1,7 +1,8 @@
 """Unit 2, Rewrites: the exercises that are no function of the library, and what they talk about.
 
-`SCHOOL_RULES` (and the dumps in evidence.py) are given to the student; the bodies of the
-exercises are our answers and never ship. Next room: autograder/units/u02/checks.
+`CANDIDATES` and `PASSES_ON`, the dumps in evidence.py, the programs in programs.py and the other
+compilers in peers.py are given to the student; the bodies of the exercises are our answers and
+never ship. Next room: autograder/units/u02/checks.
 """
 
 from __future__ import annotations
@@ -12,26 +13,59 @@ from typing import Any
 import numpy as np
 
 from autograder.check.rubrics import Rubric, Sample
+from autograder.units.u02.answers import machinery
 from course_lib.exercises import exercise
-from course_lib.ir.graph.build import abs, maximum, relu, sqrt, trace
+from course_lib.ir.graph.build import abs, exp, log, maximum, relu, sqrt, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const
+
+__all__ = ["machinery"]  # the exercises about the pass manager and the rewriter
 
 # Operations that are left after the unit's passes, with the library's own functions plugged in.
 # tests/units/test_u02.py computes them again.
 REFERENCE_OPS = {"mlp": 8, "block": 55, "resnet18": 129, "mobilenet_v2": 312}
 
-# Rules that hold at school and not for floats: before, after.
-SCHOOL_RULES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
+# Thirty rules for floats, some of which hold: before, after.
+CANDIDATES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
     "x + 0.0 -> x": (lambda x: x + 0.0, lambda x: x),
+    "x + -0.0 -> x": (lambda x: x + -0.0, lambda x: x),
+    "x - 0.0 -> x": (lambda x: x - 0.0, lambda x: x),
     "0.0 - x -> -x": (lambda x: 0.0 - x, lambda x: -x),
+    "-0.0 - x -> -x": (lambda x: -0.0 - x, lambda x: -x),
     "x - x -> 0.0": (lambda x: x - x, lambda x: 0.0),
-    "x * 0.0 -> 0.0": (lambda x: x * 0.0, lambda x: 0.0),
-    "x / 7.0 -> x * (1.0 / 7.0)": (lambda x: x / 7.0, lambda x: x * (1.0 / 7.0)),
+    "x + x -> x * 2.0": (lambda x: x + x, lambda x: x * 2.0),
+    "-(-x) -> x": (lambda x: -(-x), lambda x: x),
+    "-(x - 1.0) -> 1.0 - x": (lambda x: -(x - 1.0), lambda x: 1.0 - x),
+    "x - 1.0 -> x + -1.0": (lambda x: x - 1.0, lambda x: x + -1.0),
     "(x + 1.0) - 1.0 -> x": (lambda x: (x + 1.0) - 1.0, lambda x: x),
+    "x * 1.0 -> x": (lambda x: x * 1.0, lambda x: x),
+    "x * 0.0 -> 0.0": (lambda x: x * 0.0, lambda x: 0.0),
+    "x * -1.0 -> -x": (lambda x: x * -1.0, lambda x: -x),
+    "(x * 2.0) * 4.0 -> x * 8.0": (lambda x: (x * 2.0) * 4.0, lambda x: x * 8.0),
+    "(x * 0.5) * 0.5 -> x * 0.25": (lambda x: (x * 0.5) * 0.5, lambda x: x * 0.25),
+    "(x * 2.0) / 2.0 -> x": (lambda x: (x * 2.0) / 2.0, lambda x: x),
+    "x / 1.0 -> x": (lambda x: x / 1.0, lambda x: x),
+    "x / 4.0 -> x * 0.25": (lambda x: x / 4.0, lambda x: x * 0.25),
+    "x / 7.0 -> x * (1.0 / 7.0)": (lambda x: x / 7.0, lambda x: x * (1.0 / 7.0)),
+    "x / 10.0 -> x * 0.1": (lambda x: x / 10.0, lambda x: x * 0.1),
+    "x / x -> 1.0": (lambda x: x / x, lambda x: 1.0),
+    "1.0 / (1.0 / x) -> x": (lambda x: 1.0 / (1.0 / x), lambda x: x),
+    "abs(-x) -> abs(x)": (lambda x: abs(-x), lambda x: abs(x)),
+    "abs(x) + 0.0 -> abs(x)": (lambda x: abs(x) + 0.0, lambda x: abs(x)),
+    "relu(abs(x)) -> abs(x)": (lambda x: relu(abs(x)), lambda x: abs(x)),
+    "relu(-relu(x)) -> 0.0": (lambda x: relu(-relu(x)), lambda x: 0.0),
     "sqrt(x * x) -> abs(x)": (lambda x: sqrt(x * x), lambda x: abs(x)),
     "x ** 0.5 -> sqrt(x)": (lambda x: x**0.5, lambda x: sqrt(x)),
+    "exp(log(x)) -> x": (lambda x: exp(log(x)), lambda x: x),
 }
+
+# Operations that make of a zero of the other sign, at most, zeros of the other sign.
+PASSES_ON = frozenset(
+    [
+        *("add", "sub", "mul", "neg", "abs", "relu", "max", "min", "conv", "matmul", "max_pool"),
+        *("reduce_sum", "reduce_max", "mean", "reshape", "transpose", "expand", "slice", "pad"),
+    ]
+)
 
 
 @exercise("u02.after_fold", unit=2, points=2, kind="inverse")
@@ -47,21 +81,81 @@ def after_fold() -> Graph:
 
 @exercise("u02.witnesses", unit=2, points=2, kind="inverse")
 def witnesses() -> dict[str, float]:
-    """For each rule of SCHOOL_RULES one f32 number for which the two sides differ.
+    """For each rule of CANDIDATES that some float breaks, one such number.
 
-    A dict from the rule's text to the number: {"x + 0.0 -> x": ..., ...}, all eight of them. Two
-    results differ if their bits differ: 0.0 and -0.0 do. Two NaNs count as equal.
+    A dict from the rule's text to an f32 number for which its two sides differ, such as
+    {"x + 0.0 -> x": ...}. A rule that holds for every number is not in it. Two results differ if
+    their bits differ: 0.0 and -0.0 do. Two NaNs count as equal.
     """
     return {
         "x + 0.0 -> x": -0.0,
         "0.0 - x -> -x": 0.0,
         "x - x -> 0.0": float("inf"),
-        "x * 0.0 -> 0.0": -1.0,
-        "x / 7.0 -> x * (1.0 / 7.0)": 3.0,
+        "-(x - 1.0) -> 1.0 - x": 1.0,
         "(x + 1.0) - 1.0 -> x": 1e-9,
+        "x * 0.0 -> 0.0": -1.0,
+        "(x * 2.0) / 2.0 -> x": 3e38,
+        "x / 7.0 -> x * (1.0 / 7.0)": 3.0,
+        "x / 10.0 -> x * 0.1": 9.0,
+        "x / x -> 1.0": 0.0,
+        "1.0 / (1.0 / x) -> x": 1e-40,
+        "relu(-relu(x)) -> 0.0": float("nan"),
         "sqrt(x * x) -> abs(x)": 1e-30,
         "x ** 0.5 -> sqrt(x)": float("-inf"),
+        "exp(log(x)) -> x": -1.0,
     }
+
+
+@exercise("u02.drop_zeros", unit=2, points=3)
+def drop_zeros(graph: Graph) -> Graph:
+    """Replace `add(x, 0.0)` by x wherever no output can show the difference.
+
+    The two differ for x = -0.0 alone, and then in the sign of a zero. That sign is *hidden* if the
+    addition is no output and each of its users hides it:
+
+    - `add(y, c)` hides it if c is a constant, and no element of c is -0.0. Both zeros of y give the
+      same sum.
+    - An operation in PASSES_ON hides it if the sign of its own result is hidden.
+    - Every other operation shows it: 1 / y is infinite, with the sign of y.
+
+    The addition goes if the sign is hidden, one operand (either) is a constant full of 0.0 and the
+    other has the type of the result. Every result keeps every bit. Where you know more than these
+    three lines, more may go. What is dead afterwards is left for `dce`.
+
+    Linear time: each node and each edge is looked at once.
+    """
+    users, outputs = graph.users(), set(graph.outputs)
+    hidden: set[Node] = set()
+    for node in reversed(graph.nodes):
+        if node not in outputs and all(_hides(user, node, hidden) for user in users[node]):
+            hidden.add(node)
+
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+        if node.op == "add" and node in hidden:
+            for x, other in (inputs, inputs[::-1]):
+                if x.type == node.type and _full_of_zeros(other):
+                    return x
+        return node.with_inputs(inputs)
+
+    return graph.rebuild(visit)
+
+
+def _hides(user: Node, node: Node, hidden: set[Node]) -> bool:
+    """Does this user give the same results, or hidden ones, for both zeros of `node`?"""
+    others = [i for i in user.inputs if i is not node and i.op == "constant"]
+    if user.op == "add" and any(not _minus_zeros(c.value).any() for c in others):
+        return True
+    return user.op in PASSES_ON and user in hidden
+
+
+def _full_of_zeros(node: Node) -> bool:
+    if node.op != "constant":
+        return False
+    return not node.value.any() and not _minus_zeros(node.value).any()
+
+
+def _minus_zeros(value: np.ndarray) -> np.ndarray:
+    return (value == 0) & np.signbit(value)
 
 
 @exercise("u02.sevenths", unit=2, points=1, kind="number")
@@ -100,10 +194,10 @@ def every_pass() -> Graph:
 
 @exercise("u02.zero", unit=2, points=2, kind="explain")
 def zero() -> Rubric:
-    """ResNet-18 keeps 20 additions of 0.0. A colleague wants to add the rule `x + 0.0 -> x` for
-    floats. For which x does the result change, and how could a user of the network ever notice?
-    What would the compiler have to know, or the user have to allow, so that the rule may be
-    applied? Three to five sentences.
+    """onnxruntime replaces `x + 0.0` by `x` for floats, and LLVM does not. A colleague wants the
+    rule in our compiler. For which x does the result change, and how could a user of a network
+    ever notice? What would the compiler have to know, or the user have to allow, so that the rule
+    may be applied? Three to five sentences.
     """
     return Rubric(
         criteria=(

@@ -15,7 +15,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 
-FIRST = "of several equal ones, the first is kept"
+FIRST = "of several equal ones, the first is kept as it is"
 ALONG = "two equal chains merge all along, in one walk from the inputs"
 BYTES = "Constants are equal if they have the same element type, shape and *bytes*"
 DEAD = (
@@ -31,7 +31,7 @@ OUTPUTS = "Outputs may be: both then return the same node"
 ZEROS = "-0.0 == 0.0 (but 1/x tells them apart)"
 NAN = "and NaN != NaN (but it may merge)"
 LABELS = "Names and origins do not"
-TYPES = "The numbers 1 : i32 and 1.0 : f32 are different constants"
+TYPES = "the same element type, shape and *bytes*"
 SAME = "Merge nodes that compute the same value"
 
 # (program, what cse makes of it, why, words of the specification)

@@ -64,10 +64,15 @@ def _whole(kind: DType) -> np.ndarray:
     return np.array([*range(9), info.min, info.max], kind.numpy)
 
 
-def same_bits(before: Graph, result: Any, *, spec: str = "") -> Graph:
-    """`result` computes exactly what `before` computes, also on -0.0, infinity and NaN."""
+def same_bits(
+    before: Graph, result: Any, *, spec: str = "", given: Any = special_inputs
+) -> Graph:
+    """`result` computes exactly what `before` computes, also on -0.0, infinity and NaN.
+
+    `given(graph)` makes the inputs on which every bit is compared.
+    """
     after = same_meaning(before, result, spec=spec)
-    meaning = meaning_of(before, special_inputs)
+    meaning = meaning_of(before, given)
     for node, got, expected in zip(
         after.outputs, meaning.outputs_of(after), meaning.outputs, strict=True
     ):
@@ -107,9 +112,12 @@ def _place(at: tuple[int, ...]) -> str:
     return f"at {list(at)} " if at else ""
 
 
-def becomes(implementation: Any, before: Graph, wanted: Graph, problem: str, spec: str) -> None:
+def becomes(
+    implementation: Any, before: Graph, wanted: Graph, problem: str, spec: str,
+    given: Any = special_inputs,
+) -> None:  # fmt: skip
     """On `before` the pass leaves at most the operations and constants that `wanted` has."""
-    after = same_bits(before, implementation(before), spec=spec)
+    after = same_bits(before, implementation(before), spec=spec, given=given)
     for count in (live_ops, live):
         if len(count(after)) > len(count(wanted)):
             raise Wrong(problem, program=before, got=after, expected=wanted, spec=spec)

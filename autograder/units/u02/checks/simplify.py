@@ -35,16 +35,18 @@ from course_lib.ir.graph.node import Node, apply, const
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
 NO_MATCH = "If you use `rule(...)`: it finds nothing until your `passes.match` is written."
 
-APPLY = "Apply these identities wherever they match, until none does"
-TYPES = "The last four lines are for every type that has the op"
+APPLY = "Apply those of these identities that are exact, wherever they match, until none does"
+TYPES = "Some lines are exact for every type that has the op"
+WHOLE = "some for integers alone (`guard=whole`), and some for none"
+MORE = "Further exact rules are not wrong"
 EITHER = "Products and sums match in either order, and every number also matches a constant tensor"
 MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
-EXACT = "Every rule must be exact: the same bits for every input (a NaN stays a NaN)"
-ADDED_ZERO = "x + 0.0 is not simplified: -0.0 + 0.0 is 0.0"
-ALWAYS = "But x + -0.0 and x - 0.0 are x, always"
-TIMES_ZERO = "x * 0.0 is not 0.0, and x - x is not 0.0: think of infinity and NaN"
+EXACT = "Exact means: the same bits for every input (a NaN stays a NaN)"
 STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger shape"
 
+background("passes.simplify", "floats and integers may need different answers to one line",
+           because="follows from the two lines before it, each of which is checked")
+background("passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left")
 background("passes.simplify", "`rule` matches with `match` ... in which they are written",
            because="about the stand-in of match; the grader has ours")  # fmt: skip
 
@@ -85,7 +87,7 @@ SIMPLER = [
     ("x - x -> 0", lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
     ("x * 0 -> 0", lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
     ("x ** 1 -> x", lambda x: x**1, lambda x: x, [I]),
-    ("x ** 1.0 -> x", lambda x: x**1.0, lambda x: x, [F]),
+    ("x ** 1 -> x", lambda x: x**1.0, lambda x: x, [F]),
     ("x + -0.0 -> x", lambda x: x + -0.0, lambda x: x, [F]),
     ("-0.0 - x -> -x", lambda x: apply("sub", -0.0, x), lambda x: -x, [F]),
 ]
@@ -97,19 +99,19 @@ INEXACT = [
         lambda x: x + 0.0,
         [F],
         "x + 0.0 is 0.0 for x = -0.0.",
-        ADDED_ZERO,
+        WHOLE,
     ),
     (
         lambda x: x * 0.0,
         [F],
         "x * 0.0 is NaN for infinity, and -0.0 for -1.",
-        TIMES_ZERO,
+        WHOLE,
     ),
     (
         lambda x: x - x,
         [F],
         "x - x is NaN for infinity.",
-        TIMES_ZERO,
+        WHOLE,
     ),
     (
         lambda x: apply("sub", 0.0, x),
@@ -123,8 +125,12 @@ INEXACT = [
         "This mul also stretches x to f32[2,4].",
         STRETCHES,
     ),
-    (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", EXACT),
-    (lambda x: x / x, [I], "0 / 0 is 0.", EXACT),
+    (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", WHOLE),
+    (lambda x: x / x, [I], "0 / 0 is 0.", WHOLE),
+    (lambda x, y: (x * y) / y, [F, F], "For y = 0.0 it is NaN.", WHOLE),
+    (lambda x, y: (x * y) / y, [I, I], "For y = 0 it is 0.", WHOLE),
+    (lambda x: (x * 2.0) / 2.0, [F], "x * 2.0 may be infinite.", WHOLE),
+    (lambda x: (x * 2) / 2, [I], "x * 2 may be too large, and wraps.", WHOLE),
     (
         lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
         [F, F],
@@ -144,7 +150,6 @@ INEXACT = [
         "Each of them is rounded twice.",
         EXACT,
     ),
-    (lambda x: x**0.0 + x**2.0, [F], "Nothing here is in the list.", APPLY),
 ]
 
 
@@ -180,7 +185,7 @@ def simplify_keeps_every_bit(simplify, graph):
     same_bits(graph, simplify(graph), spec=EXACT)
 
 
-@checks("passes.simplify", spec=[EITHER, ALWAYS])
+@checks("passes.simplify", spec=EITHER)
 def simplify_takes_either_order_and_tensors(simplify):
     """Operands of sums and products in either order; numbers that fill a tensor."""
     for before, types, after, spec in _TURNED:
@@ -201,7 +206,7 @@ _TURNED: list[tuple[Any, list[str], Any, str]] = [
     (lambda x: (apply("mul", 0, x), x * _full(0, np.int32)), [I],
      lambda x: [apply("expand", const(0, "i32"), shape=(4,)) for _ in range(2)], EITHER),
     (lambda x: x / _full(1) - _full(0), [F], lambda x: x, EITHER),
-    (lambda x: apply("add", _full(-0.0), x) - 0.0 + -0.0, [F], lambda x: x, ALWAYS),
+    (lambda x: apply("add", _full(-0.0), x) - 0.0 + -0.0, [F], lambda x: x, EITHER),
     (lambda x: apply("sub", _full(-0.0), x ** _full(1)), [F], lambda x: -x, EITHER),
     (lambda x, y: select(const(np.ones(4, bool)), x, y), [I, I], lambda x, y: x, EITHER),
 ]  # fmt: skip
@@ -209,7 +214,7 @@ _TURNED: list[tuple[Any, list[str], Any, str]] = [
 
 @checks("passes.simplify", spec=[TYPES, EXACT])
 def simplify_knows_every_type(simplify):
-    """The last four lines, in each element type that has the op."""
+    """max, min, abs, relu, select and not, in each element type that has the op."""
     for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
         types = ["bool[3]", f"{kind}[3]", f"{kind}[3]"]
         becomes(simplify, trace(_last_lines, *types), trace(lambda c, x, y: _few(x, y), *types),

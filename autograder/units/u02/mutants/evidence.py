@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from autograder.units.u02.answers import SCHOOL_RULES
+from autograder.units.u02.answers import CANDIDATES
 from course_lib.ir.graph.build import maximum, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const
@@ -63,17 +63,24 @@ _RIGHT = {
     "x + 0.0 -> x": -0.0,
     "0.0 - x -> -x": 0.0,
     "x - x -> 0.0": float("nan"),
-    "x * 0.0 -> 0.0": float("-inf"),
-    "x / 7.0 -> x * (1.0 / 7.0)": 12.0,
+    "-(x - 1.0) -> 1.0 - x": 1.0,
     "(x + 1.0) - 1.0 -> x": 0.1,
+    "x * 0.0 -> 0.0": float("-inf"),
+    "(x * 2.0) / 2.0 -> x": -2.5e38,
+    "x / 7.0 -> x * (1.0 / 7.0)": 12.0,
+    "x / 10.0 -> x * 0.1": 13.0,
+    "x / x -> 1.0": float("inf"),
+    "1.0 / (1.0 / x) -> x": 1e-39,
+    "relu(-relu(x)) -> 0.0": float("nan"),
     "sqrt(x * x) -> abs(x)": 1e30,
     "x ** 0.5 -> sqrt(x)": -0.0,
+    "exp(log(x)) -> x": -2.0,
 }
 
 
 @mutant("u02.witnesses")
 def zeros_everywhere():
-    return dict.fromkeys(SCHOOL_RULES, 0.0)
+    return dict.fromkeys(CANDIDATES, 0.0)
 
 
 @mutant("u02.witnesses")
@@ -96,6 +103,18 @@ def rules_in_another_order():
 def too_small_for_f32():
     """1e-60 is 0.0 as an f32, and 0.0 + 1.0 - 1.0 is 0.0."""
     return {**_RIGHT, "(x + 1.0) - 1.0 -> x": 1e-60}
+
+
+@mutant("u02.witnesses")
+def breaks_one_that_holds():
+    """Multiplying by 0.25 is rounded once, by 0.5 twice; but the first time nothing is lost that
+    the second would have kept."""
+    return {**_RIGHT, "(x * 0.5) * 0.5 -> x * 0.25": 1e-45}
+
+
+@mutant("u02.witnesses")
+def a_rule_of_its_own():
+    return {**dict(list(_RIGHT.items())[:-1]), "x / 3.0 -> x * (1.0 / 3.0)": 5.0}
 
 
 @alternative("u02.witnesses")

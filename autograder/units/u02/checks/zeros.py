@@ -1,0 +1,200 @@
+"""Checks of unit 2 for the additions of zero: which may go, and which are seen.
+
+Every bit counts, so a small program has a largest number of additions that may go: ours. More may
+go where no bit changes. Next room: machinery.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.programs import diamond
+from autograder.check.properties import live_ops, valid_graph
+from autograder.check.steps import with_steps
+from autograder.units.u02.checks.shared import becomes, on_deep, same_bits
+from course_lib.ir.graph.build import abs, exp, relu, reshape, trace, transpose
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const
+
+HIDDEN = "That sign is *hidden* if the addition is no output and each of its users hides it"
+ADDS = "`add(y, c)` hides it if c is a constant, and no element of c is -0.0"
+SAME_SUM = "Both zeros of y give the same sum"
+PASSES = "An operation in PASSES_ON hides it if the sign of its own result is hidden"
+SHOWS = "Every other operation shows it"
+GOES = "The addition goes if the sign is hidden, one operand (either) is a constant full of 0.0"
+BITS = "Every result keeps every bit"
+MORE = "Where you know more than these three lines, more may go"
+ONCE = "Linear time: each node and each edge is looked at once"
+DEAD = "What is dead afterwards is left for `dce`"
+
+background("u02.drop_zeros", "The two differ for x = -0.0 alone, and ... sign of a zero",
+           because="about arithmetic, not about the function")
+background("u02.drop_zeros", MORE, because="an offer: the checks look at bits, and at what is left")
+
+AWKWARD = np.array([0.0, -0.0, 1.5, -2.0, np.inf, np.nan], np.float32)
+COUNT = len(AWKWARD) ** 2
+F, WIDE = f"f32[{COUNT}]", np.zeros((2, COUNT), np.float32)
+ZEROS = np.zeros(COUNT, np.float32)
+MIXED = np.where(np.arange(COUNT) % 2, np.float32(-0.0), np.float32(3.0))
+
+
+def pairs(graph: Graph) -> list[np.ndarray]:
+    """Every pair of awkward numbers, for two inputs; for one of another shape, as many as fit."""
+    x, y = np.repeat(AWKWARD, len(AWKWARD)), np.tile(AWKWARD, len(AWKWARD))
+    return [np.resize(v, i.type.dims) for v, i in zip((y, x), graph.inputs, strict=False)]
+
+
+
+def _after(y: Node) -> Node:
+    """What follows a convolution without bias: a factor, and a number is added."""
+    return y * const(np.resize([2.0, -5.0], COUNT), "f32") + const(np.resize([0.5, 0.0, 2.0], COUNT), "f32")
+
+
+def _left_and_right(x: Node) -> Node:
+    y = x + 0.0
+    return (y * 2.0 + reshape(y, (COUNT,))) - 1.0 + 3.0
+
+
+# Programs in which additions of 0.0 go: (before, after, why, words of the specification).
+GONE: list[tuple[Any, Any, str, str]] = [
+    (lambda x: _after(x + 0.0), _after, "1.0 and 2.0 are added further down: no zero is left whose "
+     "sign could be seen.", PASSES),
+    (lambda x: (x + 0.0) + 1.0, lambda x: x + 1.0, "0.0 + 1.0 is -0.0 + 1.0.", ADDS),
+    (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.", ADDS),
+    (lambda x: (x + 0.0) + const(ZEROS), lambda x: x + const(ZEROS), "The second addition turns "
+     "both zeros into 0.0. One of the two is enough.", SAME_SUM),
+    (lambda x: _after(apply("add", const(ZEROS), relu(x))), lambda x: _after(relu(x)),
+     "The 0.0 may stand on either side, and may fill a tensor.", GOES),
+    (_left_and_right, lambda x: (x * 2.0 + reshape(x, (COUNT,))) - 1.0 + 3.0,
+     "Both users hide the sign, further down.", HIDDEN),
+    (lambda x: transpose(reshape(x + 0.0, (2, COUNT // 2)), (1, 0)) + 7.0,
+     lambda x: transpose(reshape(x, (2, COUNT // 2)), (1, 0)) + 7.0, "Moving a zero keeps its sign.",
+     PASSES),
+    (lambda x: [_after(x + 0.0), exp(x)], lambda x: [_after(x), exp(x)],
+     "That others read x does not count: they read x, not the sum.", HIDDEN),
+]  # fmt: skip
+
+# Programs in which all additions are seen: (program, why, words of the specification).
+SEEN: list[tuple[Any, str, str]] = [
+    (lambda x: x + 0.0, "It is returned: 0.0 and -0.0 are two results.", HIDDEN),
+    (lambda x: [y := x + 0.0, _after(y)], "One user hides it; it is returned as well.", HIDDEN),
+    (lambda x: apply("div", 1.0, x + 0.0) + 1.0, "1 / 0.0 is inf, and 1 / -0.0 is -inf.", SHOWS),
+    (lambda x: [_after(y := x + 0.0), apply("reciprocal", y) + 1.0],
+     "One user hides it, the other divides by it.", HIDDEN),
+    (lambda x: (x + 0.0) * 2.0, "The product is returned, and has the sign of its zero.", PASSES),
+    (lambda x: (x + 0.0) + const(MIXED), "At one place -0.0 is added, and 0.0 + -0.0 is 0.0.",
+     ADDS),
+    (lambda x: (x + 0.0) + const(-ZEROS), "Adding -0.0 leaves every zero as it is.", ADDS),
+    (lambda x: apply("add", x, const(WIDE)) + 1.0, "This addition also stretches x to f32[2,36].",
+     "the other has the type of the result"),
+    (lambda x: (x + const(np.abs(MIXED))) + 1.0, "Only half of these numbers are 0.0.",
+     "a constant full of 0.0"),
+    (lambda x: (x + const(MIXED)) + 1.0, "This is no addition of zeros.",
+     "a constant full of 0.0"),
+]  # fmt: skip
+
+# Programs in which one addition may go, and the other must then stay: (program, why).
+EITHER: list[tuple[Any, str]] = [
+    (lambda x, y: (x + 0.0) + (y + 0.0), "-0.0 + -0.0 is -0.0: of these two additions one is "
+     "needed."),
+    (lambda x, y: relu((x + 0.0) * 1.5 + (y + 0.0)), "Of these two additions one is needed."),
+    (lambda x, y: apply("div", y, abs(x + 0.0) + 0.0), "abs makes 0.0 of both zeros; what divides "
+     "sees the rest."),
+]  # fmt: skip
+
+
+@checks("u02.drop_zeros", spec=[BITS, *(spec for *_, spec in SEEN)])
+def keeps_what_can_be_seen(drop_zeros):
+    """An addition stays where an output can show the sign of its zero."""
+    for make, why, spec in SEEN:
+        before = trace(make, F)
+        try:
+            same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
+        except Wrong as error:
+            error.problem, error.spec = f"{error.problem} {why}", spec
+            raise
+    for make, _ in EITHER:
+        before = trace(make, F, F)
+        same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
+    return f"{len(SEEN) + len(EITHER)} programs in which a zero is seen"
+
+
+@checks("u02.drop_zeros", spec=[BITS, *(spec for *_, spec in GONE)])
+def drops_what_cannot_be_seen(drop_zeros):
+    """An addition of 0.0 goes where nothing shows the sign of its zero."""
+    for make, wanted, why, spec in GONE:
+        problem = f"An addition of 0.0 can go here. {why}"
+        becomes(drop_zeros, trace(make, F), trace(wanted, F), problem, spec, pairs)
+    becomes(drop_zeros, *_beside_dead_code(), "An addition of 0.0 can go here. What is dead shows "
+            "nothing: it has no users.", HIDDEN, pairs)  # fmt: skip
+    return f"{len(GONE)} programs in which it can go"
+
+
+@checks("u02.drop_zeros", spec=[
+    "Replace `add(x, 0.0)` by x wherever no output can show the difference", DEAD])  # fmt: skip
+def cleans_a_small_network(drop_zeros):
+    """A convolution without bias, its batch norm, a residual addition, and pooling."""
+    before, wanted = _network(zeros=True), _network(zeros=False)
+    becomes(drop_zeros, before, wanted, "Both convolutions have an addition of 0.0 behind them "
+            "that nothing shows.", GOES)  # fmt: skip
+    return "a small network"
+
+
+def _network(zeros: bool) -> Graph:
+    weights = const(np.linspace(-1, 1, 2 * 2 * 9, dtype=np.float32).reshape(2, 2, 3, 3))
+    scale, shift = (const(np.reshape(v, (1, 2, 1, 1)), "f32") for v in ([2.0, -3.0], [0.5, 1.0]))
+
+    def layer(x: Node) -> Node:
+        y = apply("conv", x, weights, pads=[1, 1, 1, 1])
+        y = y + const(np.zeros((1, 2, 1, 1), np.float32)) if zeros else y
+        return y * scale + shift
+
+    def network(x: Node) -> Node:
+        y = relu(layer(x))
+        return apply("max_pool", relu(layer(y) + x), kernel=[2, 2])
+
+    return trace(network, "f32[1,2,4,4]")
+
+
+def _beside_dead_code() -> tuple[Graph, Graph]:
+    """A sum that is read by what is returned, and by an operation that nobody reads."""
+    graph = trace(lambda x: (x + 0.0) + 1.0, F)
+    before = Graph("main", graph.inputs, (*graph.nodes, -graph.ops[0]), graph.outputs)
+    return before, trace(lambda x: x + 1.0, F)
+
+
+@checks("u02.drop_zeros", spec=ONCE)
+def looks_at_each_value_once(drop_zeros):
+    """60 values that two operations read: 2**60 paths lead down from the first addition."""
+    few = with_steps(drop_zeros, 30_000, "180 operations", "each user is asked once for each path")
+    before = _shared()
+    after = valid_graph(on_deep(few, before), before)
+    becomes(lambda _: after, before, diamond_plus(), "1.0 is added to all of it at the end.", GOES)
+    return "2**60 paths"
+
+
+@functools.cache
+def _shared() -> Graph:
+    return _with_a_diamond(lambda x: x + 0.0)
+
+
+@functools.cache
+def diamond_plus() -> Graph:
+    """The same without the addition of zero."""
+    return _with_a_diamond(lambda x: x)
+
+
+def _with_a_diamond(start: Any) -> Graph:
+    levels = len(live_ops(diamond())) // 3
+
+    def shared(x: Node) -> Node:
+        x = start(x)
+        for _ in range(levels):
+            x = apply("max", relu(x), -x)
+        return x + 1.0
+
+    return trace(shared, "f32[2]")
