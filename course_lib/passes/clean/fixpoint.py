@@ -23,7 +23,7 @@ def once(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     return run_passes(graph, passes)
 
 
-@exercise("passes.fixpoint", unit=2, points=2, baseline=once)
+@exercise("passes.fixpoint", unit=2, points=2, baseline=once, further=True)
 def fixpoint(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     """Run `passes` in order, again and again, until a round changes nothing.
 

@@ -37,7 +37,7 @@ def one_op(pattern: Node, node: Node) -> dict[Node, Node] | None:
     return found
 
 
-@exercise("passes.match", unit=2, points=4, baseline=one_op)
+@exercise("passes.match", unit=2, points=4, baseline=one_op, further=True)
 def match(pattern: Node, node: Node) -> dict[Node, Node] | None:
     """How `node` matches `pattern`, or None if it does not.
 

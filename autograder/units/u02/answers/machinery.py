@@ -18,7 +18,7 @@ from course_lib.ir.graph.node import Node
 from course_lib.passes.infra.manager import Pass, run_passes
 
 
-@exercise("u02.careful", unit=2, points=2)
+@exercise("u02.careful", unit=2, points=2, further=True)
 def careful(graph: Graph, passes: Sequence[Pass], inputs: Sequence[Any]) -> tuple[Graph, int]:
     """Run `passes` in order, and stop before the first that changes what the program computes.
 
@@ -39,7 +39,7 @@ def careful(graph: Graph, passes: Sequence[Pass], inputs: Sequence[Any]) -> tupl
     return graph, len(passes)
 
 
-@exercise("u02.apply_rules", unit=2, points=2)
+@exercise("u02.apply_rules", unit=2, points=2, further=True)
 def apply_rules(graph: Graph, rules: Sequence[Callable[[Node], Node | None]]) -> Graph:
     """Apply rules in one walk from the inputs to the outputs: the heart of `rewrite`.
 

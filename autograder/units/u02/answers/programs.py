@@ -8,6 +8,7 @@ Next room: peers.py.
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any
 
@@ -25,7 +26,7 @@ class Norm(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.ones(WIDTH))
+        self.weight = nn.Parameter(torch.rand(WIDTH) + 0.5)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.weight * (x * (x.pow(2).mean(-1, keepdim=True) + 1e-6) ** -0.5)
@@ -109,6 +110,18 @@ def decoder_program() -> Any:
 def decoder() -> Graph:
     """The same as a graph of ours, with all that `torch.export` keeps."""
     return from_torch(decoder_program(), keep_dead=True)
+
+
+def calls(program: Any) -> int:
+    """How many operations an FX graph calls."""
+    return sum(node.op == "call_function" for node in program.graph.nodes)
+
+
+def swept_by_torch(program: Any) -> int:
+    """How many calls PyTorch's own dead-code elimination leaves; the program stays as it is."""
+    graph = copy.deepcopy(program.graph_module).graph
+    graph.eliminate_dead_code()
+    return sum(node.op == "call_function" for node in graph.nodes)
 
 
 def example() -> tuple[torch.Tensor, torch.Tensor]:

@@ -64,9 +64,7 @@ def _whole(kind: DType) -> np.ndarray:
     return np.array([*range(9), info.min, info.max], kind.numpy)
 
 
-def same_bits(
-    before: Graph, result: Any, *, spec: str = "", given: Any = special_inputs
-) -> Graph:
+def same_bits(before: Graph, result: Any, *, spec: str = "", given: Any = special_inputs) -> Graph:
     """`result` computes exactly what `before` computes, also on -0.0, infinity and NaN.
 
     `given(graph)` makes the inputs on which every bit is compared.

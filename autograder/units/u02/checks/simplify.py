@@ -44,9 +44,14 @@ MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, 
 EXACT = "Exact means: the same bits for every input (a NaN stays a NaN)"
 STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger shape"
 
-background("passes.simplify", "floats and integers may need different answers to one line",
-           because="follows from the two lines before it, each of which is checked")
-background("passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left")
+background(
+    "passes.simplify",
+    "floats and integers may need different answers to one line",
+    because="follows from the two lines before it, each of which is checked",
+)
+background(
+    "passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left"
+)
 background("passes.simplify", "`rule` matches with `match` ... in which they are written",
            because="about the stand-in of match; the grader has ours")  # fmt: skip
 

@@ -31,8 +31,11 @@ MORE = "Where you know more than these three lines, more may go"
 ONCE = "Linear time: each node and each edge is looked at once"
 DEAD = "What is dead afterwards is left for `dce`"
 
-background("u02.drop_zeros", "The two differ for x = -0.0 alone, and ... sign of a zero",
-           because="about arithmetic, not about the function")
+background(
+    "u02.drop_zeros",
+    "The two differ for x = -0.0 alone, and ... sign of a zero",
+    because="about arithmetic, not about the function",
+)
 background("u02.drop_zeros", MORE, because="an offer: the checks look at bits, and at what is left")
 
 AWKWARD = np.array([0.0, -0.0, 1.5, -2.0, np.inf, np.nan], np.float32)
@@ -48,10 +51,11 @@ def pairs(graph: Graph) -> list[np.ndarray]:
     return [np.resize(v, i.type.dims) for v, i in zip((y, x), graph.inputs, strict=False)]
 
 
-
 def _after(y: Node) -> Node:
     """What follows a convolution without bias: a factor, and a number is added."""
-    return y * const(np.resize([2.0, -5.0], COUNT), "f32") + const(np.resize([0.5, 0.0, 2.0], COUNT), "f32")
+    return y * const(np.resize([2.0, -5.0], COUNT), "f32") + const(
+        np.resize([0.5, 0.0, 2.0], COUNT), "f32"
+    )
 
 
 def _left_and_right(x: Node) -> Node:
@@ -64,7 +68,8 @@ GONE: list[tuple[Any, Any, str, str]] = [
     (lambda x: _after(x + 0.0), _after, "1.0 and 2.0 are added further down: no zero is left whose "
      "sign could be seen.", PASSES),
     (lambda x: (x + 0.0) + 1.0, lambda x: x + 1.0, "0.0 + 1.0 is -0.0 + 1.0.", ADDS),
-    (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.", ADDS),
+    (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.",
+     ADDS),
     (lambda x: (x + 0.0) + const(ZEROS), lambda x: x + const(ZEROS), "The second addition turns "
      "both zeros into 0.0. One of the two is enough.", SAME_SUM),
     (lambda x: _after(apply("add", const(ZEROS), relu(x))), lambda x: _after(relu(x)),
@@ -72,8 +77,8 @@ GONE: list[tuple[Any, Any, str, str]] = [
     (_left_and_right, lambda x: (x * 2.0 + reshape(x, (COUNT,))) - 1.0 + 3.0,
      "Both users hide the sign, further down.", HIDDEN),
     (lambda x: transpose(reshape(x + 0.0, (2, COUNT // 2)), (1, 0)) + 7.0,
-     lambda x: transpose(reshape(x, (2, COUNT // 2)), (1, 0)) + 7.0, "Moving a zero keeps its sign.",
-     PASSES),
+     lambda x: transpose(reshape(x, (2, COUNT // 2)), (1, 0)) + 7.0,
+     "Moving a zero keeps its sign.", PASSES),
     (lambda x: [_after(x + 0.0), exp(x)], lambda x: [_after(x), exp(x)],
      "That others read x does not count: they read x, not the sum.", HIDDEN),
 ]  # fmt: skip

@@ -244,9 +244,7 @@ def a_hundred_in_all(graph, rules):
 
 @mutant("u02.apply_rules")
 def ninety_nine(graph, rules):
-    return graph.rebuild(
-        lambda node, inputs: _settled(rules, node.with_inputs(inputs), limit=99)
-    )
+    return graph.rebuild(lambda node, inputs: _settled(rules, node.with_inputs(inputs), limit=99))
 
 
 @mutant("u02.apply_rules")

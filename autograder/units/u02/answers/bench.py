@@ -1,0 +1,77 @@
+"""Unit 2: counting what passes leave, on one program, in every order, on every model.
+
+    left_after(graph, [decompose, fold, dce])     # [("import", 166), ("decompose", 171), ...]
+
+Next room: evidence.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import bars
+from course_lib.exercises import baselines
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node
+from course_lib.passes.infra.manager import Pass, pass_name, run_passes
+
+UNIT = ("passes.fold", "passes.simplify", "passes.strength", "passes.cse", "passes.dce")
+
+
+def left_after(graph: Graph, passes: Sequence[Pass]) -> list[tuple[str, int]]:
+    """How many operations there are at first, and after each pass."""
+    rows = [("import", len(graph.ops))]
+    run_passes(graph, passes, lambda name, now: rows.append((name, len(now.ops))))
+    return rows
+
+
+def ladder(graph: Graph, passes: Sequence[Pass], title: str) -> Picture:
+    """The same as bars, beside what the stand-ins of this unit's exercises leave."""
+    with baselines(*UNIT):
+        plain = left_after(graph, passes)
+    pairs = zip(plain, left_after(graph, passes), strict=True)
+    rows = [(name, before, after) for (name, before), (_, after) in pairs]
+    return bars(rows, "operations", title, ends=("stand-ins", "yours"))
+
+
+def same_bits(a: Graph, b: Graph, inputs: Sequence[np.ndarray]) -> bool:
+    """Do two programs compute the same on these inputs, bit for bit?"""
+    pairs = zip(run(a, inputs), run(b, inputs), strict=True)
+    return all(x.tobytes() == y.tobytes() for x, y in pairs)
+
+
+def zero_additions(graph: Graph) -> list[Node]:
+    """The operations that add a constant full of 0.0."""
+    return [
+        n for n in graph.ops
+        if n.op == "add" and any(i.op == "constant" and not i.value.any() for i in n.inputs)
+    ]  # fmt: skip
+
+
+def kinds(graph: Graph, *ops: str) -> int:
+    """How many operations of these kinds a program has."""
+    return sum(node.op in ops for node in graph.ops)
+
+
+def orders(graph: Graph, passes: Sequence[Pass], cost: Callable[[Graph], Any]) -> Counter[Any]:
+    """In how many of all the orders of these passes, each run once, the program costs what."""
+    reached: dict[tuple[Pass, ...], Graph] = {(): graph}
+    for length in range(1, len(passes) + 1):
+        for order in itertools.permutations(passes, length):
+            reached[order] = order[-1](reached[order[:-1]])
+    return Counter(cost(reached[order]) for order in itertools.permutations(passes))
+
+
+def in_order(graph: Graph, order: Sequence[Pass]) -> str:
+    """One order in words, and what it leaves."""
+    left = run_passes(graph, order)
+    names = ", ".join(pass_name(one) for one in order)
+    costly = kinds(left, "div", "pow")
+    return f"{names}: {len(left.ops)} operations, {costly} of them divisions or powers"
