@@ -16,13 +16,10 @@ import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import bars
-from course_lib.exercises import baselines
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node
 from course_lib.passes.infra.manager import Pass, pass_name, run_passes
-
-UNIT = ("passes.fold", "passes.simplify", "passes.strength", "passes.cse", "passes.dce")
 
 
 def left_after(graph: Graph, passes: Sequence[Pass]) -> list[tuple[str, int]]:
@@ -33,12 +30,8 @@ def left_after(graph: Graph, passes: Sequence[Pass]) -> list[tuple[str, int]]:
 
 
 def ladder(graph: Graph, passes: Sequence[Pass], title: str) -> Picture:
-    """The same as bars, beside what the stand-ins of this unit's exercises leave."""
-    with baselines(*UNIT):
-        plain = left_after(graph, passes)
-    pairs = zip(plain, left_after(graph, passes), strict=True)
-    rows = [(name, before, after) for (name, before), (_, after) in pairs]
-    return bars(rows, "operations", title, ends=("stand-ins", "yours"))
+    """The same as bars."""
+    return bars(left_after(graph, passes), "operations", title)
 
 
 def same_bits(a: Graph, b: Graph, inputs: Sequence[np.ndarray]) -> bool:
