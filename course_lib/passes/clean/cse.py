@@ -31,8 +31,8 @@ def cse(graph: Graph) -> Graph:
 
     - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div`, `matmul` are
       not commutative; `max` and `min` are not in the set: max(0.0, -0.0) may be either zero.
-    - Constants are equal if they have the same element type, shape and *bytes*. Comparing with ==
-      is wrong twice: -0.0 == 0.0 (but 1/x tells them apart), and NaN != NaN (but it may merge).
+    - Constants are equal if they have the same element type, shape and *bytes*. (So -0.0 is not
+      0.0, and NaN is NaN.)
     - Attributes count: softmax along axis 0 is not softmax along axis 1. Names and origins do not.
     - Inputs are never merged with each other. Outputs may be: both then return the same node.
     - The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise.

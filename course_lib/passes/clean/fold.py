@@ -34,8 +34,8 @@ def fold(graph: Graph) -> Graph:
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
       An operand that is read twice counts once.
-    - if computing it raises: element 7 of an i32[2] has no value. It may never run, so folding
-      neither reports the error nor hides it.
+    - if computing it raises: element 7 of an i32[2] has no value. But folding neither reports
+      the error nor hides it.
     - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
       `node.type.is_static` is false for such a shape, and `node.type.nbytes` raises.
 

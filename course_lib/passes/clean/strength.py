@@ -47,9 +47,10 @@ def strength(graph: Graph) -> Graph:
     - x * 2 stays: x + x is exact too, but an addition is no cheaper than a multiplication.
 
     Apart from powers, every result is the same bit for bit. Powers differ in the last bits: `pow`
-    is a library function that may be off by a whole unit in the last place (numpy's is, where it uses AVX-512),
-    while x * x, `sqrt` and `reciprocal` are rounded once and off by half a unit at most. `rsqrt` is
-    rounded twice and can be off by one and a half: the one line that may cost accuracy.
+    is a library function that may be off by a whole unit in the last place (numpy's is, where it
+    uses AVX-512), while x * x, `sqrt` and `reciprocal` are rounded once and off by half a unit at
+    most. `rsqrt` is rounded twice and can be off by one and a half: the one line that may cost
+    accuracy.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce
