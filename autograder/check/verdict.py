@@ -67,6 +67,7 @@ class Verdict:
     printed: str = ""  # what the student's code printed, shortened
     pictures: tuple[tuple[str, str], ...] = ()  # ("program", SVG), ...: small graphs
     further: bool = False  # the points are a bonus: no part of what the unit is worth
+    own: bool = False  # the answer takes nothing: the program that is shown is the student's
 
     def __post_init__(self) -> None:
         assert self.kind in HEADLINE, self.kind
@@ -74,7 +75,10 @@ class Verdict:
     @staticmethod
     def on(entry: Slot, kind: str, earned: float | None = 0.0, **said: Any) -> Verdict:
         """The verdict on an exercise, which knows its name and what it is worth."""
-        return Verdict(entry.name, kind, entry.points, earned, further=entry.further, **said)
+        own = not entry.signature.parameters
+        return Verdict(
+            entry.name, kind, entry.points, earned, further=entry.further, own=own, **said
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Only what says something: fields at their default are left out."""
@@ -122,7 +126,8 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
         found.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
         stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
-        heading = "The call" if stopped else "The smallest program that shows it"
+        shown = "The program" if verdict.own else "The smallest program that shows it"
+        heading = "The call" if stopped else shown
         found.append((heading, verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
         found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))

@@ -338,3 +338,15 @@ def test_every_rule_is_for_an_op_that_pytorch_has() -> None:
         op = getattr(torch.ops.aten, packet)  # AttributeError if there is none
         assert not overload or overload in op.overloads(), name
     assert len(names) > 200
+
+
+def test_dead_code_is_imported_only_if_asked_for():
+    def noisy(x):
+        x.exp().sum()  # nobody reads it; torch.export records it all the same
+        return x.relu()
+
+    program = torch.export.export(Fn(noisy).eval(), (floats(4),))
+    assert [n.op for n in from_torch(program).ops] == ["relu"]
+    kept = from_torch(program, keep_dead=True)
+    assert sorted(n.op for n in kept.ops) == ["exp", "reduce_sum", "relu"]
+    assert len(kept.outputs) == 1

@@ -15,6 +15,7 @@ from autograder.check.programs import deep
 from autograder.check.properties import raises
 from autograder.check.shown import LINES, shown, shown_pair
 from autograder.check.shrink import size, smaller, smallest
+from autograder.check.verdict import WRONG, Verdict, as_text
 from autograder.soundness.verdicts import verdict_of
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.build import neg, relu, tanh, trace, transpose
@@ -150,3 +151,12 @@ def test_a_check_may_draw_from_the_run_of_the_grader(instead):
     for seed in (0, 0, 1):
         judge("u99.bytes", lambda: 24, seed=seed)
     assert seen[0] == seen[1] != seen[2]
+
+
+def test_a_program_that_the_student_wrote_is_not_called_the_smallest():
+    theirs = Verdict("u02.every_pass", WRONG, 3, problem="fold changes nothing.", program="x")
+    mine = replace(theirs, own=True)
+    assert "The smallest program that shows it" in as_text(theirs)
+    assert "The smallest program" not in as_text(mine) and "The program" in as_text(mine)
+    assert Verdict.on(slot("u02.every_pass"), WRONG).own
+    assert not Verdict.on(slot("passes.dce"), WRONG).own

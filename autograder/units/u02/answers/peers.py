@@ -21,10 +21,12 @@ import llvmlite.binding as llvm
 import numpy as np
 import onnx
 import onnxruntime as ort
+import torch
 
+from course_lib.compiler import compile
 from course_lib.ir.graph.build import sqrt, trace
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import Node, apply, const
+from course_lib.ir.graph.node import apply, const
 from course_lib.models.exported import onnx_model
 
 FILES = Path(tempfile.mkdtemp(prefix="course-u02-"))
@@ -224,11 +226,16 @@ def _units_off(result: np.ndarray, exact: np.ndarray) -> float:
 # ── a convolution's zeros ──
 
 
-def underflow() -> tuple[Any, np.ndarray]:
-    """A convolution whose products are all too small for f32 and negative, and its image."""
-    weights = const(np.full((1, 4, 3, 3), -1e-30, np.float32))
-
-    def network(x: Node) -> Node:
-        return apply("conv", x, weights)
-
-    return trace(network, "f32[1,4,8,8]"), np.full((1, 4, 8, 8), 1e-30, np.float32)
+def underflow() -> list[list[str]]:
+    """What a convolution gives whose products are all negative and too small for f32: by numpy, by
+    our compiler, by PyTorch."""
+    weights = np.full((1, 4, 3, 3), -1e-30, np.float32)
+    image = np.full((1, 4, 8, 8), 1e-30, np.float32)
+    graph = trace(lambda x: apply("conv", x, const(weights)), "f32[1,4,8,8]")
+    by_torch = torch.nn.functional.conv2d(torch.from_numpy(image), torch.from_numpy(weights))
+    results = {
+        "our interpreter (numpy)": run(graph, [image])[0],
+        "our compiler": np.asarray(compile(graph)(image)),
+        "PyTorch": by_torch.numpy(),
+    }
+    return [[name, str(result.flat[0])] for name, result in results.items()]
