@@ -97,7 +97,9 @@ def test_the_rules_without_a_witness_hold():
     bits = [rng.integers(0, 1 << 32, 1 << 18, dtype=np.uint64).astype(np.uint32), ends,
             ends | np.uint32(1 << 31), np.uint32(0x7F7FF000) + ends]  # fmt: skip
     broken = slot("u02.witnesses").reference()
-    x = np.concatenate([np.concatenate(bits).view(np.float32), np.float32([*broken.values()])])
+    x = np.concatenate(
+        [np.concatenate(bits).view(np.float32), np.array([*broken.values()], np.float32)]
+    )
     assert len(CANDIDATES) == 30 and len(broken) == 15
     for text, sides in CANDIDATES.items():
         results = [run(trace(lambda n, f=f: _node(f(n)), f"f32[{len(x)}]"), [x])[0] for f in sides]

@@ -35,6 +35,9 @@ class Norm(nn.Module):
 class Rotary(nn.Module):
     """The cosine and the sine of each position's angles; `stretch` is for longer contexts."""
 
+    period: torch.Tensor
+    stretch: torch.Tensor
+
     def __init__(self, size: int) -> None:
         super().__init__()
         self.register_buffer("period", 10_000.0 ** (torch.arange(0, size, 2) / size))
@@ -53,6 +56,8 @@ def rotated(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torch.Tens
 
 
 class Attention(nn.Module):
+    size: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.rotary = Rotary(WIDTH // HEADS)
