@@ -261,7 +261,3 @@ equivalent(
     "passes.fold", "except (ValueError, TypeError", "IndexError",
     because="of all ops of the table, an index out of range is what raises",
 )  # fmt: skip
-equivalent(
-    "passes.fold", "for node in set(nodes)", "for node in nodes",
-    because="the text does not say how often an operand counts that is read twice",
-)  # fmt: skip
