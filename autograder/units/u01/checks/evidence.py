@@ -75,8 +75,8 @@ def counts_the_nodes(fx):
             sealed("u01.fx", f"{name}={count}", _FX[name][0])
         except Wrong:
             raise Wrong(
-                f"The graph of {name} has another number of nodes. Print it, count its lines "
-                "and the `return`.",
+                f"The graph of {name} has another number of nodes. Print it and count them; "
+                "the `return` is one of them.",
                 got=f"{count} nodes",
                 spec=ALL_NODES,
             ) from None
