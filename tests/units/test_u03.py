@@ -204,6 +204,8 @@ def test_inductor_writes_two_results_and_we_write_three_kernels():
     made = inductor(two, torch.ones(512, 1024))
     assert made.count("async_compile.cpp_pybinding") == 1
     assert "float* out_ptr1,\n" in made and "float* out_ptr2)" in made
+    apart = inductor(lambda v, m: m * v.exp(), torch.ones(1024), torch.ones(512, 1024))
+    assert apart.count(".exp()") == 1 and apart.index(".exp()") < apart.index("(512L)")
     softmax = inductor(lambda x: torch.softmax(x, -1), torch.ones(512, 1024))
     assert softmax.count("async_compile.cpp_pybinding") == 1 and "float* out_ptr2)" in softmax
 

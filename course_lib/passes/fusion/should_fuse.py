@@ -3,9 +3,9 @@
     should_fuse(conv, add)       -> True      // the bias is added while the sum is in a register
     should_fuse(exp, expand)     -> False     // 10,000 calls of exp for 10 values
 
-Ours never repeats arithmetic for each element. Real compilers weigh: XLA and Inductor recompute a
-cheap producer to save a large write. Next room: `fuse.py`, which asks this question about every
-edge that it could fuse.
+Ours never repeats arithmetic for each element. Of m * exp(v), with v one row of m, Inductor (torch
+2.13) and XLA (jax 0.10.2) on a processor compute exp(v) apart, too. Next room: `fuse.py`, which
+asks this question about every edge that it could fuse.
 """
 
 from __future__ import annotations
