@@ -282,6 +282,15 @@ def test_an_onnx_model_crosses_and_a_pointer_to_a_file_does_not():
         Codec().decode(Codec().encode(inside))
 
 
+def test_of_the_operators_of_onnxruntime_only_fused_conv_crosses(resnet):
+    fused = slot(RELU).reference(resnet[False])
+    assert Codec().decode(Codec().encode(fused)) == fused
+    other = block()
+    other.graph.node[0].domain = "com.microsoft"
+    with pytest.raises(Unsendable, match="com.microsoft"):
+        Codec().decode(Codec().encode(other))
+
+
 def test_a_model_that_comes_back_is_the_very_one_that_went_out():
     here, there = Codec(), Codec()
     model = block()
