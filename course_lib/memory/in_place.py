@@ -87,7 +87,7 @@ def never(kernel: Kernel, operand: str) -> bool:
     return False
 
 
-@exercise("schedule.in_place.may_overwrite", unit=4, points=3, baseline=never)
+@exercise("schedule.in_place.may_overwrite", unit=4, points=3, baseline=never, further=True)
 def may_overwrite(kernel: Kernel, operand: str) -> bool:
     """May the result of a kernel have the very bytes of one of its operands?
 

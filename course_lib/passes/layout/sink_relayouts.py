@@ -24,7 +24,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.fusion.groups import REDUCTIONS
 
 
-@exercise("passes.sink_relayouts", unit=4, points=4, baseline=keep)
+@exercise("passes.sink_relayouts", unit=4, points=4, baseline=keep, further=True)
 def sink_relayouts(graph: Graph) -> Graph:
     """Move each relayout `src -> nchw` down as far as it goes; cancel it where it meets another.
 
@@ -33,18 +33,18 @@ def sink_relayouts(graph: Graph) -> Graph:
         relayout(relayout(x, a, b), b, c)   ->  relayout(x, a, c), or x if a is c
         f(relayout(x, a, nchw), ...)        ->  relayout(f'(x, ...), a, nchw)
 
-    where f is
+    `joined` does the first of them. In the second, if operands come from two layouts, a is either
+    of the two: one operand has to be rearranged in any case. f is
     - elementwise. Every operand comes into layout a by `operand_in`: a relayout is undone, a
       constant or an operand smaller than the result (it broadcasts: a bias) gets a relayout of its
       own, a single number stays. If it returns None for one of them, a whole image in nchw, f
       stays where it is: moving that image instead would gain nothing.
-    - padding, pooling, a concatenation, or a reduction over h and w: `in_layout` makes f' of it, or
-      returns None if it cannot. A reduction that drops h and w leaves [n, c] in every layout, or
-      [n, c, block]: no relayout goes behind that, but a reshape to the shape of the result.
-
-    A reshape ends a relayout: it reads the elements in their order. Only if h and w are 1, as
-    behind a global pooling, that order is the same, and the relayout vanishes. Everything else
-    stops it: a matmul, for example, has its axes at fixed places.
+    - something else that `past_other` knows. It makes all of the right side, or returns None if it
+      cannot: then f stays as it is. It knows padding, pooling, a concatenation, or a reduction over
+      h and w; behind one that drops h and w goes no relayout, but a reshape to the shape of the
+      result. A reshape ends a relayout: it reads the elements in their order. Only if h and w are
+      1, that order is the same, and the relayout vanishes. Everything else stops it: a matmul, for
+      example, has its axes at fixed places.
 
     A value with several users is no obstacle: each user that can takes the relayout past itself,
     and the old one stays only for those that cannot.
@@ -71,33 +71,37 @@ def sink_relayouts(graph: Graph) -> Graph:
         if node.op == "relayout":
             return joined(made)
         above = [i.attrs["src"] for i in inputs if is_relayout_to_nchw(i)]
-        below = _moved(made, above[0]) if above else None
+        if not above:
+            return made
+        elementwise = op_row(node.op).kind == "elementwise"
+        below = (_past_elementwise if elementwise else past_other)(made, above[0])
         return made if below is None else replace(below, name=node.name, origin=node.origin)
 
     return graph.rebuild(visit)
 
 
-def _moved(node: Node, src: str) -> Node | None:
-    """What computes the value of `node` with the relayout behind it; None if that cannot be."""
-    if op_row(node.op).kind == "elementwise":
-        operands = [operand_in(i, src, node) for i in node.inputs]
-        known = [i for i in operands if i is not None]
-        made = apply(node.op, *known, **node.attrs) if len(known) == len(operands) else None
-    elif node.op == "reshape":
+def _past_elementwise(node: Node, layout: str) -> Node | None:
+    operands = [operand_in(i, layout, node) for i in node.inputs]
+    known = [i for i in operands if i is not None]
+    if len(known) < len(operands):
+        return None
+    made = apply(node.op, *known, name=node.name, origin=node.origin, **node.attrs)
+    return relayout(made, layout, IMAGE)
+
+
+def past_other(node: Node, layout: str) -> Node | None:
+    """What computes the value of `node`, which is not elementwise, with the relayouts from `layout`
+    behind it instead of in front of it; None if that cannot be, or if it is no op that it knows."""
+    if node.op == "reshape":
         x = node.inputs[0].inputs[0]
-        return reshape(x, node.type.shape) if _is_one_pixel(x, src) else None
-    else:
-        made = in_layout(node, src)
+        sizes = Layout.of(layout).sizes(x.type, "reshape")
+        return reshape(x, node.type.shape) if sizes["h"] == sizes["w"] == 1 else None
+    made = in_layout(node, layout)
     if made is None:
         return None
-    if made.type.rank != len(Layout.of(src).places):  # a reduction that drops h and w
+    if made.type.rank != len(Layout.of(layout).places):  # a reduction that drops h and w
         return reshape(made, node.type.shape)
-    return relayout(replace(made, name=node.name, origin=node.origin), src, IMAGE)
-
-
-def _is_one_pixel(x: Node, layout: str) -> bool:
-    sizes = Layout.of(layout).sizes(x.type, "reshape")
-    return sizes["h"] == sizes["w"] == 1
+    return relayout(replace(made, name=node.name, origin=node.origin), layout, IMAGE)
 
 
 def is_relayout_to_nchw(node: Node) -> bool:

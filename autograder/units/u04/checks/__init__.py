@@ -1,7 +1,8 @@
 """Visible checks of unit 4, Memory and layout.
 
-Here are the checks of the exercises that are evidence, lives and numbers; those of the library's
-functions are in liveness.py, offsets.py, steps.py, order.py and layout.py.
+Here are the checks of the exercises that are evidence, lives and numbers; those of the allocator
+are in allocator.py, those of the library's functions in liveness.py, offsets.py, steps.py, order.py
+and layout.py.
 """
 
 from __future__ import annotations
@@ -19,8 +20,13 @@ from course_lib.memory.offsets import lower_bound
 from course_lib.memory.planners import best_fit, first_fit
 
 CLASH = ("8c987ae54e7d", "37facc95eb42", "b07c760f7371")  # a seal for each name
-LINES = {"nchw": "b534051f7073", "nhwc": "a2110226bdaf", "nchw16c": "c2a2b95ea50c"}
-LAYOUTS = tuple(LINES)
+# Windows (first column, last column), and a seal for the count of each layout.
+LINES: dict[tuple[int, int], tuple[str, str, str]] = {
+    (14, 16): ("efbe846aab6b", "a92f5a45a7c3", "701032528016"),
+    (0, 55): ("a16e0f1cc444", "344ea87029fd", "e9005e191ad7"),
+    (10, 20): ("34a1d618c6e3", "4ead3573a52d", "5d8615832af5"),
+}
+LAYOUTS = ("nchw", "nhwc", "nchw16c")
 PLACES = (
     ("The first name is not the value that loses its bytes", "Which value loses its bytes"),
     ("The second name is not the value that takes them first", "which value takes them first"),
@@ -29,6 +35,7 @@ PLACES = (
 OFTEN = {  # what a wrong count may come from
     192: "A row of three pixels can lie across the end of a line.",
     576: "Neighbours in a row share lines.",
+    768: "In nchw the rows 10 to 12 of a channel touch each other: they may share a line.",
 }
 
 
@@ -89,7 +96,7 @@ def first_fit_meets_the_bound(first_fit_wins):
     ):
         raise Wrong(
             "At most 10 intervals with proper sizes, steps and names of their own.",
-            program=text,
+            got=text,
             spec="Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last",
         )
     bound = lower_bound(intervals)
@@ -97,7 +104,6 @@ def first_fit_meets_the_bound(first_fit_wins):
     if first != bound or best == bound:
         raise Wrong(
             f"The bound is {bound} bytes; first fit needs {first}, best fit {best}.",
-            program=text,
             got="\n".join(
                 f"{name}, {arena(intervals, plan(intervals))} bytes:\n"
                 + told_plan(intervals, plan(intervals))
@@ -108,27 +114,47 @@ def first_fit_meets_the_bound(first_fit_wins):
     return f"bound {bound} bytes, first fit {first}, best fit {best}"
 
 
-background("u04.lines", "The image is f32[1,64,56,56] ... all 64 channels there.", because="given")
+background("u04.lines", "The image is f32[1,64,56,56] ... at the start of a line of 64 bytes.",
+           because="given")  # fmt: skip
+
+SLIDES = "The window of a 3x3 convolution lies on the rows 10 to 12 and slides along them"
 
 
-@checks("u04.lines", spec=["How many cache lines of its image", "A dict with the keys"])
+ONCE = "A line that is touched twice counts once"
+
+
+@checks("u04.lines", spec=["How many cache lines of its image", SLIDES, ONCE, "A dict of exact"])
 def counts_the_lines(lines):
-    """The cache lines of one window, in three layouts."""
-    answer = lines()
+    """The cache lines that a window touches at one place, and sliding along a row."""
+    for (first, last), seals in LINES.items():
+        counts = line_counts(lines(first, last), f"lines({first}, {last})")
+        wrong = [
+            k
+            for k, name in enumerate(LAYOUTS)
+            if seal_of("u04.lines", (first, last, name, counts[k])) != seals[k]
+        ]
+        if wrong:
+            often = next((OFTEN[counts[k]] for k in wrong if counts[k] in OFTEN), "")
+            others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
+            named = " and for ".join(LAYOUTS[k] for k in wrong)
+            raise Wrong(
+                f"The count for {named} is another one. {others}{often}".strip(),
+                program=f"lines({first}, {last})",
+                got=repr(dict(zip(LAYOUTS, counts, strict=True))),
+                spec="How many cache lines of its image",
+            )
+    return f"{len(LINES)} windows, {len(LAYOUTS)} layouts"
+
+
+def line_counts(answer: object, call: str) -> list[int]:
+    """The three counts of an answer."""
+    words = "A dict of exact"
     if not isinstance(answer, Mapping) or not set(LAYOUTS) <= set(answer):
-        raise Wrong(
-            "The answer is a dict with three keys.", got=repr(answer), spec="A dict with the keys"
-        )
+        problem = "The answer is a dict with three keys."
+        raise Wrong(problem, program=call, got=repr(answer), spec=words)
     counts = [answer[name] for name in LAYOUTS]
     if not all(whole(n) or (isinstance(n, float) and n.is_integer()) for n in counts):
-        raise Wrong("Lines are counted in whole numbers.", got=repr(answer))
-    wrong = [k for k in LAYOUTS if seal_of("u04.lines", (k, int(answer[k]))) != LINES[k]]
-    if wrong:
-        often = next((OFTEN[answer[k]] for k in wrong if answer[k] in OFTEN), "")
-        others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
         raise Wrong(
-            f"The count for {' and for '.join(wrong)} is another one. {others}{often}".strip(),
-            got=repr(answer),
-            spec="How many cache lines of its image",
+            "Lines are counted in whole numbers.", program=call, got=repr(answer), spec=words
         )
-    return "three counts"
+    return [int(n) for n in counts]

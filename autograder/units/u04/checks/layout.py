@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.compiled import works_in_the_compiler
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import same_meaning
 from autograder.check.steps import with_steps
 from autograder.units.u04.checks.relayouts import (
@@ -85,6 +85,9 @@ def _layer(kind: str, x: Node, other: Node, layout: str) -> Node:
         return pool(x)
     return pad(x) if kind == "pad" else relu(x)
 
+
+for _words in ("`joined` does the first of them", "something else that `past_other` knows"):
+    background("passes.sink_relayouts", _words, because="what is given")
 
 RULES = (
     *("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST),

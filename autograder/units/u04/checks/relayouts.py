@@ -128,14 +128,14 @@ CASES: list[Case] = [
     ),
     (
         "A mean over the pixels drops h and w: what is left has the same order in every layout.",
-        "no relayout goes behind that, but a reshape to the shape of the result",
+        "goes no relayout, but a reshape to the shape of the result",
         lambda x: relu(reduce_sum(up(x), axes=(2, 3))),
         (PIXELS,),
         0,
     ),
     (
         "A mean over the pixels of blocks leaves the channels in blocks: one reshape merges them.",
-        "no relayout goes behind that, but a reshape to the shape of the result",
+        "goes no relayout, but a reshape to the shape of the result",
         lambda x: relu(reduce_sum(up(x, "nchw16c"), axes=(2, 3))),
         (BLOCKS,),
         0,
@@ -199,7 +199,7 @@ CASES: list[Case] = [
     ),
     (
         "The operands come from two layouts: one of them is rearranged.",
-        "Every operand comes into layout a by `operand_in`",
+        "if operands come from two layouts, a is either of the two",
         lambda x, y: down(relu(up(x) + up(y, "nchw16c"))),
         (PIXELS, BLOCKS),
         2,

@@ -9,7 +9,8 @@ from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import same_meaning
 from autograder.units.u04.answers.lives import random_lives, random_tasks
-from autograder.units.u04.checks import LAYOUTS, names
+from autograder.units.u04.checks import LAYOUTS, line_counts, names
+from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
 from autograder.units.u04.checks.offsets import GOOD, ratio, sound, worth
 from autograder.units.u04.checks.order import legal, near_the_smallest, no_higher
@@ -122,12 +123,24 @@ def is_the_value_that_is_lost(clash):
 
 
 @hidden("u04.lines", seed=SEED)
-def is_the_right_count(lines):
-    """The cache lines of one window, in three layouts."""
-    got, expected = lines(), slot("u04.lines").reference()
-    wrong = [name for name in LAYOUTS if got.get(name) != expected[name]]
-    if wrong:
-        raise Wrong(f"The count for {wrong[0]} is another one.", got=repr(got))
+def counts_the_lines_of_other_windows(lines, rng):
+    """The cache lines of windows that were drawn for this run."""
+    drawn = [sorted(int(n) for n in rng.integers(0, 56, size=2)) for _ in range(12)]
+    for first, last in [(0, 2), (53, 55), *((a, max(b, min(a + 2, 55))) for a, b in drawn)]:
+        got = line_counts(lines(first, last), f"lines({first}, {last})")
+        expected = [slot("u04.lines").reference(first, last)[name] for name in LAYOUTS]
+        if got != expected:
+            name = next(n for n, a, b in zip(LAYOUTS, got, expected, strict=True) if a != b)
+            raise Wrong(f"The count for {name} is another one.", program=f"lines({first}, {last})")
+
+
+harder(
+    "u04.allocator",
+    "each_block_lies_as_low_as_it_can",
+    seed=SEED + 5,
+    given=traces(20),
+    examples=120,
+)
 
 
 @hidden(

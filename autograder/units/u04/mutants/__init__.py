@@ -1,11 +1,11 @@
 """Answers to unit 4: plausible mistakes that every check must catch, other right ones that pass.
 
-Here: the exercises that are evidence, lives and numbers. Next room: memory.py, steps.py, layout.py.
+Here: the exercises that are evidence, lives and numbers. Next room: allocator.py,
+memory.py, steps.py, layout.py.
 """
 
 from __future__ import annotations
 
-import collections
 import random
 
 import numpy as np
@@ -76,36 +76,6 @@ def another_seven():
     return tuple(Interval(f"value {k}", 64 * n, a, b) for k, (a, b, n) in enumerate(rows))
 
 
-@mutant("u04.lines")
-def nine_for_each_channel():
-    return {"nchw": 576, "nhwc": 36, "nchw16c": 36}
-
-
-@mutant("u04.lines")
-def one_for_each_row():
-    return {"nchw": 192, "nhwc": 36, "nchw16c": 36}
-
-
-@mutant("u04.lines")
-def one_for_each_pixel():
-    return {"nchw": 320, "nhwc": 9, "nchw16c": 9}
-
-
-@mutant("u04.lines")
-def half_of_a_number():
-    return {"nchw": 320.5, "nhwc": 36, "nchw16c": 36}
-
-
-@mutant("u04.lines")
-def one_layout():
-    return {"nchw": 320}
-
-
-@alternative("u04.lines")
-def as_floats():
-    return {"nchw": 320.0, "nhwc": np.int64(36), "nchw16c": 36, "nhcw": 320}
-
-
 @alternative("u04.clash")
 def as_an_array():
     return np.array(["a", "i", "l"])
@@ -158,20 +128,90 @@ def larger_and_later():
     return (Interval(f"x{k}", np.int64(640 * n), a + 9, b + 9) for k, (a, b, n) in enumerate(rows))
 
 
-@alternative("u04.lines")
-def by_marking_bytes():
-    """An array of the addresses of all elements; a line is marked when one of its bytes is read."""
-    element = np.arange(64 * 56 * 56)
-    plain = element.reshape(64, 56, 56)
-    pixels = element.reshape(56, 56, 64).transpose(2, 0, 1)
-    blocks = element.reshape(4, 56, 56, 16).transpose(0, 3, 1, 2).reshape(64, 56, 56)
-    at = {"nchw": plain, "nhwc": pixels, "nchw16c": blocks}
-    return {name: np.unique(a[:, 10:13, 14:17] * 4 // 64).size for name, a in at.items()}
+def _lines(first, last, *, rows=(10, 11, 12), line=64, channels=64, element=4, block=16):
+    """The lines of a window, with switches."""
+    at = {
+        "nchw": lambda c, h, w: (c * 56 + h) * 56 + w,
+        "nhwc": lambda c, h, w: (h * 56 + w) * 64 + c,
+        "nchw16c": lambda c, h, w: ((c // block * 56 + h) * 56 + w) * block + c % block,
+    }
+    every = [(c, h, w) for c in range(channels) for h in rows for w in range(first, last + 1)]
+    return {name: len({element * of(*p) // line for p in every}) for name, of in at.items()}
+
+
+@mutant("u04.lines")
+def without_the_last_column(first, last):
+    return _lines(first, last - 1)
+
+
+@mutant("u04.lines")
+def a_line_for_each_element_in_nchw(first, last):
+    return {**_lines(first, last), "nchw": 64 * 3 * (last - first + 1)}
+
+
+@mutant("u04.lines")
+def rows_that_share_no_line(first, last):
+    """Counts each row of a channel by itself: the rows of one channel touch each other."""
+    rows = [_lines(first, last, rows=(h,)) for h in (10, 11, 12)]
+    return {name: sum(row[name] for row in rows) for name in rows[0]}
+
+
+@mutant("u04.lines")
+def addresses_in_elements(first, last):
+    return _lines(first, last, element=1)
+
+
+@mutant("u04.lines")
+def the_same_lines_for_each_place_of_the_window(first, last):
+    """Counts what is touched again as often as it is touched."""
+    places = [_lines(k, k + 2) for k in range(first, last - 1)]
+    return {name: sum(place[name] for place in places) for name in places[0]}
+
+
+@mutant("u04.lines")
+def as_few_as_the_bytes_need(first, last):
+    bytes_read = 4 * 64 * 3 * (last - first + 1)
+    return dict.fromkeys(("nchw", "nhwc", "nchw16c"), -(-bytes_read // 64))
+
+
+@mutant("u04.lines")
+def half_of_a_number(first, last):
+    return {**_lines(first, last), "nchw": 320.5}
+
+
+@mutant("u04.lines")
+def one_layout(first, last):
+    return {"nchw": _lines(first, last)["nchw"]}
 
 
 @alternative("u04.lines")
-def with_pen_and_paper():
-    rows = 64 * 3
-    cut = sum((4 * ((c * 56 + h) * 56 + 14)) // 64 != (4 * ((c * 56 + h) * 56 + 16)) // 64
-              for c in range(64) for h in (10, 11, 12))  # fmt: skip
-    return collections.Counter(nchw=rows + cut, nhwc=9 * 64 * 4 // 64, nchw16c=9 * 4)
+def as_floats(first, last):
+    found = _lines(first, last)
+    return {**found, "nchw": float(found["nchw"]), "nhwc": np.int64(found["nhwc"]), "nhcw": 3}
+
+
+@alternative("u04.lines")
+def in_closed_form(first, last):
+    """Runs of bytes: three for each channel in nchw, one for each row and block otherwise."""
+    columns = last - first + 1
+    touched = set()
+    for channel in range(64):
+        for row in (10, 11, 12):
+            begin = 4 * ((channel * 56 + row) * 56 + first)
+            touched |= set(range(begin // 64, (begin + 4 * columns - 1) // 64 + 1))
+    return {"nchw": len(touched), "nhwc": 3 * columns * 4, "nchw16c": 3 * columns * 4}
+
+
+@alternative("u04.lines")
+def with_an_array(first, last):
+    """Number the elements, move the axes, look where the window lies."""
+    line = np.arange(64 * 56 * 56)
+    images = {
+        "nchw": line.reshape(64, 56, 56),
+        "nhwc": line.reshape(56, 56, 64).transpose(2, 0, 1),
+        "nchw16c": line.reshape(4, 56, 56, 16).transpose(0, 3, 1, 2).reshape(64, 56, 56),
+    }
+    return {
+        name: np.unique(image[:, 10:13, first : last + 1] // 16).size
+        for name, image in images.items()
+    }

@@ -215,10 +215,8 @@ def past_a_softmax_too(graph):
 
 
 for _old, _new, _why in [
-    ("node.inputs[0].inputs[0]", "[-1]", "a reshape and a relayout have one operand each"),
     ("return None", "return node", "the node itself, with its own name, is what stays"),
-    ("sizes(x.type, 'reshape')", "sizes(x.type, 'relayout')", "a word in an error never raised"),
     ("for i in inputs if", "reversed(list(inputs))", "which of two layouts it is, is left open"),
-    ("_moved(made, above[0])", "above[-1]", "which of two layouts it is, is left open"),
+    ("past_other)(made, above[0])", "above[-1]", "which of two layouts it is, is left open"),
 ]:
     equivalent("passes.sink_relayouts", _old, _new, because=_why)

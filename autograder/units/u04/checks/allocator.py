@@ -1,0 +1,139 @@
+"""Visible checks of unit 4 for the allocator: what `malloc` does without knowing what will come.
+
+Each request must get the lowest place that is free when it comes: that is what a free list with
+joined blocks finds, and nothing else does. Next room: offsets.py, where all lives are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.steps import with_steps
+from autograder.units.u04.answers.traces import EAGER, Request, highest, most_alive
+from autograder.units.u04.checks.shared import LETTERS, whole
+from course_lib.memory.liveness import ALIGNMENT
+
+LOWEST = "the lower end of the lowest free block that is large enough"
+JOINED = "A block that comes back is joined with the free blocks that touch it, below and above"
+BEGIN = "at first one block from offset 0 that has no end"
+REST = "what is left of it stays free"
+GIVEN = ("pairs (name, bytes) in the order in which they come",
+         "fewer gives that block back, all of it", "Sizes are multiples of 64; no name asks twice",
+         "returns {name: the offset at which its block begins}", "Keep a list of the free blocks",
+         "More than 0 asks for a block of so many bytes under that name",
+         "Serve requests for memory one by one")  # fmt: skip
+
+# One small trace for each sentence: (words, requests in units of 64 bytes).
+CASES: list[tuple[str, list[Request]]] = [
+    (BEGIN, [("a", 2), ("b", 1), ("c", 3)]),
+    (REST, [("a", 3), ("b", 1), ("a", -3), ("c", 1), ("d", 2)]),
+    (LOWEST, [("a", 3), ("b", 1), ("c", 1), ("d", 1), ("a", -3), ("c", -1), ("e", 1)]),
+    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("a", -1), ("b", -1), ("d", 2)]),
+    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("b", -1), ("a", -1), ("d", 2)]),
+    (JOINED, [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("a", -1), ("c", -1), ("b", -1), ("e", 3)]),
+    (JOINED, [("a", 2), ("b", 1), ("b", -1), ("c", 4)]),
+    (JOINED, [("a", 2), ("a", -2), ("b", 3)]),
+    ("fewer gives that block back, all of it", [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
+    ("pairs (name, bytes) in the order in which they come", []),
+]
+
+
+@st.composite
+def traces(draw: DrawFn, most: int = 8) -> list[Request]:
+    """Up to `most` blocks, each perhaps given back later."""
+    alive: list[Request] = []
+    requests: list[Request] = []
+    for letter in LETTERS[: draw(st.integers(1, most))]:
+        while alive and draw(st.integers(0, 2)) == 0:
+            name, size = alive.pop(draw(st.integers(0, len(alive) - 1)))
+            requests.append((name, -size))
+        alive.append((letter, 64 * draw(st.integers(1, 5))))
+        requests.append(alive[-1])
+    return requests
+
+
+@checks("u04.allocator", spec=[*GIVEN, *dict.fromkeys(words for words, _ in CASES), LOWEST])
+def each_sentence_on_a_small_trace(allocator):
+    """Each sentence of the specification, on a trace of a few requests."""
+    for spec, units in CASES:
+        served([(name, 64 * size) for name, size in units], allocator, spec)
+    return f"{len(CASES)} small traces"
+
+
+@checks("u04.allocator", given=traces(), examples=60, what="random traces",
+        spec=[LOWEST, REST, JOINED, *GIVEN])  # fmt: skip
+def each_block_lies_as_low_as_it_can(allocator, requests):
+    """Blocks that are out at once share no byte, and each begins as low as it can."""
+    served(requests, allocator, LOWEST)
+
+
+@checks("u04.allocator", spec=[LOWEST, JOINED])
+def a_real_trace_is_served(allocator):
+    """What PyTorch asks for while ResNet-18 runs, 173 blocks."""
+    offsets = served(EAGER, allocator, LOWEST)
+    ratio = highest(EAGER, offsets) / most_alive(EAGER)
+    return f"PyTorch's trace of ResNet-18: {ratio:.2f} of the most bytes that are out at once"
+
+
+@checks("u04.allocator", spec="Keep a list of the free blocks")
+def no_request_looks_at_all_that_came_before(allocator):
+    """4,000 requests of one program that holds two blocks at a time."""
+    requests: list[Request] = [("v0", 64)]
+    for k in range(1, 2000):
+        requests += [(f"v{k}", 64 * (1 + k % 3)), (f"v{k - 1}", -64 * (1 + (k - 1) % 3))]
+    why = "each request goes through all requests before it, and not through the free blocks"
+    served(requests, with_steps(allocator, 1_000_000, "4,000 requests", why), LOWEST)
+
+
+def served(requests: Sequence[Request], allocator: Any, spec: str) -> dict[str, int]:
+    """The offsets of an answer, each as low as it can be when its request comes."""
+    text = told(requests)
+    given = [(name, size) for name, size in requests]
+    offsets = allocator(given)
+    if not isinstance(offsets, Mapping):
+        got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
+        raise Wrong("The function returns a dict {name: offset}.", program=text, got=got,
+                    spec="returns {name: the offset at which its block begins}")  # fmt: skip
+    taken: dict[str, tuple[int, int]] = {}  # what is out: name -> (begin, end)
+    for name, size in requests:
+        if size <= 0:
+            taken.pop(name)
+            continue
+        at = offsets.get(name)
+        if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
+            raise Wrong(f"The offset of {name} is {at!r}.", program=text, got=repr(dict(offsets)),
+                        spec="returns {name: the offset at which its block begins}")  # fmt: skip
+        clash = next((o for o, (low, high) in taken.items() if at < high and low < at + size), None)
+        if clash is not None:
+            problem = f"{name} gets bytes that {clash} still has."
+            raise Wrong(problem, program=text, got=repr(dict(offsets)), spec=spec)
+        ends = [0, *(high for _, high in taken.values())]
+        least = min(e for e in ends if _is_free(taken.values(), e, size))
+        if at != least:
+            raise Wrong(
+                f"When {name} asks for {size} bytes, offset {least} is free; it gets {at}.",
+                program=text,
+                got=repr(dict(offsets)),
+                spec=spec,
+            )
+        taken[name] = (int(at), int(at) + size)
+    return {name: int(at) for name, at in offsets.items()}
+
+
+def _is_free(taken: Any, begin: int, size: int) -> bool:
+    return all(begin + size <= low or high <= begin for low, high in taken)
+
+
+def told(requests: Sequence[Request]) -> str:
+    """A trace as text; of a long one the beginning."""
+    lines = [
+        f"{name} asks for {size} bytes" if size > 0 else f"{name} comes back"
+        for name, size in requests[:16]
+    ]
+    more = len(requests) - len(lines)
+    return "\n".join(lines + [f"and {more} more requests"] * bool(more)) or "no request"
