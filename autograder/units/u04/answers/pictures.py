@@ -61,11 +61,11 @@ def no_plan_in_five() -> Any:
     both = [*ends[:2], others[0], ("d, seen from b", 2, 1, 1, 3), ("d, seen from e", 2, 3, 3, 2)]
     return stepper(
         [
-            ("b at the bottom: d begins at 1 or 3", _units(left, "seen from step 0")),
-            ("e on top: d begins at 0 or 2", _units(right, "seen from step 4")),
-            ("d cannot do both", _units(both, "five units are not enough")),
+            ("from step 0", _units(left, "b lies at the bottom: d begins at 64 or at 192")),
+            ("from step 4", _units(right, "e lies on top: d begins at 0 or at 128")),
+            ("together", _units(both, "d cannot do both")),
         ],
-        title="eight values in five units",
+        title="eight values in 320 bytes",
     )
 
 
