@@ -13,7 +13,10 @@ from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
+from autograder.units.u04.answers.chip import COLUMNS, NETS, SRAM, memory_of, program_of, read_net
+from autograder.units.u04.answers.layers import SIZES, innermost, layers
 from autograder.units.u04.answers.lives import LIVES, random_tasks
+from autograder.units.u04.answers.traces import EAGER, highest, most_alive, requests_of
 from autograder.units.u04.checks.kernels import LEGAL
 from autograder.units.u04.checks.late import ILLEGAL
 from autograder.units.u04.checks.liveness import CASES
@@ -26,6 +29,7 @@ from autograder.units.u04.mutants.order import least_growth_first
 from autograder.validate import verdict_of
 from course_lib.compiler import compile as compile_graph
 from course_lib.compiler import read
+from course_lib.cost.layout import cost
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.graph import Graph
@@ -52,7 +56,7 @@ from course_lib.passes.prepare.decompose import decompose
 WITH_MUTANTS = [
     *("schedule.memory.liveness", "schedule.memory.assign_offsets"),
     *("schedule.in_place.may_overwrite", "schedule.order.order", "passes.sink_relayouts"),
-    *("u04.clash", "u04.first_fit_wins", "u04.lines"),
+    *("u04.clash", "u04.first_fit_wins", "u04.lines", "u04.allocator"),
 ]
 PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
 
@@ -117,6 +121,121 @@ def test_no_order_has_a_smaller_peak():
     assert {s: smallest_peak(random_tasks(s)) for s in SMALLEST} == {
         seed: 64 * units for seed, units in SMALLEST.items()
     }
+
+
+# ── the chip ──
+
+ON_THE_CHIP = {  # KiB: no reuse, first fit, the plan, and in another order, and in place
+    "ResNet-18, 64×64 pixels": (1553, 410, 353, 353, 353),
+    "transformer block, 80 tokens": (1400, 600, 500, 480, 480),
+    "transformer block, 84 tokens": (1480, 640, 530, 504, 504),
+    "ResNet-50, 64×64 pixels": (4069, 666, 576, 576, 450),
+    "MobileNetV2, 64×64 pixels": (2799, 594, 530, 530, 530),
+}
+
+
+@pytest.mark.parametrize(("name", "model", "shape"), NETS, ids=lambda each: str(each))
+def test_what_fits_the_chip(name, model, shape):
+    """One network after each piece, and one never: its bound is too high."""
+    pytest.importorskip("torch")
+    program = program_of(read_net(model, shape))
+    found = {column: size(program) for column, size in COLUMNS.items()}
+    expected = dict(zip(COLUMNS, ON_THE_CHIP[name], strict=False))
+    for column, kib in expected.items():
+        assert found[column] / 1024 == pytest.approx(kib, abs=0.6), column
+    assert found["your plan"] == found["lower bound"]
+    by_size = largest_first(place(program).intervals)
+    assert arena_size(place(program).intervals, by_size) == found["lower bound"]
+    fits = [size <= SRAM for size in found.values()][:5]
+    first = {"ResNet-18": 1, "transformer block, 80": 2, "transformer block, 84": 3, "ResNet-50": 4}
+    start = next((k for word, k in first.items() if name.startswith(word)), 5)
+    assert fits == [k >= start for k in range(5)]
+
+
+def test_the_peak_of_mobilenet_on_the_chip_is_the_padded_image_and_what_is_made_of_it():
+    _, model, shape = NETS[-1]
+    program = program_of(read_net(model, shape))
+    (step,) = [s for s in program.steps if s.writes == "hardtanh_3"]
+    sizes = [program.types[v].nbytes / 1024 for v in (step.reads[0], step.writes)]
+    assert sizes == [433.5, 96.0]
+    assert sum(sizes) * 1024 == place(program).lower_bound > SRAM > (384 + 96) * 1024
+
+
+def test_all_of_the_memory():
+    """The weights three times, and the arena beside them."""
+    model = compile_graph(imported("resnet18"), passes=PLAIN, threads=1)
+    megabytes = [size for _, size in memory_of(model)]
+    assert megabytes[:4] == pytest.approx([46.7, 46.7, 46.7, 4.13], rel=0.01)
+
+
+# ── what an allocator is asked for ──
+
+
+def test_the_trace_of_pytorch():
+    """Its peak, and the copy of filters that makes most of it."""
+    assert len([size for _, size in EAGER if size > 0]) == 173
+    assert most_alive(EAGER) / (1 << 20) == pytest.approx(10.34, abs=0.01)
+    assert 4 * 512 * 512 * 3 * 3 == 9437184 == max(size for _, size in EAGER)
+    assert highest(EAGER, slot("u04.allocator").reference(EAGER)) == most_alive(EAGER)
+    filters = {4 * a * b * 9 for a, b in [(64, 64), (128, 64), (128, 128), (256, 128), (256, 256),
+                                          (512, 256), (512, 512)]}  # fmt: skip
+    others = [(name, size) for name, size in EAGER if abs(size) not in filters]
+    assert most_alive(others) / (1 << 20) == pytest.approx(6.13, abs=0.01)
+
+
+def test_pytorch_asks_for_more_than_a_plan_needs():
+    """What it copies depends on the processor, what its operations return does not."""
+    torch = pytest.importorskip("torch")
+    from torch.profiler import ProfilerActivity, profile
+
+    model, (x,) = MODELS["resnet18"].build(), map(torch.from_numpy, example_inputs("resnet18"))
+    with torch.no_grad():
+        model(x)
+        with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
+            model(x)
+    events = [e for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+    alive = most = 0
+    for event in sorted(events, key=lambda e: e.start_ns()):
+        alive += event.nbytes()
+        most = max(most, alive)
+    assert alive == 0
+    assert most > 1.5 * REFERENCE_ARENA["resnet18"]
+
+
+def test_the_allocator_is_first_fit():
+    """On the lives of a program it needs what `first_fit` needs."""
+    for lives in LIVES.values():
+        trace = requests_of(lives)
+        assert most_alive(trace) == lower_bound(lives)
+        offsets = slot("u04.allocator").reference(trace)
+        assert highest(trace, offsets) == arena_size(lives, first_fit(lives))
+
+
+# ── layouts ──
+
+
+def test_what_the_loop_that_multiplies_does_in_each_layout():
+    """In code for AVX-512, on every processor: only one of nine loops spills."""
+    made = layers()
+    counts = {(each.name, each.layout): innermost(each.kernel) for each in made}
+    first = next(iter(SIZES))
+    assert [key for key, found in counts.items() if found.on_the_stack] == [(first, "nchw")]
+    spilling = counts[first, "nchw"]
+    assert (spilling.multiply_adds, spilling.on_the_stack) == (84, 86)
+    expected = [cost(made[3 * k].graph) / cost(made[3 * k + 1].graph) for k in range(3)]
+    assert expected == pytest.approx([1.48, 1.00, 1.31], abs=0.01)
+
+
+def test_which_of_mobilenets_convolutions_stay_in_nchw():
+    def blocks(graph):
+        return in_layouts(graph, {n: of for n in graph.ops if (of := layouts_of(n, "nchw16c"))})
+
+    passes = [blocks if one is layout else one for one in DEFAULT]
+    graph = run_passes(imported("mobilenet_v2"), passes)
+    bodies = [n.attrs["body"] for n in graph.ops if n.op == "fused"]
+    plain = [n for body in bodies for n in body.ops if n.op == "conv"]
+    assert [n.type.dims[1] for n in plain] == [24, 24]
+    assert len(relayouts(graph)) == 2
 
 
 def assigned_at_the_bound(lives):
@@ -212,12 +331,13 @@ def test_the_lanes_of_a_convolution_in_blocks_are_the_channels_of_a_block():
     assert {s.extent for s in loops(kernel.body) if s.kind == "vector"} == {16}
 
 
+@pytest.mark.parametrize("level", ["LAYOUT", "ALL"])
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")
-def test_the_story_of_onnxruntime(tmp_path):
+def test_the_story_of_onnxruntime(tmp_path, level):
     onnx.save(to_onnx(imported("resnet18")), tmp_path / "model.onnx")
     options = ort.SessionOptions()
     options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, f"ORT_ENABLE_{level}")
     options.optimized_model_filepath = str(tmp_path / "all.onnx")
     ort.InferenceSession(str(tmp_path / "model.onnx"), options, providers=["CPUExecutionProvider"])
     ops = [n.op_type for n in onnx.load(tmp_path / "all.onnx").graph.node]
@@ -275,10 +395,11 @@ def test_doing_nothing_earns_nothing():
 def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     text = run_notebook("instructor", unit=4).text
     for name in WITH_MUTANTS:
-        points = slot(name).points
-        assert f"{name}: passed ({points} of {points} points)" in text
+        points, bonus = slot(name).points, "bonus " * slot(name).further
+        assert f"{name}: passed ({points} of {points} {bonus}points)" in text
     assert "needs your answer" not in text
     assert "peak 384 B, lower bound 320 B, the plan is 20 % above it" in text, "the eight values"
     size = REFERENCE_ARENA["resnet18"]
-    assert f"writes {size:,} bytes of the arena, the last one at {size - 1:,}" in text
-    assert "it is 0 relayouts." in text
+    assert f"{size:,}      {size:,}" in text, "planned and written bytes"
+    assert "It is 0 relayouts." in text and "It is 2 networks." in text
+    assert "It is 3.94 MiB." in text

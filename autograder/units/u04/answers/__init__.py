@@ -114,7 +114,8 @@ def too_large() -> Rubric:
         "96 KiB that the depthwise convolution writes) are alive together, and every plan and "
         "every order has that step; to say only that the plan meets the lower bound earns half "
         "of it. "
-        "1 point: a change that lowers what this step needs, with the bytes: no padded copy (the "
+        "1 point: a change that lowers what this step needs (half of it without the bytes): no "
+        "padded copy (the "
         "expanded image alone has 384 KiB), tiles of rows through both convolutions so that the "
         "expanded image is never whole, 8-bit values (a quarter), a smaller picture, fewer "
         "channels. Computing a value again or a result in place saves nothing at this step.",
@@ -125,7 +126,7 @@ def too_large() -> Rubric:
                    "384 KiB, and 480 KiB fit."),
             Sample(1, "The plan already meets the lower bound, which is the most bytes alive at "
                    "one step, so no planner can do better. Storing int8 instead of float32 would "
-                   "need a quarter of the bytes."),
+                   "make it fit."),
             Sample(0, "Planning is NP-hard, so a better planner would take too long. One should "
                    "free values earlier."),
         ),

@@ -25,7 +25,7 @@ from course_lib.memory.in_place import in_place
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.order import reorder
-from course_lib.memory.plan import MemoryPlan, place
+from course_lib.memory.plan import place
 from course_lib.memory.planners import first_fit
 from course_lib.models import MODELS
 from course_lib.passes.infra.manager import run_passes
@@ -116,6 +116,11 @@ def drawn(intervals: Sequence[Interval], offsets: Any, title: str, bound: int | 
 
 
 def all_of_it(model: Any) -> Any:
+    """All the memory of a compiled model as a table."""
+    return table(memory_of(model), ["what", "MB"])
+
+
+def memory_of(model: Any) -> list[list[Any]]:
     """Where the bytes of a compiled model are in this process: weights in all their copies, arena,
     input and result."""
     program, memory = model.program, model.memory
@@ -138,7 +143,7 @@ def all_of_it(model: Any) -> Any:
     rows += [
         [kind, sum(program.types[v].nbytes for v in names) / 1e6] for kind, names in outer.items()
     ]
-    return table(rows, ["what", "MB"])
+    return rows
 
 
 def _value(node: Any) -> np.ndarray:
@@ -147,8 +152,3 @@ def _value(node: Any) -> np.ndarray:
 
 def _address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
-
-
-def plan_of(program: Program) -> MemoryPlan:
-    """The plan that is plugged in, the steps as they stand."""
-    return place(program)
