@@ -127,7 +127,6 @@ LIFE = [words for words, _, _ in CASES] + [
     *("When is each value alive?", "One `Interval` for each value that needs bytes in the arena"),
     *("the steps of a program in order", "that value may be a view, too"),
     *("values with memory of their own", "returns  a list of the intervals, in any order"),
-    "A task that writes a view stores its result over bytes that are there already",
     "A value is alive from the task that writes it to the last task that reads it",
 ]
 
