@@ -2,6 +2,7 @@
 
 import functools
 import platform
+from typing import Any
 
 import numpy as np
 import onnx
@@ -193,7 +194,8 @@ def test_pytorch_asks_for_more_than_a_plan_needs():
         model(x)
         with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
             model(x)
-    events = [e for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+    results: Any = seen.profiler
+    events = [e for e in results.kineto_results.events() if e.name() == "[memory]"]
     alive = most = 0
     for event in sorted(events, key=lambda e: e.start_ns()):
         alive += event.nbytes()

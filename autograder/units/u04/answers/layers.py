@@ -4,8 +4,8 @@
     innermost(kernel)         # the instructions of the loop that multiplies, counted
     layer_table(layers())     # counted, expected by the cost model, measured
 
-Instructions are counted in code for x86-64-v4 (AVX-512), whatever the processor at hand: LLVM makes
-it everywhere. Next room: pictures.py.
+Instructions are counted in code for x86-64-v4 (AVX-512), whatever the processor at hand: loops are
+scheduled for it, and LLVM makes it everywhere. Next room: pictures.py.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ import numpy as np
 import course_lib
 from autograder.units.u04.answers.chip import PLAIN
 from course_lib.cost.layout import cost
+from course_lib.cost.machine import AVX512
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.ops.layout import rearranged
 from course_lib.llvm.jit import emit_module, optimize
+from course_lib.schedule.schedule import schedule
 
 # channels in and out, padded image, kernel: a layer of the first stage, of the last, and a 1x1
 SIZES = {"3×3, 64 channels, 58×58": (64, 58, 3), "3×3, 512 channels, 9×9": (512, 9, 3),
@@ -45,7 +47,8 @@ class Layer:
 
     @property
     def kernel(self) -> Kernel:
-        (step,) = self.run.stage("scheduled").form.steps
+        """Its loops as they are scheduled for AVX-512; `run` is scheduled for this processor."""
+        (step,) = schedule(self.run.stage("loops").form, AVX512).steps
         return step.kernel
 
 
