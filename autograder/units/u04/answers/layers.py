@@ -49,6 +49,7 @@ class Layer:
     def kernel(self) -> Kernel:
         """Its loops as they are scheduled for AVX-512; `run` is scheduled for this processor."""
         (step,) = schedule(self.run.stage("loops").form, AVX512).steps
+        assert step.kernel is not None
         return step.kernel
 
 
