@@ -16,17 +16,20 @@ student's code runs.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 from tqdm import tqdm
 
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
-from autograder.edition.contents import COURSE, notebook_bytes
+from autograder.edition.contents import COURSE, library, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.assignment import Assignment
@@ -131,21 +134,40 @@ def grader_problems(source: Source) -> list[str]:
 
 
 def leaks(source: Source, names: list[str]) -> list[str]:
-    """Lines of our solutions, or hidden text, in the notebook that students get."""
+    """Lines of our solutions, or hidden text, in what the unit's students get."""
     notebook = expand(source, solutions=False)
     released = "\n".join(cell.source for cell in notebook.cells)
     marks = ["BEGIN SOLUTION", "BEGIN HIDDEN", "Rubric.", "Sample answer"]
     found = [f"it holds {mark!r}" for mark in marks if mark in released]
     answers = "\n".join(cell.source for cell in notebook.cells if cell.id in _ids(names))
+    files = library(source.unit)
     for name in names:
         entry = slot(name)
-        if entry.kind == "explain":
-            continue
+        if _body(entry, _shipped(entry, files)) == _body(entry, inspect.getsource(_room(entry))):
+            found.append(f"the library that comes with it holds our {name}")
         body = [line.strip() for line in solution_body(entry.reference)]
         telling = [line for line in body if len(line) > 30 and line not in entry.doc]
         telling = [line for line in telling if not line.startswith(("from ", "import ", "#"))]
         found += [f"it holds a line of our {name}: {t}" for t in telling if t in answers]
     return found
+
+
+def _room(entry: Slot) -> ModuleType:
+    return sys.modules[entry.reference.__module__]
+
+
+def _shipped(entry: Slot, files: dict[str, bytes]) -> str:
+    """The file of an exercise, as students get it."""
+    path = entry.reference.__module__.replace(".", "/")
+    return (files.get(f"{path}.py") or files[f"{path}/__init__.py"]).decode()
+
+
+def _body(entry: Slot, text: str) -> list[str]:
+    """What an exercise does in that file, without its docstring."""
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef) and node.name == entry.reference.__name__:
+            return [ast.dump(step) for step in node.body[1:]]
+    raise ValueError(f"{entry.name} is not in the file that students get")
 
 
 def _ids(names: list[str]) -> set[str]:

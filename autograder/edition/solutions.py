@@ -64,7 +64,7 @@ def signature_line(function: Callable[..., Any]) -> str:
 def without_answers(text: str, unit: int) -> str:
     """The file's text with the bodies of the exercises of `unit` and later units taken out."""
     tree = ast.parse(text)
-    gone = [n for n in tree.body if isinstance(n, Function) and (_unit_of(n) or -1) >= unit]
+    gone = [n for n in tree.body if isinstance(n, Function) and _belongs_to(n, unit)]
     if not gone:
         return text
     lines = text.split("\n")
@@ -100,6 +100,12 @@ def _keyword(node: ast.AST, name: str) -> ast.expr | None:
 def _unit_of(node: ast.AST) -> int | None:
     value = _keyword(node, "unit")
     return int(ast.literal_eval(value)) if value is not None else None
+
+
+def _belongs_to(node: ast.AST, unit: int) -> bool:
+    """Is it an exercise of that unit, or of a later one?"""
+    own = _unit_of(node)
+    return own is not None and own >= unit
 
 
 def _replacement(node: Function) -> list[str]:

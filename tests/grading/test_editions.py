@@ -145,6 +145,13 @@ def test_solution_cell_is_complete_in_itself(name):
     unplug()
 
 
+@pytest.mark.parametrize("unit", [0, 1])
+def test_answers_of_the_very_first_unit_leave_too(unit):
+    text = HELPERS.replace("unit=1", "unit=0")
+    assert ("_shared(n) + 1" in without_answers(text, unit)) == (unit == 1)
+    assert "_secret(n)" not in without_answers(text, unit)
+
+
 def test_private_helpers_of_an_answer_leave_with_it():
     shorn = without_answers(HELPERS, 5)
     for gone in ("_secret", "_deeper", "_FACTOR", "the trick", "trailing", "Only the solution"):
