@@ -60,7 +60,7 @@ CANDIDATES: dict[str, tuple[Callable[[Node], Any], Callable[[Node], Any]]] = {
     "exp(log(x)) -> x": (lambda x: exp(log(x)), lambda x: x),
 }
 
-# Operations that make of a zero of the other sign, at most, zeros of the other sign.
+# Operations for which a zero of the other sign, in an operand, changes at most signs of zeros.
 PASSES_ON = frozenset(
     [
         *("add", "sub", "mul", "neg", "abs", "relu", "max", "min", "conv", "matmul", "max_pool"),

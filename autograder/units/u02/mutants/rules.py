@@ -189,6 +189,35 @@ def no_negative_number(graph):
     return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
 
 
+@mutant("passes.simplify")
+def doubles_and_halves(graph):
+    """(x * 2) / 2 -> x: what is too large to be doubled is lost."""
+    more = rule(lambda x: (x * 2) / 2, lambda x: x)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def multiplies_and_divides(graph):
+    """(x * y) / y -> x for integers, which know no rounding; but 0 / 0 is 0."""
+    more = rule(lambda x, y: (x * y) / y, lambda x, y: x, guard=whole)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@alternative("passes.simplify")
+def with_further_exact_rules(graph):
+    """For floats abs never gives -0.0 nor anything negative; doubling is adding."""
+
+    def floats(x):
+        return x.type.dtype.is_float
+
+    more = [
+        rule(lambda x: relu(abs(x)), lambda x: abs(x), guard=floats),
+        rule(lambda x: abs(x) + 0.0, lambda x: abs(x)),
+        rule(lambda x: x**0.0, lambda x: 1.0),
+    ]
+    return rewrite(graph, [*_exact_rules(), *_integer_rules(), *more, *MOVEMENT])
+
+
 _ORDER = "the rules come to the same result in any order"
 equivalent(
     "passes.simplify", "rules = [rule(lambda x: x * 1", "= [rule(lambda x, y:", because=_ORDER
