@@ -5,7 +5,8 @@
 
 The weights are random but fixed by a seed: the course compares compilers, not accuracies. torch is
 imported when a model is built, not before. The models themselves: `mlp.py`, the smallest, then
-`block.py`, `resnet18.py` and `mobilenet_v2.py`. Next room: `course_lib/frontend`.
+`block.py`, `resnet18.py` and `mobilenet_v2.py`; `resnet50.py` is unit 4's alone. Next room:
+`course_lib/frontend`.
 """
 
 from __future__ import annotations

@@ -112,7 +112,8 @@ def _plan(
     if bound is not None:
         content += _bound(axes, bound, bound_name)
         beside += max(len(bound_name), 8) * 10.5 * SANS_WIDTH
-        over = f"{digits(100 * (peak / bound - 1))} % above it" if bound else ""
+        side = "above" if peak > bound else "below"
+        over = f"{digits(100 * abs(peak / bound - 1))} % {side} it" if bound else ""
         summary += f", {bound_name} {binary(bound)}"
         summary += f", the plan is {over}" if over and peak != bound else ""
     size = (axes.left + WIDTH + beside, axes.foot + 42)
