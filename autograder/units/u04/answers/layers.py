@@ -131,8 +131,8 @@ def layer_table(made: Iterable[Layer]) -> Any:
             expected = cost(mine["nchw"].graph) / cost(each.graph)
             counted = [counts.multiply_adds, counts.on_the_stack]
             rows.append([name, layout, *counted, expected, speed, ms])
-    names = ["multiply-adds in the loop", "stack accesses in it", "expected speed-up"]
-    return table(rows, ["layer", "layout", *names, "measured", "ms of one core"])
+    names = ["multiply-adds", "on the stack", "expected speed-up", "measured", "ms"]
+    return table(rows, ["layer", "layout", *names])
 
 
 def _runner(layer: Layer) -> Callable[[], Any]:
