@@ -17,6 +17,7 @@ from autograder.check.verdict import (
     HEADLINE,
     NOT_ATTEMPTED,
     PASSED,
+    PROGRAM,
     UNKNOWN,
     Verdict,
     score,
@@ -64,7 +65,7 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
     if heading in ("", "The specification says"):
         return f"{title}<p>{html.escape(text)}</p>".replace("\n", "<br>")
     body = html.escape(text.rstrip("\n"))
-    is_marked = heading == "Got" or (not verdict.got and heading.startswith("The smallest"))
+    is_marked = heading == "Got" or (not verdict.got and heading in PROGRAM)
     if is_marked:
         lines = [_marked(line, set(verdict.marked)) for line in body.split("\n")]
         body = "\n".join(lines)
@@ -75,7 +76,7 @@ def _section(verdict: Verdict, heading: str, text: str) -> str:
 
 def _part(heading: str) -> str:
     """Which part of a verdict stands under that heading."""
-    is_program = heading.startswith("The smallest") or heading == "The call"
+    is_program = heading in PROGRAM or heading == "The call"
     return "program" if is_program else heading.lower()
 
 

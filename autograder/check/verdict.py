@@ -28,6 +28,7 @@ from course_lib.exercises import Slot
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
 UNKNOWN = "unknown"
+PROGRAM = ("The smallest program that shows it", "The program")  # ours; the student's own
 HEADLINE = {
     PASSED: "passed",
     WRONG: "not yet right",
@@ -126,8 +127,7 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
         found.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
         stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
-        shown = "The program" if verdict.own else "The smallest program that shows it"
-        heading = "The call" if stopped else shown
+        heading = "The call" if stopped else PROGRAM[verdict.own]
         found.append((heading, verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
         found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))

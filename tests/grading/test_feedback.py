@@ -9,6 +9,7 @@ import pytest
 
 from autograder import check
 from autograder.check import framework
+from autograder.check.feedback import as_html
 from autograder.check.framework import Crashed, Wrong, checks_of
 from autograder.check.judging import judge
 from autograder.check.programs import deep
@@ -160,3 +161,6 @@ def test_a_program_that_the_student_wrote_is_not_called_the_smallest():
     assert "The smallest program" not in as_text(mine) and "The program" in as_text(mine)
     assert Verdict.on(slot("u02.every_pass"), WRONG).own
     assert not Verdict.on(slot("passes.dce"), WRONG).own
+    picture = (("program", '<svg viewBox="0 0 1 1"></svg>'),)
+    for verdict in (theirs, mine):
+        assert "<figure><svg" in as_html(replace(verdict, pictures=picture))
