@@ -3,7 +3,7 @@
     run = course_lib.compile(model, [x])
     run(x)
 
-Four forms of one program, each printed, drawn and run by its own room:
+Four forms of one program. Each can be printed, graphs can be drawn, and all but LLVM IR can be run:
 
     graph of tensor ops  ->  loop nests over buffers      ->  LLVM IR  ->  machine code
     frontend/, passes/       lower/, memory/, schedule/       llvm/        runtime/

@@ -150,7 +150,7 @@ def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     >>> cycles(4, 8, 4, SystolicArray(rows=4, cols=4))
     14
     """
-    # As SCALE-Sim defines it (Samajdar et al., 2018); that tool's reports say one less per layer.
+    # Without the drain, SCALE-Sim v2 computes this number too; its report says one less per layer.
     tiles = -(-m // array.rows) * -(-n // array.cols)
     one = k + array.rows + array.cols - 2 + (array.rows if array.drain else 0)
     return tiles * one

@@ -107,7 +107,7 @@ class Sym:
     @staticmethod
     def named(name: str) -> Sym:
         if not re.fullmatch(r"[A-Za-z_]\w*", name):
-            raise ValueError(f"a symbolic size needs a plain name, got {name!r}")
+            raise ValueError(f"a size is a whole number or a name, got {name!r}")
         if name in RESERVED:
             raise ValueError(f"a symbolic size cannot be called {name}: in a text that is a value")
         return Sym((name,))

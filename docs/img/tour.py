@@ -53,7 +53,9 @@ def tour(path: Path) -> None:
         _chip(),
     ]
     title = "One layer, from PyTorch to machine code and to a chip"
-    summary = "Each form can be printed, drawn and run. ◆ marks the multiply-add in each."
+    summary = (
+        "Each form can be printed; all but LLVM IR can be run. ◆ marks the multiply-add in each."
+    )
     content = [label(MARGIN, 26, title, "cl-h"), label(MARGIN, 45, summary, "cl-c cl-m")]
     for k, (name, caption, body) in enumerate(cards):
         x, y = MARGIN + k % 3 * (WIDE + GAP), TOP + k // 3 * (HIGH + GAP)

@@ -7,7 +7,11 @@ import numpy as np
 import pytest
 
 import course_lib
-from autograder.units.u00 import answers  # noqa: F401
+from autograder.check.framework import TimedOut
+from autograder.check.judging import judge
+from autograder.check.verdict import WRONG
+from autograder.units.u00 import answers, mutants  # noqa: F401
+from autograder.units.u00.checks import PARTS, clocks_of, simulated_cycles
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.accelerator.workload import Product, products, total_cycles, utilization
 from course_lib.exercises import slot
@@ -138,6 +142,54 @@ def test_what_the_text_says_about_mobilenet_on_the_chip(imported):
     assert round(100 * macs[0] / macs[1]) == 7 and round(macs[2] / macs[1]) == 6
     assert round(100 * utilization(depthwise, chip), 1) == 0.4
     assert round((9 + 62) / 9, 1) == 7.9
+
+
+def test_with_tiles_back_to_back_the_order_is_reversed(imported):
+    """Each product then pays the fill of 32 + 32 - 2 clocks once."""
+    needed = {}
+    for name in ("resnet18", "mobilenet_v2"):
+        parts = products(imported(name))
+        tiles = [-(-p.m // 32) * -(-p.n // 32) for p in parts]
+        needed[name] = sum(p.count * (t * p.k + 62) for p, t in zip(parts, tiles, strict=True))
+    assert round(needed["resnet18"] / 1e6, 1) == 2.0
+    assert round(needed["mobilenet_v2"] / 1e6, 1) == 1.5
+
+
+def test_the_fewest_clocks_of_the_visible_check_are_those_of_the_best_shape():
+    for (cells, parts), (fewest, _) in PARTS.items():
+        assert clocks_of(parts, slot("u00.shape").reference(list(parts), cells)) == fewest
+
+
+@pytest.mark.parametrize("wrong", ["always_a_square", "only_wide_ones", "only_tall_ones",
+                                   "the_longest_product_alone", "only_powers_of_two",
+                                   "forgets_the_count", "only_the_first_product"])  # fmt: skip
+def test_the_visible_check_sees_what_is_wrong_about_a_shape(wrong):
+    verdict = judge("u00.shape", getattr(mutants, wrong))
+    assert verdict.kind == WRONG and "fewer clocks" in verdict.problem
+
+
+@pytest.mark.parametrize(("name", "wrong", "said"), [
+    ("u00.intensity", mutants.counts_elements, "4 times too large"),
+    ("u00.intensity", mutants.not_a_number, "one number"),
+    ("u00.claims", mutants.threads_share_k, "Look at E again"),
+    ("u00.claims", mutants.all_of_them, "Look at B again"),
+])  # fmt: skip
+def test_a_failure_says_where_to_look(name, wrong, said):
+    assert said in judge(name, wrong).problem
+
+
+def test_an_answer_that_simulates_is_told_so():
+    def by_simulation(m, k, n, array):
+        if m > 100:
+            raise TimedOut("One call took over 10 seconds.")
+        return simulated_cycles(m, k, n, array)
+
+    assert "without simulating" in judge("accelerator.systolic.cycles", by_simulation).problem
+
+
+def test_a_size_that_is_a_float_is_called_by_its_name():
+    with pytest.raises(ValueError, match=r"a size is a whole number or a name, got '256.0'"):
+        trace(lambda x, w: x @ w, "f32[16,256.0]", "f32[256.0,16]")
 
 
 def test_no_shape_is_the_best_for_all_models(imported):

@@ -59,8 +59,9 @@ def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
         }
 
     This is `claims(2, 3, 6, 16, 64, 8)`: the extents of its loops, and 8 numbers in a
-    vector register. For other layers and processors the compiler prints the same loops
-    with other extents; `ni` is always a multiple of `lanes`. Answer for those, too.
+    vector register. Imagine the same loops with other extents, `ni` a multiple of `lanes`,
+    and answer for those, too. Only the kernel changes: the claims stay word for word as
+    they are. The order of the letters does not matter.
 
     A  The bias x2 is added 64 times to each result.
     B  What relu reads was never stored in `out`.
@@ -68,7 +69,7 @@ def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
     D  The lanes of a vector read elements of x1 that lie side by side in memory.
     E  Two threads would each compute half of every sum over k.
     F  Each element of x0 is read for three different values of `no`.
-    G  `acc` fits into 16 vector registers.
+    G  `acc` alone needs at most 16 vector registers.
     """
     registers = mi * ni // lanes
     false = {"A": True, "C": registers != 12, "E": True, "F": no != 3, "G": registers > 16}
@@ -82,7 +83,7 @@ def busy(array: SystolicArray, macs: int) -> Graph:
     The graph has one operation, a `matmul` of two inputs with two axes each.
     It does exactly `macs` multiply-accumulates, a multiple of the number of cells,
     `array.rows * array.cols`. The array, which does not drain, takes at most
-    `macs / (array.rows * array.cols) + 2 * (array.rows + array.cols)` clocks for it.
+    `macs // (array.rows * array.cols) + 2 * (array.rows + array.cols)` clocks for it.
     That is 320 for 65,536 multiply-accumulates on `SystolicArray(16, 16)`.
     """
     k = macs // (array.rows * array.cols)
@@ -92,9 +93,9 @@ def busy(array: SystolicArray, macs: int) -> Graph:
 @exercise("u00.batch", unit=0, points=2, kind="explain")
 def batch() -> Rubric:
     """A core does 100 GFLOP/s at best, and its memory delivers 25 GB/s. It runs the layer of the
-    picture above, 784 inputs and 512 outputs. Would registers twice as wide make it faster on one
-    image? Would 64 images at once take 64 times as long? Two to five sentences, with a number for
-    each answer.
+    picture above, 784 inputs and 512 outputs, and no cache holds anything from the call before.
+    Would registers twice as wide make it faster on one image? Would 64 images at once take 64 times
+    as long? Two to five sentences, with a number for each answer.
     """
     return Rubric(
         criteria=(

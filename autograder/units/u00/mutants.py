@@ -326,6 +326,21 @@ def only_wide_ones(parts, cells):
 
 
 @mutant("u00.shape")
+def only_tall_ones(parts, cells):
+    return fastest(parts, [s for s in divisors(cells) if s[0] >= s[1]])
+
+
+@mutant("u00.shape")
+def the_longest_product_alone(parts, cells):
+    """The most that one of them takes, not the sum."""
+
+    def longest(shape):
+        return max(clocks_on([part], *shape) for part in parts)
+
+    return min(divisors(cells), key=longest)
+
+
+@mutant("u00.shape")
 def only_powers_of_two(parts, cells):
     return fastest(parts, [s for s in divisors(cells) if s[0] & (s[0] - 1) == 0])
 
