@@ -39,7 +39,8 @@ LAYERS = {
 @checks(
     "u00.intensity",
     spec=["FLOP per byte of a layer", "A multiply-add counts as two operations",
-          "adding `b` and `relu` count as one each", "Each of the four tensors crosses the memory bus once.",
+          "adding `b` and `relu` count as one each",
+          "Each of the four tensors crosses the memory bus once.",
           "right within 0.1 %", "The first layer of the course's perceptron"],
 )  # fmt: skip
 def is_the_intensity(intensity):
