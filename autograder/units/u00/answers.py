@@ -134,8 +134,8 @@ def shape(parts: list[tuple[int, int, int, int]], cells: int) -> tuple[int, int]
 
     Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run
     one after another, and the array does not drain. `rows * cols` is exactly `cells`, and
-    `rows` may be smaller or larger than `cols`. Of equally fast shapes, any is right. It
-    uses your `cycles`.
+    `rows` may be smaller or larger than `cols`. If several shapes are equally fast, any of
+    them is right. It uses your `cycles`.
     """
     shapes = [(rows, cells // rows) for rows in range(1, cells + 1) if cells % rows == 0]
     return min(

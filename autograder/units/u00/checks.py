@@ -306,7 +306,13 @@ def is_the_fastest_of_few(shape):
     return "; ".join(shown)
 
 
-@checks("u00.shape", spec=["`rows * cols` is exactly `cells`", "Of equally fast shapes, any"])
+@checks(
+    "u00.shape",
+    spec=[
+        "`rows * cols` is exactly `cells`",
+        "If several shapes are equally fast, any of them is right.",
+    ],
+)
 def has_as_many_cells(shape):
     """Exactly so many cells, also for odd numbers of them."""
     for cells in (1, 7, 30, 1024):
