@@ -28,6 +28,7 @@ from types import ModuleType
 
 from tqdm import tqdm
 
+from autograder.check.sentences import sentences
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
 from autograder.edition.contents import COURSE, library, notebook_bytes
 from autograder.edition.solutions import solution_body
@@ -45,7 +46,6 @@ from autograder.soundness.exercise import (
     unchecked,
 )
 from autograder.soundness.mutation import Report, mutate
-from autograder.soundness.sentences import sentences
 from autograder.soundness.verdicts import verdict_of
 from course_lib.exercises import Slot, slot
 

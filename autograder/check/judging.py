@@ -8,7 +8,8 @@ fails on one is the smallest program looked for on which it fails (trial.py).
 What comes back can be anything, and a check that stumbles over it is not the checker's fault: if
 our own answer passes the same check, the value is to blame, and the verdict says so (`blamed`).
 
-Next room: verdict.py, what comes out; autograder/notebook.py and grading/grade.py, who asks.
+Next room: verdict.py, what comes out; sentences.py, where a quotation ends; autograder/notebook.py
+and grading/grade.py, who asks.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ from autograder.check.framework import (
 )
 from autograder.check.pictures import pictures
 from autograder.check.received import without_addresses
+from autograder.check.sentences import to_the_end
 from autograder.check.shown import (
     call_shown,
     error_text,
@@ -178,7 +180,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
             kind=WRONG,
             earned=0.0,
             problem=without_addresses(error.problem),
-            spec=error.spec or check.spec,
+            spec=to_the_end(error.spec or check.spec, exercises.slot(check.slot).doc),
             got=got,
             expected=expected,
             marked=error.marked,

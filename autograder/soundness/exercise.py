@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from autograder.check.exemplars import alternatives_of, mutants_of
 from autograder.check.framework import background_of, checks_of
 from autograder.check.hints import ladder
+from autograder.check.sentences import span_of, to_the_end, uncovered
 from autograder.check.verdict import NOT_ATTEMPTED, PASSED
 from autograder.notebook import check
 from autograder.soundness.precision import precision_problems
-from autograder.soundness.sentences import span_of, uncovered
 from autograder.soundness.verdicts import is_full, verdict_of
 from course_lib.exercises import Slot
 
@@ -97,7 +97,7 @@ def not_there_yet(entry: Slot, given: Exemplars | None = None) -> list[str]:
     problems += [f"no check is about: {sentence}" for sentence in unchecked(entry)]
     declared = {c.name: c.specs for c in checks_of(entry.name, with_hidden=True)}
     for name, words in sorted(given.quotes):
-        if not any(" ".join(words.split()) in " ".join(s.split()) for s in declared[name]):
+        if not any(" ".join(words.split()) in to_the_end(s, entry.doc) for s in declared[name]):
             problems.append(f"{name} quotes, and does not declare: {words!r}")
     return problems
 

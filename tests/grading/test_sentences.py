@@ -6,8 +6,8 @@ import pytest
 
 from autograder.check import framework
 from autograder.check.framework import background, checks
+from autograder.check.sentences import sentences, span_of, to_the_end, uncovered
 from autograder.soundness.exercise import exemplars, not_there_yet, own_problems, unchecked
-from autograder.soundness.sentences import sentences, span_of, uncovered
 from course_lib.exercises import slot
 
 TEXT = """Remove every node that no output needs. Inputs stay: they
@@ -54,6 +54,28 @@ def test_sentences():
         "It is!",
         "Done in 0.5 ms",
     ]
+
+
+@pytest.mark.parametrize(
+    "quote, shown",
+    [
+        ("Inputs stay", "Inputs stay: they are the signature."),
+        ("that no output\nneeds", "that no output needs."),
+        ("an output needs it", "an output needs it, e.g. a root"),
+        ("Unused inputs", "Unused inputs, too; they count."),
+        (
+            "Remove every node ... needs. Inputs",
+            "Remove every node ... needs. Inputs stay: they are the signature.",
+        ),
+        ("Names as `a", "Names as `a. B` are kept, and so is 0, 1, 2 ... in order"),
+        ("Is it fast?", "Is it fast?"),
+        ("A node stays if", "A node stays if"),
+        ("not in the text", "not in the text"),
+        ("", ""),
+    ],
+)
+def test_a_verdict_quotes_to_the_end_of_the_sentence(quote, shown):
+    assert to_the_end(quote, TEXT) == shown
 
 
 def test_a_quotation_covers_the_sentences_that_it_touches():
@@ -103,7 +125,7 @@ def test_words_that_are_not_in_the_text_are_a_problem(own_lists):
 def test_a_failure_quotes_what_its_check_declares(own_lists):
     entry = slot("u99.sweep")
     given = exemplars(entry)
-    assert ("leaves_nothing_dead", "Remove every node") in given.quotes
+    assert ("leaves_nothing_dead", "Remove every node that no output needs.") in given.quotes
     assert not [p for p in not_there_yet(entry, given) if "does not declare" in p]
     known = framework._checks[entry.name]
     object.__setattr__(known["leaves_nothing_dead"], "specs", ("Inputs stay",))

@@ -1,4 +1,4 @@
-"""The sentences of a specification, and which of them no check is about.
+"""The sentences of a specification: which of them no check is about, and what a verdict quotes.
 
     sentences("Inputs stay. The result\\nholds:\\n\\n- every live node;\\n- nothing else.")
         ->  ["Inputs stay.", "every live node;", "nothing else."]
@@ -9,7 +9,7 @@ and what stands indented on its own, such as programs and tables of rules. An it
 sentence; the words that lead to the list (`The result holds:`) belong to its items. A row that
 explains a name (`tasks    the steps in order`) is one, too.
 
-Next room: exercise.py, which asks.
+Next room: judging.py, which quotes; autograder/soundness/exercise.py, which asks.
 """
 
 from __future__ import annotations
@@ -60,6 +60,24 @@ def span_of(quote: str, text: str) -> tuple[int, int] | None:
     start = whole.find(first)
     end = whole.find(last, start + len(first))
     return None if start < 0 or end < 0 else (start, end + len(last))
+
+
+def to_the_end(quote: str, text: str) -> str:
+    """The quotation, continued to where its last sentence ends; as it is if the text has it not.
+
+    >>> to_the_end("Inputs stay", "Dead nodes go. Inputs stay: they\nare the signature. Done.")
+    'Inputs stay: they are the signature.'
+    """
+    span = span_of(quote, text)
+    if span is None:
+        return quote
+    whole, at = " ".join(text.split()), 0
+    for sentence in sentences(text):
+        start = whole.find(sentence, at)
+        at = start + len(sentence)
+        if start < span[1] <= at:
+            return (" ".join(quote.split()) + whole[span[1] : at]).rstrip(";,")
+    return quote
 
 
 def _blocks(text: str) -> list[tuple[str, str]]:
