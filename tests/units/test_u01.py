@@ -271,6 +271,8 @@ def test_two_random_numbers_stay_two_where_the_pass_is_told_so():
     told = CSEPass(banned_ops=get_CSE_banned_ops())(module)
     assert told is not None and not told.modified
     assert str(told.graph_module.graph).count("rand_like.default") == 2
+    traced = CSEPass(banned_ops=get_CSE_banned_ops())(torch.fx.symbolic_trace(noise))
+    assert traced is not None and traced.modified, "the list names operations of torch.export"
 
 
 def test_dynamo_breaks_the_graph_and_guards_what_it_made():
@@ -291,9 +293,24 @@ def test_dynamo_breaks_the_graph_and_guards_what_it_made():
             compiled(torch.ones(size), k)
             made.append(len(graphs))
     assert made == [1, 1, 2, 2, 3, 3, 4]
+    with captures.dynamo(scaled) as (compiled, graphs):
+        for rank in range(1, 11):
+            compiled(torch.ones([2] * rank), 2.0)
+    assert len(graphs) == 8, "then Python runs it"
     asked = captures.guards(scaled, torch.ones(4), 2.0)
     assert any("L['k'] == 2.0" in line for line in asked)
     assert any("size=[4]" in line for line in asked)
+
+
+def test_dynamo_leaves_a_function_that_breaks_in_a_loop_to_python():
+    def breaks(x):
+        for _ in range(2):
+            x = x * 2 if x.sum() > 0 else -x
+        return x
+
+    with captures.dynamo(breaks) as (compiled, graphs):
+        assert torch.equal(compiled(torch.ones(4)), torch.full((4,), 4.0))
+    assert not graphs
 
 
 def test_torch_export_refuses_and_leaves_a_size_open_when_told():
@@ -368,20 +385,28 @@ def test_the_weight_is_packed_on_every_kind_of_processor(vector_bytes, registers
     assert "pack(x1" in str(schedule(lower(Graph.of([x], [x @ w])), machine))
 
 
-@pytest.mark.parametrize("between", ["", "store float 1.0, ptr %q\n"])
-def test_llvm_minds_a_store_between_two_loads(between):
+@pytest.mark.parametrize(
+    "between, how, loads",
+    [
+        ("", "", 1),
+        ("store float 1.0, ptr %q\n", "", 2),
+        ("store float 1.0, ptr %q\n", "noalias", 1),  # it knows that this is elsewhere
+        ("store float %a, ptr %p\n", "", 1),  # or that the value stays
+    ],
+)
+def test_llvm_minds_a_store_between_two_loads(between, how, loads):
     """Sentence P of the table: `cse` on a graph need not."""
     llvm = pytest.importorskip("llvmlite.binding")
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    text = ("define float @f(ptr %p, ptr %q) {\n%a = load float, ptr %p\n" + between
+    text = (f"define float @f(ptr {how} %p, ptr %q) {{\n%a = load float, ptr %p\n" + between
             + "%b = load float, ptr %p\n%c = fadd float %a, %b\nret float %c\n}")  # fmt: skip
     module = llvm.parse_assembly(text)
     target = llvm.Target.from_triple("x86_64-unknown-linux-gnu")
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     builder = llvm.create_pass_builder(target.create_target_machine(), options)
     builder.getModulePassManager().run(module, builder)
-    assert str(module).count("load float") == (2 if between else 1)
+    assert str(module).count("load float") == loads
 
 
 def test_63_needs_8_multiplications():
@@ -452,6 +477,9 @@ def test_the_core_is_five_exercises_and_the_rest_a_bonus():
 
 
 def test_a_wrong_pass_is_answered_with_a_reason():
+    right = slot("u01.fx").reference()
+    with plugged("u01.fx", lambda: right | {"noise": (5, "cse")}):
+        assert check("u01.fx").spec == "the result stays what it was"
     wrong = slot("u01.fx").reference() | {"simple": (6, "cse")}
     with plugged("u01.fx", lambda: wrong):
         verdict = check("u01.fx")

@@ -54,7 +54,7 @@ def record(source: str, *types: str) -> Graph:
     The graph has an input for each parameter and an operation (add, sub, mul, div, neg) for each
     one that Python performs, no more and no fewer: what nobody reads is there, and what is computed
     twice is there twice. Its outputs are what the function returns. Constants may stand anywhere
-    before their readers.
+    before their readers, and the names of inputs are free.
 
     - Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add, and `2.0 + x` is
       add(2.0, x). Hand numbers to `apply` as they are: it gives them the other operand's type.
@@ -149,8 +149,8 @@ def fx() -> dict[str, tuple[int, str]]:
 @exercise("u01.why_refuse", unit=1, points=3, kind="explain")
 def why_refuse() -> Rubric:
     """`decides` returns x or -x, depending on the sum of x. Why can a recording not hold this `if`?
-    Why may Dynamo go on where `torch.export` has to give up, and what does going on cost? Two to
-    five sentences.
+    Why may Dynamo go on where `torch.export` has to give up: what does each of them hand over, and
+    who decides? Name one thing that going on costs. Two to five sentences.
     """
     return Rubric(
         criteria=(
@@ -161,7 +161,7 @@ def why_refuse() -> Rubric:
             "has to hand over one whole program that is right for every input, with no Python "
             "beside it. 1 point: a cost, such as: no optimization reaches over the break, the "
             "values go back to Python between the graphs, Python must be there when the model "
-            "runs, each branch is compiled when it is first taken."
+            "runs, guards are asked at each call, each branch is compiled when it is first taken."
         ),
         samples=(
             Sample(
@@ -195,9 +195,9 @@ def wrong_line() -> str:
     """Which line makes the result wrong?
 
     Two numbers in the listing are not those that torch-mlir wrote. Every type is still right. One
-    of the two changes gives another result; the other one gives the same, but for rounding (and
-    unless an exponential overflows). Answer with the value that the wrong line defines, such as
-    "%12".
+    of the two changes gives another result; the other one gives the same, but for rounding (unless
+    the exponentials of a row overflow or all become 0). Answer with the value that the wrong line
+    defines, such as "%12".
     """
     return "%5"
 
@@ -210,11 +210,12 @@ def redundant(
 
     `lines` is a program as an ONNX file has it, in order; each line is (result, op, operands), all
     of them names. A name that is neither in `inputs` nor the result of a line is a trained weight.
-    Weights are the same for every image, and so are all sizes. The first reason that holds counts:
+    Weights are the same for every image, and so are all sizes. No operation here draws random
+    numbers. The first reason that holds counts:
 
-    - "fixed": no data get from an input to this line. Two operations read only the type of an
-      operand, and through a type come no data: `Shape` (its one operand) and `CastLike` (its
-      second operand).
+    - "fixed": no data get from an input to this line. Of two operations we say that they read only
+      the type of an operand, and through a type come no data: `Shape` (its one operand) and
+      `CastLike` (its second operand). All others read data, `Size` and `Cast` too.
     - "copy": the operation is `Identity`.
     - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
       line reads, not even its type, and that is not in `outputs`. Apart from the first operand of
@@ -266,8 +267,9 @@ def boundaries() -> dict[str, str]:
 
     - order: it says which of the 1,024 multiplications comes first, because loops stand one inside
       the other, or operations one after the other.
-    - layout: it says where in memory an element of the weight w lies, by an offset or by how w is
-      packed. `x1[k, n]` names an element, and the place is still open.
+    - layout: an offset into w's memory stands written in it, such as `16*k + n`, or it says how w
+      is packed. An index such as `x1[k, n]`, or a reshape of a buffer, names an element and writes
+      no offset.
     - shape: nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64.
     """
     return {

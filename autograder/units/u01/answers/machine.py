@@ -2,11 +2,17 @@
 
     core()  ->  Core(peak=1.1e11, bandwidth=2.2e10)        # FLOP/s, bytes/s
 
-Everything is timed alike: once to warm up, then the best of several runs. Next room: tools.py.
+Everything is timed alike: once to warm up, then the best of several runs of some milliseconds.
+numpy's products run in a process of their own, whose library may use one thread. Next room:
+tools.py.
 """
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 import timeit
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -48,16 +54,43 @@ def relu_rate() -> float:
 
 
 def products(sizes: Sequence[int]) -> list[tuple[int, float, float]]:
-    """(N, FLOP/s of our product, FLOP/s of numpy's) for square matrices that were just used."""
-    rows = []
+    """(N, FLOP/s of our product, FLOP/s of numpy's) for square matrices that were just used, on one
+    thread each."""
+    theirs = json.loads(_in_one_thread(f"print(numpys({list(sizes)}))"))
+    return list(zip(sizes, map(_ours, sizes), theirs, strict=True))
+
+
+def numpys(sizes: Sequence[int]) -> list[float]:
+    """FLOP/s of numpy's products, on as many threads as its library takes."""
+    rates = []
     for n in sizes:
-        a, b = np.random.default_rng(0).standard_normal((2, n, n), dtype=np.float32)
-        graph = trace(lambda x, w: x @ w, f"f32[{n},{n}]", f"f32[{n},{n}]")
-        ours, out = course_lib.compile(graph, threads=1), np.empty((n, n), np.float32)
-        flop, again = 2 * n**3, max(1, 10**7 // (2 * n**3))
-        seconds = [_best(run, again) for run in (_call(ours, a, b), _call(np.matmul, a, b, out))]
-        rows.append((n, flop / seconds[0], flop / seconds[1]))
-    return rows
+        a, b, out = _matrices(n)
+        rates.append(2 * n**3 / _best(_call(np.matmul, a, b, out)))
+    return rates
+
+
+def _ours(n: int) -> float:
+    a, b, _ = _matrices(n)
+    graph = trace(lambda x, w: x @ w, f"f32[{n},{n}]", f"f32[{n},{n}]")
+    return 2 * n**3 / _best(_call(course_lib.compile(graph, threads=1), a, b))
+
+
+def _in_one_thread(statement: str) -> str:
+    """What a statement about this module prints in a new process: how many threads numpy's library
+    uses is settled when numpy is imported."""
+    libraries = ("OPENBLAS", "MKL", "OMP", "VECLIB", "BLIS")
+    one = {f"{name}_{part}_THREADS": "1" for name in libraries for part in ("NUM", "MAXIMUM")}
+    paths = os.pathsep.join(path for path in sys.path if path)
+    code = f"from {__name__} import *; {statement}"
+    command = [sys.executable, "-W", "ignore", "-c", code]
+    environment = os.environ | one | {"PYTHONPATH": paths}
+    return subprocess.run(
+        command, env=environment, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def _matrices(n: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((3, n, n), dtype=np.float32)
 
 
 def _call(function: Any, *arguments: Any) -> Callable[[], Any]:
@@ -68,6 +101,8 @@ def _two() -> tuple[np.ndarray, np.ndarray]:
     return np.ones(32 << 20, np.float32), np.zeros(32 << 20, np.float32)
 
 
-def _best(run: Callable[[], Any], again: int = 1) -> float:
+def _best(run: Callable[[], Any]) -> float:
     run()
-    return min(timeit.repeat(run, number=again, repeat=5)) / again
+    once = timeit.timeit(run, number=1)
+    again = max(1, round(0.005 / once))  # at least some milliseconds
+    return min(timeit.repeat(run, number=again, repeat=20 if once < 0.02 else 5)) / again

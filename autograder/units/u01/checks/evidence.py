@@ -22,6 +22,7 @@ ALL_NODES = "Inputs, weights and the output are nodes, too"
 SHORTEN = "Which passes shorten the graphs that torch.fx records of the six programs?"
 FORM = 'the passes that take nodes away from it, such as {"mine": (7, "fold dce")}, or "" for none'
 ALONE = "Each pass is asked alone, about the graph as recorded, and the result stays what it was"
+SAME = "the result stays what it was"
 FOLD = "fold computes when the program is compiled what needs no input"
 DCE = "dce drops what no output needs"
 CSE = "cse computes once what the graph computes twice from the same operands"
@@ -104,7 +105,8 @@ def _not_these(name: str, passes: set[str]) -> Wrong:
         except Wrong:
             continue
         why = _WHY.get((name, one), "")
-        return Wrong(f"Of {name}: ask again about {one}. {why}".strip(), got=said, spec=_RULES[one])
+        rule = SAME if (name, one) == ("noise", "cse") else _RULES[one]
+        return Wrong(f"Of {name}: ask again about {one}. {why}".strip(), got=said, spec=rule)
     return Wrong(f"These are not the passes that shorten {name}.", got=said, spec=ALONE)
 
 
@@ -143,10 +145,8 @@ SIX = (
     'The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for'
 )
 ORDER = "it says which of the 1,024 multiplications comes first, because loops stand one inside"
-LAYOUT = (
-    "it says where in memory an element of the weight w lies, by an offset or by how w is packed"
-)
-OPEN = "`x1[k, n]` names an element, and the place is still open"
+LAYOUT = "an offset into w's memory stands written in it, such as `16*k + n`"
+OPEN = "An index such as `x1[k, n]`, or a reshape of a buffer, names an element"
 SHAPE = "nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64"
 FORMS = {
     "ours": (
@@ -170,7 +170,8 @@ _BOUNDARIES = {
     "tinygrad shape": "9a9fa2884794",
 }
 _EARLIER = {
-    "ours layout": "Where an index stands, the place is open; look for the form that packs w.",
+    "ours layout": "An index names an element; look for the form that packs w.",
+    "tinygrad layout": "It names a buffer and its shape; no offset is written in it.",
     "ours shape": "Its buffers still have types such as f32[4,16].",
     "tinygrad order": "Its ranges are three values; none of them stands inside another.",
 }

@@ -27,6 +27,7 @@ ONCE = "The list holds each of these nodes once, the same objects, and nothing e
 ANY = "Any order in which every node comes after all of its operands is right"
 SHARED = "Roots may need each other, share nodes, or be given twice"
 DONE = "Nodes in `done` are placed already: they are not listed, nor is what only they need"
+ONLY = "nor is what only they need"
 UNCHANGED = "`done` itself is not changed"
 TWICE = "A node may read the same operand twice, as in `x * x`"
 DEEP = "A model can be thousands of nodes deep, and Python's recursion ends at a thousand calls"
@@ -58,7 +59,7 @@ def orders_small_programs(topological_order):
     return f"{len(programs)} small programs"
 
 
-@checks("ir.graph.topological_order", spec=[DONE, *ORDER])
+@checks("ir.graph.topological_order", spec=[DONE, ONLY, *ORDER])
 def leaves_out_what_is_done(topological_order):
     """Nodes in `done`, and what only they need, are not listed."""
     a = relu(X)
@@ -207,6 +208,10 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
     read = {i for node in found for i in node.inputs} | set(roots)
     for node in found:
         if node not in read:
+            readers = [name(n) for n in program.nodes if node in n.inputs and n in done]
+            if readers:
+                raise wrong(f"{name(node)} is needed only by {readers[0]}, which is in `done`.",
+                            ONLY)  # fmt: skip
             raise wrong(f"No root needs {name(node)}.", ONCE)
 
 

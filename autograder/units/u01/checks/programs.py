@@ -72,7 +72,8 @@ _REASON = "What need not run for every image: a dict from the result of a line t
 _LINES = "`lines` is a program as an ONNX file has it, in order"
 _NONE = "Lines without a reason are not in the dict"
 _FIXED = "no data get from an input to this line"
-_TYPE = "Two operations read only the type of an operand"
+_TYPE = "Of two operations we say that they read only the type of an operand"
+_ALL_OTHERS = "All others read data, `Size` and `Cast` too"
 _COPY = "the operation is `Identity`"
 _ABSORBED = "whose first operand is the result of a `Conv` that no other line reads"
 _OTHERS = "Apart from the first operand of each, all operands of the two lines are"
@@ -160,7 +161,7 @@ PROGRAMS: list[tuple[list[Line], dict[str, str], str, str]] = [
     ([("a", "Relu", ["x"]), ("k", "Shape", ["a"]), ("b", "Expand", ["w", "k"])],
      {"k": "fixed", "b": "fixed"}, "The shape of a is fixed, whatever its numbers are.", _TYPE),
     ([("a", "Size", ["x"]), ("b", "Cast", ["x"]), ("c", "CastLike", ["b", "x"])], {},
-     "Two operations read only a type, and Size and Cast are none of them.", _TYPE),
+     "Two operations read only a type, and Size and Cast are none of them.", _ALL_OTHERS),
     ([("a", "Constant", []), ("b", "Range", ["a", "w"]), ("c", "Identity", ["b"])],
      {"a": "fixed", "b": "fixed", "c": "fixed"}, "Nothing here reads the image.", _FIXED),
     ([("c", "Conv", ["u", "w"]), ("b", "BatchNormalization", ["c", *_NORM]),

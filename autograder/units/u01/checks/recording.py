@@ -20,7 +20,7 @@ CONSTANT = "Hand numbers to `apply` as they are: it gives them the other operand
 RECORDED = [PERFORMS, SOURCE, ONE_OR_MORE, INPUTS, OUTPUTS]  # what `recorded` asks
 
 background("u01.record", "Constants may stand anywhere before their readers",
-           because="a liberty: `rows_of` does not look at where they stand")  # fmt: skip
+           because="liberties: `rows_of` looks at neither")  # fmt: skip
 
 
 @checks("u01.record", spec=[*RECORDED, *(spec for *_, spec in RECORDINGS)])
