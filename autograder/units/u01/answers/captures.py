@@ -71,7 +71,14 @@ def _stablehlo(model: Any, x: Any) -> str:
 
 def noticed(texts: dict[str, str]) -> Picture:
     """What each language says of Gate, counted in its text."""
-    heads = ["form", "lines", "products x·W", "tanh", "doubles scale when it runs", "shows types"]
+    heads = [
+        "form",
+        "values defined",
+        "products x·W",
+        "tanh",
+        "doubles scale when it runs",
+        "shows types",
+    ]
     return table([_counted(name, text) for name, text in texts.items()], heads)
 
 
