@@ -214,8 +214,8 @@ def redundant(
     numbers. The first reason that holds counts:
 
     - "fixed": no data get from an input to this line. Of two operations we say that they read only
-      the type of an operand, and through a type come no data: `Shape` (its one operand) and
-      `CastLike` (its second operand). All others read data, `Size` and `Cast` too.
+      the type of an operand, which brings no data: `Shape` (its one operand) and `CastLike` (its
+      second operand). All others read data, `Size` and `Cast` too.
     - "copy": the operation is `Identity`.
     - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
       line reads, not even its type, and that is not in `outputs`. Apart from the first operand of
