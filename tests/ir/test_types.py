@@ -66,7 +66,7 @@ def test_sizes_in_elements_and_bytes() -> None:
         (lambda: DType.of(np.complex64), "complex64 is not supported"),
         (lambda: DType.of(">f4"), ">f4 is not supported"),
         (lambda: parse_type("f32(3)"), "expected something like f32"),
-        (lambda: parse_type("f32[a b]"), "plain name"),
+        (lambda: parse_type("f32[a b]"), "a whole number or a name"),
         (lambda: TensorType(f32, (-1,)), "negative"),
         (lambda: parse_type("f32[n,4]").numel, "Compile with example inputs"),
     ],

@@ -23,6 +23,7 @@ from autograder.grading.grade import grade
 from autograder.grading.needed import needed, statements
 from autograder.grading.program import read
 from autograder.validate import PATIENT
+from course_lib.exercises import slot
 
 UNITS = sources(COURSE / "notebooks")
 
@@ -42,18 +43,17 @@ def test_every_alternative_passes_in_the_grader(source: Source):
 
 
 def _notebooks(source: Source) -> list[list[dict[str, str]]]:
-    """Notebooks that together hold every alternative of the unit once."""
+    """Notebooks that together hold every alternative of the unit."""
     answers = {name: list(alternatives_of(name).values()) for name in source.exercises()}
-    most = max(map(len, answers.values()))
-    return [
-        [
-            cell
-            for name, found in answers.items()
-            if turn < len(found)
-            for cell in _cells(name, found[turn])
-        ]
-        for turn in range(most)
-    ]
+    notebooks = []
+    for turn in range(max(map(len, answers.values()))):
+        mine = {name: found[turn] for name, found in answers.items() if turn < len(found)}
+        for used in {used for name in mine for used in slot(name).uses}:
+            mine.setdefault(used, answers[used][0])  # what an answer stands on is there, too
+        notebooks.append(
+            [cell for name in answers if name in mine for cell in _cells(name, mine[name])]
+        )
+    return notebooks
 
 
 def _cells(name: str, answer: object) -> list[dict[str, str]]:
