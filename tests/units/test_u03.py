@@ -30,7 +30,7 @@ from autograder.validate import verdict_of
 from autograder.wire.codec import Codec, Unsendable
 from course_lib.cost.work import operations
 from course_lib.exercises import baselines, plugged, slot
-from course_lib.ir.graph.build import exp, relu, trace
+from course_lib.ir.graph.build import exp, reduce_sum, relu, trace, transpose
 from course_lib.ir.graph.graph import value_names
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply
@@ -78,6 +78,17 @@ def test_a_right_fuse_is_not_blamed_for_a_heuristic():
     with plugged("passes.should_fuse", lambda producer, consumer: False):
         verdict = check("passes.should_fuse")
     assert verdict.kind == "wrong" and "Answer passes.fuse first" not in verdict.problem
+
+
+def test_one_yes_can_keep_the_producer_out_of_another_kernel():
+    """Refused by the sum, the relu finishes the product: as many kernels, as many bytes."""
+    program = trace(lambda x, w: reduce_sum(relu(x @ w), (1,)), "f32[128,256]", "f32[256,1024]")
+    with plugged("passes.should_fuse", lambda producer, consumer: True):
+        always = fuse(program)
+    with plugged("passes.should_fuse", lambda producer, consumer: consumer.op != "reduce_sum"):
+        refused = fuse(program)
+    assert cost(always) == cost(refused) and [n.op for n in always.ops] == ["matmul", "fused"]
+    assert [n.op for n in refused.ops] == ["fused", "reduce_sum"]
 
 
 def test_on_the_four_models_no_work_is_repeated_however_much_is_fused(imported):
@@ -129,6 +140,8 @@ def test_the_numbers_in_the_text():
     stretched = trace(lambda v, m: m * exp(v), "f32[1024]", "f32[512,1024]")
     assert executed(together(stretched)) - executed(stretched) == 523_264
     assert bytes_moved(stretched) - bytes_moved(together(stretched)) == 2 * 4096
+    mirrored = trace(lambda x: (p := exp(x)) + transpose(p, (1, 0)), "f32[512,512]")
+    assert executed(fuse(mirrored)) == 1.5 * executed(mirrored), "exp is computed at both places"
     mask = 128 * 128
     masked = PROGRAMS["masked"]
     with plugged("passes.should_fuse", lambda producer, consumer: True):
@@ -174,6 +187,7 @@ def test_the_files_have_as_many_nodes_as_the_text_says(resnet):
     fused = slot(RELU).reference(resnet[False])
     assert operators(fused)["FusedConv"] == 9 and operators(fused)["Relu"] == 8
     assert len(session(fused, "off")[1]) == len(session(resnet[True], "extended")[1]) == 40
+    assert len(session(resnet[True], "all but layout")[1]) == 24
 
 
 def test_the_older_exporter_warns_of_itself_only_where_we_say_so(recwarn):
@@ -343,6 +357,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
         assert f"{name}: passed ({points} of {points} {bonus}point" in text
     assert "needs your answer" not in text
     assert text.count("You said 10 percent; it is") == 2
+    assert "is not output of any previous nodes" in text, "the toy surgery forgets the branches"
     bill = text[text.index("kernels before") :].splitlines()
     for name, (count, _) in REFERENCE_BILL.items():
         row = next(line.split() for line in bill if line.startswith(f"{name} "))

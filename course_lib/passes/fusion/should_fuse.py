@@ -3,9 +3,10 @@
     should_fuse(conv, add)       -> True      // the bias is added while the sum is in a register
     should_fuse(exp, expand)     -> False     // 10,000 calls of exp for 10 values
 
-Ours never repeats arithmetic for each element. Of m * exp(v), with v one row of m, Inductor (torch
-2.13) and XLA (jax 0.10.2) on a processor compute exp(v) apart, too. Next room: `fuse.py`, which
-asks this question about every edge that it could fuse.
+Ours does not repeat arithmetic for a larger consumer. A producer that is read through two different
+indices, as in p + transpose(p), is still computed twice. Of m * exp(v), with v one row of m,
+Inductor (torch 2.13) and XLA (jax 0.10.2) on a processor compute exp(v) once, too. Next room:
+`fuse.py`, which asks this question about every edge that it could fuse.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ def same_shape(producer: Node, consumer: Node) -> bool:
 def should_fuse(producer: Node, consumer: Node) -> bool:
     """Should `producer` be computed inside the kernel of its user `consumer`?
 
-    `fuse` asks only where the answer may be yes, so any answer is correct. Fusing always removes
-    one kernel, one write of the producer and at least one read. What it can cost is work: an
-    element that the consumer reads several times is computed several times.
+    `fuse` asks only where the answer may be yes, so any answer is correct. Taken by itself, a yes
+    removes one kernel, one write of the producer and at least one read. What it can cost is work:
+    an element that the consumer reads several times is computed several times. It can also keep
+    the producer out of another kernel.
 
     The score: `fuse` with this function on each program of `PROGRAMS`, and then
 
