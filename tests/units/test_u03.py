@@ -190,6 +190,15 @@ def test_the_files_have_as_many_nodes_as_the_text_says(resnet):
     assert len(session(resnet[True], "all but layout")[1]) == 24
 
 
+@pytest.mark.parametrize("conv, relu", [("mine.Conv", "Relu"), ("Conv", "mine.Relu")])
+def test_operators_of_another_domain_stay(conv, relu):
+    text = f"""<ir_version: 8, opset_import: ["": 17, "mine": 1]>
+    pair (float[1,2,4,4] x) => (float[1,2,4,4] y) <float[2,2,1,1] w = {{1.0, 2.0, 3.0, 4.0}}>
+    {{ c = {conv}(x, w) y = {relu}(c) }}"""
+    model = onnx.parser.parse_model(text)
+    assert slot(RELU).reference(model) == model
+
+
 def test_the_older_exporter_warns_of_itself_only_where_we_say_so(recwarn):
     exported("mlp", batch_norms=False)
     assert not [w for w in recwarn if "exporter" in str(w.message)]

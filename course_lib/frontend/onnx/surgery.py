@@ -121,7 +121,7 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
     - if anybody else reads c: another node, a graph inside a node, or the caller, because c is an
       output of the graph;
     - if `element_types(model)` does not say that w is of 32-bit floats (`onnx.TensorProto.FLOAT`):
-      onnxruntime has a FusedConv for no other type.
+      on a processor, onnxruntime has a FusedConv for no other type.
 
     The model that was given is not changed. The inputs and outputs of the graph keep their names.
     What stands in a graph inside a node (the branches of an If) stays as it is.
@@ -134,7 +134,7 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
         conv = writer.get(relu.input[0])
         if conv is None or conv.op_type != "Conv" or uses[conv.output[0]] != 1:
             continue
-        if types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
+        if conv.domain or relu.domain or types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
             continue
         conv.op_type, conv.domain = "FusedConv", FUSED_DOMAIN
         conv.attribute.append(helper.make_attribute("activation", "Relu"))

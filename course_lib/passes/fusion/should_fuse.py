@@ -26,9 +26,9 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
     """Should `producer` be computed inside the kernel of its user `consumer`?
 
     `fuse` asks only where the answer may be yes, so any answer is correct. Taken by itself, a yes
-    removes one kernel, one write of the producer and at least one read. What it can cost is work:
-    an element that the consumer reads several times is computed several times. It can also keep
-    the producer out of another kernel.
+    removes one kernel, one write of the producer and at least one read; it may also keep the
+    producer out of another kernel. What it can cost is work: an element that the consumer reads
+    several times is computed several times.
 
     The score: `fuse` with this function on each program of `PROGRAMS`, and then
 

@@ -8,8 +8,10 @@ XLA is jax 0.10.2 on the same processor:
 
     jax.jit(lambda x: jax.nn.softmax(x, axis=-1)).lower(x).compile().as_text()
 
-The texts are theirs, with type casts, bounds tests and metadata taken out. `inductor` makes the
-first of them anew, for any function; it needs a C++ compiler and up to a minute. Next room:
+The texts are theirs, shortened. Inductor's lost its type casts, its bounds tests, the lambdas of
+its reductions and the handling of NaN in its maximum; XLA's its layouts, its kinds of fusion and
+its metadata. The two ynn_fusions are of kind kCustom: a library, YNNPACK, computes them. `inductor`
+makes the first text anew, for any function; it needs a C++ compiler and up to a minute. Next room:
 programs.py.
 """
 
@@ -23,7 +25,8 @@ from typing import Any
 INDUCTOR_SOFTMAX = """
 kernel(const float* in_ptr0, float* out_ptr0, float* out_ptr1, float* out_ptr2)
 
-    float* local_buffer_data_0 = new float[1024];
+    std::unique_ptr<float []> buf_local_buffer_data_0 = std::make_unique<float []>(1024);
+    float* local_buffer_data_0 = buf_local_buffer_data_0.get();
     for (x0 = 0; x0 < 512; x0 += 1)
         tmp_acc0_vec = Vectorized<float>(-infinity);
         for (x1 = 0; x1 < 1024; x1 += 16)

@@ -1,9 +1,8 @@
-"""Nine programs on which fusion heuristics are compared: excerpts of models, at their real sizes.
+"""Nine small programs on which fusion heuristics are compared.
 
-Weights are inputs, so that the programs are small. `PROGRAMS` is given to the student. Two of the
-excerpts are the transformer block and the residual block of the course's models; the others have
-what those lack, such as a producer that its consumer reads many times. Next room:
-../checks/fuse.py.
+Weights are inputs, so that the programs are small. `PROGRAMS` is given to the student. Some of them
+are excerpts of the course's models; the others have what those lack, such as a producer that its
+consumer reads many times. Next room: ../checks/fuse.py.
 """
 
 from __future__ import annotations

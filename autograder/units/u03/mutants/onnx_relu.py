@@ -199,6 +199,7 @@ def and_swept(model):
 LAST = "a Conv and a Relu have one output, a Relu has one input"
 ORDER = "in any order"
 FIRST = "a Relu that reads a Conv is not the first node, and its Conv is not the last"
+DOMAINS = "the text speaks of no other domain, and no Conv or Relu of one reaches an answer"
 SAME = (
     ("uses[conv.output[0]]", "uses[conv.output[-1]]"),
     ("conv.output[0] = relu", "conv.output[-1] = relu"),
@@ -207,6 +208,8 @@ SAME = (
 )
 for old, new in SAME:
     equivalent(RELU, old, new, because=LAST)
+for rest in ("if relu.domain or types", "if conv.domain or types"):
+    equivalent(RELU, "if conv.domain or relu.domain", rest, because=DOMAINS)
 equivalent(RELU, "for relu in [n for n in", "in reversed(list(", because=ORDER)
 equivalent(RELU, "for relu in [n for n in", "list(graph.node)[1:]", because=FIRST)
 equivalent(RELU, "{name: node for node in", "list(graph.node)[:-1]", because=FIRST)

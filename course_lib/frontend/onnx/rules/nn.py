@@ -148,7 +148,8 @@ def global_max_pool(x: Node) -> Node:
 def batch_norm(x: Node, scale: Node, bias: Node, mean: Node, variance: Node, *,
                epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
                outputs: int = 1) -> Node:  # fmt: skip
-    """With `training_mode` but one output (how torch exports an unfolded model) nothing trains."""
+    """The one of inference. With `training_mode`, whatever its outputs, the statistics would be those
+    of the batch."""
     if training_mode and outputs > 1:
         raise ValueError("a batch norm in training mode; this compiler runs inference")
     if training_mode:
