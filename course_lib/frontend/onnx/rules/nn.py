@@ -148,8 +148,8 @@ def global_max_pool(x: Node) -> Node:
 def batch_norm(x: Node, scale: Node, bias: Node, mean: Node, variance: Node, *,
                epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0,
                outputs: int = 1) -> Node:  # fmt: skip
-    """The one of inference. With `training_mode`, whatever its outputs, the statistics would be those
-    of the batch."""
+    """The one of inference. With `training_mode` the statistics are those of the batch, however
+    many outputs are read."""
     if training_mode and outputs > 1:
         raise ValueError("a batch norm in training mode; this compiler runs inference")
     if training_mode:
