@@ -33,7 +33,7 @@ from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.build import exp, reduce_sum, relu, trace, transpose
 from course_lib.ir.graph.graph import value_names
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
@@ -78,6 +78,15 @@ def test_a_right_fuse_is_not_blamed_for_a_heuristic():
     with plugged("passes.should_fuse", lambda producer, consumer: False):
         verdict = check("passes.should_fuse")
     assert verdict.kind == "wrong" and "Answer passes.fuse first" not in verdict.problem
+
+
+def test_what_no_kernel_of_ours_holds():
+    x, w = inp("x", "f32[1,2,8,8]"), inp("w", "f32[2,2,1,1]")
+    padded = apply("pad", x, low=(0, 0, 1, 1), high=(0, 0, 1, 1))
+    convolved = apply("conv", x, w)
+    pooled = apply("max_pool", convolved, kernel=(2, 2), strides=(2, 2))
+    assert kind_of([relu(padded), padded]) is None
+    assert kind_of([pooled, convolved]) is None
 
 
 def test_one_yes_can_keep_the_producer_out_of_another_kernel():
