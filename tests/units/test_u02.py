@@ -15,7 +15,15 @@ from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u02.answers import CANDIDATES, REFERENCE_OPS, drop_zeros, peers, programs
-from autograder.units.u02.answers.bench import kinds, left_after, orders, same_bits, zero_additions
+from autograder.units.u02.answers.bench import (
+    both_sides,
+    kinds,
+    left_after,
+    orders,
+    same_bits,
+    same_number,
+    zero_additions,
+)
 from autograder.units.u02.answers.evidence import DUMPS
 from autograder.units.u02.checks.shared import equal_bits
 from autograder.units.u02.checks.simplify import INEXACT, SIMPLER
@@ -111,6 +119,14 @@ def _node(value):
     return const(value, "f32") if isinstance(value, float) else value
 
 
+def test_a_rule_is_tried_on_one_number():
+    for text, number in slot("u02.witnesses").reference().items():
+        assert not same_number(*both_sides(CANDIDATES[text], number)), text
+    for text in ("x * -1.0 -> -x", "-0.0 - x -> -x"):  # NaNs with other bits
+        one, other = both_sides(CANDIDATES[text], np.nan)
+        assert np.isnan(one) and np.isnan(other) and same_number(one, other)
+
+
 def test_the_story_of_the_decoder():
     """What the notebook's ladders show; the graph of torch.export is as it was afterwards."""
     graph, program = programs.decoder(), programs.decoder_program()
@@ -148,6 +164,8 @@ def test_three_opinions():
     absolute = "%a = call float @llvm.fabs.f32(float %x)\n"
     kept = peers.instcombine(f"{absolute}%r = call float @llvm.pow.f32(float %a, float -0.5)")
     assert "llvm.pow.f32" in kept
+    allowed = f"{absolute}%r = call afn float @llvm.pow.f32(float %a, float -0.5)"
+    assert "llvm.pow.f32" not in peers.instcombine(allowed)
     assert peers.instcombine(f"{absolute}%r = fadd float %a, 0.0") == ["llvm.fabs.f32"]
     assert peers.instcombine("%r = fadd nsz float %x, 0.0") == ["x"]
     assert peers.one_over(peers.LEVELS.ORT_DISABLE_ALL) == np.inf
@@ -203,6 +221,9 @@ def test_the_story_of_resnet(exported):
     assert len(graph.ops) == 131
     spelled_out = decompose(graph)
     assert len(spelled_out.ops) == 310
+    composites, simple = (Counter(n.op for n in g.ops) for g in (graph, spelled_out))
+    assert composites["batch_norm"] == 20 and composites["mean"] == 1
+    assert simple["pad"] - composites["pad"] == 18 and 20 * (9 - 1) + 18 + 1 == 310 - 131
     assert len(dce(cse(spelled_out)).ops) == 310 - 32
     assert [n for _, n in left_after(graph, [decompose, fold, cse, simplify, strength, dce])] == [
         *(131, 310, 129, 129, 129, 129, 129),
@@ -225,10 +246,27 @@ def test_the_story_of_onnxruntime(exported, tmp_path):
     default = peers.exported("resnet18", clean=True)
     again = kernels(default, tmp_path / "clean.onnx"), kernels(tmp_path / "clean.onnx", twice)
     assert peers.counted(default).total() == 49 and [c.total() for c in again] == [25, 25]
+    assert first["Cast"] == 17 and first["Expand"] == first["BatchNormalization"] == 20
     assert kernels(peers.with_cast(), tmp_path / "cast.onnx").total() == 25
+    assert kernels(peers.with_unused_function(), tmp_path / "function.onnx").total() == 25
     control = kernels(peers.with_constant_operand(), tmp_path / "control.onnx")
-    assert control.total() == 92
-    assert control["Expand"] == control["BatchNormalization"] == 20
+    assert control.total() == 111
+    assert control["Cast"] == control["Expand"] == control["BatchNormalization"] == 20
+
+
+def test_onnxruntime_says_that_it_inlines_only_beside_a_local_function(exported, capfd):
+    line = "does not have any local functions defined. AOT Inlining is not performed"
+    for path in (exported("resnet18") / "traced.onnx", peers.with_unused_function()):
+        options = ort.SessionOptions()
+        options.log_severity_level = 1  # what it does, and no more
+        ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        assert (line in capfd.readouterr().err) == (path.name == "traced.onnx")
+
+
+def test_three_pairs_of_convolutions_read_the_same_value():
+    model = peers.onnx_model("resnet18")
+    read = [node.input[1] for node in model.graph.node if node.op_type == "CastLike"]
+    assert len(read) == 20 and len(set(read)) == 17 and read.count("x") == 1
 
 
 def test_one_program_that_every_pass_changes():

@@ -16,10 +16,13 @@ import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import bars
+from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, const
 from course_lib.passes.infra.manager import Pass, pass_name, run_passes
+
+Side = Callable[[Node], Any]  # one side of a rule
 
 
 def left_after(graph: Graph, passes: Sequence[Pass]) -> list[tuple[str, int]]:
@@ -38,6 +41,22 @@ def same_bits(a: Graph, b: Graph, inputs: Sequence[np.ndarray]) -> bool:
     """Do two programs compute the same on these inputs, bit for bit?"""
     pairs = zip(run(a, inputs), run(b, inputs), strict=True)
     return all(x.tobytes() == y.tobytes() for x, y in pairs)
+
+
+def both_sides(rule: tuple[Side, Side], number: float) -> list[np.ndarray]:
+    """What the two sides of a rule, such as `CANDIDATES["x + 0.0 -> x"]`, make of an f32 number."""
+    graphs = [trace(lambda x, side=side: _as_node(side(x)), "f32[]") for side in rule]
+    with np.errstate(over="ignore"):
+        return [run(graph, [np.asarray(number, np.float32)])[0] for graph in graphs]
+
+
+def _as_node(value: Any) -> Node:
+    return const(value, "f32") if isinstance(value, float) else value
+
+
+def same_number(a: np.ndarray, b: np.ndarray) -> bool:
+    """Have two f32 numbers the same bits? All NaNs count as one number."""
+    return a.tobytes() == b.tobytes() or bool(np.isnan(a) and np.isnan(b))
 
 
 def zero_additions(graph: Graph) -> list[Node]:

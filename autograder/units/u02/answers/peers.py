@@ -13,7 +13,6 @@ from __future__ import annotations
 import tempfile
 import timeit
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -74,29 +73,38 @@ def _plain_session(path: Path) -> ort.InferenceSession:
 
 def with_cast() -> Path:
     """ResNet-18 as traced, with each CastLike replaced by the Cast that it means."""
-
-    def change(node: onnx.NodeProto, model: onnx.ModelProto) -> None:
+    model = onnx_model("resnet18")
+    for node in _cast_likes(model):
         node.op_type = "Cast"
         del node.input[1:]
         node.attribute.append(onnx.helper.make_attribute("to", onnx.TensorProto.FLOAT))
-
-    return _changed("cast.onnx", change)
+    return _kept(model, "cast.onnx")
 
 
 def with_constant_operand() -> Path:
-    """ResNet-18 as traced, with each CastLike reading a weight in place of the image."""
-
-    def change(node: onnx.NodeProto, model: onnx.ModelProto) -> None:
-        node.input[1] = model.graph.initializer[0].name
-
-    return _changed("constant.onnx", change)
-
-
-def _changed(name: str, change: Callable[[onnx.NodeProto, onnx.ModelProto], None]) -> Path:
+    """ResNet-18 as traced, with each CastLike reading a weight of its own in place of an input."""
     model = onnx_model("resnet18")
-    for node in model.graph.node:
-        if node.op_type == "CastLike":
-            change(node, model)
+    weights = iter(node.input[1] for node in model.graph.node if node.op_type == "Conv")
+    for node in _cast_likes(model):
+        node.input[1] = next(weights)
+    return _kept(model, "constant.onnx")
+
+
+def with_unused_function() -> Path:
+    """ResNet-18 as traced, and in the same file a function that no node calls."""
+    model, make = onnx_model("resnet18"), onnx.helper
+    twice = make.make_node("Add", ["a", "a"], ["b"])
+    opset = [make.make_opsetid("", 20)]
+    model.functions.append(make.make_function("unused", "Twice", ["a"], ["b"], [twice], opset))
+    model.opset_import.append(make.make_opsetid("unused", 1))
+    return _kept(model, "function.onnx")
+
+
+def _cast_likes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
+    return [node for node in model.graph.node if node.op_type == "CastLike"]
+
+
+def _kept(model: onnx.ModelProto, name: str) -> Path:
     onnx.save(model, FILES / name)
     return FILES / name
 

@@ -14,13 +14,12 @@ import numpy as np
 from autograder.check.framework import Score, Wrong, checks
 from autograder.check.properties import a_number, live_ops, seal_of, sealed, valid_graph
 from autograder.units.u02.answers import CANDIDATES
+from autograder.units.u02.answers.bench import both_sides
 from autograder.units.u02.answers.evidence import DUMPS
 from autograder.units.u02.checks.shared import equal_bits
 from course_lib import exercises
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import const
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
@@ -105,7 +104,7 @@ def the_two_sides_differ(witnesses):
         if text not in CANDIDATES:
             raise Wrong(f"{text!r:.100} is none of the CANDIDATES.", spec=A_DICT)
         x = _f32(value)
-        sides = [_value(side, x) for side in CANDIDATES[text]]
+        sides = both_sides(CANDIDATES[text], x)
         if equal_bits(*sides).all():
             raise Wrong(
                 f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, or does "
@@ -130,15 +129,6 @@ def _f32(value: Any) -> np.float32:
             return np.float32(np.asarray(value).reshape(()))
     except (TypeError, ValueError, OverflowError):
         raise Wrong("Each witness is a number.", got=repr(value)[:200], spec=A_DICT) from None
-
-
-def _value(side: Any, x: np.float32) -> np.ndarray:
-    made = trace(lambda node: _as_node(side(node)), "f32[]")
-    return run(made, [np.asarray(x)])[0]
-
-
-def _as_node(value: Any) -> Any:
-    return const(value, "f32") if isinstance(value, float) else value
 
 
 BOUND = "All nodes count: inputs, constants and operations. 16 is the bound, 5 is the best we know"
