@@ -164,6 +164,8 @@ def test_three_opinions():
     absolute = "%a = call float @llvm.fabs.f32(float %x)\n"
     kept = peers.instcombine(f"{absolute}%r = call float @llvm.pow.f32(float %a, float -0.5)")
     assert "llvm.pow.f32" in kept
+    no_errno = peers.instcombine("%r = call float @powf(float %x, float 0.5) memory(none)")
+    assert no_errno == root, "what errno forbids, the function without it may"
     allowed = f"{absolute}%r = call afn float @llvm.pow.f32(float %a, float -0.5)"
     assert "llvm.pow.f32" not in peers.instcombine(allowed)
     assert peers.instcombine(f"{absolute}%r = fadd float %a, 0.0") == ["llvm.fabs.f32"]
