@@ -35,7 +35,7 @@ from course_lib.frontend import load
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.interp import run
-from course_lib.ir.graph.node import const
+from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.llvm.price import nanoseconds
 from course_lib.models import example_inputs
@@ -48,6 +48,7 @@ from course_lib.passes.clean.strength import strength
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
+from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 
 PASSES = [decompose, fold, simplify, strength, cse, drop_zeros, dce]
@@ -269,6 +270,22 @@ def test_three_pairs_of_convolutions_read_the_same_value():
     model = peers.onnx_model("resnet18")
     read = [node.input[1] for node in model.graph.node if node.op_type == "CastLike"]
     assert len(read) == 20 and len(set(read)) == 17 and read.count("x") == 1
+
+
+def test_an_added_zero_behind_a_convolution_is_fused_with_it():
+    """Section 6: our own compiler adds it in a register."""
+    weights, scale = const(np.ones((8, 8, 3, 3), "f")), const(np.full((1, 8, 1, 1), 0.3, "f"))
+    zeros = const(np.zeros((1, 8, 1, 1), "f"))
+    graph = trace(lambda x: (apply("conv", x, weights) + zeros) * scale, "f32[1,8,16,16]")
+    (group,) = run_passes(graph, DEFAULT).ops
+    assert group.op == "fused" and group.attrs["kind"] == "epilogue"
+
+
+def test_a_sum_with_0_keeps_its_shape():
+    """Why the fixpoint's program needs a second round, and a scalar one does not."""
+    for given, left in (("i32[4]", 3), ("i32[]", 0)):
+        graph = trace(lambda x: x * ((x - x) * 0 + 1), given)
+        assert len(dce(simplify(graph)).ops) == left
 
 
 def test_one_program_that_every_pass_changes():
