@@ -43,7 +43,7 @@ def same_bits(a: Graph, b: Graph, inputs: Sequence[np.ndarray]) -> bool:
     return all(x.tobytes() == y.tobytes() for x, y in pairs)
 
 
-def both_sides(rule: tuple[Side, Side], number: float) -> list[np.ndarray]:
+def both_sides(rule: tuple[Side, Side], number: float | np.floating) -> list[np.ndarray]:
     """What the two sides of a rule, such as `CANDIDATES["x + 0.0 -> x"]`, make of an f32 number."""
     graphs = [trace(lambda x, side=side: _as_node(side(x)), "f32[]") for side in rule]
     with np.errstate(over="ignore"):
