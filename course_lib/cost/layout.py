@@ -23,7 +23,7 @@ from course_lib.ir.scalar import accumulator
 CALL = 8000.0  # for each relayout that runs: a kernel more, about a microsecond
 MOVE = 3.0  # for each element that a relayout of an image moves (measured: 2.4 to 4.6)
 TRANSPOSE = 20.0  # for each vector of results that has to be turned to be stored in nchw
-SPILLED = 1.45  # a window that moves by one in nchw, if the registers run out: see `conv_cost`
+SPILLED = 1.45  # columns of the window innermost, if the registers run out: see `conv_cost`
 OTHERS = 4  # vector registers that hold no sums
 
 CONVOLUTIONS = ("conv", "conv_in_layout")
@@ -58,10 +58,12 @@ def conv_cost(node: Node, layouts: Layouts | None = None, machine: Machine = AVX
         * max(1, 1/rows + 1/vectors)                 or as many loads, if those take longer
         + TRANSPOSE * results / lanes                dense, result in nchw: lanes are channels,
                                                      but neighbours in memory are pixels
-        * SPILLED (the first two lines)              dense, nchw, kernel wider than 1, stride 1:
-                                                     neighbouring windows share pixels, and the
-                                                     compiler keeps those in registers too, as
-                                                     soon as there are not enough of them
+        * SPILLED (the first two lines)              dense, result in nchw, filters in oihw and
+                                                     wider than 1, stride 1: our innermost loop
+                                                     runs over the columns of the window, and LLVM
+                                                     unrolls it and keeps the pixels that
+                                                     neighbouring windows share in registers, which
+                                                     are then too few
         * stride                                     depthwise in nchw: lanes are pixels, of which
                                                      every second is used
 
@@ -87,7 +89,7 @@ def conv_cost(node: Node, layouts: Layouts | None = None, machine: Machine = AVX
     *_, filters, result = plain_types(node)
     if result.rank != len(IMAGE):
         return 0.0  # one or three dimensions: no layout applies, so it never matters
-    out = (layouts or node.attrs.get("layouts") or (IMAGE, FILTER, IMAGE))[-1]
+    _, of_filters, out = layouts or node.attrs.get("layouts") or (IMAGE, FILTER, IMAGE)
     full = machine.lanes(accumulator(result.dtype))
     channels, width = result.dims[1], result.dims[3]
     in_rows = node.attrs["groups"] == channels and out == IMAGE
@@ -102,7 +104,8 @@ def conv_cost(node: Node, layouts: Layouts | None = None, machine: Machine = AVX
     if out != IMAGE:
         return steps
     wanted = rows * vectors + vectors + rows + filters.dims[3] - 1  # sums, weights, pixels
-    spills = filters.dims[3] > 1 and stride == 1 and wanted > machine.registers
+    slides = of_filters == FILTER and filters.dims[3] > 1 and stride == 1
+    spills = slides and wanted > machine.registers
     return steps * (SPILLED if spills else 1) + TRANSPOSE * math.prod(result.dims) / full
 
 

@@ -116,7 +116,9 @@ def too_large() -> Rubric:
         "of it. "
         "1 point: a change that lowers what this step needs (half of it without the bytes): no "
         "padded copy (the "
-        "expanded image alone has 384 KiB), tiles of rows through both convolutions so that the "
+        "expanded image alone has 384 KiB), a border only where windows reach (the stride is 2, so "
+        "row 33 and column 33 are written and never read: 33 × 33 are 408.4 KiB, 504.4 with the "
+        "result, which fits), tiles of rows through both convolutions so that the "
         "expanded image is never whole, 8-bit values (a quarter), a smaller picture, fewer "
         "channels. Computing a value again or a result in place saves nothing at this step.",
         samples=(

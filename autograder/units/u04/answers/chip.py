@@ -130,17 +130,20 @@ def drawn(intervals: Sequence[Interval], offsets: Any, title: str, bound: int | 
 
 
 def all_of_it(model: Any) -> Any:
-    """All the memory of a compiled model as a table."""
+    """All the arrays of a compiled model as a table."""
     return table(memory_of(model), ["what", "MB"])
 
 
 def memory_of(model: Any) -> list[list[Any]]:
-    """Where the bytes of a compiled model are in this process: weights in all their copies, arena,
-    input and result."""
+    """The arrays of a compiled model in this process: weights in all their copies, arena, input and
+    result. Not counted: machine code, the stack, and what LLVM keeps."""
     program, memory = model.program, model.memory
     fixed = model.buffers.fixed
     kinds: dict[str, list[np.ndarray]] = {
-        "weights, as the graph brought them": [_value(c) for c in model.graph.constants],
+        "weights, as the graph brought them": [
+            _value(c) for c in model.stage("import").form.constants
+        ],
+        "weights, batch norms folded into them": [_value(c) for c in model.graph.constants],
         "weights, packed for the kernels": list(program.constants.values()),
         "weights, packed and aligned: what the kernels read": [
             array for name, array in fixed.items() if name in program.constants

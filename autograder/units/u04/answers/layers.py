@@ -1,6 +1,6 @@
 """One convolution in several layouts: its machine code, its figures, its time.
 
-    layers()                  # three layers of ResNet-18, each in three layouts
+    layers()                  # three layers of ResNet-18, in three layouts and more
     innermost(kernel)         # the instructions of the loop that multiplies, counted
     layer_table(layers())     # counted, expected by the cost model, measured
 
@@ -34,7 +34,10 @@ from course_lib.schedule.schedule import schedule
 # channels in and out, padded image, kernel: a layer of the first stage, of the last, and a 1x1
 SIZES = {"3×3, 64 channels, 58×58": (64, 58, 3), "3×3, 512 channels, 9×9": (512, 9, 3),
          "1×1, 64 channels, 56×56": (64, 56, 1)}  # fmt: skip
-LAYOUTS = {"nchw": "oihw", "nhwc": "ohwi", "nchw16c": "oihw16i16o"}  # of images, and of filters
+# The layouts of images and of filters. Our loops run over filters in the order in which they lie.
+OTHER_LOOPS = "nchw, filters ohwi"
+WAYS = {"nchw": ("nchw", "oihw"), OTHER_LOOPS: ("nchw", "ohwi"),
+        "nhwc": ("nhwc", "ohwi"), "nchw16c": ("nchw16c", "oihw16i16o")}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -64,25 +67,27 @@ class Counts:
 
 
 def layers() -> list[Layer]:
-    """Each of the layers in each of the layouts; its image comes in that layout already."""
-    return [_layer(name, layout) for name in SIZES for layout in LAYOUTS]
+    """Each of the layers in three layouts, the first also in `OTHER_LOOPS`; its image comes in that
+    layout already."""
+    ways = [(name, way) for name in SIZES for way in WAYS]
+    return [_layer(*one) for one in ways if one[1] != OTHER_LOOPS or one[0] == next(iter(SIZES))]
 
 
-def _layer(name: str, layout: str) -> Layer:
-    channels, size, kernel = SIZES[name]
+def _layer(name: str, way: str) -> Layer:
+    (channels, size, kernel), (layout, of_filters) = SIZES[name], WAYS[way]
     rng = np.random.default_rng(0)
     plain = rng.standard_normal((1, channels, size, size), dtype=np.float32)
     weights = rng.standard_normal((channels, channels, kernel, kernel), dtype=np.float32)
     image = np.ascontiguousarray(rearranged(plain, "nchw", layout))
-    filters = np.ascontiguousarray(rearranged(weights, "oihw", LAYOUTS[layout]))
+    filters = np.ascontiguousarray(rearranged(weights, "oihw", of_filters))
     x = inp("x", f"f32[{','.join(map(str, image.shape))}]")
-    if layout == "nchw":
+    if way == "nchw":
         conv = apply("conv", x, const(filters))
     else:
-        conv = apply("conv_in_layout", x, const(filters), layouts=(layout, LAYOUTS[layout], layout))
+        conv = apply("conv_in_layout", x, const(filters), layouts=(layout, of_filters, layout))
     graph = Graph.of([x], [conv])
     run = course_lib.compile(graph, passes=PLAIN, threads=1)
-    return Layer(name, layout, graph, run, image)
+    return Layer(name, way, graph, run, image)
 
 
 def assembly(kernel: Kernel, cpu: str = "x86-64-v4") -> list[str]:
