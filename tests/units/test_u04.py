@@ -134,8 +134,9 @@ def test_counting_bytes_cannot_show_that_a_plan_has_enough():
         right = compile_graph(graph, passes=PLAIN, threads=1)
         with plugged("schedule.memory.liveness", at_once):
             small = compile_graph(graph, passes=PLAIN, threads=1)
-    assert [each.memory.size >> 10 for each in (right, small)] == [896, 512]
-    assert all(each.touched(inputs).sum() == each.memory.size for each in (right, small))
+    made: list[Any] = [right, small]
+    assert [each.memory.size >> 10 for each in made] == [896, 512]
+    assert all(each.touched(inputs).sum() == each.memory.size for each in made)
     assert np.abs(right(*inputs) - small(*inputs)).max() > 0.1
 
 
@@ -195,6 +196,7 @@ def test_no_window_reads_the_last_row_and_column_of_the_padded_image():
     _, model, shape = NETS[-1]
     program = program_of(read_net(model, shape))
     (step,) = [s for s in program.steps if s.writes == "hardtanh_3"]
+    assert step.kernel is not None
     rng = np.random.default_rng(0)
     given = {p.name: rng.random(p.type.dims, np.float32) for p in step.kernel.params}
     spoilt = {name: array.copy() for name, array in given.items()}
