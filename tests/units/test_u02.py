@@ -1,7 +1,6 @@
 """Unit 2: its evidence is what broken passes make, its numbers are true, its words help."""
 
 import platform
-import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -175,8 +174,8 @@ def test_three_opinions():
     assert peers.one_over(peers.LEVELS.ORT_ENABLE_BASIC) == -np.inf
 
 
-@pytest.mark.skipif(not shutil.which("g++"), reason="Inductor needs a C++ compiler")
-def test_inductor_still_does_what_is_recorded():
+def test_inductor_still_does_what_is_recorded(require_tool):
+    require_tool("g++")
     import torch
     from torch._inductor.utils import run_and_get_code
 

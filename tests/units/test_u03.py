@@ -1,7 +1,5 @@
 """Unit 3: its figures are true, its evidence is what it says, its words help."""
 
-import os
-
 import numpy as np
 import onnx
 import pytest
@@ -225,8 +223,8 @@ def test_recorded_softmaxes(imported):
     assert INDUCTOR_SOFTMAX.count("for (x1") == 3 and "multiply.1" in XLA_SOFTMAX
 
 
-@pytest.mark.skipif(not os.environ.get("U03_INDUCTOR"), reason="compiles C++ for a minute")
-def test_inductor_writes_two_results_and_we_write_three_kernels():
+def test_inductor_writes_two_results_and_we_write_three_kernels(require_tool):
+    require_tool("g++")
     import torch
 
     def two(x):
