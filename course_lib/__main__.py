@@ -2,6 +2,9 @@
 
     python -m course_lib run model.onnx --compare onnxruntime
     python -m course_lib show model.onnx --stage fuse -o fuse.svg
+    python -m course_lib look mlp --kernel matmul_add_relu_0 -o kernel.html
+    python -m course_lib fma kernel.ll --given lo=0 hi=8
+    python -m course_lib asm mlp --target nvptx
     python -m course_lib ops
 
 `MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
@@ -12,32 +15,52 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Sequence
 
 from course_lib import __version__, commands
+from course_lib.exercises import NotAnswered
 
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m course_lib", description="The course's compiler.")
     top.add_argument("--version", action="version", version=__version__)
-    subs = top.add_subparsers(dest="command", required=True, metavar="{run,show,ops}")
+    subs = top.add_subparsers(dest="command", required=True, metavar="{run,show,look,fma,asm,ops}")
 
     run = subs.add_parser("run", help="compile a model, run it and say what it cost")
     show = subs.add_parser("show", help="print or draw one intermediate form of a model")
+    look = subs.add_parser("look", help="a kernel of a model as loops, LLVM IR and assembly")
+    fma = subs.add_parser("fma", help="count the multiply-adds of a model, or of LLVM IR")
+    asm = subs.add_parser("asm", help="the kernels of a model as assembly, for this or that target")
     ops = subs.add_parser("ops", help="the op table as documentation")
-    for sub in (run, show):
+    for sub in (run, show, look, fma, asm):
         sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
         sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
+        sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
+                         help="the value of an input that must be known at compile time, such as "
+                         "a shape (of an ONNX file; may be repeated)")  # fmt: skip
         sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
     run.add_argument("--target", choices=("cpu", "interpreter"), default="cpu")
     run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
     run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
     run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
+                     "results differ in their last bits")  # fmt: skip
     show.add_argument("--stage", default="import", help="import, a pass, loops, …, or all")
-    show.add_argument("-o", "--output", metavar="FILE", help="write .svg, .html or .txt instead")
+    look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
+    look.add_argument("--what", choices=commands.PICTURES, default="source",
+                      help="the three forms side by side, what each pass changed, LLVM's remarks, "
+                      "control flow with runs, or llvm-mca's view of the ports")  # fmt: skip
+    for sub in (show, look):
+        sub.add_argument("-o", "--output", metavar="FILE", help="write .svg, .html or .txt instead")
+    fma.add_argument("--given", metavar="NAME=N", nargs="+", default=[], help="of a .ll file's "
+                     "functions: integer arguments that are known")  # fmt: skip
+    asm.add_argument("--target", default="x86-64", metavar="NAME", help="x86-64, aarch64, riscv64, "
+                     "nvptx or amdgpu (x86-64)")  # fmt: skip
+    asm.add_argument("--kernel", metavar="NAME", help="only this kernel")
     ops.add_argument("op", nargs="?", help="only this op")
-    for sub in (run, show, ops):
+    for sub in (run, show, look, fma, asm, ops):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 
@@ -50,12 +73,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, NotAnswered) as error:
         print(f"error: {error}", file=sys.stderr)
         if options.json:
             print(json.dumps({"error": str(error)}))
         return 1
-    print(json.dumps(result.data) if options.json else result.text)
+    try:
+        print(json.dumps(result.data) if options.json else result.text, flush=True)
+    except BrokenPipeError:  # the reader has seen enough: `... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
     return result.status
 
 

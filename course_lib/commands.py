@@ -2,11 +2,12 @@
 
     run(options)    ->  Result(text="compiled in 120 ms ...", data={"run_ms": 0.4, ...}, status=0)
 
-Next room: `compiler.py`, the front door.
+Next room: `task.py`.
 """
 
 from __future__ import annotations
 
+import difflib
 import statistics
 import time
 from argparse import Namespace
@@ -19,15 +20,20 @@ import numpy as np
 
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
+from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.stages import slider
-from course_lib.frontend import load, signature
 from course_lib.ir.attributes import REQUIRED
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.registry import KINDS, OPS, Op
-from course_lib.ir.types import TensorType
-from course_lib.models import MODELS, example_inputs
+from course_lib.lower.lower import lower
+from course_lib.passes.infra.bodies import everywhere
+from course_lib.passes.pipeline import WINOGRAD
+from course_lib.passes.prepare.decompose import decompose
+from course_lib.runtime.executable import CompiledModel
+from course_lib.task import Task, prepare
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
+ROUNDINGS = 4  # of a result's own type, which may be all that f16 has
 
 
 @dataclass(frozen=True)
@@ -44,75 +50,30 @@ class Result:
 
 def run(options: Namespace) -> Result:
     """Compile, run and time a model; compare with a peer if asked."""
-    model, source = find_model(options.model)
-    inputs = load_inputs(signature(model), options.inputs, options.seed)
-    executable = compile(model, inputs, target=options.target, threads=options.threads)
-    outputs = executable.run(inputs)
+    task = prepare(options)
+    executable = compile(
+        task.model,
+        task.inputs,
+        target=options.target,
+        threads=options.threads,
+        passes=WINOGRAD if options.winograd else None,
+    )
+    outputs = executable.run(task.inputs)
     report = executable.report()
     data: dict[str, Any] = {
         "model": str(options.model),
         "target": options.target,
         **report.as_dict(),
-        "run_ms": median_ms(lambda: executable.run(inputs), options.repeat),
+        "run_ms": median_ms(lambda: executable.run(task.inputs), options.repeat),
         "outputs": [f"{o.dtype}{list(o.shape)}" for o in outputs],
     }
     lines = [str(report), "", f"run: {data['run_ms']:.3f} ms (median of {options.repeat})"]
     status = 0
     if options.compare:
-        data["compare"] = compare(source, inputs, outputs, options)
+        data["compare"] = compare(task, outputs, options)
         lines.append(_comparison(data["compare"], data["run_ms"]))
         status = 0 if data["compare"]["agrees"] else 1
     return Result("\n".join(lines), data, status)
-
-
-def find_model(model: str) -> tuple[str | Graph, str | bytes]:
-    """Something that `compile` takes, and the same model as onnxruntime takes it (path or bytes).
-
-    A file is not translated yet: the inputs give numbers to its symbolic sizes, and some ops, such
-    as Split, can be translated for numbers only.
-    """
-    if model in MODELS and not Path(model).exists():
-        from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
-
-        graph = load(MODELS[model].build(), example_inputs(model))
-        return graph, to_onnx(graph).SerializeToString()
-    if not Path(model).exists():
-        raise ValueError(f"{model}: there is no such file, nor is it one of {', '.join(MODELS)}")
-    return model, model
-
-
-def load_inputs(
-    wanted: Mapping[str, TensorType | None], path: str | None, seed: int
-) -> list[np.ndarray]:
-    """Inputs from a file by name or in order; otherwise random, with 1 for each symbolic size."""
-    if path is None:
-        return random_inputs(wanted, seed)
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{path}: cannot be read as an .npz file of arrays: {error}") from None
-    if set(wanted) <= set(arrays):
-        return [arrays[name] for name in wanted]
-    if len(arrays) != len(wanted):
-        raise ValueError(f"{path} holds {list(arrays)}, but the model takes {list(wanted)}")
-    return list(arrays.values())
-
-
-def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np.ndarray]:
-    """Standard normal floats, small whole numbers, random truth values."""
-    rng = np.random.default_rng(seed)
-    made = []
-    for name, t in wanted.items():
-        if t is None:
-            raise ValueError(f"input {name!r} has no shape: give --inputs FILE.npz")
-        shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
-        if t.dtype.is_float:
-            array = rng.standard_normal(shape)
-        else:
-            array = rng.integers(0, 2 if t.dtype.kind == "bool" else 8, shape)
-        made.append(np.asarray(array).astype(t.dtype.numpy))
-    return made
 
 
 def median_ms(call: Callable[[], Any], repeat: int) -> float:
@@ -126,27 +87,31 @@ def median_ms(call: Callable[[], Any], repeat: int) -> float:
     return 1e3 * statistics.median(times)
 
 
-def compare(
-    source: str | bytes,
-    inputs: Sequence[np.ndarray],
-    outputs: Sequence[np.ndarray],
-    options: Namespace,
-) -> dict[str, Any]:
+def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> dict[str, Any]:
     """Errors against the peer, over all outputs, and its time."""
-    peer = onnxruntime_session(source, options.threads)
-    theirs = peer(inputs)
+    peer = onnxruntime_session(task.source, options.threads)
+    theirs = peer(task.peer_inputs)
     worst_absolute = worst_relative = 0.0
+    agrees = True
     for mine, other in zip(outputs, theirs, strict=True):
         absolute, scale = _distance(mine, np.asarray(other))
+        relative = absolute / scale if scale else absolute
         worst_absolute = max(worst_absolute, absolute)
-        worst_relative = max(worst_relative, absolute / scale if scale else absolute)
+        worst_relative = max(worst_relative, relative)
+        agrees = agrees and relative <= tolerance(mine.dtype)
     return {
         "peer": options.compare,
         "max_abs_error": worst_absolute,
         "max_rel_error": worst_relative,
-        "agrees": bool(worst_relative <= TOLERANCE),
-        "peer_ms": median_ms(lambda: peer(inputs), options.repeat),
+        "agrees": agrees,
+        "peer_ms": median_ms(lambda: peer(task.peer_inputs), options.repeat),
     }
+
+
+def tolerance(dtype: np.dtype) -> float:
+    """How far apart two right results of this type may be."""
+    precision = float(np.finfo(dtype).eps) if dtype.kind == "f" else 0.0
+    return max(TOLERANCE, ROUNDINGS * precision)
 
 
 def _distance(mine: np.ndarray, other: np.ndarray) -> tuple[float, float]:
@@ -178,9 +143,8 @@ def _comparison(found: dict[str, Any], ours_ms: float) -> str:
 
 def show(options: Namespace) -> Result:
     """One stage of a compilation, printed or written as a picture; or a slider through all."""
-    model, _ = find_model(options.model)
-    inputs = load_inputs(signature(model), options.inputs, options.seed)
-    executable = compile(model, inputs)
+    task = prepare(options)
+    executable = compile(task.model, task.inputs)
     if options.stage == "all":
         picture = slider(executable.stages, Path(options.model).stem)
         names = [stage.name for stage in executable.stages]
@@ -199,6 +163,129 @@ def _shown(picture: Any, what: str, data: dict[str, Any], options: Namespace) ->
         return Result(str(picture), data)
     path = picture.save(options.output)
     return Result(f"{what} written to {path}", {**data, "output": str(path)})
+
+
+# ── look ──
+
+PICTURES = ("source", "passes", "remarks", "flow", "ports")
+
+
+def look(options: Namespace) -> Result:
+    """A kernel of a model on its way to the processor, as a picture; or the list of its kernels."""
+    task = prepare(options)
+    program = compile(task.model, task.inputs).stage("scheduled").form
+    steps = [step for step in program.steps if step.kernel is not None]
+    kernels = {step.kernel.name: step.kernel for step in steps}
+    data = {"model": str(options.model), "kernels": list(kernels)}
+    if options.kernel is None:
+        lines = [f"@{k.name}  computes {', '.join(k.origin) or '-'}" for k in kernels.values()]
+        return Result("\n".join(lines), data)
+    if options.kernel not in kernels:
+        near = difflib.get_close_matches(options.kernel, kernels, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ", but " + ", ".join(kernels)
+        raise ValueError(f"{options.model} has no kernel {options.kernel!r}{hint}")
+    picture = _looked(options.what, kernels[options.kernel])
+    return _shown(picture, f"{options.what} of @{options.kernel}", data, options)
+
+
+def _looked(what: str, kernel: Kernel) -> Any:
+    from course_lib.llvm import looking  # llvmlite is heavy
+
+    if what == "flow":
+        pictures = looking.blocks(kernel)
+        states = [(f"part {number}", picture) for number, picture in enumerate(pictures, 1)]
+        return pictures[0] if len(pictures) == 1 else stepper(states, f"@{kernel.name}: flow")
+    ways = {"source": looking.look, "passes": looking.passes, "remarks": looking.reasons}
+    return ways.get(what, looking.ports)(kernel)
+
+
+# ── fma ──
+
+
+def fma(options: Namespace) -> Result:
+    """The multiply-adds that stand in LLVM IR, and those that a call executes; of a file, or of
+    each kernel of a model."""
+    if Path(options.model).suffix != ".ll":
+        return _work(options)
+    from course_lib.llvm.fma import count_fma  # llvmlite is heavy
+
+    counts = count_fma(Path(options.model).read_text(), _numbers(options.given))
+    lines: list[str] = []
+    for name, count in counts.items():
+        lines += [f"@{name}", f"  in the code:     {_words(count.static)}"]
+        lines += [f"  in one call:     {_words(count.dynamic)}"]
+        lines += [f"    {block}: {why}" for block, why in count.unknown.items()]
+    return Result("\n".join(lines), {"functions": [c.as_dict() for c in counts.values()]})
+
+
+def _work(options: Namespace) -> Result:
+    """A model's kernels: the op table's formula beside what their LLVM IR executes."""
+    from course_lib.llvm.work import operations, total, work  # llvmlite is heavy
+
+    task = prepare(options)
+    executable = compile(task.model, task.inputs)
+    assert isinstance(executable, CompiledModel)
+    rows = work(executable.program, executable.code)
+    lines = []
+    for row in rows:
+        lines += [f"{row.name}  ({row.calls} x {row.flops:,} FLOP by the op table)"]
+        lines += [f"  as emitted:      {_words(row.emitted)}"]
+        lines += [f"  after LLVM:      {_words(row.optimized)}"]
+    sums = {
+        "op_table": total(rows, lambda row: row.flops),
+        "emitted": total(rows, lambda row: operations(row.emitted)),
+        "optimized": total(rows, lambda row: operations(row.optimized)),
+    }
+    lines += ["", "FLOP in all:       " + ", ".join(f"{k} {_plainly(n)}" for k, n in sums.items())]
+    kernels = [row.as_dict() for row in rows]
+    return Result(
+        "\n".join(lines), {"model": str(options.model), "flops": sums, "kernels": kernels}
+    )
+
+
+def _numbers(words: Sequence[str]) -> dict[str, int]:
+    """["lo=0", "hi=8"] -> {"lo": 0, "hi": 8}"""
+    pairs = [word.partition("=") for word in words]
+    try:
+        return {name: int(number) for name, _, number in pairs}
+    except ValueError:
+        raise ValueError(f"--given takes NAME=NUMBER, got {' '.join(words)}") from None
+
+
+def _words(counts: Mapping[str, int] | None) -> str:
+    if counts is None:
+        return "unknown"
+    return ", ".join(f"{n:,} {kind}" for kind, n in sorted(counts.items())) or "none"
+
+
+def _plainly(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+# ── asm ──
+
+
+def asm(options: Namespace) -> Result:
+    """A model's kernels as assembly for a target; those that it cannot run are named."""
+    from course_lib.llvm.targets import TARGETS, assembly  # llvmlite is heavy
+
+    if options.target not in TARGETS:
+        raise ValueError(f"--target is one of {', '.join(TARGETS)}, got {options.target!r}")
+    task = prepare(options)
+    graph = compile(task.model, task.inputs, target="interpreter").graph
+    steps = lower(everywhere(graph, decompose)).steps
+    kernels = {step.kernel.name: step.kernel for step in steps if step.kernel is not None}
+    if options.kernel is not None and options.kernel not in kernels:
+        raise ValueError(f"there is no kernel {options.kernel!r}; there are {', '.join(kernels)}")
+    texts, refused = {}, {}
+    for name in [options.kernel] if options.kernel else kernels:
+        try:
+            texts[name] = assembly(kernels[name], options.target)
+        except ValueError as error:
+            refused[name] = str(error)
+    lines = [*texts.values(), *(f"not emitted: {why}" for why in refused.values())]
+    data = {"model": str(options.model), "target": options.target, "assembly": texts}
+    return Result("\n".join(lines), {**data, "refused": refused}, 1 if refused else 0)
 
 
 # ── ops ──

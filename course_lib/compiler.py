@@ -24,10 +24,12 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
+from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import Pass, run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
+from course_lib.passes.prepare.widen import widen
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
 from course_lib.schedule.schedule import schedule
 
@@ -81,7 +83,7 @@ def compile(
 
 
 def read(model: Any, example_inputs: Any) -> Graph:
-    """The model as a verified graph with numbers for sizes."""
+    """The model as a verified graph with numbers for sizes, which computes in f32 at least."""
     from course_lib.frontend import load
 
     if example_inputs is not None and not isinstance(example_inputs, (list, tuple)):
@@ -89,7 +91,7 @@ def read(model: Any, example_inputs: Any) -> Graph:
     graph = verify(load(model, example_inputs))
     if example_inputs is not None:
         graph = specialize(graph, [type_of(as_array(x)) for x in example_inputs])
-    return graph
+    return widen(graph)
 
 
 def generate(
@@ -102,11 +104,11 @@ def generate(
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
     from course_lib.llvm.host import host_machine
-    from course_lib.llvm.jit import compile_kernels
+    from course_lib.llvm.jit import compile_program
 
     machine = host_machine(threads, cpu)
     with timed(seconds, "lower"):
-        program = lower(decompose(graph))
+        program = lower(everywhere(graph, decompose))
     with timed(seconds, "memory"):
         program, memory = plan(program)
     see("loops", program)
@@ -114,12 +116,11 @@ def generate(
         program = schedule(program, machine)
     see("scheduled", program)
     with timed(seconds, "codegen"):
-        kernels = {step.kernel.name: step.kernel for step in program.steps if step.kernel}
-        code = compile_kernels(list(kernels.values()), cpu)
+        code = compile_program(program, cpu, machine.threads)
     see("llvm", code.llvm_ir)
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks
-    return CompiledModel(graph, program, memory, code, machine.threads, stages, seconds)
+    return CompiledModel(graph, program, memory, code, stages, seconds)
 
 
 @contextmanager

@@ -36,11 +36,17 @@ KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
 # it never changes; its file may.
 MODULES = {
     "accelerator.systolic.cycles": "accelerator.systolic",
+    "cost.cache.missed": "cost.cache",
     "frontend.onnx_surgery.fold_batch_norms": "frontend.onnx.surgery",
     "frontend.onnx_surgery.fuse_relu": "frontend.onnx.surgery",
     "ir.graph.topological_order": "ir.graph.order",
     "ir.verify.misplaced": "ir.graph.verify",
     "ir.windows.positions": "ir.windows",
+    "llvm.control.balanced": "llvm.control.balance",
+    "llvm.fma.arithmetic": "llvm.fma",
+    "machine.cover": "machine.cover",
+    "machine.linear_scan": "machine.linear_scan",
+    "machine.list_schedule": "machine.list_schedule",
     "passes.bn_fold": "passes.clean.bn_fold",
     "passes.cse": "passes.clean.cse",
     "passes.dce": "passes.clean.dce",

@@ -5,7 +5,7 @@
 One file each, in `~/.cache/course_lib/KIND`. Its name is the hash of `key`, which says all that the
 parts depend on: so nothing in there is ever out of date, and any file may be deleted at any time.
 COURSE_LIB_CACHE=folder keeps them elsewhere, COURSE_LIB_CACHE=off nowhere. Next room:
-`llvm/objects.py`, who asks.
+`llvm/objects.py`, who asks; `schedule/schedule.py` and `llvm/jit.py` ask, too.
 """
 
 from __future__ import annotations
@@ -32,12 +32,30 @@ def kept(kind: str, key: str, make: Callable[[], Parts]) -> Parts:
     folder = _folder(kind)
     if folder is None:
         return make()
-    path = folder / hashlib.sha256(key.encode()).hexdigest()
+    path = folder / _name(key)
     if (found := _read(path)) is None:
         found = make()
         with suppress(OSError):  # a full disk: the next process makes it again
             _write(path, found)
     return found
+
+
+def is_kept(kind: str, key: str) -> bool:
+    """Is there a file for this key? True, too, where nothing can be kept."""
+    folder = _folder(kind)
+    return folder is None or (folder / _name(key)).exists()
+
+
+def _name(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+@cache
+def sources(*rooms: str) -> str:
+    """The hash of all source files in these folders of course_lib: a part of the key, where what is
+    kept depends on what the code there does."""
+    files = (f for room in rooms for f in sorted(Path(__file__).with_name(room).rglob("*.py")))
+    return hashlib.sha256(b"".join(map(Path.read_bytes, files))).hexdigest()
 
 
 def _read(path: Path) -> Parts | None:

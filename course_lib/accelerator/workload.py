@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from course_lib.accelerator.systolic import SystolicArray, cycles
 from course_lib.ir.graph.graph import Graph
@@ -41,11 +41,15 @@ class Product:
 
 
 def products(graph: Graph) -> list[Product]:
-    """Every matmul and convolution of the graph, also inside fused nodes, in order."""
+    """Every matmul and convolution of the graph, in order, also inside fused nodes, and of a loop
+    as often as it runs."""
     found = []
     for node in graph.ops:
         if node.op == "fused":
             found += products(node.attrs["body"])
+        elif node.op == "scan":
+            steps = node.type.dims[0]
+            found += [replace(p, count=steps * p.count) for p in products(node.attrs["body"])]
         elif node.op == "matmul":
             found.append(_of_matmul(node))
         elif node.op in ("conv", "conv_in_layout"):

@@ -2,6 +2,9 @@
 
     machine.py   a processor in a few numbers        layout.py   convolutions in each layout
     work.py      the operations that loops execute   tile.py     a tile of accumulators
+    blocks.py    a large product in parts that caches keep
+    trace.py     the bytes that a kernel touches      reuse.py    how soon it touches them again
+    cache.py     what a cache of some size would miss
 
 Next room: `machine.py`.
 """

@@ -3,9 +3,10 @@
     conv_cost(conv)                                 what it costs as it is
     conv_cost(conv, ("nhwc", "ohwi", "nhwc"))       what it would cost in these layouts
     cost(graph)                                     all convolutions, and all relayouts of images
+    winograd_pays(conv)                             would Winograd's F(2x2,3x3) cost less?
 
 The unit is one multiply-add of a vector; a core with two units for it does about 8 in a nanosecond.
-All three take the `Machine` whose vectors these are; without one, it is `AVX512`, never the
+All take the `Machine` whose vectors these are; without one, it is `AVX512`, never the
 processor at hand. Next room: `passes/layout/layout.py`, which compares sums of these numbers.
 """
 
@@ -24,6 +25,10 @@ CALL = 8000.0  # for each relayout that runs: a kernel more, about a microsecond
 MOVE = 3.0  # for each element that a relayout of an image moves (measured: 2.4 to 4.6)
 TRANSPOSE = 20.0  # for each vector of results that has to be turned to be stored in nchw
 SPILLED = 1.45  # columns of the window innermost, if the registers run out: see `conv_cost`
+PASSED = 28.0  # for each vector that Winograd's convolution stores and loads again
+FAR = 40.0  # the same if there are more than `SHARED` bytes of them, the cache of all cores
+SHARED = 16 << 20
+FETCHED = 30.0  # for each vector of filters that are too many for the cache
 OTHERS = 4  # vector registers that hold no sums
 
 CONVOLUTIONS = ("conv", "conv_in_layout")
@@ -115,3 +120,35 @@ def _lanes(extent: int, full: int) -> tuple[float, int]:
         if lanes and extent % (lanes * vectors) == 0:
             return lanes, vectors
     return extent / math.ceil(extent / full), 1
+
+
+def winograd_pays(node: Node, machine: Machine = AVX512) -> bool:
+    """Does a 3x3 convolution in nchw cost less by F(2x2,3x3) than directly in its best layout?
+
+        products / lanes                       16 for each tile of 2x2 pixels and pair of channels
+        + PASSED * (sums and products) / lanes  both are stored, and loaded again
+        + FETCHED * filters / lanes            if they are larger than the second cache
+
+    Directly there are nine filters where there are 16 here: a layer with many channels and few
+    pixels waits for its filters, and Winograd makes it wait longer. Channels have to fill vectors.
+
+    Measured beside the direct convolution, relayouts at both ends included: 32 channels 1.25 to 1.5
+    of its time; 64 channels 0.7, but 1.1 on images of 112x112 pixels; 128 channels and more 0.6 to
+    0.7, but 0.9 to 1.1 on 7x7 pixels.
+    """
+    lanes = machine.lanes(accumulator(node.type.dtype))
+    size = node.type.dtype.size
+    n, results, height, width = node.type.dims
+    channels = node.inputs[1].type.dims[1]
+    if channels % lanes or results % lanes:
+        return False
+    tiles = n * math.ceil(height / 2) * math.ceil(width / 2)
+    passed = 16 * tiles * (channels + results)
+    price = 16 * tiles * channels * results + passed * (FAR if passed * size > SHARED else PASSED)
+
+    def fetched(filters: int) -> float:
+        numbers = filters * channels * results
+        return FETCHED * numbers if numbers * size > machine.cache2 else 0.0
+
+    direct = lanes * min(conv_cost(node, of, machine) for of in (None, ("nhwc", "ohwi", "nhwc")))
+    return price + fetched(16) < direct + fetched(9)

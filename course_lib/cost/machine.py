@@ -15,12 +15,19 @@ from course_lib.ir.types import DType
 
 @dataclass(frozen=True)
 class Machine:
-    """vector_bytes: width of a vector register; registers: how many; threads: how many at once."""
+    """vector_bytes: width of a vector register; registers: how many; threads: how many at once;
+    cache1, cache2: bytes of the first and the second data cache of a core.
+
+    A machine that does not say how large its caches are has small ones: hardly any processor for a
+    desktop or a server has less.
+    """
 
     name: str = "generic"
     vector_bytes: int = 32
     registers: int = 16
     threads: int = 1
+    cache1: int = 32 << 10
+    cache2: int = 256 << 10
 
     def lanes(self, dtype: DType) -> int:
         """Elements in a vector register: 1 if not even one fits, or there are no vectors."""

@@ -5,12 +5,14 @@
 A tile keeps `rows` x `vectors` accumulators in vector registers. One step of the reduction loads
 `vectors` vectors of one operand and `rows` numbers of the other, and multiplies each with each: the
 more accumulators, the more often a load is used. `schedule/choose.py` takes the tile with the
-smallest price. Next room: `work.py`.
+smallest price. Next room: `blocks.py`.
 """
 
 from __future__ import annotations
 
 import math
+
+SPARE = 4  # vector registers that hold operands; the others hold accumulators
 
 
 def instructions(lanes: float, vectors: int, rows: float, vector_loads: float = 1.0) -> float:

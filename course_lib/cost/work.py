@@ -13,10 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from course_lib.ir.expr import Call, walk
+from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Write
+from course_lib.ir.registry import flops, traffic
 from course_lib.ir.scalar import SCALARS
 
 FREE = ("cast", "select")
+WORTH_A_THREAD = 100_000  # operations and bytes of a kernel, from which a second thread pays
+
+
+def worth_a_thread(node: Node) -> bool:
+    """Is there enough to do that a second thread gains more than handing work over costs?"""
+    return flops(node) + traffic(node) > WORTH_A_THREAD
 
 
 def operations(kernel: Kernel) -> int:

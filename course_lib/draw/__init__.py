@@ -12,7 +12,7 @@ a picture that matplotlib draws: its `.figure` and `.axes` take whatever you add
     cells([[Cell(("2 · 3",))]], ...)            draw.cells     a systolic array at one clock
     tiles(4, 6, 4, tile=(2, 3, 2))              draw.tiles     a tile that slides over a product
     addresses((1, 3, 4, 4), "nhwc", [...])      draw.addresses index, strides, address in steps
-    cache_lines((1, 32, 14, 14), at=(4, 4))     draw.addresses the lines that a window reads
+    cache_lines({"nhwc": [120, 121]}, ...)      draw.addresses which lines of memory are read
     roofline([Dot("conv", 42, 61e9)], ...)      draw.roofline  a Plot: FLOP/s against FLOP per byte
     lines({"ours": [(64, 0.9), ...]}, ...)      draw.charts    a Plot: a line for each series
     scatter({"conv": [(6.1, 60.0)]}, ...)       draw.charts    a Plot: a mark for each point
@@ -23,8 +23,10 @@ a picture that matplotlib draws: its `.figure` and `.axes` take whatever you add
     ir_diff(got, expected)                      draw.diff      two texts, line by line
     table(rows, headers, best={...})            draw.table     numbers, units, the best value
     listing("loops", text)                      draw.listing   a program as text
+    beside([Column("loops", lines), ...], t)    draw.beside    texts whose lines belong together
     callout("wrong", title, [text, picture])    draw.callout   verdicts, hints, predictions
     legend()                                    draw.legend    every sign with its meaning
+    flow([["entry"], ...], edges, title)        draw.flow      blocks and the ways between them
     dot_source(g)                               draw.dot       for Graphviz and its editors
     page(title, fragment, ...)                  draw.picture   one HTML page from many `.html`
 

@@ -57,7 +57,8 @@ def signature(model: str | Graph) -> dict[str, TensorType | None]:
 
 
 def coverage() -> dict[str, list[str]]:
-    """What the importers have rules for: names of ATen ops and of ONNX op types.
+    """What the importers have rules for: names of ATen ops and of ONNX op types; those of
+    onnxruntime stand apart.
 
     Ops without a rule may still import: PyTorch and ONNX define many ops by simpler ones.
     """
@@ -65,4 +66,9 @@ def coverage() -> dict[str, list[str]]:
     from course_lib.frontend.onnx.opset import CONTROL
     from course_lib.frontend.torch import rules as torch_rules
 
-    return {"aten": sorted(torch_rules.RULES), "onnx": sorted([*onnx_rules.RULES, *CONTROL])}
+    named = sorted([*onnx_rules.RULES, *CONTROL])
+    return {
+        "aten": sorted(torch_rules.RULES),
+        "onnx": [name for name in named if "::" not in name],
+        "onnxruntime": [name for name in named if "::" in name],
+    }

@@ -222,8 +222,8 @@ def from_start(index: Node, size: int) -> Node:
 
 def topk(x: Node, k: int, axis: int, largest: bool = True) -> tuple[Node, Node]:
     """The k largest (or smallest) along an axis in order, and where they were."""
-    order = apply("argsort", x, axis=axis, descending=largest)
-    order = cut(order, axis, 0, k)
+    first = None if k == x.type.shape[axis] else k
+    order = apply("argsort", x, axis=axis, descending=largest, first=first)
     return apply("gather_elements", x, order, axis=axis), order
 
 

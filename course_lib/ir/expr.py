@@ -101,7 +101,7 @@ class Load:
     """The element of `buffer` at `indices`. An index may itself be an expression (gather)."""
 
     buffer: str
-    indices: tuple[Union[Affine, Expr], ...]
+    indices: Point
     dtype: DType
 
 
@@ -126,6 +126,7 @@ class Call:
 
 
 Expr = Union[Const, Load, Iter, Call]
+Point = tuple[Union[Affine, Expr], ...]  # an index for each axis of a buffer
 
 _COMPARE = ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf")
 
@@ -175,7 +176,7 @@ def print_expr(expr: Expr, level: int = 0) -> str:
     raise AssertionError(expr)
 
 
-def print_indices(indices: tuple[Union[Affine, Expr], ...]) -> str:
+def print_indices(indices: Point) -> str:
     return ", ".join(str(i) if isinstance(i, Affine) else print_expr(i) for i in indices)
 
 
@@ -227,7 +228,12 @@ class LoopForm:
     reduce   (variable, extent) of the loops that combine values; empty if there are none
     write    where the result goes in the output
     body     given `load(operand, *indices)`, the value at one point
-    combine  scalar function that merges the points of `reduce`: "add", "mul", "max", "min"
+    combine  scalar function that merges the points of `reduce`: "add", "mul", "max", "min".
+             With `place`, each point is merged with what is there
+    running  "" if all points of `reduce` make one result. "after" or "before" if each of them has
+             its own: what has been combined up to it, with it or without it
+    place    given `load`, where the result goes, if data decides that (scatter); not `write` then
+    also     forms of the same domain, without `reduce`, whose results the same loops write
     """
 
     domain: tuple[tuple[str, int], ...]
@@ -235,3 +241,6 @@ class LoopForm:
     body: Callable[[Callable[..., Expr]], Expr]
     reduce: tuple[tuple[str, int], ...] = ()
     combine: str = ""
+    running: str = ""
+    place: Callable[[Callable[..., Expr]], Point] | None = None
+    also: tuple[LoopForm, ...] = ()

@@ -178,7 +178,7 @@ class TensorType:
     def is_static(self) -> bool:
         return all(isinstance(d, int) for d in self.shape)
 
-    @property
+    @functools.cached_property
     def dims(self) -> tuple[int, ...]:
         """The shape as plain integers; an error that says what to do if it holds a symbol."""
         if not self.is_static:
@@ -188,11 +188,11 @@ class TensorType:
             )
         return tuple(d for d in self.shape if isinstance(d, int))
 
-    @property
+    @functools.cached_property
     def numel(self) -> int:
         return math.prod(self.dims)
 
-    @property
+    @functools.cached_property
     def nbytes(self) -> int:
         return self.numel * self.dtype.size
 

@@ -28,7 +28,7 @@ def positions(
 
     The axis has `size` elements, and padding of `low` elements before and `high` after them. The
     window reads `kernel` elements, each `dilation` after the one before it (1: neighbours). It
-    begins at the first element of the padding and moves on by `stride` elements each time. At every
+    begins `low` elements before the axis and moves on by `stride` elements each time. At every
     position all that it reads lies on the axis or its padding.
 
     A window that does not fit even once has 0 positions. `size`, `low` and `high` are 0 or more,

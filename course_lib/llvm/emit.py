@@ -36,14 +36,24 @@ MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all 
 
 @dataclass(frozen=True)
 class Part:
-    """One function of a kernel. `iterations` of its parallel loop; 1 if it has none."""
+    """One function of a kernel.
+
+    iterations  of its parallel loop; 1 if it has none
+    checks      it takes indices from memory, and may return 1
+    """
 
     symbol: str
     iterations: int
+    checks: bool = False
 
 
-def emit_kernel(kernel: Kernel, module: ir.Module) -> list[Part]:
-    """Add the kernel's functions to the module and say how to call them, in order."""
+def emit_kernel(
+    kernel: Kernel, module: ir.Module, emitter: type[Emitter] | None = None
+) -> list[Part]:
+    """Add the kernel's functions to the module and say how to call them, in order.
+
+    emitter  which emitter writes them; None: the one below (`source.py` has another)
+    """
     if all(isinstance(stmt, Loop) for stmt in kernel.body):
         bodies = [(stmt,) for stmt in kernel.body]
     else:
@@ -51,7 +61,7 @@ def emit_kernel(kernel: Kernel, module: ir.Module) -> list[Part]:
     parts = []
     for number, body in enumerate(bodies):
         symbol = kernel.name if len(bodies) == 1 else f"{kernel.name}.{number}"
-        parts.append(_Emitter(kernel, module, symbol).function(body))
+        parts.append((emitter or Emitter)(kernel, module, symbol).function(body))
     return parts
 
 
@@ -63,7 +73,9 @@ class _Lanes:
     width: int
 
 
-class _Emitter:
+class Emitter:
+    """One function of a kernel, statement by statement."""
+
     def __init__(self, kernel: Kernel, module: ir.Module, symbol: str) -> None:
         self.kernel, self.module, self.symbol = kernel, module, symbol
         pointers = [ir.PointerType()] * len(kernel.params)
@@ -96,7 +108,7 @@ class _Emitter:
             self.block(body)
         self.b.ret(self.status())
         ir.IRBuilder(self.entry).branch(first)
-        return Part(self.symbol, iterations)
+        return Part(self.symbol, iterations, self.outside is not None)
 
     def status(self) -> ir.Value:
         """What the function returns: was an index outside its buffer?"""

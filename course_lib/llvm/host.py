@@ -1,7 +1,7 @@
 """What processor is this? The few numbers that a schedule needs, and whose instructions to use.
 
-    host_machine()                 ->  Machine("znver4", 64 bytes, 32 registers, 2 threads)
-    host_machine(cpu="x86-64-v3")  ->  Machine("x86-64-v3", 32 bytes, 16 registers, 2 threads)
+    host_machine()                 ->  Machine("znver4", 64 bytes, 32 registers, 2 threads, ...)
+    host_machine(cpu="x86-64-v3")  ->  Machine("x86-64-v3", 32 bytes, 16 registers, 2 threads, ...)
 
 By default code is generated for the processor at hand, with all that it has. A level of x86-64
 stands for every processor that has at least its instructions, so that a test can run what a smaller
@@ -11,6 +11,7 @@ machine would. Next room: `objects.py`.
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import llvmlite.binding as llvm
 
@@ -24,6 +25,7 @@ _PLAIN = {"aarch64": (16, 32), "arm64": (16, 32)}  # neon; every x86-64 has sse2
 _V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS = {"x86-64-v3": _V3, "x86-64-v4": _V4}
+CACHE = ("level", "type", "size")  # files in which Linux describes a cache: 1, Data, 48K
 
 
 def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
@@ -39,7 +41,7 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
     found = [size for feature, size in _VECTORS.items() if feature in present]
     architecture = llvm.get_process_triple().split("-")[0]
     width, registers = found[0] if found else _PLAIN.get(architecture, (16, 16))
-    return Machine(name, width, registers, threads or _processors())
+    return Machine(name, width, registers, threads or _processors(), **_caches())
 
 
 def instruction_set(cpu: str = "host") -> tuple[str, str]:
@@ -56,6 +58,19 @@ def instruction_set(cpu: str = "host") -> tuple[str, str]:
 
 def _host_features() -> set[str]:
     return {name for name, present in llvm.get_host_cpu_features().items() if present}
+
+
+def _caches(found: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> dict[str, int]:
+    """The sizes of the data caches of a core, where Linux says them: {"cache1": bytes, ...}."""
+    sizes = {}
+    for cache in sorted(found.glob("index*")):
+        try:
+            level, kind, size = ((cache / name).read_text().strip() for name in CACHE)
+        except OSError:
+            continue
+        if kind != "Instruction" and level in "12" and size.endswith("K"):
+            sizes[f"cache{level}"] = int(size[:-1]) << 10
+    return sizes
 
 
 def _processors() -> int:

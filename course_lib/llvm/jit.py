@@ -1,26 +1,59 @@
-"""LLVM's part: optimize a kernel, generate machine code, hand out functions that Python can call.
+"""Machine code in memory: compile what a program needs, load it, hand out what Python can call.
 
     code = compile_kernels([kernel])
     code.functions["relu_0"][0](x.ctypes.data, out.ctypes.data, 0, iterations)
 
-`ctypes` releases the interpreter lock during a call, so kernels may run on several threads. Next
-room: `course_lib/runtime/executable.py`.
+    code = compile_program(program)
+    code.entries[0](table)         // all steps of a model, on a table of addresses: `entry.py`
+
+`ctypes` releases the interpreter lock during a call. Next room:
+`course_lib/runtime/executable.py`.
 """
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from typing import Any
 
 import llvmlite
 import llvmlite.binding as llvm
 from llvmlite import ir
 
-from course_lib.ir.loops.nest import Kernel
+from course_lib.exercises import plugs_now
+from course_lib.ir.loops.nest import Kernel, print_kernel
+from course_lib.ir.loops.program import Program
+from course_lib.keep import kept, sources
+from course_lib.llvm.codegen import generate, target_machine
 from course_lib.llvm.emit import Part, emit_kernel
-from course_lib.llvm.host import instruction_set
-from course_lib.llvm.objects import Object, made_once
+from course_lib.llvm.entry import Run, emit_entries, runs
+from course_lib.llvm.helpers import helpers
+from course_lib.llvm.pool import start_workers
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """The machine code of some steps of a program, one after the other.
+
+    first, last  the steps, `last` excluded
+    workers      how many threads shall help
+    """
+
+    first: int
+    last: int
+    workers: int
+    code: Callable[[Any], int]
+
+    def __call__(self, table: ctypes.Array) -> int | None:
+        """Run them on the buffers whose addresses are in the table.
+
+        The number of the step that met an index outside its axis; None: no step.
+        """
+        start_workers(self.workers)
+        said = self.code(table)
+        return said - 1 if said else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,23 +62,26 @@ class Code:
 
     functions  for each kernel its parts, in order: (callable, iterations of its parallel loop); one
                returns 1 if an index from the data was outside its buffer, else 0
-    modules    for each kernel its LLVM IR before the optimizer, and after it
+    entries    the steps of a program that follow each other without numpy in between
+    modules    for each module its LLVM IR before the optimizer, and after it: one for each kernel,
+               and one of the entries
     cpu        whose instructions it uses (`host.py`)
     """
 
-    functions: dict[str, list[tuple[Callable[..., int], int]]]
-    modules: dict[str, tuple[str, str]]
+    functions: Mapping[str, Sequence[tuple[Callable[..., int], int]]]
+    entries: Sequence[Entry]
+    modules: Mapping[str, tuple[str, str]]
     engine: llvm.ExecutionEngine
     cpu: str = "host"
 
     @property
     def llvm_ir(self) -> str:
-        """All kernels as they were emitted."""
+        """All modules as they were emitted."""
         return "\n".join(emitted for emitted, _ in self.modules.values())
 
     @property
     def optimized(self) -> str:
-        """All kernels after LLVM's optimizer."""
+        """All modules after LLVM's optimizer."""
         return "\n".join(optimized for _, optimized in self.modules.values())
 
     def assembly(self) -> str:
@@ -53,16 +89,6 @@ class Code:
         machine = target_machine(self.cpu)
         modules = [llvm.parse_assembly(optimized) for _, optimized in self.modules.values()]
         return "\n".join(machine.emit_assembly(module) for module in modules)
-
-
-def target_machine(cpu: str = "host") -> llvm.TargetMachine:
-    """A code generator for this processor, or a level of x86-64 (`host.py`). Each engine needs one
-    of its own."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    name, features = instruction_set(cpu)
-    return target.create_target_machine(cpu=name, features=features, opt=3, jit=True)
 
 
 def emit_module(kernel: Kernel) -> tuple[str, list[Part]]:
@@ -73,48 +99,86 @@ def emit_module(kernel: Kernel) -> tuple[str, list[Part]]:
     return str(module), parts
 
 
-def optimize(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
-    """Parse, verify and run LLVM's standard pipeline."""
-    module = llvm.parse_assembly(text)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    manager = builder.getModulePassManager()
-    manager.run(module, builder)
-    return module
+def emit_once(kernel: Kernel) -> tuple[str, list[Part]]:
+    """The same, emitted once on this machine; each time if an answer to an exercise is plugged in,
+    for it may emit otherwise."""
+    if plugs_now():
+        return emit_module(kernel)
 
+    def parts() -> tuple[bytes, bytes]:
+        text, functions = emit_module(kernel)
+        return json.dumps([astuple(part) for part in functions]).encode(), text.encode()
 
-def generate(text: str, cpu: str) -> Object:
-    """LLVM's work on one module, done once on this machine (`objects.py`)."""
-
-    def make() -> Object:
-        machine = target_machine(cpu)
-        module = optimize(text, machine)
-        return Object(str(module), machine.emit_object(module))
-
-    version, processor = llvm.llvm_version_info, instruction_set(cpu)
-    return made_once(repr((llvmlite.__version__, version, processor, text)), make)
+    of = print_kernel(replace(kernel, origin=()))
+    made_by = (llvmlite.__version__, llvm.get_process_triple(), sources("ir", "llvm"))
+    functions, text = kept("emitted", repr((of, made_by)), parts)
+    return text.decode(), [Part(*part) for part in json.loads(functions)]
 
 
 def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:
     """Machine code for some kernels with distinct names. ValueError for a `cpu` that this one is
     not (`host.py`)."""
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(cpu))
-    parts, modules = {}, {}
+    loaded = _Loaded(cpu)
+    parts = {}
     for kernel in kernels:
-        emitted, parts[kernel.name] = emit_module(kernel)
-        made = generate(emitted, cpu)
-        engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
-        modules[kernel.name] = emitted, made.optimized
-    engine.finalize_object()
-    functions = {}
-    for kernel in kernels:
-        arguments = [ctypes.c_void_p] * len(kernel.params) + [ctypes.c_int64] * 2
-        signature = ctypes.CFUNCTYPE(ctypes.c_int64, *arguments)
-        functions[kernel.name] = [
-            (signature(engine.get_function_address(part.symbol)), part.iterations)
-            for part in parts[kernel.name]
+        text, parts[kernel.name] = emit_once(kernel)
+        loaded.add(kernel.name, text)
+    return loaded.code(kernels, parts)
+
+
+def compile_program(program: Program, cpu: str = "host", threads: int = 1) -> Code:
+    """Machine code for the kernels of a program, and for running them in order.
+
+    threads  how many may work on one kernel, and how many processes on the code of all of them
+    """
+    kernels = list({s.kernel.name: s.kernel for s in program.steps if s.kernel}.values())
+    emitted = {kernel.name: emit_once(kernel) for kernel in kernels}
+    parts = {name: functions for name, (_, functions) in emitted.items()}
+    loaded = _Loaded(cpu)
+    with helpers([text for text, _ in emitted.values()], cpu, threads - 1):
+        for name, (text, _) in emitted.items():
+            loaded.add(name, text)
+    found = runs(program)
+    if found:
+        start_workers(threads - 1)  # the entries name the pool's function
+        loaded.add("entries", emit_entries(program, parts, threads))
+    return loaded.code(kernels, parts, found, threads - 1)
+
+
+class _Loaded:
+    """An engine that collects modules and then gives addresses."""
+
+    def __init__(self, cpu: str) -> None:
+        self.cpu, self.modules = cpu, {}
+        self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(cpu))
+
+    def add(self, name: str, text: str) -> None:
+        made = generate(text, self.cpu)
+        self.engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
+        self.modules[name] = text, made.optimized
+
+    def code(
+        self,
+        kernels: Sequence[Kernel],
+        parts: Mapping[str, Sequence[Part]],
+        found: Sequence[Run] = (),
+        workers: int = 0,
+    ) -> Code:
+        self.engine.finalize_object()
+        functions = {
+            kernel.name: [
+                (self._function(part.symbol, len(kernel.params), 2), part.iterations)
+                for part in parts[kernel.name]
+            ]
+            for kernel in kernels
+        }
+        entries = [
+            Entry(run.first, run.last, workers, self._function(run.symbol, 1, 0)) for run in found
         ]
-    return Code(functions, modules, engine, cpu)
+        return Code(functions, entries, self.modules, self.engine, self.cpu)
+
+    def _function(self, symbol: str, pointers: int, numbers: int) -> Callable[..., int]:
+        arguments = [ctypes.c_void_p] * pointers + [ctypes.c_int64] * numbers
+        return ctypes.CFUNCTYPE(ctypes.c_int64, *arguments)(
+            self.engine.get_function_address(symbol)
+        )

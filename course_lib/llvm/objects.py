@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from course_lib.keep import kept
+from course_lib.keep import is_kept, kept
 
 
 @dataclass(frozen=True)
@@ -30,3 +30,8 @@ def made_once(key: str, make: Callable[[], Object]) -> Object:
 
     optimized, code = kept("kernels", key, parts)
     return Object(optimized.decode(), code)
+
+
+def is_made(key: str) -> bool:
+    """Would `made_once` find it? Also if nothing can be kept: then it is nobody else's to make."""
+    return is_kept("kernels", key)

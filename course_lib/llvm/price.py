@@ -16,7 +16,7 @@ import timeit
 import llvmlite.binding as llvm
 import numpy as np
 
-from course_lib.llvm.jit import target_machine
+from course_lib.llvm.codegen import target_machine
 
 CHAINS = range(8)
 TURNS = 20_000

@@ -19,10 +19,12 @@ from course_lib.ir.loops.walk import named_apart
 from course_lib.ir.registry import op as op_row
 from course_lib.lower.lowering import Lowering
 from course_lib.lower.rows import Rows
+from course_lib.lower.scans import lower_scan, with_operands
 
 
 def lower(graph: Graph) -> Program:
     """The whole graph as a program of kernels in the graph's own order."""
+    graph = with_operands(graph)
     names = value_names(graph)
     views: dict[str, str] = {}
     steps: list[Step] = []
@@ -60,6 +62,9 @@ def _unique(name: str, used: dict[str, int]) -> str:
 
 def lower_node(node: Node, name: str) -> Kernel | None:
     """The kernel of one node; None if its op has no loop form (then its numpy meaning runs)."""
+    if node.op == "scan":
+        kernel = lower_scan(node, name, lower_node)
+        return kernel and verify_kernel(named_apart(kernel))
     group = node.attrs["body"] if node.op == "fused" else alone(node)
     if any(op_row(n.op).loops is None for n in group.ops):
         return None

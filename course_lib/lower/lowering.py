@@ -15,7 +15,7 @@ is needed for vertical fusion. Next room: `rows.py`, several reductions in one k
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from course_lib.ir.expr import (
@@ -25,6 +25,7 @@ from course_lib.ir.expr import (
     Expr,
     Load,
     LoopForm,
+    Point,
     cast,
     literal,
     transform,
@@ -36,8 +37,6 @@ from course_lib.ir.loops.walk import rewrite
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import DType, TensorType
-
-Point = tuple[Affine | Expr, ...]
 
 
 class Lowering:
@@ -84,14 +83,24 @@ class Lowering:
         return self.root.op == "pad" and self.root.inputs[0] not in self.position
 
     def _plain(self, form: LoopForm) -> list[Stmt]:
-        """for domain { out[write] = body }"""
-        form, units = without_units(form)
+        """for domain { out[write] = body }, or out[place] combine= body"""
         self.block, self.known = [], {}
-        value = self._body(self.root, form, units)
-        return nest(form.domain, [*self.block, Store("out", form.write, value)])
+        writes: list[Stmt] = []
+        for one in (form, *form.also):
+            inner, units = without_units(one)
+            value = self._body(self.root, inner, units)
+            at = self._place(self.root, inner, units)
+            if inner.place and inner.combine:
+                writes.append(Accumulate("out", at, inner.combine, value))
+            else:
+                writes.append(Store("out", at, value))
+        return nest(without_units(form)[0].domain, [*self.block, *writes])
 
     def _combining(self, form: LoopForm) -> list[Stmt]:
-        """for domain { acc = identity; for reduce { acc combine= body }; out = epilogue }"""
+        """for domain { acc = identity; for reduce { acc combine= body }; out = epilogue }
+
+        A running form stores inside the loop, after or before it combines.
+        """
         assert self.anchor is not None
         form, units = without_units(form)
         narrow = self.anchor.type.dtype
@@ -99,16 +108,20 @@ class Lowering:
         current = Load("acc", (), wide)
         self.block, self.known = [], {}
         point = _widened(self._body(self.anchor, form, units), narrow, wide)
-        update = Accumulate("acc", (), form.combine, point)
-        inner = nest(form.reduce, [*self.block, update])
+        update = [*self.block, Accumulate("acc", (), form.combine, point)]
         self.block, self.known = [], {(self.anchor, form.write): cast(current, narrow)}
         result = self.value(self.root, form.write)
         start = [
             Local(Buffer("acc", TensorType(wide, ()))),
             Store("acc", (), literal(identity(form.combine, wide), wide)),
         ]
-        end = [*self.block, Store("out", form.write, result)]
-        return nest(form.domain, [*start, *inner, *end])
+        store = [*self.block, Store("out", form.write, result)]
+        loop = {
+            "": [*nest(form.reduce, update), *store],
+            "after": nest(form.reduce, [*update, *store]),
+            "before": nest(form.reduce, [*store, *update]),
+        }
+        return nest(form.domain, [*start, *loop[form.running]])
 
     def value(self, node: Node, at: Point) -> Expr:
         """The value of `node` at a point, as an expression over the kernel's parameters."""
@@ -129,7 +142,17 @@ class Lowering:
 
     def _body(self, node: Node, form: LoopForm, here: dict[str, Affine]) -> Expr:
         """The op's own body, its variables moved to `here`, its operands replaced by values."""
-        own = form.body(lambda k, *at: Load(str(k), at, node.inputs[k].type.dtype))
+        return self._moved(form.body(_operands(node)), node, here)
+
+    def _place(self, node: Node, form: LoopForm, here: dict[str, Affine]) -> Point:
+        """Where a result of the op goes, in the same way if data decides that."""
+        if form.place is None:
+            return form.write
+        at = form.place(_operands(node))
+        return tuple(i.substitute(here) if isinstance(i, Affine) else self._moved(i, node, here)
+                     for i in at)  # fmt: skip
+
+    def _moved(self, own: Expr, node: Node, here: dict[str, Affine]) -> Expr:
         return transform(
             own,
             index=lambda affine: affine.substitute(here),
@@ -155,6 +178,11 @@ class Lowering:
         self.temporaries += 1
         self.block += [Local(temporary), Store(temporary.name, (), expr)]
         return Load(temporary.name, (), expr.dtype)
+
+
+def _operands(node: Node) -> Callable[..., Expr]:
+    """How a form reads the operands of its op: by their numbers."""
+    return lambda k, *at: Load(str(k), at, node.inputs[k].type.dtype)
 
 
 def forms_of(node: Node) -> list[LoopForm]:

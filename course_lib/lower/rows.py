@@ -9,20 +9,20 @@
                     for r { out[i, r] = row0[r] / acc1 } }
 
 The reductions form *phases*: one that needs the result of another runs after it. Everything else is
-inlined as in `lowering.py`. Next room: `course_lib/schedule/primitives/at.py`.
+inlined as in `lowering.py`. Next room: `scans.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib.ir.expr import Affine, Expr, Load, cast, literal
+from course_lib.ir.expr import Affine, Expr, Load, Point, cast, literal
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Stmt, Store
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import TensorType
-from course_lib.lower.lowering import Lowering, Point, forms_of, nest, without_units
+from course_lib.lower.lowering import Lowering, forms_of, nest, without_units
 
 
 class Rows(Lowering):

@@ -73,9 +73,9 @@ def liveness(
     A value is alive from the task that writes it to the last task that reads it, both included. One
     that nobody reads is alive while it is written. A view has no bytes: to read or write it is to
     read or write its owner (`owner(value, views)`), so the owner lives as long as any view of it is
-    used. A value is left out if no task writes it, if it is in `outside`, or if a view of it is.
-    `size` is that of the task that writes the owner itself; with 0 bytes, too, a value has its
-    interval.
+    used. (A task that stores its result over an old value writes a view.) A value is left out if no
+    task writes it, if it is in `outside`, or if a view of it is. `size` is that of the task that
+    writes the owner itself; a value of 0 bytes has an interval, too.
 
     >>> run = [Task("a", ("x",), 64), Task("b", ("v",), 128), Task("y", ("b", "v"), 64)]
     >>> for life in liveness(run, {"v": "a"}, {"x", "y"}):

@@ -42,7 +42,7 @@ def onnx_model(name: str, clean: bool = False) -> onnx.ModelProto:
 def _export(name: str) -> tuple[bytes, bytes]:
     """The model as traced and after the clean-up, one after the other."""
     model, inputs = MODELS[name].build(), tuple(map(torch.from_numpy, example_inputs(name)))
-    with _quiet():
+    with quiet():
         program = torch.onnx.export(model, inputs, dynamo=True, optimize=False, verbose=False)
         assert program is not None
         traced = program.model_proto.SerializeToString()
@@ -51,7 +51,7 @@ def _export(name: str) -> tuple[bytes, bytes]:
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """What the exporter prints: its progress, PyTorch's own deprecations, no torchvision."""
     logger = logging.getLogger("torch.onnx._internal.exporter._registration")
     before, logger.disabled = logger.disabled, True

@@ -10,7 +10,7 @@ One pass is one file with one public function of the file's name. No pass change
 manager verifies the graph between two passes.
 
     infra/    patterns, rules, rewriting, the manager      clean/    less work, the same structure
-    prepare/  numbers for sizes, composites spelled out    fusion/   several operations, one kernel
+    prepare/  numbers for sizes, f32 for f16, composites   fusion/   several operations, one kernel
     layout/   how images lie in memory                     pipeline.py   the compiler's list
 
 Read `clean/dce.py` and `clean/cse.py` first, then `infra/rewrite.py` (with `infra/match.py` and

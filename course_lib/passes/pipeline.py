@@ -2,6 +2,8 @@
 
     run_passes(graph, DEFAULT)
 
+`WINOGRAD` is the same with cheaper 3x3 convolutions, whose results differ in their last bits.
+
 A fixed list with repeats. The other answer to the question of the right order, round after round
 until nothing changes, is `clean/fixpoint.py`. Next room: `lower/lower.py`, where the ops become
 loops.
@@ -21,6 +23,7 @@ from course_lib.passes.fusion.horizontal import horizontal
 from course_lib.passes.infra.manager import Pass
 from course_lib.passes.layout.layout import layout
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.layout.winograd import winograd
 from course_lib.passes.prepare.decompose import decompose
 
 DEFAULT: list[Pass] = [
@@ -40,3 +43,6 @@ DEFAULT: list[Pass] = [
     absorb_pads,
     dce,  # what was padded
 ]
+
+_before = DEFAULT.index(layout)
+WINOGRAD: list[Pass] = [*DEFAULT[:_before], winograd, *DEFAULT[_before:]]

@@ -20,7 +20,7 @@ import numpy as np
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.types import TensorType
 from course_lib.memory.liveness import aligned
-from course_lib.runtime.buffers import Arrays, addresses, aligned_bytes, array_at, seen
+from course_lib.runtime.buffers import Arrays, aligned_bytes, array_at, seen
 from course_lib.runtime.call import Call
 from course_lib.runtime.executable import CompiledModel
 
@@ -81,7 +81,7 @@ def _run_in_borders(call: Call, arrays: Arrays, turn: int) -> dict[str, Bordered
     buffers[written] = Bordered(call.program.types[written], PATTERNS[turn - 1])
     for value in reads:  # what is written in place is among them
         buffers[value].array[...] = arrays[value]
-    call.run(addresses({value: buffer.array for value, buffer in buffers.items()}))
+    call.run({value: buffer.array for value, buffer in buffers.items()})
     return buffers
 
 

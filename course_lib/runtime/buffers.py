@@ -10,7 +10,9 @@ A view has no bytes: it stands for its owner, and only owners have a buffer. Nex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ctypes
+from collections import ChainMap
+from collections.abc import MutableMapping, Sequence
 
 import numpy as np
 
@@ -19,11 +21,15 @@ from course_lib.ir.types import TensorType, type_of
 from course_lib.memory.liveness import ALIGNMENT
 from course_lib.memory.plan import MemoryPlan
 
-Arrays = dict[str, np.ndarray]  # owner -> its bytes
+Arrays = MutableMapping[str, np.ndarray]  # owner -> its bytes
 
 
 class Buffers:
-    """The memory of one compiled model. `arena` serves one call at a time."""
+    """The memory of one compiled model. `arena` and `table` serve one call at a time.
+
+    fixed    the arrays that are the same in every call: constants, and what lies in the arena
+    table    the address of every owner, in the order of `program.owners`, for machine code
+    """
 
     def __init__(self, program: Program, memory: MemoryPlan) -> None:
         self.program = program
@@ -31,26 +37,34 @@ class Buffers:
         self.fixed: Arrays = {v: aligned_copy(array) for v, array in program.constants.items()}
         for value, offset in memory.offsets.items():
             self.fixed[value] = array_at(self.arena, offset, program.types[value])
-        self.fixed_addresses = addresses(self.fixed)
+        self.slots = {owner: slot for slot, owner in enumerate(program.owners)}
+        self.table = (ctypes.c_void_p * len(self.slots))()
+        for value, array in self.fixed.items():
+            self.table[self.slots[value]] = array.ctypes.data
         owners = [program.owner(v) for v in program.outputs]
-        self.results = [v for v in dict.fromkeys(owners) if v in program.buffers]
-        self.given_away = {v for v in self.results if owners.count(v) == 1}
+        self.results = {v: program.types[v] for v in owners if v in program.buffers}
+        self.returned = [
+            (owner, program.types[value].dims, owner in self.results and owners.count(owner) == 1)
+            for owner, value in zip(owners, program.outputs, strict=True)
+        ]
 
-    def of_a_call(self, inputs: Sequence[np.ndarray]) -> tuple[Arrays, dict[str, int]]:
-        """The arrays of all owners during one call, and their addresses."""
-        own = dict(zip(self.program.inputs, map(as_rows, inputs), strict=True))
-        for value in self.results:
-            own[value] = aligned_empty(self.program.types[value])
-        return {**self.fixed, **own}, {**self.fixed_addresses, **addresses(own)}
+    def of_a_call(self, inputs: Sequence[np.ndarray]) -> Arrays:
+        """The arrays of all owners during one call. Their addresses are in `table` then."""
+        own: Arrays = dict(zip(self.program.inputs, map(as_rows, inputs), strict=True))
+        for value, type in self.results.items():
+            own[value] = aligned_empty(type)
+        for value, array in own.items():
+            self.table[self.slots[value]] = array.ctypes.data
+        return ChainMap(own, self.fixed)
 
     def outputs(self, arrays: Arrays) -> list[np.ndarray]:
         """Results as arrays of the caller's own: never our arena, a constant or an input."""
-        owners = [self.program.owner(v) for v in self.program.outputs]
-        found = [seen(self.program, v, arrays) for v in self.program.outputs]
-        return [
-            array if owner in self.given_away else array.copy()
-            for owner, array in zip(owners, found, strict=True)
-        ]
+        found = []
+        for owner, dims, given_away in self.returned:
+            array = arrays[owner]
+            array = array if array.shape == dims else array.reshape(dims)
+            found.append(array if given_away else array.copy())
+        return found
 
 
 def seen(program: Program, value: str, arrays: Arrays) -> np.ndarray:
@@ -58,12 +72,10 @@ def seen(program: Program, value: str, arrays: Arrays) -> np.ndarray:
     return arrays[program.owner(value)].reshape(program.types[value].dims)
 
 
-def addresses(arrays: Arrays) -> dict[str, int]:
-    return {name: array.ctypes.data for name, array in arrays.items()}
-
-
 def as_rows(array: np.ndarray) -> np.ndarray:
     """The array itself, or a copy whose bytes lie as compiled code expects them."""
+    if array.flags.c_contiguous and array.flags.aligned:
+        return array
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
@@ -76,7 +88,7 @@ def aligned_bytes(size: int) -> np.ndarray:
 
 def array_at(memory: np.ndarray, offset: int, type: TensorType) -> np.ndarray:
     """The bytes from `offset` on as an array of this type."""
-    return memory[offset : offset + type.nbytes].view(type.dtype.numpy).reshape(type.dims)
+    return np.ndarray(type.dims, type.dtype.numpy, memory, offset)  # type: ignore[arg-type]
 
 
 def aligned_empty(type: TensorType) -> np.ndarray:

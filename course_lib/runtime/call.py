@@ -2,12 +2,15 @@
 
     step: %2 = matmul_relu_0(%x, %w)   ==>   machine code(address of x, of w, of 2, 0, iterations)
 
-Next room: `pool.py`.
+Steps that have machine code usually run together (`llvm/entry.py`). One by one they run where
+somebody looks at what a single step does, and where numpy runs a step that has no machine code.
+
+Next room: `report.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +18,6 @@ import numpy as np
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
-from course_lib.runtime.pool import run_parallel
 
 Part = tuple[Callable[..., int], int]  # machine code, and the iterations of its parallel loop
 
@@ -31,29 +33,25 @@ class Call:
     step: Step
     owners: tuple[str, ...]
     parts: tuple[Part, ...]
-    threads: int
 
-    def __call__(self, arrays: Arrays, addresses: Mapping[str, int]) -> None:
+    def __call__(self, arrays: Arrays) -> None:
         """Run the step on the bytes of its owners. IndexError for an index outside its axis."""
         if self.step.kernel is None:
             arrays[self.step.writes][...] = self._with_numpy(arrays)
             return
-        if self.run(addresses):
-            raise self._outside(arrays)
+        if self.run(arrays):
+            raise self.outside(arrays)
 
-    def run(self, addresses: Mapping[str, int]) -> bool:
+    def run(self, arrays: Arrays) -> bool:
         """The machine code alone. True if an index was outside its axis; 0 was read instead."""
-        arguments = [addresses[owner] for owner in self.owners]
-        noticed = False
-        for code, iterations in self.parts:
-            noticed |= run_parallel(code, arguments, iterations, self.threads)
-        return noticed
+        arguments = [arrays[owner].ctypes.data for owner in self.owners]
+        return any([code(*arguments, 0, iterations) for code, iterations in self.parts])
 
     def _with_numpy(self, arrays: Arrays) -> np.ndarray:
         operands = [seen(self.program, value, arrays) for value in self.step.reads]
         return evaluate(self.step.node, operands)
 
-    def _outside(self, arrays: Arrays) -> IndexError:
+    def outside(self, arrays: Arrays) -> IndexError:
         """Machine code only says that an index was outside its axis. Numpy finds out which one,
         if the kernel has not written over what it read."""
         if self.owners[-1] not in self.owners[:-1]:

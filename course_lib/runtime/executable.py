@@ -23,13 +23,10 @@ import numpy as np
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.loops.program import Program, Step
-from course_lib.ir.registry import flops, traffic
 from course_lib.memory.plan import MemoryPlan
-from course_lib.runtime.buffers import Buffers
+from course_lib.runtime.buffers import Arrays, Buffers
 from course_lib.runtime.call import Call
 from course_lib.runtime.report import KernelInfo, Report, kernel_info, report
-
-WORTH_A_THREAD = 20_000_000  # operations and bytes of a kernel, from which a second thread pays
 
 
 class Executable:
@@ -92,23 +89,36 @@ class CompiledModel(Executable):
         program: Program,
         memory: MemoryPlan,
         code: Any,
-        threads: int,
         stages: list,
         seconds: dict[str, float],
     ) -> None:
         super().__init__(graph, stages, seconds)
-        self.program, self.memory, self.code, self.threads = program, memory, code, threads
+        self.program, self.memory, self.code = program, memory, code
         self.kernels = tuple(kernel_info(s.name, s.node, s.kernel) for s in program.steps)
         self.buffers = Buffers(program, memory)
         self.calls = [self._call(step) for step in program.steps]
+        self.entries = {entry.first: entry for entry in code.entries}
         self._lock = threading.Lock()  # the arena serves one call at a time
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         with self._lock:
-            values, addresses = self.buffers.of_a_call(arrays)
-            for call in self.calls:
-                call(values, addresses)
+            values = self.buffers.of_a_call(arrays)
+            done = 0
+            while done < len(self.calls):
+                done = self._go_on(done, values)
             return self.buffers.outputs(values)
+
+    def _go_on(self, step: int, values: Arrays) -> int:
+        """Run the steps from this one on that are one piece of machine code, or this one with
+        numpy. The step that comes next."""
+        entry = self.entries.get(step)
+        if entry is None:
+            self.calls[step](values)
+            return step + 1
+        outside = entry(self.buffers.table)
+        if outside is not None:
+            raise self.calls[outside].outside(values)
+        return entry.last
 
     def touched(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Which bytes of the arena a call writes, measured: one bool for each byte.
@@ -125,11 +135,10 @@ class CompiledModel(Executable):
         return written
 
     def _call(self, step: Step) -> Call:
-        """A step with its machine code, and with threads if they pay."""
+        """A step with its machine code."""
         owners = tuple(self.program.owner(v) for v in (*step.reads, step.writes))
         parts = self.code.functions[step.kernel.name] if step.kernel else ()
-        worth_it = flops(step.node) + traffic(step.node) > WORTH_A_THREAD
-        return Call(self.program, step, owners, tuple(parts), self.threads if worth_it else 1)
+        return Call(self.program, step, owners, tuple(parts))
 
 
 def as_array(value: Any) -> np.ndarray:

@@ -78,7 +78,8 @@ class Report:
         total = sum(self.compile_seconds.values())
         steps = ", ".join(f"{step} {s:.2f}" for step, s in self.compile_seconds.items())
         lines = [
-            f"{self.ops} ops in {self.kernels} kernels ({len(self.rows)} distinct), "
+            f"{_count(self.ops, 'op')} in {_count(self.kernels, 'kernel')} "
+            f"({len(self.rows)} distinct), "
             f"{self.flops / 1e6:.4g} MFLOP, {self.traffic / 1e6:.4g} MB moved",
             f"compiled in {total:.2f} s ({steps})",
         ]
@@ -122,6 +123,10 @@ def kernel_info(name: str, node: Node, kernel: Kernel | None = None) -> KernelIn
     ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
     source = repr(kernel) if kernel else print_graph(alone(node))
     return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'s' * (number != 1)}"
 
 
 def _short(origin: tuple[str, ...]) -> str:

@@ -1,7 +1,10 @@
 """Loops -> better loops.
 
     primitives/    split, interchange, fission, vectorize, ...: one nest to another, a file each
+    steps.py       the primitives as values
+    script.py      a schedule: a list of steps that can be printed, read back and applied
     candidates.py  the tiles that a kernel could have
+    product.py     a large matrix product in blocks for the caches
     choose.py      the cheapest of them, for which machine
     schedule.py    a whole program
 

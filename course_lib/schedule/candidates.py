@@ -8,7 +8,7 @@
 Lanes need an axis along which every operand either stands still or moves on by a few elements; a
 constant operand may be rearranged so that it does. The unrolled axis is one that leaves a vector
 operand where it is, so that a vector loaded once is used many times. Only what is possible is
-decided here; what is worth it, in `choose.py`. Next room: `choose.py`.
+decided here; what is worth it, in `choose.py`. Next room: `product.py`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.cost.machine import Machine
+from course_lib.cost.tile import SPARE
 from course_lib.ir.expr import Affine, Expr, Load, loads
+from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
 from course_lib.ir.loops.walk import accumulators, statements
 from course_lib.ir.types import DType
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
-SPARE = 4  # vector registers that hold operands; the others hold accumulators
+CHAINS = 8  # sums side by side that keep two units busy, each with four clocks for an addition
+Body = tuple[Stmt, ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Tile:
     """How to run a kernel that combines values.
 
     lane     the loop that becomes vector lanes, and how many of them
-    unroll   the loop that is unrolled, and how often; None if there is none
+    unroll   the loop that is unrolled, and how often; None if there is none. If it is the same
+             loop, so many vectors lie side by side
     pack     the operand and axis to store in blocks; None if it can be read as it is
     """
 
@@ -47,29 +51,46 @@ class Reduction:
     around  the loops around the accumulator, outermost first
     reads   what the combined values are computed from
     dtype   of the accumulator
+    again   a loop around all of this runs it again and again, so that its operands are in a cache
     """
 
     around: tuple[Loop, ...]
     reads: tuple[Load, ...]
     dtype: DType
+    again: bool = False
 
     def extent(self, var: str) -> int:
         """Iterations of one of these loops; 1 for any other."""
         return next((loop.extent or 1 for loop in self.around if loop.var == var), 1)
 
 
-def reduction(kernel: Kernel) -> Reduction | None:
-    """The reduction of a kernel; None if it has none, or several (a softmax)."""
-    sums = accumulators(kernel)
+def nests(kernel: Kernel) -> list[Body]:
+    """What has a tile of its own: the whole kernel; of a recurrence, each nest of a step."""
+
+    def within(body: Body) -> list[Body]:
+        last = body[-1] if body else None
+        if isinstance(last, Loop) and carried(last):
+            return [n for stmt in last.body if isinstance(stmt, Loop) for n in within((stmt,))]
+        return [body]
+
+    return within(kernel.body)
+
+
+def reduction(kernel: Kernel, nest: Body | None = None) -> Reduction | None:
+    """The reduction of a kernel, or of one of its `nests`; None if there is none, or several (a
+    softmax)."""
+    body = kernel.body if nest is None else nest
+    sums = accumulators(body)
     if len(sums) != 1:
         return None
     (acc,) = sums
-    around = _result_loops(kernel, acc)
-    reads = _combined(kernel)
+    around = _result_loops(body, acc)
+    reads = _combined(body)
     affine = all(isinstance(i, Affine) for read in reads for i in read.indices)
     if not around or not reads or not affine:
         return None
-    return Reduction(tuple(around), tuple(reads), kernel.buffers[acc].type.dtype)
+    dtype = kernel.buffers[acc].type.dtype
+    return Reduction(tuple(around), tuple(reads), dtype, again=body is not kernel.body)
 
 
 def candidates(
@@ -86,7 +107,8 @@ def candidates(
                 if pack is not None and extent % width:
                     continue  # a block would be cut
                 yield Tile((loop.var, width), None, pack)
-                for unroll in _unrolled(loop, of, accumulators):
+                others = list(_unrolled(loop, of, accumulators))
+                for unroll in others or _side_by_side(loop, of, width, accumulators):
                     yield Tile((loop.var, width), unroll, pack)
 
 
@@ -160,6 +182,17 @@ def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]
                 yield loop.var, count
 
 
+def _side_by_side(lane: Loop, of: Reduction, width: int, most: int) -> Iterator[tuple[str, int]]:
+    """For a product of one row, which has no other loop to unroll: several vectors of lanes.
+
+    A vector of sums waits for its last addition. Where the operands come from memory, that does not
+    matter; where they are in a cache, other vectors have to fill the time.
+    """
+    blocks, rest = divmod(lane.extent or 0, width)
+    if of.again and not rest:
+        yield from ((lane.var, n) for n in range(2, min(most, CHAINS) + 1) if blocks % n == 0)
+
+
 def _moves(index: Affine | Expr, var: str) -> bool:
     return isinstance(index, Affine) and index.coefficient(var) != 0
 
@@ -172,21 +205,21 @@ def _in_blocks(index: Affine | Expr, loop: Loop) -> bool:
     return all(c % loop.extent == 0 for c in (*dict(rest.terms).values(), rest.const))
 
 
-def _result_loops(kernel: Kernel, acc: str) -> list[Loop]:
+def _result_loops(body: Body, acc: str) -> list[Loop]:
     """The loops around the accumulator, outermost first. Others may fill a border before."""
     found: list[Loop] = []
-    body: tuple[Stmt, ...] = kernel.body[-1:]
+    body = body[-1:]
     while len(body) == 1 and isinstance(body[0], Loop):
         found.append(body[0])
         body = body[0].body
     return found if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
 
 
-def _combined(kernel: Kernel) -> list[Load]:
+def _combined(body: Body) -> list[Load]:
     """The memory reads of the statement that combines values; of all, if it reads temporaries."""
-    params = {b.name for b in kernel.params}
-    writes = [s for s in statements(kernel.body) if isinstance(s, Write)]
+    temporary = {s.buffer.name for s in statements(body) if isinstance(s, Local)}
+    writes = [s for s in statements(body) if isinstance(s, Write)]
     reads = [e for s in writes if isinstance(s, Accumulate) for e in loads(s.value)]
-    if all(e.buffer in params for e in reads):
+    if not any(e.buffer in temporary for e in reads):
         return reads
-    return [e for s in writes for e in loads(s.value) if e.buffer in params]
+    return [e for s in writes for e in loads(s.value) if e.buffer not in temporary]

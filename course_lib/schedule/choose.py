@@ -6,46 +6,85 @@
                  for ic, kh, kw { 14 times: one x, 32 lanes of w } } } }
 
 Three steps: `candidates.py` lists the tiles that are possible, `price` says what each costs, the
-cheapest one is applied. What has no tile keeps its loops, and LLVM vectorizes the innermost one.
-The outermost loop may run on several threads. Next room: `schedule.py`.
+cheapest one becomes a schedule; a large matrix product is cut into blocks instead, where that is
+cheaper still (`product.py`). What has no tile keeps its loops, and LLVM vectorizes the innermost
+one. The outermost loop may run on several threads. Next room: `schedule.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from course_lib.cost.blocks import Blocks, blocks, price_of_blocks, price_of_misses
 from course_lib.cost.machine import Machine
 from course_lib.cost.tile import filled, instructions
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.dependence import carried
-from course_lib.ir.loops.nest import Kernel, Loop, Store
+from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, accumulators, loops, original
-from course_lib.schedule.candidates import Reduction, Tile, candidates, reduction, stride, uses
-from course_lib.schedule.primitives.fission import fission
-from course_lib.schedule.primitives.interchange import interchange
-from course_lib.schedule.primitives.pack import pack
-from course_lib.schedule.primitives.serial import serial
-from course_lib.schedule.primitives.split import split
-from course_lib.schedule.primitives.stage import stage
-from course_lib.schedule.primitives.unroll import unroll
-from course_lib.schedule.primitives.vectorize import vectorize
+from course_lib.schedule.candidates import (
+    Reduction,
+    Tile,
+    candidates,
+    nests,
+    reduction,
+    stride,
+    uses,
+)
+from course_lib.schedule.product import Product, product, run_in_blocks
+from course_lib.schedule.script import Schedule, Script
+from course_lib.schedule.steps import (
+    Fission,
+    Interchange,
+    Pack,
+    Parallelize,
+    Serial,
+    Split,
+    Stage,
+    Unroll,
+    Vectorize,
+)
 
 # A last piece that is shorter is a second copy of the loops: more code, few results for each load.
 # Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.
 REST = 1.1
+COLUMNS = 1024  # running sums that a kernel has at a time: a few kilobytes, in the first cache
 
 
 def choose(kernel: Kernel, machine: Machine, constants: frozenset[str] = frozenset()) -> Kernel:
-    """A schedule for one kernel. The parameters in `constants` may be rearranged beforehand."""
-    tile = cheapest(kernel, machine, constants)
-    if tile is not None:
-        kernel = apply_tile(kernel, tile)
-    return parallel_outside(kernel)
+    """The kernel as it should run. The parameters in `constants` may be rearranged beforehand, each
+    for one nest."""
+    return _script(kernel, machine, constants).kernel
 
 
-def cheapest(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Tile | None:
+def schedule_for(
+    kernel: Kernel, machine: Machine, constants: frozenset[str] = frozenset()
+) -> Schedule:
+    """What `choose` does to the kernel, as a schedule."""
+    return _script(kernel, machine, constants).schedule
+
+
+def _script(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Script:
+    script = Script(kernel)
+    found = nests(kernel)
+    of = product(kernel) if found == [kernel.body] else None
+    for nest in found:
+        columns = loop_over_running_sums(nest)
+        if columns is not None:
+            go_row_by_row(script, columns)
+            continue
+        elsewhere = {a.buffer for other in found if other is not nest for a in accesses(other)}
+        sums = reduction(kernel, nest)
+        tile = cheapest(sums, machine, constants - elsewhere)
+        by = blocks_if_cheaper(of, sums, tile, machine)
+        if of is not None and by is not None:
+            run_in_blocks(script, of, by)
+        elif tile is not None:
+            run_in_tiles(script, tile)
+    parallel_outside(script)
+    return script
+
+
+def cheapest(of: Reduction | None, machine: Machine, constants: frozenset[str]) -> Tile | None:
     """The tile with the smallest price, of equal ones the first; None if none is possible."""
-    of = reduction(kernel)
     if of is None:
         return None
     tiles = candidates(of, machine, constants)
@@ -56,6 +95,8 @@ def price(of: Reduction, tile: Tile, machine: Machine) -> float:
     """Vector instructions for each multiply-add, as `cost/tile.py` counts them."""
     (var, width), (along, count) = tile.lane, tile.unroll or ("", 1)
     lanes, vectors = filled(of.extent(var), width, machine.lanes(of.dtype))
+    if along == var:  # vectors side by side
+        vectors, along, count = vectors * count, "", 1
     rows, _ = filled(of.extent(along), count, count)
     packed = tile.pack[0] if tile.pack else None
     steps = [stride(read, var) or 1 for read in of.reads
@@ -64,26 +105,49 @@ def price(of: Reduction, tile: Tile, machine: Machine) -> float:
     return rest * instructions(lanes, vectors, rows, vector_loads=max(steps, default=1))
 
 
-def apply_tile(kernel: Kernel, tile: Tile) -> Kernel:
+def blocks_if_cheaper(
+    of: Product | None, sums: Reduction | None, tile: Tile | None, machine: Machine
+) -> Blocks | None:
+    """The blocks of a product for which packing its operands pays; None where the tile is cheaper.
+
+    Operands that fit the first cache need no blocks; nor does one that is packed beforehand, which
+    is read from end to end.
+    """
+    if of is None or sums is None or tile is None or tile.pack is not None:
+        return None
+    m, n, depth = of.sizes
+    if (m + n) * depth * of.dtype.size <= machine.cache1:
+        return None
+    rows = tile.unroll[1] if tile.unroll else 1
+    misses = price_of_misses(depth, tile.lane[1], rows, of.dtype, machine)
+    by = blocks(of.sizes, of.dtype, machine)
+    cost = price_of_blocks(of.sizes, by, machine.lanes(of.dtype))
+    return by if cost < price(sums, tile, machine) + misses else None
+
+
+def run_in_tiles(script: Script, tile: Tile) -> None:
     """Split both loops, then fission: the reduction holds a tile of accumulators.
 
     The inner one is split first, so that what is left over of the outer one has blocks of it too.
     """
-    lane, width = tile.lane
+    (lane, width), block = tile.lane, tile.lane[1]
     lanes = f"{lane}i"
     unrolled = f"{tile.unroll[0]}i" if tile.unroll else ""
-    for loop in reversed(loops(kernel.body)):
+    if tile.unroll and tile.unroll[0] == lane:  # vectors side by side
+        block *= tile.unroll[1]
+        script.do(Split(lane, block))
+        lane, lanes, unrolled = f"{lane}i", f"{lane}ii", f"{lane}io"
+        script.do(Split(lane, width), Vectorize(lanes), Unroll(unrolled))
+    for loop in reversed(loops(script.kernel.body)):
         if loop.var == lane:
-            kernel = vectorize(split(kernel, lane, width), lanes)
+            script.do(Split(lane, width), Vectorize(lanes))
         elif tile.unroll and loop.var == tile.unroll[0]:
-            kernel = unroll(split(kernel, *tile.unroll), unrolled)
+            script.do(Split(*tile.unroll), Unroll(unrolled))
     for name in (unrolled, lanes):
-        for loop in _copies(kernel, name):
-            kernel = fission(kernel, loop)
-    kernel = along_the_result(kernel, unrolled, lanes)
+        script.do(*map(Fission, _copies(script.kernel, name)))
+    store_along_the_result(script, unrolled, lanes)
     if tile.pack is not None:
-        kernel = pack(kernel, *tile.pack, width)
-    return kernel
+        script.do(Pack(*tile.pack, block))
 
 
 def _copies(kernel: Kernel, var: str) -> list[str]:
@@ -91,7 +155,7 @@ def _copies(kernel: Kernel, var: str) -> list[str]:
     return [loop.var for loop in loops(kernel.body) if original(loop.var) == var]
 
 
-def along_the_result(kernel: Kernel, unrolled: str, lanes: str) -> Kernel:
+def store_along_the_result(script: Script, unrolled: str, lanes: str) -> None:
     """Store the tile in the order of memory, where that is the order of the unrolled loop.
 
     unroll r { vector l { out[l, r] = f(acc[r, l]) } }
@@ -101,6 +165,7 @@ def along_the_result(kernel: Kernel, unrolled: str, lanes: str) -> Kernel:
 
     Where the same loops still compute `acc` (nothing is reduced), the kernel stays as it is.
     """
+    kernel = script.kernel
     for outer in loops(kernel.body):
         inner = outer.body[0]
         if not isinstance(inner, Loop):
@@ -108,32 +173,57 @@ def along_the_result(kernel: Kernel, unrolled: str, lanes: str) -> Kernel:
         stores = [s for s in inner.body if isinstance(s, Store) and s.buffer == kernel.out.name]
         touched = {way: {a.buffer for a in accesses(inner.body) if a.way == way}
                    for way in ("read", "write")}  # fmt: skip
-        sums = accumulators(kernel) & touched["read"] - touched["write"]
+        sums = accumulators(kernel.body) & touched["read"] - touched["write"]
         here = (original(outer.var), original(inner.var)) == (unrolled, lanes)
         if here and len(sums) == 1 and any(_along(s, outer) for s in stores):
-            kernel = interchange(stage(kernel, outer.var, *sums), outer.var, inner.var)
-            kernel = vectorize(serial(kernel, inner.var), outer.var)
-    return kernel
+            script.do(Stage(outer.var, *sums), Interchange(outer.var, inner.var))
+            script.do(Serial(inner.var), Vectorize(outer.var))
 
 
 def _along(store: Store, loop: Loop) -> bool:
     """Do neighbouring iterations store neighbouring elements?"""
-    last = store.indices[-1]
+    last = store.indices[-1] if store.indices else None
     return isinstance(last, Affine) and last.coefficient(loop.var) == 1
 
 
-def parallel_outside(kernel: Kernel) -> Kernel:
-    """The outermost loops, if they are all there is at the top, may run on several threads.
+def loop_over_running_sums(nest: tuple[Stmt, ...]) -> Loop | None:
+    """The loop each of whose iterations goes down a column, and stores a sum at each row."""
+    for loop in loops(nest):
+        for inner in loop.body:
+            body = inner.body if isinstance(inner, Loop) else ()
+            sums = any(isinstance(s, Accumulate) for s in body)
+            if sums and any(isinstance(s, Store) and _along(s, loop) for s in body):
+                return loop
+    return None
+
+
+def go_row_by_row(script: Script, columns: Loop) -> None:
+    """Running sums read and write as much as they compute: in the order of memory, then.
+
+    for i { acc = 0;  for r { acc += x[r, i];  out[r, i] = acc } }
+    ==>
+    for i { acc[i] = 0 };  for r { for i_2 { acc[i_2] += x[r, i_2];  out[r, i_2] = acc[i_2] } }
+    """
+    if (columns.extent or 0) <= COLUMNS:
+        script.do(Fission(columns.var))
+        return
+    script.do(Split(columns.var, COLUMNS))
+    script.do(*map(Fission, [f"{columns.var}i", *_copies(script.kernel, f"{columns.var}t")]))
+
+
+def parallel_outside(script: Script) -> None:
+    """The outermost loops, if they are all there is at the top, may run on several threads, but for
+    those that carry something, such as the updates of a scatter.
 
     A nest that is small beside another one, such as the border of an image, is not worth it.
     """
-    outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
-    if len(outermost) < len(kernel.body) or any(carried(loop) for loop in outermost):
-        return kernel
+    body = script.kernel.body
+    outermost = [stmt for stmt in body if isinstance(stmt, Loop)]
+    if len(outermost) < len(body):
+        return
     most = max((_iterations(loop) for loop in outermost), default=0)
-    kinds = ["parallel" if 10 * _iterations(loop) >= most else loop.kind for loop in outermost]
-    body = (replace(loop, kind=kind) for loop, kind in zip(outermost, kinds, strict=True))
-    return replace(kernel, body=tuple(body))
+    large = [loop for loop in outermost if 10 * _iterations(loop) >= most]
+    script.do(*(Parallelize(loop.var) for loop in large if not carried(loop)))
 
 
 def _iterations(loop: Loop) -> int:

@@ -14,6 +14,7 @@ from course_lib.accelerator.workload import products, total_cycles, utilization
 from course_lib.draw.plots.cells import Cell, cells
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.recurrence import scan
 from course_lib.passes.fusion.fuse import fuse
 
 SIZES = st.integers(1, 11)
@@ -101,6 +102,14 @@ def test_products_of_convolutions_and_matmuls_also_in_fused_nodes():
     parts = products(graph)
     assert total_cycles(parts, array) == 9 * 2 * 33 + 8 * 4 * 15 + 2 * 2 * 22
     assert utilization([stem], array) == 36 * 27 * 8 / (9 * 2 * 33 * 16)
+
+
+def test_products_of_a_loop_count_once_for_each_step():
+    def model(h, xs, w):
+        return scan(lambda s, x: apply("tanh", s @ w + x), h, [xs])
+
+    (product,) = products(trace(model, "f32[2,3]", "f32[7,2,3]", "f32[3,3]"))
+    assert (product.count, product.m, product.k, product.n) == (7, 2, 3, 3)
 
 
 def test_the_matmul_of_a_graph_takes_the_clocks_of_the_simulation():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,9 @@ import onnx
 import pytest
 
 from course_lib.__main__ import main
+from course_lib.commands import tolerance
 from course_lib.frontend.onnx.write import to_onnx
+from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import add, matmul, relu, trace
 from course_lib.ir.registry import OPS
 
@@ -43,10 +47,23 @@ def test_run_agrees_with_onnxruntime(model: Path, capsys, target: str) -> None:
     assert data["kernels"] == 1  # the three ops are one group, on both targets
 
 
+def test_two_right_results_may_differ_by_roundings_of_their_own_type(tmp_path, capsys) -> None:
+    assert tolerance(np.dtype("f4")) == tolerance(np.dtype("i8")) == 1e-3
+    assert 3e-3 < tolerance(np.dtype("f2")) < 5e-3, "f16 rounds to a thousandth"
+    graph = trace(lambda x: b.gelu(b.softmax(x * 1.5)) * 3.0, "f16[9,50]", name="half")
+    onnx.save(to_onnx(graph), tmp_path / "half.onnx")
+    status, out, _ = call(
+        capsys, "run", tmp_path / "half.onnx", "--compare", "onnxruntime", "--json"
+    )
+    data = json.loads(out)
+    assert status == 0 and data["compare"]["agrees"] and data["outputs"] == ["float16[9, 50]"]
+
+
 def test_run_says_in_words_what_it_measured(model: Path, capsys) -> None:
     status, out, _ = call(capsys, "run", model, "--compare", "onnxruntime")
     assert status == 0
-    for words in ("3 ops in 1 kernels", "compiled in", "memory:", "median of 20", "agrees with"):
+    told = "compiled in", "memory:", "median of 20", "agrees with"
+    for words in ("3 ops in 1 kernel (1 distinct)", *told):
         assert words in out
 
 
@@ -74,6 +91,63 @@ def test_a_symbolic_batch_runs_with_one(tmp_path: Path, capsys) -> None:
     np.savez(inputs, x=np.zeros((5, 4), np.float32))
     status, out, _ = call(capsys, "run", path, "--inputs", inputs, "--json")
     assert status == 0 and json.loads(out)["outputs"] == ["float32[5, 4]"]
+
+
+@pytest.fixture
+def shaped(tmp_path: Path) -> Path:
+    """relu(reshape(x, shape)): the shape is an input, and must be known at compile time."""
+    info, kinds = onnx.helper.make_tensor_value_info, onnx.TensorProto
+    nodes = [
+        onnx.helper.make_node("Reshape", ["x", "shape"], ["r"]),
+        onnx.helper.make_node("Relu", ["r"], ["y"]),
+    ]
+    inputs = [info("shape", kinds.INT64, [2]), info("x", kinds.FLOAT, [2, 6])]
+    graph = onnx.helper.make_graph(nodes, "g", inputs, [info("y", kinds.FLOAT, ["a", "b"])])
+    opset = [onnx.helper.make_opsetid("", 21)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=10),
+              tmp_path / "shaped.onnx")  # fmt: skip
+    np.save(tmp_path / "shape.npy", np.array([3, 4]))
+    return tmp_path / "shaped.onnx"
+
+
+def test_a_frozen_input_is_known_at_compile_time(shaped: Path, capsys) -> None:
+    status, _, err = call(capsys, "run", shaped)
+    assert status == 1 and "or on the command line --freeze shape=FILE.npy" in err
+    freeze = ("--freeze", f"shape={shaped.parent / 'shape.npy'}")
+    status, out, _ = call(capsys, "run", shaped, *freeze, "--compare", "onnxruntime", "--json")
+    data = json.loads(out)
+    assert status == 0 and data["compare"]["agrees"] and data["outputs"] == ["float32[3, 4]"]
+    for command in (("show",), ("fma",)):
+        assert call(capsys, *command, shaped, *freeze)[0] == 0
+    np.savez(shaped.parent / "x.npz", x=np.zeros((2, 6), np.float32))
+    assert call(capsys, "run", shaped, *freeze, "--inputs", shaped.parent / "x.npz")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("freeze", "words"),
+    [
+        ("shape", "--freeze takes NAME=FILE.npy, got shape"),
+        ("shape={dir}/none.npy", "none.npy: cannot be read as an .npy file"),
+        ("shape={dir}/several.npz", "several.npz holds several arrays"),
+        ("shap={dir}/shape.npy", "the model has no input 'shap'; it has ['shape', 'x']"),
+        ("shape={dir}/halves.npy", "freeze: input 'shape' must be i64[2], got f64[2]"),
+        ("shape={dir}/three.npy", "input 'shape' must be i64[2], got i64[3]"),
+    ],
+)
+def test_what_cannot_be_frozen_is_one_clear_line(
+    shaped: Path, capsys, freeze: str, words: str
+) -> None:
+    np.savez(shaped.parent / "several.npz", a=np.zeros(2), b=np.zeros(2))
+    np.save(shaped.parent / "halves.npy", np.array([0.5, 24]))
+    np.save(shaped.parent / "three.npy", np.array([3, 2, 2]))
+    status, _, err = call(capsys, "run", shaped, "--freeze", freeze.format(dir=shaped.parent))
+    assert status == 1 and words in err and "Traceback" not in err
+
+
+def test_a_model_of_the_course_has_nothing_to_freeze(shaped: Path, capsys) -> None:
+    word = f"x={shaped.parent / 'shape.npy'}"
+    status, _, err = call(capsys, "show", "mlp", "--freeze", word)
+    assert status == 1 and "mlp is a model of the course" in err
 
 
 @pytest.mark.parametrize("stage", ["import", "fuse", "loops", "scheduled", "llvm", "optimized"])
@@ -139,3 +213,13 @@ def test_ops_documents_every_row(capsys) -> None:
     assert {row["name"] for row in json.loads(out)["ops"]} == set(OPS)
     _, out, _ = call(capsys, "ops", "matmul")
     assert "matmul(a, b)" in out and "add(" not in out
+
+
+def test_a_reader_who_has_seen_enough_is_no_error() -> None:
+    """python -m course_lib ops | head -1"""
+    command = [sys.executable, "-m", "course_lib", "ops"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+        assert running.stdout and running.stderr
+        running.stdout.close()
+        assert running.stderr.read() == b""
+    assert running.returncode == 0

@@ -50,8 +50,14 @@ def test_scatter_refuses_an_index_outside_the_axis() -> None:
             nodes = [inp(name, f"{t}") for name, t in
                      (("x", "f32[4,3]"), ("i", f"i64{list(i.shape)}"),
                       ("u", f"f32{list(updates.shape)}"))]  # fmt: skip
-            with pytest.raises(IndexError, match=r"is outside -4 \.\. 3"):
-                run(Graph.of(nodes, [apply(op, *nodes)]), [X, i, updates])
+            for how in ("none", "add"):
+                graph = Graph.of(nodes, [apply(op, *nodes, reduction=how)])
+                with pytest.raises(IndexError, match=r"is outside -4 \.\. 3"):
+                    run(graph, [X, i, updates])
+                with pytest.raises(IndexError, match=r"out\[.*\] is outside its shape \[4, 3\]"):
+                    run_program(lower(graph), [X, i, updates])
+                with pytest.raises(IndexError, match=r"is outside -4 \.\. 3"):
+                    compile(graph)(X, i, updates)
 
 
 def test_a_select_does_not_hide_an_index_outside_the_axis() -> None:

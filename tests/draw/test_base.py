@@ -8,12 +8,14 @@ import numpy as np
 import pytest
 
 from course_lib.draw.base import style
+from course_lib.draw.base.beside import Column, beside
 from course_lib.draw.base.callout import callout
 from course_lib.draw.base.diff import ir_diff
 from course_lib.draw.base.legend import legend
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture, page
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.graphs.flow import flow
 from course_lib.draw.graphs.graph import before_after, graph
 from course_lib.draw.plots.addresses import addresses, cache_lines
 from course_lib.draw.plots.cells import Cell, cells
@@ -75,8 +77,8 @@ def made_pictures(name: str) -> dict[str, Picture]:
     text = print_graph(fused_graph())
     small = legend()
     return {
-        "graph": graph(g, groups={name: [y]}, title=name, heat="flops", marked=[y]),
-        "collapsed": graph(g, title=name, collapse=1),
+        "graph": graph(g, groups={name: [y]}, title=name, heat={y: 4}, unit=name),
+        "marked": graph(g, title=name, marked=[y]),
         "before_after": before_after(g, Graph.of([x], [exp(y)], name), title=name),
         "fused": graph(fused_graph()),
         "plan": timeline([*spans(), Span(name, 6, 9, 0, 5, tip=name)], name, name, bound=20000),
@@ -94,7 +96,6 @@ def made_pictures(name: str) -> dict[str, Picture]:
         "stepper": stepper([(name, name), ("b", text), ("c", small)], name),
         "many": stepper([(f"{name} {k}", f"clock {k} {name}") for k in range(12)], name),
         "diff": ir_diff(text, f"{text}{name}", name),
-        "columns": ir_diff(text, f"{text}{name}", name, columns=2),
         "table": table(
             [[name, 2, 1.5], ["b", None, 1.25]], [name, "n", "MB"], name, {"MB": "least"}
         ),
@@ -103,8 +104,10 @@ def made_pictures(name: str) -> dict[str, Picture]:
         "bytes": before_after(g, Graph.of([x], [exp(y)], name), title=name, edge_bytes=True),
         "tiles": tiles(2, 3, 2, (2, 2, 1)),
         "addresses": addresses((1, 3, 2, 2), "nhwc", [(0, 0, 0, 0), (0, 2, 1, 1)]),
-        "cache_lines": cache_lines((1, 16, 4, 4), (0, 1)),
+        "cache_lines": cache_lines({name: [0, 3]}, 60, 64, name),
         "listing": listing(name, name),
+        "flow": flow([[name], [name, name]], [(0, 1), (1, 1), (1, 0)], name, name, [1]),
+        "beside": beside([Column(name, [(name, 1)]), Column(name, [(name, 1), ("", None)])], name),
         "callout": callout("wrong", name, [name, small]),
         "legend": small,
     }
@@ -323,7 +326,7 @@ def test_words_stay_inside_their_boxes(browser):
         return x
 
     wide = trace(net, "f32[40000,100000]")
-    tab = open_page(browser, graph(wide, heat="traffic").page)
+    tab = open_page(browser, graph(wide, heat={node: 1.0 for node in wide.ops}).page)
     wider = tab.evaluate(
         """() => [...document.querySelectorAll('svg g')].filter(g => {
             const box = g.querySelector(':scope > rect, :scope > polygon');

@@ -18,8 +18,10 @@ from course_lib.frontend.onnx.surgery import (
     FUSED_DOMAIN,
     constants_of,
     count_uses,
+    element_types,
     fold_batch_norms,
     fuse_relu,
+    names_in,
     sweep,
 )
 from course_lib.ir.graph.interp import run
@@ -185,6 +187,27 @@ def test_sweep_forgets_types_of_values_that_are_gone():
     folded.graph.initializer.append(spare)
     sweep(folded.graph)
     assert "spare" not in constants_of(folded.graph)
+
+
+def test_all_names_are_known_those_in_branches_included():
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+    branching (bool if_true, float[4] x, float[4] unread) => (float[4] y)
+    <float[4] weight = {1.0, 2.0, 3.0, 4.0}> {
+      a = Add(x, weight)
+      y = If (if_true) <then_branch = t () => (float[4] u) { s = Neg(a) u = Relu(s) },
+                        else_branch = e () => (float[4] v) { v = Neg(a) }>
+    }""")
+    assert names_in(model.graph) == {*"axyusv", "if_true", "unread", "weight"}
+
+
+def test_every_declared_type_is_known_those_of_outputs_included():
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+    typed (float[4] x) => (double[4] y) <int64[1] weight = {1}> {
+      a = Relu(x)
+      y = Cast <to = 11> (a)
+    }""")
+    types = {"x": TensorProto.FLOAT, "y": TensorProto.DOUBLE, "weight": TensorProto.INT64}
+    assert element_types(model) == types
 
 
 # ── the models of the course, as unit 3 exports them ──

@@ -68,6 +68,7 @@ COMPOSITES = {
     "sum_pool": lambda x: apply("sum_pool", x, kernel=(3, 2), dilations=(1, 2)),
     "argmax": lambda x: apply("argmax", x, axis=2, last=True),
     "argsort": lambda x: apply("argsort", x, axis=1, descending=True),
+    "argsort_first": lambda x: apply("argsort", x, axis=2, first=3),
     "pad_interior": lambda x: apply("pad", x, low=(0, 1, 0, 2), high=(0,) * 4,
                                     interior=(0, 0, 2, 1), value=3.0),
     "mod": lambda x: apply("mod", x, -0.7),

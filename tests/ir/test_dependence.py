@@ -26,6 +26,7 @@ def body_loop(body: str) -> Loop:
         ("out[2*i] = x[i] out[2*i + 1] = 0.0", ""),
         ("for j in 0..3 { out[4*i + j] = x[j] } for l in 3..4 { out[4*i + l] = 0.0 }", ""),
         ("for j in i..i + 1 { out[j] = x[i] }", ""),
+        ("for j in 0..3 { out[16*j + i] = x[j] }", ""),
         ("out[i + 50] = out[i]", ""),
         ("out[0] = x[i] * out[1]", "output"),
         ("for j in 0..3 { out[4*i + j] = x[j] } for l in 3..5 { out[4*i + l] = 0.0 }", "output"),
@@ -36,6 +37,7 @@ def body_loop(body: str) -> Loop:
         ("out[i] = out[i + 1] + x[i]", "anti"),
         ("out[9 - i] = out[i]", "anti flow"),
         ("for j in 0..4 { out[3*i + j] = x[j] }", "output"),
+        ("for j in 0..3 { out[4*j + i] = x[j] }", "output"),
         ("for j in 0..i { out[i + j] = x[j] }", "output"),
         ("for j in i..i + 1 { out[j - i] = x[i] }", "output"),
         ("out[i] = x[i] out[i + 1] = 0.0", "output"),
@@ -52,6 +54,23 @@ def test_an_index_that_is_data_may_be_anywhere() -> None:
     (loop,) = parse_kernel(text).body
     assert isinstance(loop, Loop)
     assert [str(d) for d in carried(loop)] == ["an output dependence through out"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("out[p[i], j] += x[i, j]", "anti flow output | "),  # a row of the table for each i
+        ("out[p[j], i] += x[i, j]", " | anti flow output"),
+        ("out[p[i], p[j]] = x[i, j]", "output | output"),
+    ],
+)
+def test_data_decides_along_its_own_axis_only(body: str, kinds: str) -> None:
+    text = f"""kernel @k(p: i64[4], x: f32[4,4], out: f32[4,4]) {{
+      for i in 0..4 {{ for j in 0..4 {{ {body} }} }} }}"""
+    (outer,) = parse_kernel(text).body
+    assert isinstance(outer, Loop) and isinstance(outer.body[0], Loop)
+    found = [sorted(d.kind for d in carried(loop)) for loop in (outer, outer.body[0])]
+    assert " | ".join(map(" ".join, found)) == kinds
 
 
 def test_dependences_through_several_buffers_are_all_found() -> None:

@@ -101,6 +101,17 @@ def _gather(draw: DrawFn) -> Node:
     return apply(op, inp("x", _type(shape)), indices, axis=draw(st.integers(-4, 3)))
 
 
+def _scatter(draw: DrawFn) -> Node:
+    shape, where = _shape(draw, most=3), _shape(draw, 1, 3)
+    op = draw(st.sampled_from(["scatter_elements", "scatter_nd"]))
+    indices = inp("i", _type(where, draw(st.sampled_from(["i64", "i8", "u8"]))))
+    rows = op == "scatter_nd"
+    updates = (*where[:-1], *shape[where[-1] :]) if rows else where
+    way: dict[str, Any] = {"reduction": draw(st.sampled_from(["none", "add", "max"]))}
+    way |= {} if rows else {"axis": draw(st.integers(-4, 3))}
+    return apply(op, inp("x", _type(shape)), indices, inp("u", _type(updates)), **way)
+
+
 def _moved(draw: DrawFn) -> Node:
     """An op that puts the elements of one operand elsewhere, or combines them along axes."""
     n = len(shape := _shape(draw))
@@ -131,7 +142,7 @@ def _type(shape: Sequence[int], dtype: str = "f32") -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-MAKERS = (_slice, _pad, _pool, _conv, _conv_transpose, _gather, _moved, _concat)
+MAKERS = (_slice, _pad, _pool, _conv, _conv_transpose, _gather, _scatter, _moved, _concat)
 
 
 @st.composite

@@ -69,6 +69,18 @@ def _conv(draw: DrawFn, x: Node, size: int) -> Node:
     return apply("conv", x, weights, groups=groups, **window)
 
 
+def _conv_transpose(draw: DrawFn, x: Node, size: int) -> Node:
+    """Back to at most twice the size."""
+    window, channels = _window(draw, x), x.type.dims[1]
+    kernel, strides = window["kernel"], tuple(min(s, 2) for s in window["strides"])
+    groups = draw(st.sampled_from([g for g in (1, 2) if channels % g == 0]))
+    weights = _weights(draw, (channels, draw(st.integers(1, 3)), *kernel))
+    if max(x.type.dims[2:]) > 9:
+        return x
+    return apply("conv_transpose", x, weights, strides=strides, groups=groups,
+                 dilations=window["dilations"])  # fmt: skip
+
+
 def _pool(draw: DrawFn, x: Node, size: int) -> Node:
     return apply(draw(st.sampled_from(["max_pool", "avg_pool", "sum_pool"])), x, **_window(draw, x))
 
@@ -103,7 +115,8 @@ def images(draw: DrawFn, size: int = 6) -> Graph:
     shape = [draw(st.integers(1, n)) for n in (2, 4, 9, 9)]
     x = first = inp("x", f"f32[{','.join(map(str, shape))}]")
     seen = [x]
-    steps: list[Step] = [_conv, _conv, _pool, _bias, _activation, _skip, _channels, _turned, _cut]
+    steps: list[Step] = [_conv, _conv, _conv_transpose, _pool, _bias, _activation, _skip, _channels,
+                         _turned, _cut]  # fmt: skip
     for _ in range(draw(st.integers(1, 5))):
         x = draw(st.sampled_from(steps))(draw, x, size)
         seen.append(x)
@@ -125,7 +138,8 @@ def _integer_step(draw: DrawFn, values: list[Node]) -> Node:
     x = draw(st.sampled_from(values))
     same = [v for v in values if v.type == x.type]
     y = draw(st.sampled_from(same))
-    match draw(st.sampled_from(["two", "cast", "select", "gather", "reduce", "cumsum", "pad"])):
+    ways = ["two", "cast", "select", "gather", "scatter", "reduce", "cumsum", "pad"]
+    match draw(st.sampled_from(ways)):
         case "two":
             ops = ["add", "sub", "mul", "div", "mod", "fmod", "max", "min", "bit_xor", "pow"]
             return apply(draw(st.sampled_from(ops)), x, y)
@@ -138,11 +152,17 @@ def _integer_step(draw: DrawFn, values: list[Node]) -> Node:
             axis = draw(st.integers(0, x.type.rank - 1))
             where = apply("mod", apply("cast", y, dtype="i64"), x.type.dims[axis])
             return apply("gather", x, where, axis=axis)
+        case "scatter" if x.type.numel and 1 <= x.type.rank <= 2:
+            axis = draw(st.integers(0, x.type.rank - 1))
+            where = apply("mod", apply("cast", y, dtype="i64"), x.type.dims[axis])
+            how = draw(st.sampled_from(["none", "add", "mul", "max", "min"]))
+            return apply("scatter_elements", x, where, y, axis=axis, reduction=how)
         case "reduce" if x.type.rank:
             op = draw(st.sampled_from(["reduce_sum", "reduce_max", "reduce_min", "reduce_prod"]))
             return apply(op, x, axes=(draw(st.integers(0, x.type.rank - 1)),), keepdims=True)
         case "cumsum" if x.type.rank:
-            return apply("cumsum", x, axis=0, reverse=draw(st.booleans()))
+            axis, reverse = draw(st.integers(0, x.type.rank - 1)), draw(st.booleans())
+            return apply("cumsum", x, axis=axis, reverse=reverse, exclusive=draw(st.booleans()))
     return apply("pad", x, low=(1,) * x.type.rank, high=(0,) * x.type.rank, value=3)
 
 

@@ -15,7 +15,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.registry import OPS
 from course_lib.ir.scalar import SCALARS
-from course_lib.ir.types import DTYPES, DType, type_of
+from course_lib.ir.types import DTYPES, DType, TensorType, type_of
 
 Case = tuple[list[np.ndarray], dict[str, Any]]
 FLOATS = [d for d in DTYPES.values() if d.is_float]
@@ -102,6 +102,7 @@ def cumsum_cases() -> Iterator[Case]:
             yield [some((2, 7), DTYPES["f32"])], {"axis": 1, **attrs}
             yield [some((0, 3), DTYPES["f32"])], {"axis": 0, **attrs}
     yield [np.array([np.inf, 1, 2], np.float32)], {"axis": 0, "exclusive": True}
+    yield [some((3, 1100), DTYPES["f32"])], {"axis": 0}  # wider than a block of columns
 
 
 def matmul_cases() -> Iterator[Case]:
@@ -132,6 +133,17 @@ def conv_cases() -> Iterator[Case]:
         ((1, 2, 1, 1), (2, 2, 1, 1), {}),
     ]:
         yield [some(x, f32), some(w, f32)], attrs
+
+
+def winograd_tiles_cases() -> Iterator[Case]:
+    for shape, tile in [((2, 6, 4, 17), 2), ((1, 6, 10, 3), 4)]:
+        yield [some(shape, DTYPES["f32"])], {"tile": tile}
+
+
+def winograd_pixels_cases() -> Iterator[Case]:
+    for shape, rows, columns, tile in [((16, 12, 5), 3, 2, 2), ((36, 2, 3), 1, 2, 4)]:
+        attrs = {"rows": rows, "columns": columns, "tile": tile}
+        yield [some(shape, DTYPES["f32"])], attrs
 
 
 def conv_in_layout_cases() -> Iterator[Case]:
@@ -271,12 +283,44 @@ def gather_elements_cases() -> Iterator[Case]:
     yield [some((300,), DTYPES["f32"]), np.array([-128, -1], np.int8)], {}
 
 
+def grid_sample_cases() -> Iterator[Case]:
+    """Positions inside, at the edge, and so far outside that no integer holds them."""
+    far = np.array([0, 1, -1, 0.999, -1.4, 2.6, 1e9, -1e30], np.float32)
+    for mode in ("nearest", "linear", "cubic"):
+        for padding in ("zeros", "border", "reflection"):
+            attrs = {"mode": mode, "padding": padding, "aligned": padding != "border"}
+            yield [some((2, 3, 5, 4), DTYPES["f32"]), some((2, 3, 7, 2), DTYPES["f32"])], attrs
+            yield [some((1, 2, 4, 3), DTYPES["f32"]), far.reshape(1, 2, 2, 2)], attrs
+    for dtype in FLOATS:
+        yield [some((1, 2, 6), dtype), some((1, 9, 1), dtype)], {"padding": "border"}
+        yield [some((1, 1, 3, 2, 4), dtype), some((1, 2, 2, 3, 3), dtype)], {"aligned": True}
+    yield [some((1, 2, 4), DTYPES["f32"]), np.full((1, 2, 1), np.nan, np.float32)], {}
+    alone = {"padding": "reflection", "aligned": True}
+    yield [some((1, 2, 1), DTYPES["f32"]), some((1, 5, 1), DTYPES["f32"])], alone
+
+
+def dft_cases() -> Iterator[Case]:
+    for dtype in FLOATS:
+        yield [some((2, 6, 1), dtype)], {"onesided": True}
+        yield [some((6, 3, 2), dtype)], {"axis": 0, "inverse": True}
+    f32 = DTYPES["f32"]
+    yield [some((1, 70, 2), f32)], {}
+    yield [some((1, 5, 2), f32)], {"inverse": True, "onesided": True}
+    yield [some((1, 5, 2), f32)], {"inverse": True, "onesided": True, "length": 7}
+    yield [some((1, 5, 1), f32)], {"length": 8}
+    yield [some((1, 5, 1), f32)], {"length": 3}
+    yield [some((0, 4, 1), f32)], {}
+
+
 def scatter_elements_cases() -> Iterator[Case]:
     indices = np.array([[0, 1], [-1, 1]])
     for dtype in NUMBERS:
         for reduction in ("none", "add", "mul", "max", "min"):
             attrs = {"axis": 0, "reduction": reduction}
             yield [some((3, 2), dtype), indices, some((2, 2), dtype)], attrs
+    rows = np.repeat(RNG.integers(-5, 5, (40, 1)), 3, 1)
+    yield [some((5, 4), DTYPES["f32"]), rows, some((40, 3), DTYPES["f32"])], {"reduction": "add"}
+    yield [some((2, 3), DTYPES["f32"]), np.zeros((0, 3), int), np.zeros((0, 3), np.float32)], {}
     narrow = [some((200,), DTYPES["f32"]), np.array([-100, 100], np.int8), np.ones(2, np.float32)]
     yield narrow, {}
 
@@ -294,6 +338,7 @@ def argsort_cases() -> Iterator[Case]:
         for descending in (False, True):
             yield [some((2, 7), dtype)], {"axis": 1, "descending": descending}
             yield [some((5, 2), dtype)], {"axis": -2, "descending": descending}
+            yield [some((2, 3, 7), dtype)], {"axis": 1, "descending": descending, "first": 2}
 
 
 def arg_cases() -> Iterator[Case]:
@@ -354,6 +399,21 @@ def batch_norm_cases() -> Iterator[Case]:
         yield [some(shape, dtype), *vectors, variance], {}
 
 
+def scan_cases() -> Iterator[Case]:
+    """Every element type; an element may have axes or none, and there may be no step at all."""
+    for dtype in ALL:
+        for shape, reverse in (((2, 3), False), ((), True)):
+            state, x = (inp(name, TensorType(dtype, shape)) for name in ("state", "x"))
+            goes = inp("goes", "bool[]")
+            body = Graph.of([state, x, goes], [apply("select", goes, x, state)], "step")
+            operands = [some(shape, dtype), some((4, *shape), dtype), some((4,), DTYPES["bool"])]
+            yield operands, {"body": body, "sequences": 2, "reverse": reverse}
+    h, x, w = inp("h", "f32[2]"), inp("x", "f32[3]"), inp("w", "f32[2]")
+    body = Graph.of([h, x, w], [h * w + apply("reduce_sum", x)], "step")
+    for steps in (0, 1, 5):
+        yield [some(shape, DTYPES["f32"]) for shape in ((2,), (steps, 3), (2,))], {"body": body}
+
+
 F32_UP = [DTYPES["f32"], DTYPES["f64"], *INTEGERS]
 CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "select": select_cases,
@@ -366,6 +426,8 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "matmul": matmul_cases,
     "conv": conv_cases,
     "conv_in_layout": conv_in_layout_cases,
+    "winograd_tiles": winograd_tiles_cases,
+    "winograd_pixels": winograd_pixels_cases,
     "max_pool": lambda: pool_cases(ALL),
     "sum_pool": lambda: pool_cases(ALL),
     "max_pool_in_layout": pool_in_layout_cases,
@@ -381,12 +443,15 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "pad": pad_cases,
     "gather": gather_cases,
     "gather_elements": gather_elements_cases,
+    "grid_sample": grid_sample_cases,
+    "dft": dft_cases,
     "scatter_elements": scatter_elements_cases,
     "scatter_nd": scatter_nd_cases,
     "argsort": argsort_cases,
     "argmax": arg_cases,
     "argmin": arg_cases,
     "iota": iota_cases,
+    "scan": scan_cases,
     "mean": lambda: float_cases((3, 4), {}, {"axes": (1,)}, {"axes": (-2,), "keepdims": True}),
     "softmax": lambda: float_cases((3, 8), {}, {"axis": 0}),
     "log_softmax": lambda: float_cases((3, 8), {}, {"axis": 0}),

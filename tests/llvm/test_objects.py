@@ -8,9 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import course_lib
 from course_lib import keep
+from course_lib.cost.machine import Machine
+from course_lib.exercises import plugged
+from course_lib.ir.graph.build import relu, trace
+from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.llvm import jit
+from course_lib.llvm import codegen, jit
+from course_lib.runtime.executable import CompiledModel
+from course_lib.schedule import schedule
+from course_lib.schedule.choose import choose
 
 TWICE = "kernel @twice(x: f32[4], out: f32[4]) { for i in 0..4 { out[i] = x[i] + x[i] } }"
 THRICE = TWICE.replace("x[i] + x[i]", "3.0 * x[i]")
@@ -26,13 +34,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 def optimized(monkeypatch) -> list[str]:
     """The modules that LLVM had to optimize."""
     seen = []
-    optimize = jit.optimize
+    optimize = codegen.optimize
 
     def watched(text, machine):
         seen.append(text)
         return optimize(text, machine)
 
-    monkeypatch.setattr(jit, "optimize", watched)
+    monkeypatch.setattr(codegen, "optimize", watched)
     return seen
 
 
@@ -127,3 +135,77 @@ def test_code_that_calls_the_c_library_finds_it_again(folder, optimized):
         found.append(out)
     np.testing.assert_allclose(found, [np.sin(x)] * 2, rtol=1e-12)
     assert len(optimized) == 1
+
+
+# ── what comes before LLVM is kept, too ──
+
+GRAPH = trace(lambda x, y: relu(x @ y) @ y + 0.5, "f32[16,32]", "f32[32,32]")
+
+
+@pytest.fixture
+def made(monkeypatch) -> list[str]:
+    """Whose schedule was chosen, and who was emitted."""
+    seen: list[str] = []
+
+    def watch(module, name: str) -> None:
+        function = getattr(module, name)
+
+        def watched(kernel, *rest):
+            seen.append(f"{name} {kernel.name}")
+            return function(kernel, *rest)
+
+        monkeypatch.setattr(module, name, watched)
+
+    watch(schedule, "choose")
+    watch(jit, "emit_module")
+    return seen
+
+
+def compiled() -> tuple[list[str], str, np.ndarray]:
+    """The scheduled kernels, their LLVM IR, and what a call gives."""
+    model = course_lib.compile(GRAPH, threads=2)
+    assert isinstance(model, CompiledModel)
+    x, y = (np.random.default_rng(0).random(n.type.dims, np.float32) for n in GRAPH.inputs)
+    kernels = [print_kernel(s.kernel) for s in model.program.steps if s.kernel]
+    return kernels, model.code.llvm_ir, model.run([x, y])[0]
+
+
+def test_the_second_time_nothing_is_chosen_and_nothing_emitted(folder, made):
+    kernels, text, result = compiled()
+    assert len(made) == 2 * len(kernels) == 4
+    again = compiled()
+    assert len(made) == 4 and again[:2] == (kernels, text)
+    np.testing.assert_array_equal(again[2], result)
+
+
+def test_with_an_answer_plugged_in_both_are_done_each_time(folder, made):
+    compiled()
+    with plugged("passes.cse", lambda graph: graph):
+        compiled()
+        compiled()
+    assert len(made) == 12
+    assert {f.name for f in folder.parent.iterdir()} == {"emitted", "kernels", "schedules"}
+
+
+def test_a_schedule_is_for_one_machine_and_for_these_constants(folder, made):
+    kernel = parse_kernel(
+        "kernel @k(x: f32[8,4], w: f32[4,32], out: f32[8,32]) { for m in 0..8 { for n in 0..32 {"
+        " local acc: f32[]  acc[] = 0.0  for k in 0..4 { acc[] += x[m, k] * w[k, n] }"
+        " out[m, n] = acc[] } } }"
+    )
+    small, large = Machine("a", 16, 16, 1), Machine("b", 64, 32, 1)
+    for machine in (small, large):
+        for constants in (frozenset(), frozenset({"w"})):
+            first, again = (schedule.choose_once(kernel, machine, constants) for _ in range(2))
+            assert first == again == choose(kernel, machine, constants)
+    assert len(made) == 4
+
+
+def test_what_is_kept_depends_on_the_code_that_made_it(tmp_path, monkeypatch):
+    (tmp_path / "room").mkdir()
+    monkeypatch.setattr(keep, "__file__", str(tmp_path / "keep.py"))
+    found = set()
+    for text in ("a = 1", "a = 2", "a = 1"):
+        (tmp_path / "room" / "file.py").write_text(text)
+        found.add(keep.sources.__wrapped__("room"))
+    assert len(found) == 2

@@ -10,9 +10,11 @@ from course_lib.compiler import compile
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
+from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.scalar import SCALARS, convert
 from course_lib.ir.types import DTYPES, DType, type_of
 from course_lib.llvm.host import LEVELS, host_machine
+from course_lib.llvm.jit import compile_kernels
 
 RNG = np.random.default_rng(11)
 
@@ -69,13 +71,26 @@ def test_a_cast_is_the_one_of_the_definition(old: str, cpu: str) -> None:
         np.testing.assert_array_equal(got, want, f"{old} -> {new}")
 
 
-def test_f16_rounds_after_each_step_of_a_fused_kernel(cpu: str) -> None:
+def test_f16_in_a_kernel_rounds_after_each_step(cpu: str) -> None:
     """A fused multiply-add of f16 would round once: some processors have one, most do not."""
+    x, y, z, out = (RNG.uniform(-2, 2, 5000).astype(np.float16) for _ in range(4))
+    params = ", ".join(f"{name}: f16[5000]" for name in ("x", "y", "z", "out"))
+    kernel = parse_kernel(
+        f"kernel @k({params}) {{ for i in 0..5000 {{ out[i] = x[i] * y[i] + z[i] }} }}"
+    )
+    code = compile_kernels([kernel], cpu)
+    ((function, iterations),) = code.functions["k"]
+    assert function(*(a.ctypes.data for a in (x, y, z, out)), 0, iterations) == 0
+    np.testing.assert_array_equal(out, x * y + z)
+
+
+def test_f16_in_a_model_rounds_once(cpu: str) -> None:
+    """The product of two f16 is exact in f32, so that a multiply-add may be one step or two."""
     x, y, z = (RNG.uniform(-2, 2, 5000).astype(np.float16) for _ in range(3))
-    graph = trace(lambda x, y, z: x * y + z, *["f16[5000]"] * 3)
-    run = compile(graph, cpu=cpu)
+    run = compile(trace(lambda x, y, z: x * y + z, *["f16[5000]"] * 3), cpu=cpu)
     assert len(run.kernels) == 1
-    np.testing.assert_array_equal(run(x, y, z), x * y + z)
+    wide = [a.astype(np.float32) for a in (x, y, z)]
+    np.testing.assert_array_equal(run(x, y, z), (wide[0] * wide[1] + wide[2]).astype(np.float16))
 
 
 def test_a_level_has_the_vectors_of_its_instructions(cpu: str) -> None:

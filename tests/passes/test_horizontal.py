@@ -78,6 +78,11 @@ def test_different_operands_are_no_siblings() -> None:
     assert horizontal(graph).nodes == graph.nodes
 
 
+def test_a_slice_of_one_number_stays_where_it_is() -> None:
+    graph = trace(lambda x: reshape(apply("slice", x, starts=(1,), stops=(2,)), ()), "f32[5]")
+    assert horizontal(graph).nodes == graph.nodes
+
+
 def test_a_weight_that_is_computed_stays() -> None:
     def depends(x: Node) -> list[Node]:
         first = x @ weights(6, 8)

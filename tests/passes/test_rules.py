@@ -278,6 +278,30 @@ def test_simplify_joins_casts_only_through_a_type_that_loses_nothing(types, left
     assert len(ops(simplify(graph))) == left
 
 
+def test_an_integer_saturates_on_its_way_through_a_float_and_wraps_without() -> None:
+    graph = trace(lambda x: apply("cast", apply("cast", x, dtype="f32"), dtype="i8"), "i16[3]")
+    x = np.array([300, -129, 5], np.int16)
+    assert list(run(simplify(graph), [x])[0]) == list(run(graph, [x])[0]) == [127, -128, 5]
+
+
+@pytest.mark.parametrize("between", ["i32", "f32", "f64"])
+@pytest.mark.parametrize("target", ["i8", "u8", "i16", "u16", "i32", "u64", "f16", "bool"])
+@pytest.mark.parametrize("source", ["i8", "u8", "i16", "u16", "f16"])
+def test_joined_casts_give_the_same_numbers(source: str, between: str, target: str) -> None:
+    from course_lib.ir.types import DTYPES
+
+    kind = DTYPES[source].numpy
+    every = np.arange(2 ** (8 * np.dtype(kind).itemsize)).astype(f"u{np.dtype(kind).itemsize}")
+    x = every.view(kind)
+    graph = trace(
+        lambda x: apply("cast", apply("cast", x, dtype=between), dtype=target),
+        f"{source}[{len(x)}]",
+    )
+    with np.errstate(all="ignore"):
+        before, after = run(graph, [x])[0], run(simplify(graph), [x])[0]
+    assert np.array_equal(before, after, equal_nan=target == "f16")
+
+
 def test_lossless_says_what_numpy_says_for_all_pairs_of_types() -> None:
     from course_lib.ir.types import DTYPES
 

@@ -31,7 +31,7 @@ def with_kernel(line: str, type: str = "f32", loop: str = "for i in 0..8") -> Co
         kernel = parse.parse_kernel(text)
     (step,) = model.program.steps
     program = replace(model.program, steps=(replace(step, kernel=kernel),))
-    return CompiledModel(model.graph, program, model.memory, compile_kernels([kernel]), 1, [], {})
+    return CompiledModel(model.graph, program, model.memory, compile_kernels([kernel]), [], {})
 
 
 def faults(line: str, type: str = "f32", **more: str) -> list[str]:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from course_lib.compiler import TARGETS, compile
+from course_lib.cost import work
 from course_lib.ir.graph.build import concat, matmul, relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const, inp
-from course_lib.runtime import executable, pool
 
 RNG = np.random.default_rng(3)
 WEIGHTS = RNG.standard_normal((8, 6)).astype(np.float32)
@@ -135,13 +135,12 @@ def test_symbolic_batch_becomes_a_number(target: str) -> None:
 
 
 def test_ops_without_loops_run_between_kernels() -> None:
-    x, i = inp("x", "f32[4,3]"), inp("i", "i64[2,3]")
-    ones = const(np.ones((2, 3), np.float32))
-    sums = apply("scatter_elements", relu(x), i, ones, reduction="add")
-    graph = Graph.of([x, i], [sums * 2.0, apply("argsort", sums, axis=0)], "mixed")
+    x = inp("x", "f32[4,3]")
+    order = apply("argsort", relu(x), axis=0)
+    graph = Graph.of([x], [order * 2, apply("argsort", -x, axis=1)], "mixed")
     compiled = compile(graph)
-    assert {"numpy_scatter_elements", "numpy_argsort"} <= {k.name for k in compiled.kernels}
-    inputs = [numbers(4, 3), np.array([[0, 1, 1], [-1, 1, 0]])]
+    assert [k.name for k in compiled.kernels].count("numpy_argsort") == 2
+    inputs = [numbers(4, 3)]
     for got, want in zip(compiled(*inputs), run(graph, inputs), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6)
 
@@ -157,7 +156,7 @@ def many_kernels() -> Graph:
 
 
 def test_two_threads_compute_the_same_bits_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executable, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(work, "WORTH_A_THREAD", 0)
     inputs = [numbers(*n.type.dims) for n in many_kernels().inputs]
     one, two, three = (compile(many_kernels(), threads=t)(*inputs) for t in (1, 2, 3))
     for a, b, c in zip(one, two, three, strict=True):
@@ -165,7 +164,7 @@ def test_two_threads_compute_the_same_bits_as_one(monkeypatch: pytest.MonkeyPatc
 
 
 def test_many_callers_share_one_executable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(executable, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(work, "WORTH_A_THREAD", 0)
     compiled = compile(many_kernels(), threads=2)
     calls = [[numbers(*n.type.dims) for n in compiled.graph.inputs] for _ in range(12)]
     alone = [compiled(*inputs) for inputs in calls]
@@ -174,24 +173,6 @@ def test_many_callers_share_one_executable(monkeypatch: pytest.MonkeyPatch) -> N
     for k, results in enumerate(together):
         for a, b in zip(results, alone[k % 12], strict=True):
             assert a.tobytes() == b.tobytes()
-
-
-def test_run_parallel_covers_each_iteration_once() -> None:
-    for iterations in (1, 2, 5, 16):
-        for threads in (1, 2, 3, 20):
-            seen: list[int] = []
-            ran = lambda lo, hi, seen=seen: seen.extend(range(lo, hi))  # noqa: E731
-            pool.run_parallel(ran, [], iterations, threads)
-            assert sorted(seen) == list(range(iterations))
-
-
-def test_an_error_in_a_helper_thread_reaches_the_caller() -> None:
-    def kernel(low: int, high: int) -> None:
-        if low:
-            raise RuntimeError("from the helper")
-
-    with pytest.raises(RuntimeError, match="from the helper"):
-        pool.run_parallel(kernel, [], 4, 2)
 
 
 def test_the_arena_is_reused_and_as_large_as_planned() -> None:

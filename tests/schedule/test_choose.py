@@ -8,13 +8,17 @@ import pytest
 
 from course_lib.cost.machine import Machine
 from course_lib.cost.tile import filled, instructions
+from course_lib.cost.work import operations
 from course_lib.ir.graph.build import conv, inp, matmul
+from course_lib.ir.graph.node import apply
+from course_lib.ir.graph.recurrence import scan
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower_node
-from course_lib.schedule.candidates import Tile, candidates, counts, reduction, widths
-from course_lib.schedule.choose import apply_tile, cheapest, price
+from course_lib.schedule.candidates import Tile, candidates, counts, nests, reduction, widths
+from course_lib.schedule.choose import cheapest, choose, price, run_in_tiles, schedule_for
 from course_lib.schedule.schedule import packed
+from course_lib.schedule.script import Script
 
 SMALL = Machine("small", vector_bytes=16, registers=12)  # 4 lanes of f32
 WEIGHTS = frozenset({"x1"})
@@ -44,7 +48,9 @@ def test_every_candidate_can_be_applied_and_computes_the_same(name):
     tiles = list(candidates(of, SMALL, WEIGHTS))
     assert len(tiles) > 3
     for tile in tiles:
-        tiled = apply_tile(kernel, tile)
+        script = Script(kernel)
+        run_in_tiles(script, tile)
+        tiled = script.kernel
         given = dict(arrays)
         for packing in tiled.packed:
             given[packing.param] = packed(given[packing.param], packing)
@@ -57,7 +63,7 @@ def test_every_candidate_can_be_applied_and_computes_the_same(name):
 def test_no_candidate_is_cheaper_than_the_one_that_is_taken(name):
     of = reduction(lowered(name))
     assert of is not None
-    taken = cheapest(lowered(name), SMALL, WEIGHTS)
+    taken = cheapest(of, SMALL, WEIGHTS)
     assert taken is not None
     every = [price(of, tile, SMALL) for tile in candidates(of, SMALL, WEIGHTS)]
     assert price(of, taken, SMALL) == min(every)
@@ -100,7 +106,7 @@ def test_kernels_with_several_reductions_or_none_have_no_tile():
     assert elementwise is not None
     for kernel in (parse_kernel(TWO_SUMS), elementwise):
         assert reduction(kernel) is None
-        assert cheapest(kernel, SMALL, WEIGHTS) is None
+    assert cheapest(None, SMALL, WEIGHTS) is None
 
 
 def test_a_tile_without_a_rest_is_preferred_to_a_slightly_larger_one():
@@ -128,3 +134,49 @@ def test_widths_and_counts_name_even_shares_first():
     assert widths(1, 8) == []
     assert counts(12, 5) == [2, 3, 4, 5]
     assert counts(3, 5) == [3]
+
+
+def test_vectors_lie_side_by_side_where_a_loop_repeats_a_product_of_one_row():
+    """A product of one row has no rows to unroll; what a step of a loop reads is in a cache."""
+    h, xs = inp("h", "f32[1,48]"), inp("xs", "f32[5,1,48]")
+    r = inp("r", "f32[48,48]")
+    step = scan(lambda s, x: s @ r + x, h, [xs])
+    kernel = lower_node(step, "k")
+    assert kernel is not None
+    product = next(of for nest in nests(kernel) if (of := reduction(kernel, nest)))
+    assert product.again
+    assert cheapest(product, SMALL, frozenset(["x2"])) == Tile(("n", 8), ("n", 3), ("x2", 1))
+    alone = lower_node(inp("x", "f32[1,48]") @ r, "k")
+    assert alone is not None
+    once = cheapest(reduction(alone), SMALL, frozenset(["x1"]))
+    assert once is not None and once.unroll is None
+    (packing,) = choose(kernel, SMALL, frozenset(["x2"])).packed
+    assert packing.factor == 24
+
+
+def running_sum(shape: str, axis: int):
+    kernel = lower_node(apply("cumsum", inp("x", shape), axis=axis), "k")
+    assert kernel is not None
+    return kernel
+
+
+def test_a_running_sum_is_one_addition_for_each_element():
+    for axis in (0, 1):
+        assert operations(running_sum("f32[30,40]", axis)) == 30 * 40
+
+
+def test_running_sums_down_the_columns_go_row_by_row():
+    assert str(schedule_for(running_sum("f32[9,40]", 0), SMALL)) == "fission(i1)\n"
+    blocks = ["split(i1, 1024)", "fission(i1i)"]
+    wide = str(schedule_for(running_sum("f32[9,2048]", 0), SMALL)).splitlines()
+    assert wide == [*blocks, "parallelize(i1o)"]
+    ragged = str(schedule_for(running_sum("f32[9,2100]", 0), SMALL)).splitlines()
+    assert ragged == [*blocks, "fission(i1t)"]
+    assert str(schedule_for(running_sum("f32[9,40]", 1), SMALL)) == "parallelize(i0)\n"
+
+
+def test_of_a_scatter_only_the_copy_runs_on_several_threads():
+    table, where, rows = inp("x", "f32[8,4]"), inp("i", "i64[9,1]"), inp("u", "f32[9,4]")
+    kernel = lower_node(apply("scatter_nd", table, where, rows, reduction="add"), "k")
+    assert kernel is not None
+    assert str(schedule_for(kernel, SMALL)) == "parallelize(i0)\n"

@@ -7,19 +7,11 @@ Next room: `legend.py`.
 
 from __future__ import annotations
 
-from course_lib.draw.base.picture import Picture, fragment
-from course_lib.draw.base.svg import OWN_KEYS, escape, tag
+from course_lib.draw.base.picture import Picture, fragment, scrolling
+from course_lib.draw.base.svg import escape, tag
 
 
 def listing(title: str, text: str) -> Picture:
     """A titled block of text that scrolls when it is long."""
-    block = tag(
-        "div",
-        tag("pre", escape(text)),
-        klass="cl-scroll",
-        tabindex=0,
-        role="region",
-        aria_label=f"{title} (scrolls)",
-        **OWN_KEYS,
-    )
+    block = scrolling(title, tag("pre", escape(text)))
     return Picture(title, fragment(tag("div", escape(title), klass="cl-title"), block), text)

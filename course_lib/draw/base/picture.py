@@ -11,21 +11,20 @@ HTML and SVG are complete in themselves: no kernel, no widget, nothing is fetche
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
 from course_lib.draw.base import style
-from course_lib.draw.base.svg import OWN_KEYS, escape, tag
+from course_lib.draw.base.svg import OWN_KEYS, SANS_WIDTH, drawing, escape, label, tag
+
+MARGIN = 14.0  # around a drawing, px
 
 
-@dataclass(frozen=True, repr=False)
 class Picture:
     """`html` is a fragment for a page, `svg` a whole drawing (or empty), `text` says the same."""
 
-    title: str
-    html: str
-    text: str
-    svg: str = ""
+    def __init__(self, title: str, html: str, text: str, svg: str = "") -> None:
+        self.title, self.html, self.text, self.svg = title, html, text, svg
 
     def _repr_html_(self) -> str:
         return self.html
@@ -52,23 +51,32 @@ class Picture:
         return path
 
 
+def sketch(
+    title: str, summary: str, content: Iterable[str], right: float, low: float, text: str
+) -> Picture:
+    """A drawing under its title and its summary, which take 48 px; it ends at `right` and `low`."""
+    head = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
+    right = max(right, MARGIN + SANS_WIDTH * max(14 * len(title), 12 * len(summary)))
+    svg = drawing(title, summary, right + MARGIN, low + MARGIN, [*head, *content])
+    return framed(title, svg, text)
+
+
 def framed(title: str, svg: str, text: str, klass: str = "") -> Picture:
     """A drawing as a picture: its text is one click away.
 
-    It scrolls where it is too large; of the class `cl-plot`, it gets smaller first.
+    Where it is too large it gets smaller, down to three quarters of its size, and then scrolls; of
+    the class `cl-plot`, it gets as small as is needed, down to 22 rem.
     """
-    body = tag(
-        "div",
-        svg,
-        klass=f"cl-scroll {klass or 'cl-drawing'}",
-        tabindex=0,
-        role="region",
-        aria_label=f"{title} (scrolls)",
-        **OWN_KEYS,
-    )
+    body = scrolling(title, svg, klass or "cl-drawing")
     summary = tag("summary", "as text", **OWN_KEYS)
     words = tag("details", summary, tag("pre", escape(text)))
     return Picture(title, fragment(body, words), text, svg)
+
+
+def scrolling(title: str, content: str, klass: str = "") -> str:
+    """A part of a page that scrolls where its content is too large, by keys too."""
+    name = {"role": "region", "aria_label": f"{title} (scrolls)"}
+    return tag("div", content, klass=f"cl-scroll {klass}".strip(), tabindex=0, **name, **OWN_KEYS)
 
 
 def fragment(*content: str, css: str = "") -> str:

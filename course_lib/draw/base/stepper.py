@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from course_lib.draw.base.diff import CSS as DIFF_CSS
-from course_lib.draw.base.diff import diff_lines, diff_text, renumbered
+from course_lib.draw.base.diff import diff, renumbered
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import OWN_KEYS, escape, shorten, tag
 
@@ -84,8 +84,7 @@ def _content(states: Sequence[tuple[str, str | Picture]], k: int, compare: bool)
     before = states[k - 1][1] if k else now
     if not compare or isinstance(before, Picture):
         before = now
-    keys = renumbered(before, now)
-    return diff_lines(before, now, keys=keys), diff_text(before, now, keys=keys)
+    return diff(before, now, renumbered(before, now))
 
 
 def _without_common_start(names: list[str]) -> list[str]:

@@ -79,13 +79,12 @@ SVG = (
     ".cl .cl-tabs path{fill:none;stroke:var(--cl-line)}"
     ".cl .cl-p{font-size:10px}"
     ".cl .cl-stall,.cl .cl-unused{fill:var(--cl-page);stroke:var(--cl-line);"
-    "stroke-dasharray:3 3}.cl .cl-bound{fill:none;stroke:currentColor;stroke-width:1.6}"
+    "stroke-dasharray:3 3}"
     ".cl .cl-dot{fill:var(--cl-focus);stroke:var(--cl-page);stroke-width:1.5}"
     ".cl .cl-grid{fill:none;stroke:var(--cl-faint)}.cl .cl-axis{fill:none;stroke:currentColor}"
     ".cl .cl-region{fill:var(--cl-region)}.cl .cl-rim{fill:var(--cl-line)}"
     ".cl .cl-region.cl-band,.cl .cl-rim.cl-band{fill:none;stroke-linejoin:round}"
     ".cl .cl-region.cl-band{stroke:var(--cl-region)}.cl .cl-rim.cl-band{stroke:var(--cl-line)}"
-    ".cl .cl-halo{paint-order:stroke;stroke:var(--cl-page);stroke-width:4px}"
     + "".join(
         f".cl .cl-{s}{{fill:var(--cl-{s});stroke:var(--cl-{s}-text);stroke-width:1.6}}"
         f".cl .cl-rim-{s}{{fill:var(--cl-{s}-text)}}"
@@ -102,9 +101,11 @@ HTML = (
     ".cl-fig{margin:.6em 0;padding:0;max-width:100%}"
     ".cl-scroll{overflow:auto;max-height:44rem}.cl-scroll svg{display:block;max-width:none}"
     ".cl-drawing{margin-left:-12px}"  # a drawing has a margin of its own; its words align
+    # In a narrow column it gets smaller, down to three quarters of its size; then it scrolls.
+    ".cl-drawing>svg{max-width:max(100%,calc(.75*var(--cl-width)));height:auto}"
     ".cl-plot>svg{max-width:100%;min-width:22rem;height:auto}"
     f".cl-fig,.cl-fig table{{font:13px/1.45 {SANS}}}"
-    f".cl-fig pre,.cl-fig code,.cl-code{{font:12px/1.5 {MONO};color:inherit;background:none;"
+    f".cl-fig pre,.cl-fig code{{font:12px/1.5 {MONO};color:inherit;background:none;"
     "border:0;padding:0;margin:0;white-space:pre}"
     ".cl-title{font-weight:600;font-size:14px;margin:0 0 .4em}.cl-muted{color:var(--cl-muted)}"
     ".cl-fig details{margin:.3em 0}.cl-fig summary{color:var(--cl-muted);cursor:pointer}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from course_lib.draw.base import style
 
@@ -61,6 +61,21 @@ def label(x: float, y: float, text: object, klass: str = "") -> str:
     return tag("text", escape(text), x=x, y=y, klass=klass)
 
 
+def squares(
+    x: float, y: float, side: float, rows: Sequence[Sequence[tuple[str, object]]], gap: float = 0
+) -> list[str]:
+    """Rows of squares from (x, y): of each its class, and the words in its middle."""
+    content = []
+    for i, row in enumerate(rows):
+        for j, (klass, words) in enumerate(row):
+            left, top, wide = x + j * side, y + i * side, side - gap
+            content.append(tag("rect", x=left, y=top, width=wide, height=wide, klass=klass))
+            if words != "":
+                middle = left + side / 2, top + side / 2 + 3.5
+                content.append(label(*middle, words, "cl-s cl-mid"))
+    return content
+
+
 def shorten(text: str, limit: int) -> str:
     """At most `limit` characters; the middle gives way, for names differ at their ends."""
     if len(text) <= limit:
@@ -85,5 +100,6 @@ def drawing(
         aria_label=f"{title}. {description}" if description else title,
         width=round(width),
         height=round(height),
+        style=f"--cl-width:{round(width)}px",
         viewBox=f"0 0 {round(width)} {round(height)}",
     )

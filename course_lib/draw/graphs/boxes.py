@@ -86,14 +86,14 @@ def draw_scene(scene: Scene, layout: Layout) -> list[str]:
         content += _region(region, rim, scene, layout)
     for line in layout.lines:
         x, y = line[-1]
-        content.append(tag("path", d=_path(line, layout), klass="cl-edge"))
+        content.append(tag("path", d=path_of(line, layout), klass="cl-edge"))
         content.append(tag("path", d=f"M{points(x, y)}l-3.2-6h6.4z", klass="cl-tip"))
     content += [_note(edge, note, scene, layout) for edge, note in scene.notes.items()]
     content += [_box(item, x, y) for item, (x, y) in zip(scene.items, layout.at, strict=True)]
     return content
 
 
-def _path(line: Sequence[tuple[float, float]], layout: Layout) -> str:
+def path_of(line: Sequence[tuple[float, float]], layout: Layout) -> str:
     """As layout means its points; without curves, straight through ranks and bent between them."""
     if layout.curved:
         start, *rest = line
@@ -225,7 +225,7 @@ def _region(region: Region, rim: float, scene: Scene, layout: Layout) -> list[st
         boxes = [hull]
     else:
         ends = zip(scene.edges, layout.lines, strict=True)
-        bands = [_path(line, layout) for pair, line in ends if set(pair) <= set(region.members)]
+        bands = [path_of(line, layout) for pair, line in ends if set(pair) <= set(region.members)]
     content = []
     edge = f"cl-rim cl-rim-{region.state}" if region.state else "cl-rim"
     for look, grow in ((edge, 2.0 if region.state else 1.0), ("cl-region", 0.0)):

@@ -1,6 +1,6 @@
 """Which nodes a pass removed and which it added.
 
-    changes(before, after)  ->  ({div, 2.0}, {mul, 0.5})
+    changes(before, after)  ->  gone {div, 2.0}, new {mul, 0.5}, and who was whom
 
 Passes share the nodes that they leave alone, so identity answers most of it. A node that was only
 rebuilt (because something before it changed) is not a change: it computes the same, or it is the
@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from collections import deque
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from course_lib.draw.graphs.flatten import Value, flatten
@@ -19,37 +20,43 @@ from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import Node
 
 
-def changes(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
-    """Nodes of `before` without a partner in `after`, and the reverse; inside fused nodes too."""
-    pairs = partners(before, after)
-    gone = {v.node for v in flatten(before)[0]} - set(pairs.values())
-    return gone, {v.node for v in flatten(after)[0]} - set(pairs)
+@dataclass(frozen=True)
+class Changes:
+    """Nodes of the first graph without a partner in the second, and the reverse.
+
+    Nodes inside fused nodes count like all others; a fused node is `dissolved` or `formed` if the
+    other graph has none with its body. `was` gives, for each node that stayed, who it was before.
+    """
+
+    gone: set[Node]
+    new: set[Node]
+    dissolved: set[Node]
+    formed: set[Node]
+    was: dict[Node, Node]
 
 
-def partners(before: Graph, after: Graph) -> dict[Node, Node]:
-    """For each node of `after` that was there before, the node of `before` that it was."""
+def changes(before: Graph, after: Graph) -> Changes:
+    """What a pass did, from the graphs before and after it."""
     old, new = flatten(before)[0], flatten(after)[0]
-    number = _numbering({v.node for v in old} & {v.node for v in new})
-    pairs = []
-    for pairing in (_by_key(lambda v: v.node), _by_key(number), _aligned):
+    every = {v.node for v in old}, {v.node for v in new}
+    groups = _bodies(old), _bodies(new)
+    pairs: Pairs = []
+    by_number = _by_key(_numbering(every[0] & every[1]))
+    for pairing in (_by_key(lambda v: v.node), by_number, _aligned):
         found = pairing(old, new)
         pairs += found
         old = _without(old, [a for a, _ in found])
         new = _without(new, [b for _, b in found])
-    return {b.node: a.node for a, b in pairs}
-
-
-def changed_groups(before: Graph, after: Graph) -> tuple[set[Node], set[Node]]:
-    """Fused nodes of one graph whose body the other does not have."""
-    old, new = _bodies(before), _bodies(after)
-    return (
-        {node for node, body in old.items() if body not in new.values()},
-        {node for node, body in new.items() if body not in old.values()},
+    was = {b.node: a.node for a, b in pairs}
+    dissolved, formed = (
+        {node for node, body in one.items() if body not in other.values()}
+        for one, other in (groups, groups[::-1])
     )
+    return Changes(every[0] - set(was.values()), every[1] - set(was), dissolved, formed, was)
 
 
-def _bodies(graph: Graph) -> dict[Node, str]:
-    fused = dict.fromkeys(f for value in flatten(graph)[0] for f in value.regions)
+def _bodies(values: list[Value]) -> dict[Node, str]:
+    fused = dict.fromkeys(f for value in values for f in value.regions)
     return {node: print_graph(node.attrs["body"]) for node in fused}
 
 
@@ -75,25 +82,30 @@ def _by_key(key: Callable[[Value], Hashable]) -> Callable[[list[Value], list[Val
 
 def _aligned(old: list[Value], new: list[Value]) -> Pairs:
     """The same operation at the same place in the order, though its operands differ."""
-    matcher = SequenceMatcher(None, [_local(v) for v in old], [_local(v) for v in new], False)
-    return [
-        (old[block.a + k], new[block.b + k])
-        for block in matcher.get_matching_blocks()
-        for k in range(block.size)
-    ]
 
+    def local(value: Value) -> Hashable:
+        node = value.node  # a constant that has no partner by now has other bytes
+        return node if node.op == "constant" else (node.op, _attrs(node), node.type, node.origin)
 
-def _local(value: Value) -> Hashable:
-    node = value.node
-    if node.op == "constant":
-        return (node.op, _digest(node))
-    return (node.op, _attrs(node), str(node.type), node.origin)
+    matcher = SequenceMatcher(None, [*map(local, old)], [*map(local, new)], False)
+    blocks = matcher.get_matching_blocks()
+    return [(old[b.a + k], new[b.b + k]) for b in blocks for k in range(b.size)]
 
 
 def _numbering(shared: set[Node]) -> Callable[[Value], Hashable]:
     """Value numbering: the same number for the same operation on the same numbers."""
     numbers: dict[Hashable, int] = {}
     known: dict[Value, int] = {}
+
+    def key(value: Value) -> Hashable:
+        node = value.node
+        if node.op == "constant":
+            if node in shared:  # the bytes of a weight are read once, and only where they must be
+                return node
+            return (node.type, hashlib.sha256(node.value.tobytes()).digest())
+        if node.op == "input":
+            return (node.name, node.type)
+        return (node.op, _attrs(node), node.type, tuple(known[o] for o in value.operands))
 
     def number(value: Value) -> int:
         stack = [value]  # our own: models are deeper than Python's recursion limit
@@ -105,24 +117,11 @@ def _numbering(shared: set[Node]) -> Callable[[Value], Hashable]:
                 continue
             stack.pop()
             if v not in known:
-                known[v] = numbers.setdefault(_key(v, shared, known), len(numbers))
+                known[v] = numbers.setdefault(key(v), len(numbers))
         return known[value]
 
     return number
 
 
-def _key(value: Value, shared: set[Node], known: dict[Value, int]) -> Hashable:
-    node = value.node
-    if node.op == "constant":  # the bytes of a weight are read only where they must be
-        return node if node in shared else (str(node.type), _digest(node))
-    if node.op == "input":
-        return (node.name, str(node.type))
-    return (node.op, _attrs(node), str(node.type), tuple(known[o] for o in value.operands))
-
-
 def _attrs(node: Node) -> str:
     return repr(sorted(node.attrs.items()))
-
-
-def _digest(node: Node) -> bytes:
-    return hashlib.sha256(node.value.tobytes()).digest()

@@ -4,7 +4,7 @@
 
     ->  [%0, 2.0, %m]    and %m remembers that it is inside %1
 
-Next room: `heat.py`.
+Next room: `layout.py`.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
     graph(g)                                 # shapes say what each node is
     graph(g, marked=["%3"])                  # a node to look at
-    graph(g, heat="flops")                   # colours say where the work is
-    graph(resnet, collapse=1)                # one box for each module
+    graph(g, heat={n: flops(n) for n in g.ops})  # colours say where the work is
     before_after(g, cse(g), title="cse")     # colours say what changed
     before_after(g, fuse(g), edge_bytes=True)    # and which bytes are no longer read from memory
 
@@ -16,19 +15,18 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping
 
 from course_lib.draw.base.legend import legend_row, legend_width
-from course_lib.draw.base.picture import Picture, framed
-from course_lib.draw.base.svg import SANS_WIDTH, drawing, label, points, tag
-from course_lib.draw.base.units import binary
+from course_lib.draw.base.picture import MARGIN, Picture, sketch
+from course_lib.draw.base.svg import label, points, tag
+from course_lib.draw.base.units import scaled
 from course_lib.draw.graphs.boxes import draw_scene, lay_out
-from course_lib.draw.graphs.compare import changed_groups, changes, partners
+from course_lib.draw.graphs.compare import changes
 from course_lib.draw.graphs.flatten import flatten
-from course_lib.draw.graphs.heat import MEASURES
 from course_lib.draw.graphs.lines import node_lines
 from course_lib.draw.graphs.scene import Scene, crossings, scene
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 
-MARGIN, GAP = 14.0, 36.0
+GAP = 36.0
 SIGNS = {"removed": "−", "added": "+", "marked": "◆"}
 
 
@@ -37,59 +35,51 @@ def graph(
     marked: Iterable[Node | str] = (),
     groups: Mapping[str, Iterable[Node]] | None = None,
     title: str = "",
-    heat: str = "",
-    collapse: int | None = None,
-    edge_bytes: bool = False,
+    heat: Mapping[Node, float] | None = None,
+    unit: str = "FLOP",
 ) -> Picture:
     """Draw a graph from top to bottom.
 
     marked    nodes, or their printed names, to point at
     groups    name -> nodes, drawn as regions (fused nodes are regions without being asked)
-    heat      "flops" or "traffic": colour the nodes by how near they come to the hottest one
-    collapse  draw the ops of one module as one box; modules are named by that many parts of
-              their path (1: `layer1`, 2: `layer1.0`)
-    edge_bytes  write at each line between kernels how many bytes are read along it
+    heat      node -> how much it costs, in `unit`: colours say how near it is to the hottest one
     """
-    if heat and heat not in MEASURES:
-        raise ValueError(f"heat is one of {', '.join(MEASURES)}; got {heat!r}")
     states = dict.fromkeys(_find(graph, marked), "marked")
-    seen = scene(graph, states, groups or {}, heat, collapse, {} if edge_bytes else None)
+    seen = scene(graph, states, groups or {}, heat, unit)
     title = title or f"graph @{graph.name}"
     summary = f"{_count(len(graph.ops), 'op')}, {_count(len(graph.constants), 'constant')}"
     text = f"{title}: {summary}\n{_mark_lines(graph, states)}"
-    return _picture(title, summary, [("", seen)], heat, text)
+    return _picture(title, summary, [("", seen)], text, unit if heat else "")
 
 
-def before_after(
-    before: Graph,
-    after: Graph,
-    title: str = "",
-    collapse: int | None = None,
-    edge_bytes: bool = False,
-) -> Picture:
+def before_after(before: Graph, after: Graph, title: str = "", edge_bytes: bool = False) -> Picture:
     """Two graphs side by side; what only the first has is removed, what only the second, added.
 
     edge_bytes  write at each line between kernels how many bytes are read along it, and mark those
                 that no kernel of `after` reads from memory any more
     """
-    gone, new = changes(before, after)
-    split, formed = changed_groups(before, after)
-    kept = _kept_inside(before, after) if edge_bytes else {}
+    found = changes(before, after)
+    gone, new = found.gone, found.new
+    kept = _kept_inside(before, after, found.was) if edge_bytes else {}
     left, right = (
-        scene(g, states, {}, collapse=collapse, edge_bytes=edges if edge_bytes else None)
+        scene(g, states, {}, edge_bytes=edges if edge_bytes else None)
         for g, states, edges in (
-            (before, dict.fromkeys(gone | split, "removed"), dict.fromkeys(kept, "removed")),
-            (after, dict.fromkeys(new | formed, "added"), {}),
+            (
+                before,
+                dict.fromkeys(gone | found.dissolved, "removed"),
+                dict.fromkeys(kept, "removed"),
+            ),
+            (after, dict.fromkeys(new | found.formed, "added"), {}),
         )
     )
     parts = [f"{len(gone)} removed"] * bool(gone) + [f"{len(new)} added"] * bool(new)
-    parts += [f"{_count(len(split), 'group')} dissolved"] * bool(split)
-    parts += [f"{_count(len(formed), 'group')} formed"] * bool(formed)
+    for groups, what in ((found.dissolved, "dissolved"), (found.formed, "formed")):
+        parts += [f"{_count(len(groups), 'group')} {what}"] * bool(groups)
     sizes = f"{_count(len(before.nodes), 'node')} → {_count(len(after.nodes), 'node')}"
     summary = f"{sizes}: {', '.join(parts) or 'nothing changed'}"
     if kept:
         lines = _count(len(kept), "line")
-        summary += f"; {binary(sum(kept.values()))} on {lines} are no longer read from memory"
+        summary += f"; {scaled(sum(kept.values()), 'B')} on {lines} are no longer read from memory"
     title = title or "before and after"
     text = (
         f"{title}: {summary}\n\nbefore\n{_mark_lines(before, dict.fromkeys(gone, 'removed'))}"
@@ -97,19 +87,20 @@ def before_after(
     )
     if kept:
         names = {v.node: v.name for v in flatten(before)[0]}
-        reads = [f"  %{names[a]} by %{names[b]}: {binary(size)}" for (a, b), size in kept.items()]
+        reads = [f"  %{names[a]} by %{names[b]}: {scaled(n, 'B')}" for (a, b), n in kept.items()]
         text += "\n".join(["\nno longer read from memory", *sorted(reads)])
-    return _picture(title, summary, [("before", left), ("after", right)], "", text)
+    return _picture(title, summary, [("before", left), ("after", right)], text)
 
 
-def _kept_inside(before: Graph, after: Graph) -> dict[tuple[Node, Node], int]:
+def _kept_inside(
+    before: Graph, after: Graph, was: Mapping[Node, Node]
+) -> dict[tuple[Node, Node], int]:
     """What a node reads from memory before, and inside its kernel after: read, reader, bytes."""
-    pairs = partners(before, after)
     old = {(a.node, b.node) for a, b in crossings(flatten(before)[0])}
     values = flatten(after)[0]
     outside = {(a.node, b.node) for a, b in crossings(values)}
     inside = {(a.node, b.node) for b in values for a in b.operands} - outside
-    found = {(pairs[a], pairs[b]) for a, b in inside if a in pairs and b in pairs}
+    found = {(was[a], was[b]) for a, b in inside if a in was and b in was}
     return {(a, b): a.type.nbytes for a, b in found & old if a.type.is_static}
 
 
@@ -138,22 +129,16 @@ def _count(count: int, noun: str) -> str:
 
 
 def _picture(
-    title: str, summary: str, panels: list[tuple[str, Scene]], heat: str, text: str
+    title: str, summary: str, panels: list[tuple[str, Scene]], text: str, unit: str = ""
 ) -> Picture:
-    """Title, summary and legend on top; below them, the scenes side by side."""
-    scenes = [s for _, s in panels]
-    shapes, states = _signs(scenes)
-    laid = [lay_out(s) for s in scenes]
+    """The legend on top; below it, the scenes side by side. `unit` is that of their heat."""
+    signs = set().union(*(_signs(s) for _, s in panels))
+    laid = [lay_out(s) for _, s in panels]
     width = max(
-        sum(la.width for la in laid) + GAP * (len(laid) - 1),
-        len(title) * 14 * SANS_WIDTH,
-        len(summary) * 12 * SANS_WIDTH,
-        min(legend_width(shapes, states, heat), 560.0),
+        sum(la.width for la in laid) + GAP * (len(laid) - 1), min(legend_width(signs, unit), 560.0)
     )
-    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
-    legend, legend_height = legend_row(MARGIN, 56, width, shapes, states, heat)
-    content += legend
-    left, top, low = MARGIN, 56 + legend_height + 14, 0.0
+    content, high = legend_row(MARGIN, 56, width, signs, unit)
+    left, top, low = MARGIN, 56 + high + 14, 0.0
     for (name, seen), layout in zip(panels, laid, strict=True):
         if name:
             content.append(label(left, top + 4, name, "cl-h"))
@@ -162,16 +147,14 @@ def _picture(
         content.append(tag("g", *draw_scene(seen, layout), transform=place))
         left += layout.width + GAP
         low = max(low, start + layout.height)
-    return framed(title, drawing(title, summary, width + 2 * MARGIN, low + MARGIN, content), text)
+    return sketch(title, summary, content, MARGIN + width, low, text)
 
 
-def _signs(scenes: list[Scene]) -> tuple[set[str], set[str]]:
+def _signs(scene: Scene) -> set[str]:
     """The shapes and the states that a legend must explain."""
-    items = [i for s in scenes for i in s.items]
-    tabs = [t for i in items for t in i.tabs]
-    regions = [r for s in scenes for r in s.regions]
-    notes = [n for s in scenes for n in s.notes.values()]
-    shapes = {i.shape for i in items} - {"output"}
+    tabs = [t for i in scene.items for t in i.tabs]
+    shapes = {i.shape for i in scene.items} - {"output"}
     shapes |= {"constant"} if tabs else set()
-    shapes |= {"region"} if regions else set()
-    return shapes, {part.state for part in (*items, *tabs, *regions, *notes)} - {""}
+    shapes |= {"region"} if scene.regions else set()
+    parts = (*scene.items, *tabs, *scene.regions, *scene.notes.values())
+    return shapes | {part.state for part in parts} - {""}

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from course_lib.draw.base.diff import diff_lines, diff_text
+from course_lib.draw.base.diff import diff
 from course_lib.draw.base.picture import Picture
-from course_lib.draw.graphs.compare import partners
+from course_lib.draw.graphs.compare import Changes, changes
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import Node
 
@@ -39,12 +39,19 @@ def _said(graph: Graph, owner: Hashable) -> Iterator[Hashable]:
     yield ("end", owner)
 
 
-def changed_lines(before: Graph, after: Graph, title: str, longest: int | None = None) -> Picture:
+def changed_lines(
+    before: Graph,
+    after: Graph,
+    title: str,
+    longest: int | None = None,
+    found: Changes | None = None,
+) -> Picture:
     """The text of `after`, with the lines of nodes that went and came since `before` marked.
 
     longest   lines that are shown; the rest is only counted
+    found     what `changes` says of the two, if that is known
     """
-    pairs = partners(before, after)
+    was = (found or changes(before, after)).was
 
     def same(what: Hashable) -> Hashable:
         """One key for a line of both graphs: the old node, or what a group computes."""
@@ -53,10 +60,9 @@ def changed_lines(before: Graph, after: Graph, title: str, longest: int | None =
         if not isinstance(what, Node):
             return what
         body = what.attrs.get("body")
-        return print_graph(body) if isinstance(body, Graph) else pairs.get(what, what)
+        return print_graph(body) if isinstance(body, Graph) else was.get(what, what)
 
     old, new = node_lines(before), node_lines(after)
     keys = [same(what) for _, what in old], [same(what) for _, what in new]
     texts = "\n".join(line for line, _ in old), "\n".join(line for line, _ in new)
-    words = diff_text(*texts, keys=keys, longest=longest)
-    return Picture(title, diff_lines(*texts, keys=keys, longest=longest), words)
+    return Picture(title, *diff(*texts, keys=keys, longest=longest))

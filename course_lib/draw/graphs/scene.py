@@ -12,9 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from course_lib.draw.base.svg import shorten
-from course_lib.draw.base.units import binary, digits, scaled
+from course_lib.draw.base.units import binary, scaled
 from course_lib.draw.graphs.flatten import Value, flatten
-from course_lib.draw.graphs.heat import MEASURES, amounts
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import flops, traffic
@@ -73,11 +72,11 @@ def scene(
     graph: Graph,
     states: Mapping[Node, str],
     groups: Mapping[str, Iterable[Node]],
-    heat: str = "",
-    collapse: int | None = None,
+    heat: Mapping[Node, float] | None = None,
+    unit: str = "FLOP",
     edge_bytes: Mapping[tuple[Node, Node], str] | None = None,
 ) -> Scene:
-    """What is drawn of a graph. `states` may hold nodes at the top or inside fused nodes.
+    """What is drawn of a graph. `states` and `heat` may hold nodes inside fused nodes, too.
 
     A node that no output needs is "unused", unless `states` says something else about it. With
     `edge_bytes`, lines between kernels say how many bytes are read along them; it gives the states
@@ -89,27 +88,21 @@ def scene(
     boxes = [v for v in values if v not in tabs]
     needed = _needed(outputs)
     states = {**{v.node: "unused" for v in boxes if v not in needed}, **states}
-    items, where = [], {}
-    buckets = _buckets(boxes, collapse)
-    for bucket in buckets:
-        where.update(dict.fromkeys(bucket, len(items)))
-        alone = len(bucket) == 1
-        items.append(
-            _op(bucket[0], states, tabs) if alone else _module(bucket, states, tabs, collapse)
-        )
+    where = {v: k for k, v in enumerate(boxes)}
+    items = [_item(v, states, tabs) for v in boxes]
     if heat:
-        amount = amounts(values, outputs, heat)
-        sums = [sum(amount[v] for v in bucket) for bucket in buckets]
-        hottest = max(sums, default=0) or 1
-        items = [_heated(i, n, heat, hottest) for i, n in zip(items, sums, strict=True)]
+        hottest = max(heat.values()) or 1
+        for v, k in where.items():
+            if v.node in heat:
+                words = (*items[k].details, scaled(heat[v.node], unit))
+                items[k] = replace(items[k], details=words, heat=heat[v.node] / hottest)
     edges = {(where[o], where[v]) for v in boxes for o in v.operands if o in where}
-    edges = {(a, b) for a, b in edges if a != b}  # within one module
     for k, value in enumerate(outputs):
         edges.add((where[value], len(items)))
         items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
     regions = _regions(values, where, states, groups)
     notes = {} if edge_bytes is None else _bytes_of_edges(boxes, outputs, where, edge_bytes)
-    return Scene(items, sorted(edges), regions, {e: n for e, n in notes.items() if e in edges})
+    return Scene(items, sorted(edges), regions, notes)
 
 
 def crossings(values: Iterable[Value]) -> Iterator[tuple[Value, Value]]:
@@ -127,18 +120,13 @@ def _bytes_of_edges(
     where: Mapping[Value, int],
     states: Mapping[tuple[Node, Node], str],
 ) -> dict[tuple[int, int], Note]:
-    sums: dict[tuple[int, int], int] = {}
-    state: dict[tuple[int, int], str] = {}
-    for read, reader in crossings(boxes):
-        if read.node.type.is_static and read in where:
-            edge = where[read], where[reader]
-            sums[edge] = sums.get(edge, 0) + read.node.type.nbytes
-            state[edge] = states.get((read.node, reader.node), state.get(edge, ""))
-    last = max(where.values(), default=-1) + 1
-    for k, value in enumerate(outputs):
-        if value.node.type.is_static and value in where:
-            sums[where[value], last + k] = value.node.type.nbytes
-    return {edge: Note(binary(size), state.get(edge, "")) for edge, size in sums.items()}
+    ends = [(a, where[b], states.get((a.node, b.node), "")) for a, b in crossings(boxes)]
+    ends += [(value, len(where) + k, "") for k, value in enumerate(outputs)]
+    return {
+        (where[value], reader): Note(scaled(value.node.type.nbytes, "B"), state)
+        for value, reader, state in ends
+        if value.node.type.is_static
+    }
 
 
 def _needed(outputs: list[Value]) -> set[Value]:
@@ -152,7 +140,7 @@ def _needed(outputs: list[Value]) -> set[Value]:
     return found
 
 
-def _op(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> Item:
+def _item(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> Item:
     node = value.node
     shape = node.op if node.op in ("input", "constant") else op_row(node.op).kind
     name = f"%{shorten(value.name, 24 if node.op == 'input' else 16)}"
@@ -160,28 +148,6 @@ def _op(value: Value, states: Mapping[Node, str], tabs: Collection[Value]) -> It
     constants = _tabs([o for o in value.operands if o in tabs], states)
     title, detail = (name, type_) if node.op == "input" else (node.op, f"{name} {type_}")
     return Item(shape, title, (detail,), tip(value), states.get(node, ""), None, constants)
-
-
-def _module(
-    bucket: list[Value],
-    states: Mapping[Node, str],
-    tabs: Collection[Value],
-    depth: int | None,
-) -> Item:
-    """The ops of one module. It counts as changed if one of them did."""
-    name = _path(bucket[0].node, depth)
-    constants = {o for v in bucket for o in v.operands if o in tabs}
-    changed = {states.get(v.node, "") for v in (*bucket, *constants)} - {"", "unused"}
-    details = (f"{len(bucket)} ops, {len(constants)} constants", str(bucket[-1].node.type))
-    words = f"{name}: {', '.join(v.node.op for v in bucket)}"
-    return Item("composite", shorten(name, 28), details, words, min(changed, default=""))
-
-
-def _heated(item: Item, amount: int, heat: str, hottest: int) -> Item:
-    if item.shape in ("input", "constant", "source"):
-        return item
-    words = MEASURES[heat](amount)
-    return replace(item, details=(*item.details, words), heat=amount / hottest)
 
 
 def tip(value: Value) -> str:
@@ -192,7 +158,7 @@ def tip(value: Value) -> str:
     attrs = {k: v for k, v in node.attrs.items() if k != "value" and v != row.attrs[k].default}
     lines += [f"{k} = {shorten(str(v), 60)}" for k, v in attrs.items()]
     if node.op == "constant" and node.value.size == 1:
-        lines.append(f"value = {digits(float(node.value.reshape(-1)[0]))}")
+        lines.append(f"value = {node.value.reshape(-1)[0]!s}")  # exactly: -0.0 is not 0.0
     if node.origin:
         lines.append(f"from {shorten(', '.join(node.origin), 120)}")
     if row.kind != "source" and node.type.is_static and all(i.type.is_static for i in node.inputs):
@@ -215,47 +181,6 @@ def _tab_text(constant: Value) -> str:
     if node.value.ndim == 0:
         return shorten(str(node.value[()]), 12)
     return shorten(str(node.type), 20)
-
-
-def _path(node: Node, depth: int | None) -> str:
-    return ".".join(node.origin[0].split(".")[:depth]) if node.origin else ""
-
-
-def _buckets(boxes: list[Value], depth: int | None) -> list[list[Value]]:
-    """Boxes drawn as one because they come from one module; in an order that can be computed.
-
-    A module that is used twice, with something else in between, cannot be one box: its ops stay.
-    """
-    if depth is None:
-        return [[v] for v in boxes]
-    apart: set[str] = set()
-    while True:
-        key = {v: _path(v.node, depth) for v in boxes}
-        key = {v: v if not name or name in apart else name for v, name in key.items()}
-        buckets: dict[object, list[Value]] = {}
-        for v in boxes:
-            buckets.setdefault(key[v], []).append(v)
-        order, stuck = _topological(buckets, key)
-        if not stuck:
-            return order
-        apart |= {k for k in stuck if isinstance(k, str)}
-
-
-def _topological(
-    buckets: dict[object, list[Value]], key: Mapping[Value, object]
-) -> tuple[list[list[Value]], list[object]]:
-    needs = {
-        k: {key[o] for v in bucket for o in v.operands if o in key} - {k}
-        for k, bucket in buckets.items()
-    }
-    order: list[list[Value]] = []
-    waiting = list(buckets)
-    done: set[object] = set()
-    while ready := [k for k in waiting if needs[k] <= done]:
-        order += [buckets[k] for k in ready]
-        done.update(ready)
-        waiting = [k for k in waiting if k not in done]
-    return order, waiting
 
 
 def _regions(

@@ -17,7 +17,7 @@ from typing import Any
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
-from course_lib.draw.graphs.compare import changed_groups, changes
+from course_lib.draw.graphs.compare import Changes, changes
 from course_lib.draw.graphs.graph import graph as draw_graph
 from course_lib.draw.graphs.lines import changed_lines
 from course_lib.ir.graph.graph import Graph, print_graph
@@ -70,18 +70,19 @@ def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
     states: list[tuple[str, str | Picture]] = []
     for before, stage in zip([stages[0], *stages], stages, strict=False):
         if isinstance(stage.form, Graph):
-            marked = changed_lines(before.form, stage.form, stage.name, longest)
-            states.append((f"{stage.name} {_counts(before.form, stage.form)}".strip(), marked))
+            found = changes(before.form, stage.form)
+            marked = changed_lines(before.form, stage.form, stage.name, longest, found)
+            states.append((f"{stage.name} {_counts(found)}".strip(), marked))
         else:
             states.append((stage.name, listing(stage.what, _first_lines(stage.text, longest))))
     return stepper(states, f"{title}: from the model to machine code")
 
 
-def _counts(before: Graph, after: Graph) -> str:
+def _counts(found: Changes) -> str:
     """How many nodes went and came, and how many kernels were formed: `−12 +3`."""
-    (gone, new), (_, formed) = changes(before, after), changed_groups(before, after)
-    counts = [f"−{len(gone)}"] * bool(gone) + [f"+{len(new)}"] * bool(new)
-    counts += [f"{len(formed)} group{'' if len(formed) == 1 else 's'}"] * bool(formed)
+    gone, new, formed = len(found.gone), len(found.new), len(found.formed)
+    counts = [f"−{gone}"] * bool(gone) + [f"+{new}"] * bool(new)
+    counts += [f"{formed} group{'' if formed == 1 else 's'}"] * bool(formed)
     return " ".join(counts)
 
 

@@ -1,201 +1,115 @@
-"""Where an element of an image lies in memory, in each layout; the cache lines a window reads.
+"""Where an element of an image lies in memory, in each layout; and which cache lines are read.
 
     addresses((1, 2, 3, 4), "nhwc", [(0, 0, 0, 0), (0, 1, 0, 0), (0, 0, 0, 1)])
         [0, 1, 0, 0]:  n 0·24 + h 0·8 + w 0·2 + c 1·1 = element 1, byte 4
-    cache_lines((1, 32, 14, 14), at=(4, 4))
-        nchw: 88 lines of 64 B, nhwc: 18, nchw16c: 18
+    cache_lines({"ours": [0, 1, 5]}, count=8, needed=100, title="What a loop reads")
+        ours: 3 of 8 lines, 52.1 % of their bytes are needed
 
-Every figure is computed from the layout (`ir/ops/layout.py`), element by element. Next room:
-`figure.py`.
+An element lies where `rearranged` (`ir/ops/layout.py`) puts it. Next room: `figure.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
-from course_lib.draw.base.picture import Picture, framed
+import numpy as np
+
+from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.stepper import stepper
-from course_lib.draw.base.svg import MONO_WIDTH, drawing, label, tag
+from course_lib.draw.base.svg import MONO_WIDTH, label, squares
 from course_lib.draw.base.units import digits
-from course_lib.ir.ops.layout import IMAGE, Layout
+from course_lib.draw.plots.table import table
+from course_lib.ir.ops.layout import IMAGE, Layout, rearranged
 
 LINE = 64  # bytes, of nearly every processor today
-MARGIN, COLUMN, ROW, CELL, SMALL = 14.0, 72.0, 18.0, 20.0, 9.0
+CELL, SMALL = 20.0, 9.0  # px
 ACROSS = 56  # cache lines in a row of the picture
 MOST = 1024  # elements that are drawn one by one
 
 Index = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A shape (n, c, h, w) in a layout: one stride, in elements, for each place."""
-
-    layout: Layout
-    names: tuple[str, ...]
-    strides: tuple[int, ...]
-    size: int
-
-    @staticmethod
-    def of(shape: Sequence[int], layout: str) -> Placed:
-        if len(shape) != len(IMAGE) or min(shape) < 1:
-            raise ValueError(f"an image has the shape (n, c, h, w), all above zero; got {shape}")
-        made = Layout.of(layout)
-        if set(made.axes) != set(IMAGE):
-            raise ValueError(f"{layout!r} is no layout of images: its axes are n, c, h and w")
-        sizes = dict(zip(IMAGE, shape, strict=True))
-        lengths = [int(d) for d in made.shape(sizes, layout)]  # type: ignore[arg-type]
-        strides = tuple(prod(lengths[k + 1 :]) for k in range(len(lengths)))
-        return Placed(made, tuple(_name(made, p) for p in made.places), strides, prod(lengths))
-
-    def parts(self, index: Index) -> tuple[int, ...]:
-        """The index of an element (n, c, h, w) at each place of the layout."""
-        at = dict(zip(IMAGE, index, strict=True))
-        blocks = [self.layout.block(axis) for axis, _ in self.layout.places]
-        return tuple(
-            at[axis] % block if inside else at[axis] // block
-            for (axis, inside), block in zip(self.layout.places, blocks, strict=True)
-        )
-
-    def element(self, index: Index) -> int:
-        return sum(i * s for i, s in zip(self.parts(index), self.strides, strict=True))
-
-
-def _name(layout: Layout, place: tuple[str, bool]) -> str:
-    axis, inside = place
-    block = layout.block(axis)
-    return axis if block == 1 else f"{axis} mod {block}" if inside else f"{axis} div {block}"
-
-
 def addresses(
     shape: Sequence[int], layout: str, indices: Sequence[Index], itemsize: int = 4
 ) -> Picture:
     """Walk through elements (n, c, h, w): index, strides, address. A row of memory is a line."""
-    placed = Placed.of(shape, layout)
-    if placed.size > MOST:
-        raise ValueError(f"{placed.size} elements are too many to draw ({MOST} at most)")
+    if len(shape) != len(IMAGE) or not 0 < prod(shape) <= MOST:
+        raise ValueError(f"an image has the shape (n, c, h, w), {MOST} elements at most: {shape}")
+    if set(Layout.of(layout).axes) != set(IMAGE):
+        raise ValueError(f"{layout!r} is no layout of images: its axes are n, c, h and w")
+    number = np.arange(prod(shape)).reshape(tuple(shape))
+    memory = rearranged(number, "nchw", layout)
+    places, walked = [], []
     for index in indices:
-        if len(index) != len(IMAGE) or not all(
+        if len(index) != number.ndim or not all(
             0 <= i < d for i, d in zip(index, shape, strict=True)
         ):
             raise ValueError(f"{list(index)} is not in an image of the shape {list(shape)}")
-    states: list[tuple[str, str | Picture]] = [
-        (str(list(index)), _address(placed, indices[: k + 1], itemsize))
-        for k, index in enumerate(indices)
+        walked.append([int(part) for part in np.argwhere(memory == number[index])[0]])
+        places.append((f"{list(index)}", _step(layout, index, memory.shape, walked, itemsize)))
+    return stepper(places, f"An image {list(shape)} in {layout}, element by element")
+
+
+def _step(
+    layout: str, index: Index, sizes: Sequence[int], walked: list[list[int]], itemsize: int
+) -> Picture:
+    """The address of the last element that was walked to, as a sum and as a place in memory."""
+    strides = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
+    sums = [[i * s for i, s in zip(parts, strides, strict=True)] for parts in walked]
+    elements = [sum(products) for products in sums]
+    byte, names = elements[-1] * itemsize, _names(Layout.of(layout))
+    terms = [f"{n} {i}·{s}" for n, i, s in zip(names, walked[-1], strides, strict=True)]
+    title = f"{layout} {list(index)}"
+    result = f"element {elements[-1]}, byte {byte}: byte {byte % LINE} of cache line {byte // LINE}"
+    rows = [
+        ["index", *walked[-1], None],
+        ["× stride", *strides, None],
+        ["= elements", *sums[-1], elements[-1]],
     ]
-    return stepper(states, f"An image {list(shape)} in {layout}, element by element")
+    look = {element: ("cl-n cl-heat2", k) for k, element in enumerate(elements[:-1])}
+    look[elements[-1]] = ("cl-marked", len(elements) - 1)
+    every = [look.get(element, ("cl-n", "")) for element in range(prod(sizes))]
+    across = LINE // itemsize
+    lines = [every[k : k + across] for k in range(0, len(every), across)]
+    left = MARGIN + 52
+    content = squares(left, 56, CELL, lines)
+    content += [
+        label(left - 8, 69.5 + k * CELL, f"line {k}", "cl-s cl-m cl-e") for k in range(len(lines))
+    ]
+    words = f"a row is a cache line of {LINE} B"
+    right, low = left + len(lines[0]) * CELL, 56 + len(lines) * CELL
+    text = f"{title}: {' + '.join(terms)} = {result}"
+    drawn = sketch(result, words, content, right, low, text)
+    return Picture(title, table(rows, ["", *names, "sum"], title).html + drawn.html, text)
 
 
-def _address(placed: Placed, walked: Sequence[Index], itemsize: int) -> Picture:
-    index, element = walked[-1], placed.element(walked[-1])
-    parts = placed.parts(index)
-    products = [i * s for i, s in zip(parts, placed.strides, strict=True)]
-    byte = element * itemsize
-    title = f"{placed.layout} {list(index)}"
-    result = f"element {element}, byte {byte}: byte {byte % LINE} of cache line {byte // LINE}"
-    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, result, "cl-c cl-m")]
-    table = {
-        "": placed.names,
-        "index": parts,
-        "× stride": placed.strides,
-        "= elements": products,
-    }
-    for row, (name, cells) in enumerate(table.items()):
-        y = 66 + row * ROW
-        content.append(label(MARGIN, y, name, "cl-l cl-m"))
-        content += [
-            label(MARGIN + 70 + (k + 1) * COLUMN, y, cell, f"cl-e{' cl-b' * (row == 3)}")
-            for k, cell in enumerate(cells)
-        ]
-    total = f"sum {element}"
-    content.append(label(MARGIN + 70 + (len(parts) + 1) * COLUMN, 66 + 3 * ROW, total, "cl-e cl-b"))
-    order = {placed.element(one): k for k, one in enumerate(walked)}
-    content += _memory(placed.size, order, element, LINE // itemsize, 66 + 4 * ROW + 8)
-    lines = -(-placed.size * itemsize // LINE)
-    across = max(
-        MARGIN + 52 + LINE // itemsize * CELL,
-        MARGIN + 70 + (len(parts) + 1) * COLUMN,
-        MARGIN + len(result) * 12 * 0.61,
-    )
-    size = across + MARGIN, 66 + 4 * ROW + 8 + lines * CELL + MARGIN
-    terms = zip(placed.names, parts, placed.strides, strict=True)
-    words = " + ".join(f"{name} {i}·{s}" for name, i, s in terms)
-    text = f"{title}: {words} = {result}"
-    return framed(title, drawing(title, f"{words} = {result}", *size, content), text)
-
-
-def _memory(size: int, order: dict[int, int], now: int, across: int, top: float) -> list[str]:
-    """A row of squares for each cache line; the elements so far carry their turn."""
-    content = []
-    for line in range(-(-size // across)):
-        y = top + line * CELL
-        content.append(label(MARGIN + 44, y + 13.5, f"line {line}", "cl-s cl-m cl-e"))
-        for k in range(min(across, size - line * across)):
-            at, x = line * across + k, MARGIN + 52 + k * CELL
-            klass = "cl-marked" if at == now else "cl-n cl-heat2" if at in order else "cl-n"
-            content.append(tag("rect", x=x, y=y, width=CELL, height=CELL, klass=klass))
-            if at in order:
-                content.append(label(x + CELL / 2, y + 13.5, order[at], "cl-s cl-mid"))
-    return content
-
-
-def lines_read(
-    shape: Sequence[int],
-    layout: str,
-    at: tuple[int, int],
-    window: tuple[int, int] = (3, 3),
-    itemsize: int = 4,
-) -> set[int]:
-    """The cache lines that a window over all channels reads, its first pixel being `at` (h, w)."""
-    placed, (_, c, h, w) = Placed.of(shape, layout), shape
-    rows, columns = range(at[0], at[0] + window[0]), range(at[1], at[1] + window[1])
-    if not (rows and columns and rows[0] >= 0 <= columns[0] and rows[-1] < h and columns[-1] < w):
-        raise ValueError(f"a window of {window} at {at} is not inside an image of {h}×{w} pixels")
-    elements = (placed.element((0, ch, y, x)) for ch, y, x in product(range(c), rows, columns))
-    return {element * itemsize // LINE for element in elements}
+def _names(layout: Layout) -> list[str]:
+    """What the places of a layout count: `h`; of an axis in blocks, `c div 16` and `c mod 16`."""
+    blocks = [(axis, inside, layout.block(axis)) for axis, inside in layout.places]
+    return [
+        axis if block == 1 else f"{axis} {'mod' if inside else 'div'} {block}"
+        for axis, inside, block in blocks
+    ]
 
 
 def cache_lines(
-    shape: Sequence[int],
-    at: tuple[int, int],
-    window: tuple[int, int] = (3, 3),
-    layouts: Iterable[str] = ("nchw", "nhwc", "nchw16c"),
-    itemsize: int = 4,
+    read: Mapping[str, Collection[int]], count: int, needed: int, title: str
 ) -> Picture:
-    """An image's memory, a small square for each cache line; those that the window reads marked."""
-    needed = prod(window) * shape[1] * itemsize
-    total = -(-prod(shape) * itemsize // LINE)
-    found = {layout: lines_read(shape, layout, at, window, itemsize) for layout in layouts}
-    title = f"The cache lines that a {window[0]}×{window[1]} window reads"
-    summary = (
-        f"image {list(shape)}, all {shape[1]} channels at row {at[0]}, column {at[1]}: "
-        f"{needed:,} B; a square is a line of {LINE} B"
-    )
-    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
-    y, texts = 70.0, [f"{title}\n{summary}"]
-    for layout, lines in found.items():
+    """Memory as `count` small squares, one for each cache line; those that are read are marked.
+
+    read    name -> the lines that are read, by their numbers
+    needed  bytes of them that are needed
+    """
+    content, y, texts = [], 66.0, []
+    for name, lines in read.items():
         share = digits(100 * needed / (len(lines) * LINE))
-        words = f"{layout}: {len(lines)} of {total} lines, {share} % of their bytes are needed"
-        content += [label(MARGIN, y, words), *_line_squares(total, lines, y + 8)]
-        texts.append(f"  {words}")
-        y += 8 + -(-total // ACROSS) * SMALL + 26
-    across = max(min(total, ACROSS) * SMALL, len(summary) * 12 * 0.61, len(words) * 11 * MONO_WIDTH)
-    svg = drawing(title, summary, across + 2 * MARGIN, y - 10, content)
-    return framed(title, svg, "\n".join(texts))
-
-
-def _line_squares(total: int, touched: Collection[int], top: float) -> list[str]:
-    return [
-        tag(
-            "rect",
-            x=MARGIN + line % ACROSS * SMALL,
-            y=top + line // ACROSS * SMALL,
-            width=SMALL - 1,
-            height=SMALL - 1,
-            klass="cl-dot" if line in touched else "cl-region",
-        )
-        for line in range(total)
-    ]
+        texts.append(f"{name}: {len(lines)} of {count} lines, {share} % of their bytes are needed")
+        every = [("cl-dot" if k in lines else "cl-region", "") for k in range(count)]
+        rows = [every[k : k + ACROSS] for k in range(0, count, ACROSS)]
+        content += [label(MARGIN, y, texts[-1]), *squares(MARGIN, y + 8, SMALL, rows, gap=1)]
+        y += 8 + len(rows) * SMALL + 26
+    summary = f"{needed:,} B are needed; a square is a line of {LINE} B"
+    wide = max(min(count, ACROSS) * SMALL, *(len(words) * 11 * MONO_WIDTH for words in texts))
+    text = "\n  ".join([f"{title}: {summary}", *texts])
+    return sketch(title, summary, content, MARGIN + wide, y - 26, text)

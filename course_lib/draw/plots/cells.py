@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from course_lib.draw.base.picture import Picture, framed
-from course_lib.draw.base.svg import MONO_WIDTH, drawing, label, points, tag
+from course_lib.draw.base.picture import MARGIN, Picture, sketch
+from course_lib.draw.base.svg import MONO_WIDTH, label, tag
 
-FONT, LINE, PAD, GAP, MARGIN = 11.0, 15.0, 8.0, 10.0, 14.0
+FONT, LINE, PAD, GAP = 11.0, 15.0, 8.0, 10.0
 HEAD = 56.0  # title and summary
 
 
@@ -48,24 +48,21 @@ def cells(
     waiting = max((len(column) for column in north), default=0)
     left = MARGIN + max((len(text) for text in west), default=0) * FONT * MONO_WIDTH + 24
     top = HEAD + waiting * LINE + 20
-    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
+    content = []
     for j, column in enumerate(north):
         x = left + j * (width + GAP) + width / 2
         for above, text in enumerate(reversed(column)):
             content.append(label(x, top - 18 - above * LINE, text, "cl-mid cl-m"))
-        content.append(_arrow(x, top - 13, 0, 10))
+        content.append(label(x, top - 3, "↓", "cl-mid cl-m"))
     for i, row in enumerate(grid):
         y = top + i * (height + GAP)
         if i < len(west):
             content.append(label(left - 22, y + height / 2 + 4, west[i], "cl-e cl-m"))
-            content.append(_arrow(left - 15, y + height / 2, 11, 0))
+            content.append(label(left - 4, y + height / 2 + 4, "→", "cl-e cl-m"))
         for j, cell in enumerate(row):
             content += _cell(cell, left + j * (width + GAP), y, width, height)
-    across = left + len(grid[0]) * (width + GAP) + MARGIN
-    across = max(across, MARGIN + max(len(title) * 9.0, len(summary) * 7.0))
-    low = top + len(grid) * (height + GAP) + 4
-    svg = drawing(title, summary, across, low, content)
-    return framed(title, svg, _text(grid, title, summary, west, north))
+    right, low = left + len(grid[0]) * (width + GAP), top + len(grid) * (height + GAP) - GAP
+    return sketch(title, summary, content, right, low, _text(grid, title, summary, west, north))
 
 
 def _cell(cell: Cell, x: float, y: float, width: float, height: float) -> list[str]:
@@ -77,13 +74,6 @@ def _cell(cell: Cell, x: float, y: float, width: float, height: float) -> list[s
         for k, line in enumerate(cell.lines)
         if line
     ]
-
-
-def _arrow(x: float, y: float, dx: float, dy: float) -> str:
-    tip = (x + dx, y + dy)
-    wings = (-4, 3, -4, -3) if dx else (3, -4, -3, -4)
-    head = f"M{points(*tip)}l{points(*wings[:2])}M{points(*tip)}l{points(*wings[2:])}"
-    return tag("path", d=f"M{points(x, y)}L{points(*tip)}{head}", klass="cl-edge")
 
 
 def _text(

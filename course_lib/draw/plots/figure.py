@@ -88,12 +88,7 @@ class Plot(Picture):
     """A picture that is drawn from `figure` each time it is looked at; `axes` is its first one."""
 
     def __init__(self, title: str, summary: str, text: str, figure: Figure) -> None:
-        for name, value in {"title": title, "text": text, "summary": summary}.items():
-            object.__setattr__(self, name, value)
-        object.__setattr__(self, "figure", figure)
-
-    summary: str
-    figure: Figure
+        self.title, self.summary, self.text, self.figure = title, summary, text, figure
 
     @property
     def axes(self) -> Axes:

@@ -10,8 +10,8 @@ value marked. Next room: `draw/base/callout.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeGuard
 
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import escape, tag
@@ -82,55 +82,48 @@ def table(
 
 
 def bars(
-    rows: Sequence[tuple[str, float] | tuple[str, float, float]],
-    unit: str,
-    title: str,
-    ends: tuple[str, str] = ("before", "after"),
+    rows: Sequence[tuple[str, float] | tuple[str, float, float]], unit: str, title: str
 ) -> Plot:
     """A horizontal bar for each row: (name, value), or (name, before, after) in one unit."""
     values = [v for row in rows for v in row[1:]]
     if not values or min(values) < 0:
         raise ValueError(f"{title}: bars need values that are not negative, got {values}")
-    measured = any(isinstance(v, float) for v in values)
-    pairs = any(len(row) == 3 for row in rows)
-    if pairs and not all(len(row) == 3 for row in rows):
+    if len({len(row) for row in rows}) > 1:
         raise ValueError(f"{title}: give every row two values, or every row one")
-    longest = max(values) or 1
-    plain_rows, said = [], []
-    for name, *numbers in rows:
-        words = [digits(v, measured) for v in numbers] + ([_change(*numbers)] if pairs else [])
-        plain_rows.append([name, *words, "█" * round(20 * numbers[-1] / longest)])
-        said.append(words)
-    headers = [*(f"{end} ({unit})" for end in ends), "change"] if pairs else [unit]
+    pairs, most = len(rows[0]) == 3, max(values) or 1
+    exactly = any(isinstance(v, float) for v in values)
+    said = [[digits(v, exactly) for v in row[1:]] for row in rows]
+    changed = [[_change(*row[1:])] if pairs else [] for row in rows]
+    headers = [f"before ({unit})", f"after ({unit})", "change"] if pairs else [unit]
+    lines = [
+        [row[0], *words, *change, "█" * round(20 * row[-1] / most)]
+        for row, words, change in zip(rows, said, changed, strict=True)
+    ]
     numeric = [False, *[True] * len(headers), False]
-    text = _plain(plain_rows, ["", *headers, ""], title, numeric, set())
-    summary = f"outlined: {ends[0]}, filled: {ends[1]}" if pairs else ""
+    text = _plain(lines, ["", *headers, ""], title, numeric)
+    summary = "outlined: before, filled: after" if pairs else ""
     plot = chart(title, unit, "", summary, text, height=110 + len(rows) * (40 if pairs else 28))
+    if pairs:
+        said = [[w[0], f"{w[1]} ({c[0]})"] for w, c in zip(said, changed, strict=True)]
     with sheet():
-        _draw_bars(plot.axes, rows, said)
+        _draw_bars(plot.axes, [row[1:] for row in rows], said)
+        plot.axes.set(xlim=(0, 1.2 * most), ylim=(len(rows) - 0.4, -0.6))
+        plot.axes.set_yticks(range(len(rows)), [plain(row[0], 32) for row in rows])
+        plot.axes.tick_params(axis="y", labelcolor=COLOUR["text"])
+        plot.axes.grid(visible=False, axis="y")
     return plot
 
 
-def _draw_bars(
-    axes: Axes, rows: Sequence[tuple[str, float] | tuple[str, float, float]], said: list[list[str]]
-) -> None:
-    """From top to bottom, each value at the end of its bar."""
-    longest = max(v for row in rows for v in row[1:]) or 1
-    for k, (_, *numbers) in enumerate(rows):
-        pairs = len(numbers) == 2
-        thick = 0.36 if pairs else 0.62
-        for j, value in enumerate(numbers):
-            was = pairs and j == 0
-            y = k + (j - 0.5) * 0.4 * pairs
-            face, edge = ("none", COLOUR["line"]) if was else (COLOUR["focus"], COLOUR["focus"])
-            axes.barh(y, value, thick, facecolor=face, edgecolor=edge, linewidth=1.2)
-            end = said[k][j] + (f" ({said[k][2]})" if pairs and not was else "")
-            place = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-            axes.annotate(end, (value, y), fontsize=11, **place).set_in_layout(False)
-    axes.set(xlim=(0, 1.2 * longest), ylim=(len(rows) - 0.4, -0.6))
-    axes.set_yticks(range(len(rows)), [plain(row[0], 32) for row in rows])
-    axes.tick_params(axis="y", labelcolor=COLOUR["text"])
-    axes.grid(visible=False, axis="y")
+def _draw_bars(axes: Axes, values: Sequence[Sequence[float]], said: list[list[str]]) -> None:
+    """From top to bottom, each value at the end of its bar; the last of a row is filled."""
+    count = len(values[0])
+    for j in range(count):
+        filled = j == count - 1
+        at = [k + 0.4 * j - 0.2 * (count - 1) for k in range(len(values))]
+        edge = COLOUR["focus" if filled else "line"]
+        look = {"facecolor": edge if filled else "none", "edgecolor": edge, "linewidth": 1.2}
+        made = axes.barh(at, [row[j] for row in values], 0.36 if count > 1 else 0.62, **look)
+        axes.bar_label(made, [words[j] for words in said], padding=5, fontsize=11)
 
 
 def _change(before: float, after: float) -> str:
@@ -142,16 +135,14 @@ def _change(before: float, after: float) -> str:
     return f"{'+' if change > 0 else '−'}{digits(abs(change))} %"
 
 
-def _is_number(value: Cell) -> bool:
+def _is_number(value: Cell) -> TypeGuard[int | float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _words(value: Cell, exactly: bool) -> str:
     if value is None:
         return "–"
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return digits(value, exactly)
-    return str(value)
+    return digits(value, exactly) if _is_number(value) else str(value)
 
 
 def _winners(
@@ -174,7 +165,7 @@ def _plain(
     headers: Sequence[str],
     title: str,
     numeric: Sequence[bool],
-    winners: set[tuple[int, int]],
+    winners: Collection[tuple[int, int]] = (),
 ) -> str:
     cells = [list(headers)]
     for r, row in enumerate(rows):

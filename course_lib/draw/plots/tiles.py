@@ -11,15 +11,15 @@ B. The number in an element of C says how many of its k products have been added
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
-from course_lib.draw.base.picture import Picture, framed
+from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.base.style import HEAT_STEPS
-from course_lib.draw.base.svg import MONO_WIDTH, drawing, label, tag
+from course_lib.draw.base.svg import MONO_WIDTH, label, squares
 
-CELL, GAP, MARGIN, HEAD, NAME = 22.0, 26.0, 14.0, 68.0, 16.0
+CELL, GAP, HEAD, NAME = 22.0, 26.0, 68.0, 16.0
 MOST = 64  # steps that can be walked through
 Range = tuple[int, int]
 
@@ -66,42 +66,24 @@ def _step(
     title = f"i = {i[0]}, j = {j[0]}, k = {p[0]}"
     does = f"C[{rows}, {columns}] += A[{rows}, {inner}] @ B[{inner}, {columns}]"
     left, top = MARGIN + k * CELL + GAP, HEAD + NAME + k * CELL + GAP
-    content = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, does), label(MARGIN, 58, words)]
 
-    def inside(row: int, column: int, of: tuple[Range, Range]) -> bool:
-        return of[0][0] <= row < of[0][1] and of[1][0] <= column < of[1][1]
-
-    def operand(of: tuple[Range, Range]) -> Callable[[int, int], tuple[str, str]]:
-        return lambda row, column: ("cl-marked" if inside(row, column, of) else "cl-n", "")
-
-    def result(row: int, column: int) -> tuple[str, str]:
-        done = added[row][column]
+    def look(inside: bool, done: int = 0) -> tuple[str, object]:
         heat = f"cl-n cl-heat{done * (HEAT_STEPS - 1) // k}" if done else "cl-n"
-        return "cl-marked" if inside(row, column, (i, j)) else heat, str(done or "")
+        return "cl-marked" if inside else heat, done or ""
 
-    content += _matrix("A", MARGIN, top, m, k, operand((i, p)))
-    content += _matrix("B", left, HEAD + NAME, k, n, operand((p, j)))
-    content += _matrix("C: products added so far", left, top, m, n, result)
-    wide = MARGIN + max(len(does), len(words)) * 11 * MONO_WIDTH
-    size = max(left + n * CELL, wide) + MARGIN, top + m * CELL + MARGIN
-    description = f"{does}; {words}"
-    return framed(title, drawing(title, description, *size, content), f"{title}: {description}")
-
-
-def _matrix(
-    name: str,
-    x: float,
-    y: float,
-    rows: int,
-    columns: int,
-    look: Callable[[int, int], tuple[str, str]],
-) -> list[str]:
-    """A grid of squares under its name; `look` says the class and the words of each."""
-    content = [label(x, y - 5, f"{name}, {rows}×{columns}", "cl-s cl-m")]
-    for row, column in product(range(rows), range(columns)):
-        klass, words = look(row, column)
-        left, top = x + column * CELL, y + row * CELL
-        content.append(tag("rect", x=left, y=top, width=CELL, height=CELL, klass=klass))
-        if words:
-            content.append(label(left + CELL / 2, top + CELL / 2 + 3.5, words, "cl-s cl-mid"))
-    return content
+    a = [[look(row in range(*i) and x in range(*p)) for x in range(k)] for row in range(m)]
+    b = [[look(x in range(*p) and column in range(*j)) for column in range(n)] for x in range(k)]
+    c = [
+        [look(row in range(*i) and column in range(*j), done) for column, done in enumerate(line)]
+        for row, line in enumerate(added)
+    ]
+    content = [label(MARGIN, 58, words)]
+    for name, x, y, grid in (
+        (f"A, {m}×{k}", MARGIN, top, a),
+        (f"B, {k}×{n}", left, HEAD + NAME, b),
+        (f"C, {m}×{n}: products added so far", left, top, c),
+    ):
+        content += [label(x, y - 5, name, "cl-s cl-m"), *squares(x, y, CELL, grid)]
+    right = max(left + n * CELL, MARGIN + len(words) * 11 * MONO_WIDTH)
+    text = f"{title}: {does}; {words}"
+    return sketch(title, does, content, right, top + m * CELL, text)

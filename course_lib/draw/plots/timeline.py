@@ -272,7 +272,7 @@ def _finish(
     states, (width, height) = {s.state for s in spans} - {""}, size
     head = [label(MARGIN, 24, title, "cl-h"), label(MARGIN, 42, summary, "cl-c cl-m")]
     if states:
-        signs, more = legend_row(left, height, WIDTH, (), states)
+        signs, more = legend_row(left, height, WIDTH, states)
         content, height = [*content, *signs], height + more
     svg = drawing(title, summary, width, height, [*head, *content])
     return framed(title, svg, _text(title, summary, spans, time))

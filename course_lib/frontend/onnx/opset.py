@@ -3,8 +3,7 @@
     missing(nodes, 17)                  ->  ("NonMaxSuppression", "nms"), ...   nothing known
     definition(Softsign(%x), [x], 20)   ->  Abs, Add, Div                       simpler ops
 
-Opsets 13 and newer are translated; an op of an older model is accepted if it has not changed since.
-Next: `values.py`.
+The rules translate opset 13 and newer; `upgrade.py` brings older models there. Next: `values.py`.
 """
 
 from __future__ import annotations
@@ -16,12 +15,13 @@ import onnx
 from onnx import defs, helper
 
 from course_lib.frontend.onnx.rules import RULES
-from course_lib.frontend.onnx.table import type_code
+from course_lib.frontend.onnx.table import rule_name, type_code
 from course_lib.frontend.onnx.values import SymbolicShape
 from course_lib.ir.graph.node import Node
 
 OLDEST_OPSET = 13
 CONTROL = ("If", "Loop", "Scan")
+NCHWC = "com.microsoft.nchwc"  # onnxruntime's ops on blocks of channels
 
 
 def version(imports: Iterable[Any]) -> int:
@@ -33,13 +33,11 @@ def missing(nodes: Iterable[Any], opset: int) -> Iterable[tuple[str, str]]:
     """(op, node) for each node that neither a rule nor a definition covers."""
     for index, node in enumerate(nodes):
         where = node.name or f"{node.op_type}#{index}"
-        if node.domain not in ("", "ai.onnx"):
-            yield f"{node.domain}::{node.op_type}", where
-        elif node.op_type in RULES or node.op_type in CONTROL:
-            if _changed_since(node.op_type, opset):
-                yield f"{node.op_type} of opset {opset} (convert to {OLDEST_OPSET})", where
-        elif not _has_definition(node, opset):
-            yield node.op_type, where
+        name = rule_name(node.op_type, node.domain)
+        if node.domain == NCHWC:
+            yield f"{name} (saved for one processor: save it with ORT_ENABLE_EXTENDED)", where
+        elif name not in (*RULES, *CONTROL) and not _has_definition(name, node, opset):
+            yield name, where
         for attribute in node.attribute:
             if attribute.type == onnx.AttributeProto.GRAPH:
                 yield from missing(attribute.g.node, opset)
@@ -53,16 +51,8 @@ def schema(op_type: str, opset: int) -> Any:
         return None
 
 
-def _changed_since(op_type: str, opset: int) -> bool:
-    """Is this op's meaning in an old opset another than in the oldest that we know?"""
-    if opset >= OLDEST_OPSET:
-        return False
-    old, new = schema(op_type, opset), schema(op_type, OLDEST_OPSET)
-    return old is None or new is None or old.since_version != new.since_version
-
-
-def _has_definition(node: onnx.NodeProto, opset: int) -> bool:
-    found = schema(node.op_type, opset)
+def _has_definition(name: str, node: onnx.NodeProto, opset: int) -> bool:
+    found = schema(name, opset)
     if found is None or not (found.has_function or found.has_context_dependent_function):
         return False
     return not (found.has_function and list(missing(found.function_body.node, opset)))

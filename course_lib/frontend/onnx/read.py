@@ -7,7 +7,7 @@
 
 Each node is translated by one rule of `table.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
-become constants; shape arithmetic is computed on the way. Next: `opset.py`.
+become constants; shape arithmetic is computed on the way. Next: `upgrade.py`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from onnx import inliner
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
 from course_lib.frontend.onnx.opset import CONTROL, definition, missing, schema, version
 from course_lib.frontend.onnx.rules import RULES, control
-from course_lib.frontend.onnx.table import array, attributes, call, element_type
+from course_lib.frontend.onnx.table import array, attributes, call, element_type, rule_name
+from course_lib.frontend.onnx.upgrade import upgrade
 from course_lib.frontend.onnx.values import (
     Missing,
     NeedsConstant,
@@ -55,6 +56,7 @@ def from_onnx(
     """
     proto, name = load_proto(model)
     proto = inliner.inline_local_functions(proto) if proto.functions else proto
+    proto = upgrade(proto, name)
     opset = version(proto.opset_import)
     unknown = list(missing(proto.graph.node, opset))
     if unknown:
@@ -75,9 +77,13 @@ class _Importer:
             raise ValueError("sparse initializers are not supported")
         self.constants(proto)
         inputs: list[Node] = []
+        known = [info.name for info in inputs_of(proto)]
+        unknown = [name for name in freeze if name not in known]
+        if unknown:
+            raise ValueError(f"freeze: the model has no input {unknown[0]!r}; it has {known}")
         for index, info in enumerate(inputs_of(proto)):
             if info.name in freeze:
-                self.values[info.name] = const(np.asarray(freeze[info.name]), name=info.name)
+                self.values[info.name] = _frozen(info, np.asarray(freeze[info.name]))
             else:
                 type = _input_type(info, _example(examples, info.name, index))
                 inputs.append(inp(info.name, type))
@@ -110,15 +116,16 @@ class _Importer:
 
     def _translate(self, node: onnx.NodeProto, origin: tuple[str, ...]) -> Sequence[Value]:
         inputs = self._operands(node)
-        if node.op_type in CONTROL:
+        name = rule_name(node.op_type, node.domain)
+        if name in CONTROL:
             return control.translate(self, node, inputs, origin)
-        if node.op_type not in RULES:
+        if name not in RULES:
             return self._by_definition(node, inputs, origin)
         attrs = attributes(node)
         if is_shape_arithmetic(node.op_type, inputs):
             return [shape_arithmetic(node.op_type, inputs, attrs)]
         used = max((k + 1 for k, name in enumerate(node.output) if name), default=1)
-        result = call(RULES[node.op_type], inputs, attrs, opset=self.opset, outputs=used)
+        result = call(RULES[name], inputs, attrs, opset=self.opset, outputs=used)
         if isinstance(result, SymbolicShape):
             return [result]
         results = list(result) if isinstance(result, (list, tuple)) else [result]
@@ -133,7 +140,7 @@ class _Importer:
         again = [name for name in node.output if name and name in self.written]
         if again:
             raise ValueError(f"it defines {again[0]!r}, which a node before it defines, too")
-        known = schema(node.op_type, self.opset)
+        known = schema(rule_name(node.op_type, node.domain), self.opset)
         if known is not None and len(node.input) > known.max_input:
             given, most = len(node.input), known.max_input
             raise ValueError(f"it has {given} operands, at most {most} are allowed")
@@ -193,6 +200,14 @@ def _input_type(info: onnx.ValueInfoProto, example: Any) -> TensorType:
     if declared is not None and not _agree(given.shape, declared.shape):
         raise ValueError(f"input {info.name!r} must be {declared}, got {given}")
     return TensorType(element_type(info.type.tensor_type.elem_type), given.shape)
+
+
+def _frozen(info: onnx.ValueInfoProto, value: np.ndarray) -> Node:
+    """An input as a constant. ValueError if the value is not of its type."""
+    wanted = _input_type(info, value)
+    if wanted != type_of(value):
+        raise ValueError(f"freeze: input {info.name!r} must be {wanted}, got {type_of(value)}")
+    return const(value, name=info.name)
 
 
 def _output(info: onnx.ValueInfoProto, value: Value) -> Node:

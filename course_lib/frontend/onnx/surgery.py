@@ -40,8 +40,9 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
 
     A batch norm stays, and its Conv with it,
     - if somebody else reads c, or if c is an output of the graph;
+    - if one of the two has a `domain` that is not empty, as operators of others have;
     - if it is in training mode: attribute `training_mode` 1, or a second output with a name;
-    - if w, b or one of the four vectors is no constant. `constants_of(graph)` says what is one:
+    - if w, b or one of the four vectors is not a constant. `constants_of(graph)` finds them:
       an initializer that is not also an input of the graph (a caller may replace those), what a
       node Constant holds, and an Identity of either.
     A ConvTranspose keeps its batch norm, too: axis 0 of its weight is the *input* channel. Of two
@@ -49,7 +50,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
 
     The input model is not changed. Initializers that others read keep their values: the new weight
     and bias are new initializers, of the weight's element type, with names that nothing else has,
-    in the branches of an If neither.
+    not even in the branches of an If: `names_in(graph)` has all names in use.
     Initializers that nobody reads any more are removed. The inputs and outputs of the graph keep
     their names, and `onnx.checker.check_model` accepts the result. What stands in a graph inside
     a node (the branches of an If) stays as it is.
@@ -58,7 +59,7 @@ def fold_batch_norms(model: onnx.ModelProto) -> onnx.ModelProto:
     graph = model.graph
     constants, uses = constants_of(graph), count_uses(graph)
     writer = {name: node for node in graph.node for name in node.output}
-    taken = _names(graph)
+    taken = names_in(graph)
     for norm in [n for n in graph.node if n.op_type == "BatchNormalization"]:
         conv = writer.get(norm.input[0])
         if conv is None or not _foldable(norm, conv, constants, uses):
@@ -113,15 +114,16 @@ def fuse_relu(model: onnx.ModelProto) -> onnx.ModelProto:
         c = Conv(x, w, b)
         y = Relu(c)          ==>    y = FusedConv(x, w, b) {activation = "Relu"}
 
-    FusedConv is an operator of onnxruntime's own, in the domain "com.microsoft". It keeps the
-    Conv's operands and attributes, and gets one attribute more. If there is one in the result, the
-    model's `opset_import` names its domain, once, in version 1; if there is none, nothing changes.
+    FusedConv is one of onnxruntime's own operators, in the domain "com.microsoft". It keeps the
+    Conv's operands and attributes, and gets one more attribute. If the result has one, the model's
+    `opset_import` names its domain, once, in version 1; if it has none, nothing changes.
 
     A pair stays as it is
     - if anybody else reads c: another node, a graph inside a node, or the caller, because c is an
       output of the graph;
-    - if `element_types(model)` does not say that w is of 32-bit floats (`onnx.TensorProto.FLOAT`):
-      on a processor, onnxruntime has a FusedConv for no other type.
+    - if `element_types(model)` does not say that w holds 32-bit floats (`onnx.TensorProto.FLOAT`):
+      on a processor, onnxruntime has a FusedConv for no other type;
+    - if one of the two has a `domain` that is not empty, as operators of others have.
 
     The model that was given is not changed. The inputs and outputs of the graph keep their names.
     What stands in a graph inside a node (the branches of an If) stays as it is.
@@ -176,9 +178,10 @@ def constants_of(graph: onnx.GraphProto) -> dict[str, onnx.TensorProto]:
 
 
 def element_types(model: onnx.ModelProto) -> dict[str, int]:
-    """The element type of each value that has a declared one, as ONNX numbers them."""
+    """The element type of each value outside branches that has one declared, in ONNX's numbers."""
     graph = model.graph
-    types = {i.name: i.type.tensor_type.elem_type for i in (*graph.input, *graph.value_info)}
+    declared = (*graph.input, *graph.value_info, *graph.output)
+    types = {info.name: info.type.tensor_type.elem_type for info in declared}
     return types | {t.name: t.data_type for t in graph.initializer}
 
 
@@ -224,11 +227,12 @@ def _graphs_in(node: onnx.NodeProto) -> Iterable[onnx.GraphProto]:
         yield from found.graphs
 
 
-def _names(graph: onnx.GraphProto) -> set[str]:
+def names_in(graph: onnx.GraphProto) -> set[str]:
+    """The names of all values, declared or not, those in graphs inside nodes included."""
     values = {name for node in graph.node for name in (*node.input, *node.output)}
     for node in graph.node:
         for inner in _graphs_in(node):
-            values |= _names(inner)
+            values |= names_in(inner)
     declared = {i.name for i in (*graph.input, *graph.output, *graph.value_info)}
     return values | declared | {t.name for t in graph.initializer}
 

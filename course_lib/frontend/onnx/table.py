@@ -19,13 +19,22 @@ from onnx import TensorProto, helper, numpy_helper
 from course_lib.ir.types import DType, dtype
 
 RULES: dict[str, Callable[..., Any]] = {}
+MICROSOFT = "com.microsoft"  # the domain of onnxruntime's own ops
+ASTRAY = ("SimplifiedLayerNormalization",)  # of onnxruntime, yet it puts them into ONNX's domain
 
 
-def translates(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as the rule for these op types of ONNX's own domain."""
+def rule_name(op_type: str, domain: str = "") -> str:
+    """Relu, com.microsoft::FusedConv: how the table names an op."""
+    if op_type in ASTRAY:
+        domain = MICROSOFT
+    return op_type if domain in ("", "ai.onnx") else f"{domain}::{op_type}"
+
+
+def translates(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function as the rule for these op types, of ONNX's own domain or another."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
-        for name in names:
+        for name in (rule_name(n, domain) for n in names):
             assert name not in RULES, f"{name} has two rules"
             RULES[name] = function
         return function

@@ -54,7 +54,8 @@ class NeedsConstant(ValueError):
         named = ", ".join(repr(name) for name in inputs)
         super().__init__(
             f"{what} must be known at compile time, but depends on the input {named}; "
-            f"give its value: from_onnx(model, freeze={{{inputs[0]!r}: array}})"
+            f"give its value: from_onnx(model, freeze={{{inputs[0]!r}: array}}), or on the command "
+            f"line --freeze {inputs[0]}=FILE.npy"
         )
 
 

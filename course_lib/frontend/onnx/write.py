@@ -16,12 +16,10 @@ import onnx
 from onnx import helper
 
 from course_lib.frontend.onnx.opset import OLDEST_OPSET
-from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.write_rules import RULES
-from course_lib.frontend.onnx.writer import Writer
+from course_lib.frontend.onnx.writer import Writer, info
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
-from course_lib.ir.types import Sym, TensorType
 
 NEWEST_OPSET = onnx.defs.onnx_opset_version()
 
@@ -31,9 +29,9 @@ def to_onnx(graph: Graph, opset: int = 20) -> onnx.ModelProto:
     if not OLDEST_OPSET <= opset <= NEWEST_OPSET:
         raise ValueError(f"opset {opset} is not between {OLDEST_OPSET} and {NEWEST_OPSET}")
     writer = Writer(verify(graph), opset, RULES)
-    inputs = [_info(writer.names[n], n.type) for n in graph.inputs]
+    inputs = [info(writer.names[n], n.type) for n in graph.inputs]
     writer.body(graph)
-    outputs = [_info(writer.output(n), n.type) for n in graph.outputs]
+    outputs = [info(writer.output(n), n.type) for n in graph.outputs]
     proto = helper.make_graph(writer.nodes, graph.name, inputs, outputs, writer.initializers)
     opsets = [helper.make_opsetid("", opset)]
     model = helper.make_model(proto, opset_imports=opsets, producer_name="course_lib")
@@ -41,8 +39,3 @@ def to_onnx(graph: Graph, opset: int = 20) -> onnx.ModelProto:
     if model.ByteSize() < 2**31:  # the checker cannot take more in one piece
         onnx.checker.check_model(model, full_check=True)
     return model
-
-
-def _info(name: str, type: TensorType) -> onnx.ValueInfoProto:
-    shape = [str(d) if isinstance(d, Sym) else d for d in type.shape]
-    return helper.make_tensor_value_info(name, type_code(type.dtype), shape)

@@ -156,7 +156,7 @@ def _cumsum(w: Writer, node: Node, x: str) -> str:
 
 @exports("argsort")
 def _argsort(w: Writer, node: Node, x: str) -> str:
-    """TopK with all elements. (That equal ones keep their order holds in onnxruntime.)"""
+    """TopK. (That equal elements keep their order holds in onnxruntime.)"""
     axis = node.attrs["axis"]
     count = w.constant(np.array([node.type.dims[axis]], np.int64))
     return w.emit("TopK", x, count, count=2, at=1, axis=axis,
@@ -325,6 +325,28 @@ def _index(w: Writer, node: Node, name: str) -> str:
     return w.emit("Cast", name, to=onnx.TensorProto.INT64)
 
 
+@exports("grid_sample")
+def _grid_sample(w: Writer, node: Node, x: str, grid: str) -> str:
+    """Older opsets know images of two axes only, and other names of the modes for them."""
+    mode, flat = node.attrs["mode"], node.type.rank == 4
+    if w.opset < 16 or (w.opset < 20 and not flat):
+        raise ValueError(f"{node!r}: ONNX opset {w.opset} has no op for this")
+    if w.opset < 20:
+        mode = {"linear": "bilinear", "cubic": "bicubic"}.get(mode, mode)
+    return w.emit("GridSample", x, grid, mode=mode, padding_mode=node.attrs["padding"],
+                  align_corners=int(node.attrs["aligned"]))  # fmt: skip
+
+
 @exports("iota")
 def _iota(w: Writer, node: Node) -> str:
     return w.emit("Identity", w.constant(evaluate(node, [])))
+
+
+@exports("scan")
+def _scan(w: Writer, node: Node, initial: str, *operands: str) -> str:
+    """A Scan gives its last state first; of each step's state it collects a copy."""
+    body, count, back = node.attrs["body"], node.attrs["sequences"], int(node.attrs["reverse"])
+    outside = dict(zip(body.inputs[1 + count :], operands[count:], strict=True))
+    return w.emit("Scan", initial, *operands[:count], count=2, at=1, num_scan_inputs=count,
+                  body=w.subgraph(body, outside, copies=2), scan_input_directions=[back] * count,
+                  scan_output_directions=[back])  # fmt: skip

@@ -16,10 +16,19 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from course_lib.frontend.onnx.table import type_code
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
+from course_lib.ir.types import Sym, TensorType
+
+
+def info(name: str, type: TensorType) -> onnx.ValueInfoProto:
+    """How ONNX declares a value."""
+    shape = [str(d) if isinstance(d, Sym) else d for d in type.shape]
+    return helper.make_tensor_value_info(name, type_code(type.dtype), shape)
+
 
 # (writer, node, names of its operands) -> name of the result, or None: write its definition instead
 Rule = Callable[..., str | None]
@@ -80,6 +89,22 @@ class Writer:
         result = self.names[inner.outputs[0]]
         self.names, self.origin = outer, origin
         return result
+
+    def subgraph(self, graph: Graph, outside: Mapping[Node, str], copies: int) -> onnx.GraphProto:
+        """A graph inside a node, which gives each of its results `copies` times.
+
+        outside   those of its inputs that it reads from around the node, with their names there
+        """
+        names, nodes, origin = self.names, self.nodes, self.origin
+        self.names = {n: outside.get(n) or self.fresh(n.name or "x") for n in graph.inputs}
+        self.nodes = []
+        inputs = [info(self.names[n], n.type) for n in graph.inputs if n not in outside]
+        self.body(graph, origin)
+        results = [o for o in graph.outputs for _ in range(copies)]
+        outputs = [info(self.emit("Identity", self.names[o]), o.type) for o in results]
+        made = helper.make_graph(self.nodes, graph.name, inputs, outputs)
+        self.names, self.nodes, self.origin = names, nodes, origin
+        return made
 
     def emit(self, op_type: str, *inputs: str, into: str = "", count: int = 1, at: int = 0,
              **attrs: Any) -> str:  # fmt: skip

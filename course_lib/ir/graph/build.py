@@ -9,7 +9,8 @@
       return %2
     }
 
-Python numbers become constants of the other operand's element type. Next room: `verify.py`.
+Python numbers become constants of the other operand's element type. Next room:
+`recurrence.py`.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ class Graph:
         return result
 
     def rebuild(self, fn: Callable[[Node, tuple[Node, ...]], Node | None]) -> Graph:
-        """A new graph from `fn(node, new_inputs)`, called for each node in order.
+        """A new graph from `fn(node, new_inputs)`, called for each node but the inputs, in order.
 
         `fn` returns the node that takes this node's place (it may already be in the new graph, or
         be a tree of new nodes), or None to keep the node with its new inputs. Dead nodes stay: this

@@ -61,7 +61,7 @@ def misplaced(nodes: Sequence[Node]) -> int | None:
     only if they are the same object: two nodes that compute the same are two values. Names do not
     count: they may be empty, and two nodes may share one.
 
-    One walk is enough. Whoever compares all pairs compares 50 million for 10,000 nodes.
+    One walk is enough. Comparing all pairs would mean 50 million comparisons for 10,000 nodes.
 
     >>> from course_lib.ir.graph.build import relu
     >>> from course_lib.ir.graph.node import inp

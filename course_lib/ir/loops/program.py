@@ -65,6 +65,11 @@ class Program:
         """The values that need memory of the compiler's: written by a step, not a view."""
         return tuple(step.writes for step in self.steps if step.writes not in self.views)
 
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """All values that own bytes: inputs, constants, and what steps write."""
+        return (*self.inputs, *self.constants, *self.buffers)
+
     def __repr__(self) -> str:
         return print_program(self)
 

@@ -33,9 +33,9 @@ def loops(body: tuple[Stmt, ...]) -> list[Loop]:
     return [s for s in statements(body) if isinstance(s, Loop)]
 
 
-def accumulators(kernel: Kernel) -> set[str]:
+def accumulators(body: tuple[Stmt, ...]) -> set[str]:
     """The buffers that a reduction combines its values in."""
-    return {s.buffer for s in statements(kernel.body) if isinstance(s, Accumulate)}
+    return {s.buffer for s in statements(body) if isinstance(s, Accumulate)}
 
 
 def rewrite(body: tuple[Stmt, ...], fn: Callable[[Stmt], tuple[Stmt, ...]]) -> tuple[Stmt, ...]:
@@ -111,9 +111,13 @@ def names_of(kernel: Kernel) -> list[str]:
 
 
 def fresh_name(name: str, taken: Collection[str]) -> str:
-    """The name, or the first of name_2, name_3, ... that is not taken."""
+    """The name, or the first of name_2, name_3, ... that is not taken.
+
+    Nor are those names that `split` would give to parts of it: n is not free while there is an no.
+    """
     numbered = (f"{original(name)}_{k}" for k in count(2))
-    return next(n for n in chain([name], numbered) if n not in taken)
+    free = (n for n in chain([name], numbered) if not any(n + p in taken for p in ("", *"oit")))
+    return next(free)
 
 
 def original(name: str) -> str:
@@ -121,13 +125,14 @@ def original(name: str) -> str:
     return re.sub(r"_\d+$", "", name)
 
 
-def named_apart(kernel: Kernel) -> Kernel:
+def named_apart(kernel: Kernel, others: Collection[str] = ()) -> Kernel:
     """The same kernel, with every name given once: the second loop over i is called i_2.
 
-    A primitive that copies statements ends with this, so that a loop is found by its name.
+    A primitive that copies statements ends with this, so that a loop is found by its name. No local
+    or loop has one of the names in `others` afterwards.
     """
-    taken = set(names_of(kernel))
-    seen = {b.name for b in kernel.params}
+    taken = {*names_of(kernel), *others}
+    seen = {*(b.name for b in kernel.params), *others}
 
     def fresh(name: str) -> str:
         new = fresh_name(name, taken) if name in seen else name
@@ -143,7 +148,8 @@ def named_apart(kernel: Kernel) -> Kernel:
                 case Local(Buffer(name, type)):
                     new = fresh(name)
                     stmt = Local(Buffer(new, type))
-                    body = renamed(body, {name: new}) if new != name else body
+                    end = next((k for k, s in enumerate(body) if _gives(s, name)), len(body))
+                    body = (*renamed(body[:end], {name: new}), *body[end:])
                 case Loop(var):
                     new = fresh(var)
                     inner = stmt.body if new == var else substitute(stmt.body, {var: V(new)})
@@ -152,6 +158,11 @@ def named_apart(kernel: Kernel) -> Kernel:
         return tuple(done)
 
     return replace(kernel, body=block(kernel.body))
+
+
+def _gives(stmt: Stmt, name: str) -> bool:
+    """Is this another local of that name? What follows means the new one."""
+    return isinstance(stmt, Local) and stmt.buffer.name == name
 
 
 class Access(NamedTuple):

@@ -5,7 +5,7 @@
 They stay whole while that helps (a pass can recognise a batch norm, a reader a softmax), then
 `passes/prepare/decompose.py` replaces each by its definition. Their numpy meaning *is* the
 definition, run by the interpreter, so that the two cannot drift apart. Next room:
-`ir/graph/build.py`.
+`conv_transpose.py`.
 """
 
 from __future__ import annotations
@@ -230,49 +230,6 @@ def avg_pool(x: Node, *, kernel: tuple[int, ...], count_include_pad: bool, **whe
     inside = window.view(np.ones(image.dims, image.dtype.numpy), 0)
     counts = inside.sum(axis=tuple(range(-len(kernel), 0)))
     return total / const(counts.astype(image.dtype.numpy))
-
-
-@composite(
-    **WINDOW_ATTRS, groups=Attr("int", 1, least=1), output_padding=Attr("ints", None, least=0)
-)
-def conv_transpose(x: Node, w: Node, *, groups: int, output_padding, **where: Any) -> Node:
-    """the transpose of conv: w is [ic, oc/groups, ...]"""
-    # Spread the input out by the stride, then convolve with the weights turned around.
-    window = Window.of(w.type.dims[2:], where, "conv_transpose")
-    spread = _spread(x, window, tuple(output_padding or [0] * len(window.kernel)))
-    turned = _turned(w, groups)
-    return apply("conv", spread, turned, dilations=window.dilations, groups=groups)
-
-
-def _spread(x: Node, window: Window, extra: tuple[int, ...]) -> Node:
-    """`stride - 1` zeros between neighbours, and a border in which the window just fits."""
-    reach = [d * (k - 1) for d, k in zip(window.dilations, window.kernel, strict=True)]
-    low = [r - p for r, p in zip(reach, window.low, strict=True)]
-    high = [r - p + e for r, p, e in zip(reach, window.high, extra, strict=True)]
-    spread = apply("pad", x, low=(0, 0, *(max(p, 0) for p in low)),
-                   high=(0, 0, *(max(p, 0) for p in high)),
-                   interior=(0, 0, *(s - 1 for s in window.strides)))  # fmt: skip
-    if min((*low, *high), default=0) >= 0:
-        return spread
-    starts = (0, 0, *(max(-p, 0) for p in low))
-    cut = (0, 0, *(max(-p, 0) for p in high))
-    stops = tuple(n - c for n, c in zip(spread.type.dims, cut, strict=True))
-    return apply("slice", spread, starts=starts, stops=stops)
-
-
-def _turned(w: Node, groups: int) -> Node:
-    """[ic, oc/groups, *k] as [oc, ic/groups, *k], the kernel reversed."""
-    ic, per_group, *kernel = w.type.dims
-    grouped = b.reshape(w, (groups, ic // groups, per_group, *kernel))
-    swapped = b.transpose(grouped, (0, 2, 1, *range(3, 3 + len(kernel))))
-    weights = b.reshape(swapped, (groups * per_group, ic // groups, *kernel))
-    return apply(
-        "slice",
-        weights,
-        starts=(0, 0, *(k - 1 for k in kernel)),
-        stops=(*weights.type.dims[:2], *[-1] * len(kernel)),
-        steps=(1, 1, *[-1] * len(kernel)),
-    )
 
 
 # ── position of an extreme ──

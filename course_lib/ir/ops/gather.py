@@ -4,7 +4,7 @@
     ==>  out[i0, i1] = x[i[i0], i1]
 
 The loop form reads an element at an index that another load gives. A negative index counts from the
-end; one that is outside the axis is an error at every level. Next room: `indexing.py`.
+end; one that is outside the axis is an error at every level. Next room: `scatter.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from course_lib.ir.registry import Op, no_flops, normal_axis, register
 from course_lib.ir.types import Sym, TensorType, i64, product
 
 
-def _wrapped(index, size: int):
+def wrapped(index, size: int):
     """A negative index counts from the end (an expression)."""
     index = cast(index, i64)
     from_end = call("add", index, literal(size, i64))
@@ -37,14 +37,29 @@ def counted(indices: np.ndarray, size: int) -> np.ndarray:
     return np.where(indices < 0, indices + size, indices)
 
 
-def _check_indices(t: TensorType, what: str) -> None:
+def check_indices(t: TensorType, what: str) -> None:
     if t.dtype.kind not in ("int", "uint"):
         raise ValueError(f"{what}: indices must be integers, got {t}")
 
 
+def check_reach(x: TensorType, indices: TensorType, axis: int, what: str) -> None:
+    """Indices along an axis of x, one for each element of their own shape: do the others fit?"""
+    if x.rank != indices.rank:
+        raise ValueError(f"{what}: {x} and {indices} must have the same rank")
+    for a, (have, asked) in enumerate(zip(x.shape, indices.shape, strict=True)):
+        if a == axis:
+            outside = have == 0 and asked != 0
+        elif isinstance(have, Sym) or isinstance(asked, Sym):
+            outside = have != asked
+        else:
+            outside = asked > have
+        if outside:
+            raise ValueError(f"{what}: {indices} reaches beyond {x} along axis {a}")
+
+
 def _gather_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, indices = types
-    _check_indices(indices, "gather")
+    check_indices(indices, "gather")
     axis = normal_axis(attrs["axis"], x.rank, "gather")
     if x.shape[axis] == 0 and product(indices.shape) != 0:
         raise ValueError(f"gather: axis {axis} of {x} holds nothing to pick")
@@ -58,7 +73,7 @@ def _gather_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> l
     before, where, after = at[:axis], at[axis : axis + indices.rank], at[axis + indices.rank :]
 
     def body(load):
-        return load(0, *before, _wrapped(load(1, *where), x.dims[axis]), *after)
+        return load(0, *before, wrapped(load(1, *where), x.dims[axis]), *after)
 
     return [LoopForm(domain, at, body)]
 
@@ -82,19 +97,9 @@ register(
 
 def _gather_elements_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, indices = types
-    _check_indices(indices, "gather_elements")
+    check_indices(indices, "gather_elements")
     axis = normal_axis(attrs["axis"], x.rank, "gather_elements")
-    if x.rank != indices.rank:
-        raise ValueError(f"gather_elements: {x} and {indices} must have the same rank")
-    for a, (have, asked) in enumerate(zip(x.shape, indices.shape, strict=True)):
-        if a == axis:
-            outside = have == 0 and asked != 0
-        elif isinstance(have, Sym) or isinstance(asked, Sym):
-            outside = have != asked
-        else:
-            outside = asked > have
-        if outside:
-            raise ValueError(f"gather_elements: {indices} reaches beyond {x} along axis {a}")
+    check_reach(x, indices, axis, "gather_elements")
     return x.with_shape(indices.shape)
 
 
@@ -111,7 +116,7 @@ def _gather_elements_loops(out, ins: Sequence[TensorType], attrs: Attrs) -> list
     domain, at = point(out)
 
     def body(load):
-        picked = _wrapped(load(1, *at), x.dims[axis])
+        picked = wrapped(load(1, *at), x.dims[axis])
         return load(0, *(picked if a == axis else i for a, i in enumerate(at)))
 
     return [LoopForm(domain, at, body)]

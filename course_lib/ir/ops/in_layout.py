@@ -10,7 +10,7 @@ is, by definition, the convolution in the plain layouts with relayouts around it
     %5 = relayout(%4) {src = "nchw", dst = "nhwc"} : f32[1,56,56,64]
 
 Only its loops are its own: they run over the images as they lie, and nothing is moved. `layouts`
-are those of the operands, then that of the result. Next room: `movement.py`.
+are those of the operands, then that of the result. Next room: `winograd.py`.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.attributes import Attr, Attrs
-from course_lib.ir.expr import Affine, Iter, LoopForm, call, literal
+from course_lib.ir.expr import Affine, LoopForm
 from course_lib.ir.registry import Op, normal_axes, normal_axis, register
 from course_lib.ir.scalar import accumulator, identity
 from course_lib.ir.types import DType, TensorType
@@ -91,19 +91,21 @@ def _cumsum(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
 
 
 def _cumsum_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
-    """Each result sums a masked row: quadratic in the axis, but parallel and free of order."""
+    """A sum that goes along the axis and leaves what it is by then at each place."""
     axis = normal_axis(attrs["axis"], out.rank, "cumsum")
-    at = tuple(Affine.var(f"i{a}") for a in range(out.rank))
-    read = tuple(Affine.var("r") if a == axis else v for a, v in enumerate(at))
-    first, last = (at[axis], Affine.var("r")) if attrs["reverse"] else (Affine.var("r"), at[axis])
-    test = "lt" if attrs["exclusive"] else "le"
-
-    def body(load):
-        counts = call(test, Iter(first), Iter(last))
-        return call("select", counts, load(0, *read), literal(0, out.dtype))
-
-    domain = tuple((f"i{a}", n) for a, n in enumerate(out.dims))
-    return [LoopForm(domain, at, body, (("r", out.dims[axis]),), "add")]
+    r = Affine.var("r")
+    step = r * -1 + (out.dims[axis] - 1) if attrs["reverse"] else r
+    at = tuple(step if a == axis else Affine.var(f"i{a}") for a in range(out.rank))
+    return [
+        LoopForm(
+            domain=tuple((f"i{a}", n) for a, n in enumerate(out.dims) if a != axis),
+            write=at,
+            body=lambda load: load(0, *at),
+            reduce=(("r", out.dims[axis]),),
+            combine="add",
+            running="before" if attrs["exclusive"] else "after",
+        )
+    ]
 
 
 register(

@@ -4,7 +4,7 @@
 %i = iota() {shape = [4], axis = 0, dtype = "i64"} : i64[4]      // 0 1 2 3
 %y = fused(%x) {kind = "elementwise", body = graph @relu_add(...) {...}} : f32[4]
 
-Next room: `composite.py`.
+Next room: `scan.py`.
 """
 
 from __future__ import annotations

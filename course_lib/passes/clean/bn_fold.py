@@ -3,10 +3,11 @@
     %0 = conv(%x, %w) : f32[1,64,56,56]                       %0 = conv(%x, %w2) : f32[1,64,56,56]
     %1 = batch_norm(%0, %scale, %shift, %mean, %var) : ...    %1 = add(%0, %bias) : f32[1,64,56,56]
 
-A trained batch norm multiplies each channel by one number and adds another; so does a convolution
-with scaled weights. Not bit-exact: the products are rounded before the sum instead of after it. On
-ResNet-18 and MobileNetV2 the outputs differ by less than 1e-6 of the largest one. Source: Jacob et
-al. 2018, section 3.2. Next room: `passes/prepare/decompose.py`.
+In inference, a batch norm multiplies each channel by one number and adds another; scaled weights
+and a bias do the same. Not bit-exact: the product with the factor is rounded once in each weight,
+before the sum, instead of once in each result. On ResNet-18 and MobileNetV2 the outputs differ by
+less than 1e-6 of the largest one. Source: Jacob et al. 2018, section 3.2. Next room:
+`passes/prepare/decompose.py`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
 
 
-@exercise("passes.bn_fold", unit=3, points=3, baseline=keep)
+@exercise("passes.bn_fold", unit=3, points=3, baseline=keep, further=True)
 def bn_fold(graph: Graph) -> Graph:
     """Fold each batch norm into the convolution before it.
 
@@ -33,7 +34,7 @@ def bn_fold(graph: Graph) -> Graph:
 
     Between the two there may be the convolution's own bias, `add(conv(x, w), b)` in either order,
     where b is a constant with one number for each channel (or one for all); without it b is 0.
-    `convolution_before(norm)` finds the convolution, and says None if there is none, or if the
+    `convolution_before(norm)` finds the convolution, and returns None if there is none, or if the
     weights or one of its four vectors are not constants.
 
     A batch norm stays as it is if the convolution, or the add, has another user or is an output. Of

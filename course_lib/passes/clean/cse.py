@@ -26,16 +26,18 @@ from course_lib.passes.infra.match import COMMUTATIVE
 def cse(graph: Graph) -> Graph:
     """Merge nodes that compute the same value: of several equal ones, the first is kept as it is.
 
-    Two nodes are equal if they have the same op, equal operands (after merging), equal attributes
-    and the same type. So two equal chains merge all along, in one walk from the inputs.
+    Two nodes are equal if they have the same op, equal operands (after merging) and equal
+    attributes; their types are then the same, too. So two equal chains merge from end to end, in
+    one walk from the inputs.
 
-    - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div`, `matmul` are
-      not commutative; `max` and `min` are not in the set: max(0.0, -0.0) may be either zero.
+    - The operands of an op in `COMMUTATIVE` may stand in either order. `sub`, `div` and `matmul`
+      are not commutative; `max` and `min` are not in the set, because max(0.0, -0.0) may be either
+      zero.
     - Constants are equal if they have the same element type, shape and *bytes*. (So -0.0 is not
       0.0, and NaN is NaN.)
     - Attributes count: softmax along axis 0 is not softmax along axis 1. Names and origins do not.
     - Inputs are never merged with each other. Outputs may be: both then return the same node.
-    - The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise.
+    - Nodes that were merged away are not in the result; other dead nodes of `graph` stay.
 
     Near-linear time: do not compare all pairs.
 
@@ -68,7 +70,7 @@ def cse(graph: Graph) -> Graph:
         if node.op in COMMUTATIVE:
             operands.sort()
         attrs = tuple((name, exactly(value)) for name, value in node.attrs.items())
-        kept = first.setdefault((node.op, tuple(operands), attrs, node.type), made)
+        kept = first.setdefault((node.op, tuple(operands), attrs), made)
         number.setdefault(kept, len(number))
         return kept
 

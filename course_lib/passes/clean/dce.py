@@ -25,11 +25,11 @@ def dce(graph: Graph) -> Graph:
     """Remove every node that no output depends on.
 
     A node is live if it is an output, or if a live node reads it. The result holds the live nodes
-    of `graph` and all of its inputs, and nothing else, as the same objects. Their order may be any
-    in which they can be computed; the simplest is the old one.
+    of `graph` and all of its inputs, and nothing else, as the same objects. Any order in which they
+    can be computed will do; the simplest is the old one.
 
     - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
-    - Having a user is not enough: in a chain of dead nodes each one but the last has a user.
+    - Having a user is not enough: in a chain of dead nodes, every one but the last has a user.
     - Constants are nodes like any other: a dead constant goes.
     - No op of this IR has side effects. In a language with stores, prints or random numbers those
       would be live from the start, like outputs.

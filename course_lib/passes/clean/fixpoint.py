@@ -27,12 +27,13 @@ def once(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
 def fixpoint(graph: Graph, passes: Sequence[Pass], limit: int = 20) -> Graph:
     """Run `passes` in order, again and again, until a round changes nothing.
 
-    A round is all the passes, in order, each one verified by `run_passes`. Whether it changed
-    anything, `same_program(before, after)` knows: passes may build every node anew, so that `is`
-    and == on nodes say nothing, and the number of nodes may be the same for different programs.
+    A round runs all the passes, in order, and `run_passes` verifies each of them.
+    `same_program(before, after)` tells whether the round changed anything. Passes may build every
+    node anew, so `is` and == on nodes say nothing, and different programs may have the same number
+    of nodes.
 
-    Passes that undo each other's work never come to rest. After `limit` rounds that all changed
-    something, raise ValueError; no pass runs more often than that.
+    Passes that undo in each round what they did in the one before never come to rest. After `limit`
+    rounds that all changed something, raise ValueError; no pass runs in more rounds than that.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce
@@ -59,7 +60,10 @@ def same_program(a: Graph, b: Graph) -> bool:
 
 
 def _attrs(node: Node) -> list[object]:
-    return [(name, exactly(value)) for name, value in node.attrs.items()]
+    return [
+        (name, _numbered(value) if isinstance(value, Graph) else exactly(value))
+        for name, value in node.attrs.items()
+    ]
 
 
 def _numbered(graph: Graph) -> list[object]:

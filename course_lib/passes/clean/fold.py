@@ -27,17 +27,16 @@ def fold(graph: Graph) -> Graph:
 
     The value is the interpreter's: `evaluate(node, operand values)`. Folding cascades: a node whose
     operands were just folded is folded too, in the same walk. An op without operands, such as a
-    small `iota`, has only constant operands: it is folded. The new constant keeps the node's name,
-    and the origins of the node and of its operands. Operands that nobody needs any more are left
-    for `dce`.
+    small `iota`, is folded too. The new constant keeps the node's name, and the origins of the node
+    and of its operands. Operands that nobody needs any more are left for `dce`.
 
     A node stays as it is
     - if its result is big: more than `SMALL` bytes and more bytes than its operands have together.
       An operand that is read twice counts once.
-    - if computing it raises: element 7 of an i32[2] has no value. But folding neither reports
-      the error nor hides it.
-    - if its size is not known yet (a symbolic shape), or if it is an input or a constant already.
-      `node.type.is_static` is false for such a shape, and `node.type.nbytes` raises.
+    - if computing it raises an error, as for element 7 of an i32[2]. Folding neither reports the
+      error nor hides it.
+    - if it is an input or a constant already, or if its size is not known yet. For such a symbolic
+      shape, `node.type.is_static` is false, and `node.type.nbytes` raises.
 
     >>> from course_lib.ir.graph.graph import print_graph
     >>> from course_lib.ir.graph.parse import parse_graph

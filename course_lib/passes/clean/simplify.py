@@ -22,7 +22,7 @@ from course_lib.passes.infra.rule import rule
 
 
 def whole(x: Node, *others: Node) -> bool:
-    """A guard: integers have no -0.0, no infinity, no NaN and no rounding."""
+    """A guard: integers have no -0.0, no infinity and no NaN, and only division rounds."""
     return not x.type.dtype.is_float
 
 
@@ -42,14 +42,14 @@ def simplify(graph: Graph) -> Graph:
                                                  select(false, x, y) -> y
 
     Exact means: the same bits for every input (a NaN stays a NaN). Some lines are exact for every
-    type that has the op, some for integers alone (`guard=whole`), and some for none; floats and
-    integers may need different answers to one line. Further exact rules are not wrong.
+    type that has the op, some for integers alone (`guard=whole`), and some for none; the answer for
+    one line may differ between floats and integers. You may add further exact rules.
 
     Products and sums match in either order, and every number also matches a constant tensor filled
     with it; but x * 1 is not simplified where the constant stretches x to a larger shape.
     `MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast, ready to
-    use. `rule` matches with `match`: until that has an answer, only patterns of one op apply, with
-    the operands in the order in which they are written.
+    use. `rule` uses `match`: until you have answered that exercise, only patterns of one op apply,
+    with the operands in the order in which they are written.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce
@@ -126,12 +126,18 @@ def two_in_a_row(node: Node) -> Node | None:
 
 
 def cast_of_cast(node: Node) -> Node | None:
-    """cast(cast(x)) is one cast if the type between them holds every number of x's type."""
+    """cast(cast(x)) is one cast if the type between them holds every number of x's type.
+
+    Of what the last type does not hold, a float becomes the nearest that it does hold, and an
+    integer wraps: from integer to float to integer, that type must hold every number of x's, too.
+    """
     inner = node.inputs[0] if node.inputs else node
     if node.op != "cast" or inner.op != "cast":
         return None
     source = inner.inputs[0]
-    if not lossless(source.type.dtype, inner.type.dtype):
+    old, between, new = (n.type.dtype for n in (source, inner, node))
+    saturates = between.is_float and not (old.is_float or new.is_float or new.kind == "bool")
+    if not lossless(old, between) or (saturates and not lossless(old, new)):
         return None
     return apply("cast", source, dtype=node.attrs["dtype"], origin=origins(node, inner))
 

@@ -38,19 +38,20 @@ def strength(graph: Graph) -> Graph:
     `rewrite` tries the rules in their order, and the first that applies wins.
 
     - x / 10.0 stays: 1/10 is not a float, and x * 0.1 differs from x / 10.0 in the last bit for
-      one x in five. 1/c is exact for powers of two alone (unless it overflows, or is so
-      small that it is subnormal).
+      one x in five. 1/c is exact for powers of two alone, unless it overflows. Where it is
+      subnormal, the division stays, too: some processors read subnormal numbers as 0.0.
     - x ** 0.5 stays for an unknown x: (-inf) ** 0.5 is inf, sqrt(-inf) is NaN. And -0.0 counts as
       negative: (-0.0) ** 0.5 is 0.0, sqrt(-0.0) is -0.0.
     - An integer division stays, even by 2: a shift rounds down, and division rounds towards
-      zero, so they disagree on -1. `mod` has the sign of c, so it is a mask; `fmod` is not.
+      zero, so they disagree on -1 (and for unsigned numbers, there is no shift in our IR).
+      `mod` has the sign of c, so it is a mask; `fmod` is not.
     - x * 2 stays: x + x is exact too, but an addition is no cheaper than a multiplication.
 
     Apart from powers, every result is the same bit for bit. Powers differ in the last bits: `pow`
     is a library function that may be off by a whole unit in the last place (numpy's is, where it
     uses AVX-512), while x * x, `sqrt` and `reciprocal` are rounded once and off by half a unit at
-    most. `rsqrt` is rounded twice and can be off by one and a half: the one line that may cost
-    accuracy.
+    most. `rsqrt` is rounded twice and can be off by one and a half; it is the one line that may
+    cost accuracy.
 
     >>> from course_lib.ir.graph.build import trace
     >>> from course_lib.passes.clean.dce import dce
@@ -85,7 +86,7 @@ def strength(graph: Graph) -> Graph:
 
 
 def powers_of_two(x: Node, c: Node) -> bool:
-    """Is `c` a float constant whose elements all have an exact reciprocal?"""
+    """Is `c` a float constant of powers of two whose reciprocals are finite and not subnormal?"""
     if c.op != "constant" or not c.type.dtype.is_float:
         return False
     with np.errstate(all="ignore"):

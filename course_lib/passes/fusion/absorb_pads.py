@@ -4,7 +4,7 @@
     %1 = pad(%0) {low = ..., high = ...}     ==>
 
 The copy disappears; what is left of the pad is filling the border. Next room:
-`passes/infra/manager.py`.
+`passes/infra/bodies.py`.
 """
 
 from __future__ import annotations

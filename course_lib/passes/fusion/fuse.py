@@ -29,14 +29,14 @@ def fuse(graph: Graph) -> Graph:
 
     A node joins the group of its users if
     - it has users, *all* of them are in the same group, and it is not an output of the graph:
-      otherwise somebody outside needs its value, and a kernel of ours writes only one;
-    - one kernel can hold the group with it: `groups.fits(node, group)`, with the group's users first;
+      if somebody outside needs its value, it cannot, for our kernels write only one value each;
+    - one kernel can hold the group with it: `fits(node, group)`, with the group's users first;
     - it pays for each of its users: `heuristic.should_fuse(node, user)`.
-    Otherwise it begins a group of its own. `groups.as_kernels` writes the groups down.
+    Otherwise it begins a group of its own. `as_kernels` writes the groups down.
 
     "Its only user" would be stricter than "all of its users": in x * sigmoid(x), both users of x
-    are in one group. The result is the same bit for bit, as far as the target computes each op
-    alike.
+    are in one group. The result is the same bit for bit, provided that the target computes each op
+    in the same way.
 
     >>> from course_lib.ir.graph.build import relu, sigmoid, trace
     >>> def swish(x, w):

@@ -183,7 +183,10 @@ def check_group(
             raise ValueError(f"{member!r} is inside the kernel of {last!r}, but it is an output")
     if len(group) > 1 and kind_of(group[::-1]) is None:
         ops = ", ".join(node.op for node in group)
-        raise ValueError(f"no kernel can hold these together: {ops} (up to {last!r})")
+        raise ValueError(
+            f"no kernel can hold these together: {ops} (up to {last!r}); if `fits` said yes, was "
+            "its group not users first?"
+        )
 
 
 def _moved(node: Node, new: Mapping[Node, Node]) -> Node:

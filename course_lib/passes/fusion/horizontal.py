@@ -8,10 +8,10 @@ The operand is read once instead of three times, and one large product fills the
 three small ones. `fuse`, vertical fusion, lets the slices disappear again.
 
 Legal, because the weights are constants, so no branch can depend on another: if a weight were
-computed from the result of a sibling, the merged product would have to run before itself. It pays
-only if each result is moved next (reshape, transpose, slice), as the heads of an attention are: a
-slice merges with that movement. A branch that ends in an activation would lose its epilogue and
-gain a copy. Next room: `groups.py`.
+computed from the result of a sibling, the merged product would have to run before itself. Here it
+pays only if each result is moved next (reshape, transpose, slice), as the heads of an attention
+are: a slice can merge with that movement. A branch that ends in an activation would lose its
+epilogue and gain a copy. Next room: `groups.py`.
 """
 
 from __future__ import annotations
@@ -43,11 +43,12 @@ def horizontal(graph: Graph) -> Graph:
     x may have batch axes in front.
 
     At the end, `rewrite(graph, [slice_after_reshape])` moves each slice behind the reshape that
-    splits its columns into heads, where `fuse` makes an index of it; before, it would be a copy.
+    splits its columns into heads, where `fuse` makes an index of it; in front
+    of the reshape, it would be a copy.
 
     The merged products carry the origins of all branches, and each slice at least those of its own
-    end; what is replaced stays behind for `dce`. The results are the same numbers, as far as the
-    target adds products in the same order.
+    end; what is replaced stays behind for `dce`. The results are the same numbers, provided
+    that the target adds products in the same order.
 
     >>> from course_lib.ir.graph.build import transpose
     >>> from course_lib.ir.graph.node import inp
@@ -156,6 +157,8 @@ def slice_after_reshape(node: Node) -> Node | None:
     """
     inner = node.inputs[0] if node.op == "reshape" else node
     if inner.op != "slice" or not node.type.is_static or inner.attrs["steps"] is not None:
+        return None
+    if not node.type.rank:  # one number of x
         return None
     x, starts, stops = inner.inputs[0], inner.attrs["starts"], inner.attrs["stops"]
     *rows, width = inner.type.dims

@@ -26,16 +26,16 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
     """Should `producer` be computed inside the kernel of its user `consumer`?
 
     `fuse` asks only where the answer may be yes, so any answer is correct. Taken by itself, a yes
-    removes one kernel, one write of the producer and at least one read; it may also keep the
-    producer out of another kernel. What it can cost is work: an element that the consumer reads
-    several times is computed several times.
+    for all its users removes one kernel, one write of the producer and at least one read; it may
+    also keep the producer out of another kernel. It can cost work: an element that the consumer
+    reads several times is computed several times.
 
-    The score: `fuse` with this function on each program of `PROGRAMS`, and then
+    For the score, `fuse` runs with this function on each program of `PROGRAMS`, and then
 
     - no program may execute more than 1.1 times the operations that it executes with nothing fused;
     - the fewer bytes all programs together move, the more points. The compiler's stand-in (fuse
       what has the same shape) moves 42.3 MB and earns three tenths; moving more than that earns
-      nothing; 33.6 MB, which is what ours moves, earns all points. 33.2 MB is the best we know.
+      nothing; 33.6 MB, which is what ours moves, earns all of them. 33.2 MB is the best we know.
 
     >>> from course_lib.ir.graph.build import exp
     >>> from course_lib.ir.graph.node import inp
@@ -47,7 +47,7 @@ def should_fuse(producer: Node, consumer: Node) -> bool:
         return True  # recomputing is another index
     if consumer.op in MOVES:
         return consumer.op != "expand"  # which reads each element many times
-    if consumer.op in REDUCTIONS:  # reads each element once; but in an epilogue it would be free
+    if consumer.op in REDUCTIONS:  # reads each element once; an epilogue, which is as good, has it
         return not finishes_contraction(producer)
     same = producer.type.shape == consumer.type.shape
     return same or per_row(producer.type.shape, consumer.type.shape)

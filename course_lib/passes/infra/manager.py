@@ -22,6 +22,7 @@ from pathlib import Path
 
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.verify import verify
+from course_lib.passes.infra.bodies import on_bodies
 
 Pass = Callable[[Graph], Graph]
 
@@ -70,15 +71,22 @@ def run_passes(
         times[name] = times.get(name, 0) + 1
         name = name if times[name] == 1 else f"{name}_{times[name]}"
         start = time.perf_counter()
-        result = _run(one, name, graph)
+        result = _everywhere(one, name, graph)
         seconds = time.perf_counter() - start
-        _check(name, graph, result)
         if log is not None:
             log.append(PassRun(name, len(graph.nodes), len(result.nodes), seconds))
         graph = result
         if watch is not None:
             watch(name, graph)
     return graph
+
+
+def _everywhere(one: Pass, name: str, graph: Graph) -> Graph:
+    """What the pass makes of the graph, after it was given the body of each loop in it."""
+    graph = on_bodies(graph, lambda body: _everywhere(one, name, body))
+    result = _run(one, name, graph)
+    _check(name, graph, result)
+    return result
 
 
 def pass_name(one: Pass) -> str:

@@ -37,7 +37,7 @@ def rewrite(graph: Graph, rules: Sequence[Rewriter]) -> Graph:
       and its shape: where the shape would change, the rule does not apply. `x * 1 -> x` leaves
       `mul(f32[4], ones[8,4])` alone, for that `mul` also broadcasts.
     - New nodes take the name of what they replace, and its origins unless the rule gave them some.
-    - Replaced nodes that have no other user stay behind, dead, until `dce`.
+    - What only replaced nodes read stays behind, dead, until `dce`.
     - Rules that feed each other forever raise ValueError with the names of the last ones.
     """
     done: dict[Node, Node] = {node: node for node in graph.inputs}

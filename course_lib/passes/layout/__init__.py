@@ -1,1 +1,2 @@
-"""Passes that choose how images lie in memory, and remove the copies that this costs."""
+"""Passes that choose how convolutions are computed and how images lie in memory, and
+remove the copies that this costs."""

@@ -4,7 +4,9 @@
     %1 = relu(%0) : f32[1,64,56,56]                 ==>
     %2 = relayout(%1) {src = "nchw", dst = "nhwc"}
 
-A chain of twenty convolutions keeps one relayout at its beginning and one at its end. Next room:
+A chain of twenty convolutions, each between two relayouts, keeps one at its beginning and one at
+its end. ResNet-18 keeps none: its first convolution reads the image as it comes, and where it ends,
+a global pooling leaves one pixel, which has the same order in every layout. Next room:
 `passes/fusion/horizontal.py`, the first kind of fusion.
 """
 
@@ -33,24 +35,18 @@ def sink_relayouts(graph: Graph) -> Graph:
         relayout(relayout(x, a, b), b, c)   ->  relayout(x, a, c), or x if a is c
         f(relayout(x, a, nchw), ...)        ->  relayout(f'(x, ...), a, nchw)
 
-    `joined` does the first of them. In the second, if operands come from two layouts, a is either
-    of the two: one operand has to be rearranged in any case. f is
-    - elementwise. Every operand comes into layout a by `operand_in`: a relayout is undone, a
-      constant or an operand smaller than the result (it broadcasts: a bias) gets a relayout of its
-      own, a single number stays. If it returns None for one of them, a whole image in nchw, f
-      stays where it is: moving that image instead would gain nothing.
-    - something else that `past_other` knows. It makes all of the right side, or returns None if it
-      cannot: then f stays as it is. It knows padding, pooling, a concatenation, or a reduction over
-      h and w; behind one that drops h and w goes no relayout, but a reshape to the shape of the
-      result. A reshape ends a relayout: it reads the elements in their order. Only if h and w are
-      1, that order is the same, and the relayout vanishes. Everything else stops it: a matmul, for
-      example, has its axes at fixed places.
+    `joined` does the first of them. In the second, f is
+    - elementwise. Every operand comes into layout a by `operand_in`; if that returns None for one
+      of them, a whole image in nchw, f stays where it is.
+    - anything else. `past_other` makes all that replaces f, or returns None if it cannot: then f
+      stays, too.
 
-    A value with several users is no obstacle: each user that can takes the relayout past itself,
-    and the old one stays only for those that cannot.
+    If operands come from two layouts, a is either of the two. A value with several users is no
+    obstacle: each user that can takes the relayout past itself, and the old one stays only for
+    those that cannot.
 
-    Bit-exact: every element is computed from the same numbers by the same operations. A
-    rewritten node keeps its name and origin; relayouts without users are left for `dce`.
+    Bit-exact. A rewritten node keeps its name and origin; relayouts without users are left for
+    `dce`.
 
     >>> from course_lib.ir.graph.build import relu, trace
     >>> from course_lib.passes.clean.dce import dce
@@ -66,7 +62,7 @@ def sink_relayouts(graph: Graph) -> Graph:
     <BLANKLINE>
     """
 
-    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
+    def visit(node: Node, inputs: tuple[Node, ...]) -> Node | None:
         made = node.with_inputs(inputs)
         if node.op == "relayout":
             return joined(made)
@@ -74,8 +70,7 @@ def sink_relayouts(graph: Graph) -> Graph:
         if not above:
             return made
         elementwise = op_row(node.op).kind == "elementwise"
-        below = (_past_elementwise if elementwise else past_other)(made, above[0])
-        return made if below is None else replace(below, name=node.name, origin=node.origin)
+        return (_past_elementwise if elementwise else past_other)(made, above[0])
 
     return graph.rebuild(visit)
 
@@ -85,23 +80,38 @@ def _past_elementwise(node: Node, layout: str) -> Node | None:
     known = [i for i in operands if i is not None]
     if len(known) < len(operands):
         return None
-    made = apply(node.op, *known, name=node.name, origin=node.origin, **node.attrs)
-    return relayout(made, layout, IMAGE)
+    made = _called(apply(node.op, *known, **node.attrs), node)
+    return _called(relayout(made, layout, IMAGE), node)
+
+
+def _called(made: Node, node: Node) -> Node:
+    """`made` with the name and the origin of `node`, whose value it computes."""
+    return replace(made, name=node.name, origin=node.origin)
 
 
 def past_other(node: Node, layout: str) -> Node | None:
     """What computes the value of `node`, which is not elementwise, with the relayouts from `layout`
-    behind it instead of in front of it; None if that cannot be, or if it is no op that it knows."""
+    behind it instead of in front of it; None if that cannot be, or if it is no op that it knows.
+
+    Everything that it makes has the name and the origin of `node`. It knows padding, pooling, a
+    concatenation, or a reduction over h and w; behind one that drops h and w goes no relayout, but
+    a reshape to the shape of the result. A reshape reads the elements in their order: only if h and
+    w are 1, that order is the same, and the relayout vanishes. Everything else stops a relayout: a
+    matmul, for example, has its axes at fixed places.
+    """
     if node.op == "reshape":
         x = node.inputs[0].inputs[0]
         sizes = Layout.of(layout).sizes(x.type, "reshape")
-        return reshape(x, node.type.shape) if sizes["h"] == sizes["w"] == 1 else None
-    made = in_layout(node, layout)
-    if made is None:
+        if not sizes["h"] == sizes["w"] == 1:
+            return None
+        return _called(reshape(x, node.type.shape), node)
+    inner = in_layout(node, layout)
+    if inner is None:
         return None
+    made = _called(inner, node)
     if made.type.rank != len(Layout.of(layout).places):  # a reduction that drops h and w
-        return reshape(made, node.type.shape)
-    return relayout(replace(made, name=node.name, origin=node.origin), layout, IMAGE)
+        return _called(reshape(made, node.type.shape), node)
+    return _called(relayout(made, layout, IMAGE), node)
 
 
 def is_relayout_to_nchw(node: Node) -> bool:
@@ -125,14 +135,15 @@ def joined(node: Node) -> Node:
     old, new = Layout.of(src), Layout.of(dst)
     if any(max(p) % min(p) for p in ((old.block(a), new.block(a)) for a in old.axes)):
         return node
-    return replace(relayout(x.inputs[0], src, dst), name=node.name, origin=node.origin)
+    return _called(relayout(x.inputs[0], src, dst), node)
 
 
 def operand_in(operand: Node, layout: str, result: Node) -> Node | None:
     """The operand of an elementwise op in another layout than nchw; None if that does not pay.
 
     `result` is the op. Of a relayout from `layout`, what it reads; of one from another layout, a
-    relayout from there; a single number as it is; a constant or what broadcasts, rearranged.
+    relayout from there; a single number as it is; a constant or what broadcasts, such as a bias,
+    rearranged. A whole image in nchw does not pay: moving it instead would gain nothing.
     """
     if result.type.rank != len(IMAGE):
         return None

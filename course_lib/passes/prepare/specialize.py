@@ -5,7 +5,7 @@ graph @f(%x: f32[n,8]) -> (f32[n,8]) {       graph @f(%x: f32[4,8]) -> (f32[4,8]
   return %0                                    return %0
 }                                            }
 
-Next room: `passes/layout/layout.py`.
+Next room: `widen.py`.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
         if not fits(given, node.type, sizes):
             known = f" (with {sizes})" if sizes else ""
             raise ValueError(f"input %{node.name} must be {node.type}{known}, got {given}")
-    if not sizes:
-        return graph
+    return _with_sizes(graph, sizes) if sizes else graph
+
+
+def _with_sizes(graph: Graph, sizes: dict[str, int]) -> Graph:
     new: dict[Node, Node] = {}
     for node in graph.nodes:
         new[node] = _specialized(node, tuple(new[i] for i in node.inputs), sizes)
@@ -64,4 +66,6 @@ def _number(dim: Dim, sizes: dict[str, int]) -> Dim:
 def _in_attr(value, sizes: dict[str, int]):
     if isinstance(value, tuple):
         return tuple(_in_attr(v, sizes) for v in value)
+    if isinstance(value, Graph):
+        return _with_sizes(value, sizes)
     return _number(value, sizes) if isinstance(value, Sym) else value

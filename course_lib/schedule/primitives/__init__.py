@@ -2,11 +2,21 @@
 
     split.py        for i in 0..10 { .. i .. }
                     ==>  for io in 0..2 { for ii in 0..4 { .. 4*io + ii .. } }; for it in 8..10 ..
-    interchange.py  for i { for j { .. } }        ==>  for j { for i { .. } }
+    reorder.py, interchange.py    for i { for j { .. } }    ==>  for j { for i { .. } }
+    fuse.py         for io { for ii { .. 4*io + ii .. } }     ==>  for i { .. i .. }
     fission.py      for i { acc = 0; for k { acc += .. }; out[i] = acc }
                     ==>  for i { acc[i] = 0 }; for k { for i_2 { acc[i_2] += .. } }; for i_3 ..
     vectorize.py, parallelize.py, unroll.py, serial.py        how the iterations of a loop run
     stage.py        .. f(acc[i]) ..               ==>  stage[i] = acc[i]; .. f(stage[i]) ..
+    compute_at.py   for i { t[i] = .. }; for j { .. t[j] .. }
+                    ==>  for j { t[0] = .. j ..; .. t[0] .. }
+    cache.py        for o { .. x[k, ii + 4*o] .. }
+                    ==>  for o { tile[k, ii] = x[k, ii + 4*o]; .. tile[k, ii] .. }
+    promote.py      for k { out[i] += .. }
+                    ==>  acc = 0; for k { acc += .. }; out[i] += acc
+    demote.py       acc = 0; for k { acc += .. }; out[i] = acc
+                    ==>  out[i] = 0; for k { out[i] += .. }
+    pad.py          local t: f32[7]               ==>  local t: f32[8]
     pack.py         w[16*oo + oi, k]              ==>  w[oo, k, oi]
 
 A script of primitives finds a loop by its name: the verifier demands that a kernel gives each name

@@ -4,7 +4,7 @@
     ==>  pack(kernel, "w", 1, 32)
     for no { vector ni in 0..32 { .. w[no, k, ni] .. } }          w: f32[16,784,32]
 
-Next room: `course_lib/schedule/choose.py`, which decides what to apply.
+Next room: `course_lib/schedule/steps.py`, where each primitive is a step of a schedule.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     def block(e: Load) -> Load:
         if e.buffer != param:
             return e
-        outer, inner = _quotient(e.indices[axis], factor, around, param)
+        outer, inner = quotient(e.indices[axis], factor, around, f"pack: {param}")
         return replace(e, indices=(outer, *e.indices[:axis], *e.indices[axis + 1 :], inner))
 
     shape = (sizes[axis] // factor, *sizes[:axis], *sizes[axis + 1 :], factor)
@@ -49,16 +49,16 @@ def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     return verify_kernel(replace(kernel, params=params, body=body, packed=requests))
 
 
-def _quotient(
-    index: Affine | Expr, factor: int, around: Sequence[Loop], param: str
+def quotient(
+    index: Affine | Expr, factor: int, around: Sequence[Loop], what: str
 ) -> tuple[Affine, Affine]:
-    """Divide an index by the block size: exact if the remainder stays inside a block."""
-    if isinstance(index, Affine) and index.const % factor == 0:
-        outer = Affine(
-            tuple((v, c // factor) for v, c in index.terms if c % factor == 0),
-            index.const // factor,
-        )
+    """An index as (number of a block, inside it): exact if the latter never leaves the block."""
+    if isinstance(index, Affine):
+        blocks = Affine(tuple((v, c // factor) for v, c in index.terms if c % factor == 0))
+        least = extreme(index - blocks * factor, around, -1)
+        outer = blocks + least.const // factor
         inner = index - outer * factor
-        if extreme(inner, around, -1).const >= 0 and extreme(inner, around, +1).const < factor:
+        most = extreme(inner, around, +1)
+        if not least.terms and not most.terms and most.const < factor:
             return outer, inner
-    raise ValueError(f"pack: {param} is read at {index}, which is not {factor} * outer + inner")
+    raise ValueError(f"{what} is read at {index}, which is not {factor} * outer + inner")

@@ -5,7 +5,7 @@
     for io in 0..2 { for ii in 0..4 { out[ii + 4*io] = x[ii + 4*io] } }
     for it in 8..10 { out[it] = x[it] }
 
-Next room: `interchange.py`.
+Next room: `reorder.py`.
 """
 
 from __future__ import annotations

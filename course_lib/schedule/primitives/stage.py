@@ -8,26 +8,15 @@
 
 Now `acc` can stay in registers, because nothing but numbers indexes it, and the loops that read
 `stage` may change places: memory may be read in any order. Halide and TVM call this a cache stage.
-Next room: `pack.py`.
+Next room: `compute_at.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store
-from course_lib.ir.loops.walk import (
-    accesses,
-    fresh_name,
-    names_of,
-    renamed,
-    rewrite,
-    substitute,
-)
-from course_lib.schedule.primitives.at import at_loop
-
-Point = tuple[Affine, ...]
+from course_lib.ir.loops.walk import accesses, fresh_name, names_of, renamed
+from course_lib.schedule.primitives.at import Place, at_loop, copying, perfect_nest
 
 
 def stage(kernel: Kernel, var: str, buffer: str) -> Kernel:
@@ -43,41 +32,19 @@ def stage(kernel: Kernel, var: str, buffer: str) -> Kernel:
     def staged(loop: Loop) -> tuple[Stmt, ...]:
         place = _place(loop, buffer)
         store = Store(copy.name, place, Load(buffer, place, copy.type.dtype))
-        before = _copying(_nest(loop), store, taken)
+        before = copying(perfect_nest(loop), store, taken)
         return (Local(copy), *before, *renamed((loop,), {buffer: copy.name}))
 
     return at_loop(kernel, var, staged)
 
 
-def _nest(loop: Loop) -> list[Loop]:
-    """The loop, and the loops that are all that the body of the one before has."""
-    nest = [loop]
-    while len(nest[-1].body) == 1 and isinstance(nest[-1].body[0], Loop):
-        nest.append(nest[-1].body[0])
-    return nest
-
-
-def _place(loop: Loop, buffer: str) -> Point:
+def _place(loop: Loop, buffer: str) -> Place:
     """The one place where the loops read the buffer."""
     touched = [a for a in accesses((loop,)) if a.buffer == buffer]
     place = tuple(i for i in touched[0].indices if isinstance(i, Affine)) if touched else ()
     if not touched or any(a.way == "write" or a.indices != place for a in touched):
         raise ValueError(f"stage: the loop over {loop.var} must read {buffer} at one place only")
-    own = [inner.var for inner in _nest(loop)]
+    own = [inner.var for inner in perfect_nest(loop)]
     if any(var not in own for index in place for var in index.vars):
         raise ValueError(f"stage: {loop.var} does not read {buffer} by its own variables only")
     return place
-
-
-def _copying(nest: list[Loop], store: Store, taken: set[str]) -> tuple[Stmt, ...]:
-    """The loops of a nest, with new names, around a statement."""
-    body: tuple[Stmt, ...] = (store,)
-    new: dict[str, str] = {}
-    for loop in reversed(nest):
-        body = (replace(loop, body=body),)
-        new[loop.var] = fresh_name(loop.var, taken | set(new.values()))
-
-    def rename(stmt: Stmt) -> tuple[Stmt, ...]:
-        return (replace(stmt, var=new[stmt.var]) if isinstance(stmt, Loop) else stmt,)
-
-    return rewrite(substitute(body, {v: Affine.var(name) for v, name in new.items()}), rename)

@@ -1,29 +1,49 @@
-"""If, Loop and Scan, where they can be decided, or computed, without control flow.
+"""If, Loop and Scan, where they can be decided, or computed, without jumps.
 
     If(true) {then} {else}     ->   then
     If(%c) {then} {else}       ->   select(%c, then, else)          both are computed
-    Loop(3, true) {body}       ->   body, body, body
-    Scan(%state, %xs) {body}   ->   body, body, ...                 one for each slice of xs
+    Loop(400, true) {body}     ->   scan(...) {body}
+    Scan(%state, %xs) {body}   ->   scan(%state, %xs) {body}
 
-Our graphs have no jumps: all that a pass or a kernel has to know is dataflow. What cannot be
-brought into that form (a loop whose end depends on data) is refused with a clear error.
-Next: `frontend/onnx/writer.py`, the way out.
+Our `scan` has a fixed number of steps and one state, so that all states and results of a loop are
+parts of one tensor. A loop that does not fit (its states have several element types, or change
+their shapes) is written out, one copy of the body for each iteration, if it is short. One whose end
+depends on data is refused. Next: `frontend/onnx/writer.py`, the way out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 from course_lib.frontend import blocks
 from course_lib.frontend.onnx.table import attributes
 from course_lib.frontend.onnx.values import NeedsConstant, numbers
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, apply, inp
+from course_lib.ir.graph.recurrence import Parts, final, scan
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import i64
 
 LONGEST = 256  # iterations of a loop that we are willing to write out
+# (states, one element of each sequence) -> new states, results of this step
+Step = Callable[[Sequence[Node], Sequence[Node]], tuple[list[Node], list[Node]]]
+
+
+class UntilData(ValueError):
+    """A loop ends when its data say so, so that nobody knows its steps before it runs."""
+
+    def __init__(self, looks_at: Sequence[str] = ()) -> None:
+        named = " and ".join(repr(name) for name in looks_at if name)
+        where = f" (its condition depends on the input {named})" if named else ""
+        super().__init__(
+            f"it goes on until its data say so{where}, as a loop that writes tokens until the end "
+            "of the sequence does. The loops of this compiler have a number of steps that is known "
+            "before they run: compile what is inside as a model of its own and loop around it, or "
+            "export the model with a fixed number of steps and without that condition"
+        )
 
 
 def translate(importer: Any, node: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
@@ -55,19 +75,36 @@ def _if(importer: Any, then: Any, other: Any, condition: Node, origin: tuple[str
 def _loop(importer: Any, body: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
     limit, condition, *carried = inputs
     if limit is None:
-        raise ValueError("a Loop without a trip count ends when its data say so; not supported")
+        raise UntilData
     trips = int(numbers(limit, "the trip count of a Loop").item())
     running = True if condition is None else bool(numbers(condition, "its condition").item())
-    if trips > LONGEST:
-        raise ValueError(f"a Loop of {trips} iterations is too long to write out (> {LONGEST})")
+
+    def once(trip: Node, states: Sequence[Node]) -> tuple[bool, list, list]:
+        results = importer.subgraph(body, [trip, b.const(True), *states], origin)
+        try:
+            goes_on = numbers(results[0], "the condition that a Loop goes on with").item()
+        except NeedsConstant as error:
+            raise UntilData(error.inputs) from None
+        return bool(goes_on), results[1 : 1 + len(states)], results[1 + len(states) :]
+
+    def step(states: Sequence[Node], elements: Sequence[Node]) -> tuple[list, list]:
+        goes_on, new, given = once(elements[0], states)
+        if not goes_on:
+            raise ValueError("its condition ends it after one iteration")
+        return new, given
+
+    if running and trips > 0:
+        try:
+            new, columns = one_loop(step, carried, [apply("iota", shape=(trips,))])
+            return [*new, *columns]
+        except ValueError as error:
+            refuse_long("Loop", trips, error)
     scanned: list[list[Node]] = []
     for trip in range(trips):
         if not running:
             break
-        results = importer.subgraph(body, [b.const(trip, i64), b.const(True), *carried], origin)
-        running = bool(numbers(results[0], "the condition that a Loop goes on with").item())
-        carried = results[1 : 1 + len(carried)]
-        scanned.append(results[1 + len(carried) :])
+        running, carried, given = once(b.const(trip, i64), carried)
+        scanned.append(given)
     return [*carried, *(blocks.stack(column, 0) for column in zip(*scanned, strict=True))]
 
 
@@ -80,23 +117,98 @@ def _scan(importer: Any, inside: Any, inputs: Sequence[Any], origin: tuple[str, 
     backwards = inside.get("scan_input_directions", [0] * count)
     out_axes = inside.get("scan_output_axes", [0] * results)
     out_backwards = inside.get("scan_output_directions", [0] * results)
-    axes = [normal_axis(a, x.type.rank, "Scan") for a, x in zip(axes, sequences, strict=True)]
-    trips = sequences[0].type.dims[axes[0]]
-    if trips > LONGEST:
-        raise ValueError(f"a Scan of {trips} iterations is too long to write out (> {LONGEST})")
+    ordered = [
+        blocks.flip(x, [0]) if back else x
+        for x, back in zip(map(_steps_first, sequences, axes), backwards, strict=True)
+    ]
+
+    def step(states: Sequence[Node], elements: Sequence[Node]) -> tuple[list, list]:
+        given = importer.subgraph(body, [*states, *elements], origin)
+        return given[: len(states)], given[len(states) :]
+
+    states, columns = _run(step, states, ordered)
+    columns = [blocks.flip(y, [0]) if back else y
+               for y, back in zip(columns, out_backwards, strict=True)]  # fmt: skip
+    return [*states, *map(_steps_at, columns, out_axes)]
+
+
+def _run(step: Step, states: list[Node], sequences: Sequence[Node]) -> tuple[list, list]:
+    """All iterations of a Scan: as one loop, or else written out."""
+    trips = sequences[0].type.dims[0]
+    if trips:
+        try:
+            return one_loop(step, states, sequences)
+        except ValueError as error:
+            refuse_long("Scan", trips, error)
     scanned: list[list[Node]] = []
     for trip in range(trips):
-        slices = [
-            blocks.item(x, axis, trips - 1 - trip if back else trip)
-            for x, axis, back in zip(sequences, axes, backwards, strict=True)
-        ]
-        given = importer.subgraph(body, [*states, *slices], origin)
-        states = given[: len(states)]
-        scanned.append(given[len(states) :])
-    columns = [
-        blocks.stack(column[::-1] if back else column, axis)
-        for column, axis, back in zip(
-            zip(*scanned, strict=True), out_axes, out_backwards, strict=True
-        )
-    ]
-    return [*states, *columns]
+        states, given = step(states, [blocks.item(x, 0, trip) for x in sequences])
+        scanned.append(given)
+    return states, [blocks.stack(column, 0) for column in zip(*scanned, strict=True)]
+
+
+def _steps_first(x: Node, axis: int) -> Node:
+    axis = normal_axis(axis, x.type.rank, "Scan")
+    others = [a for a in range(x.type.rank) if a != axis]
+    return b.transpose(x, (axis, *others)) if axis else x
+
+
+def _steps_at(x: Node, axis: int) -> Node:
+    axis = normal_axis(axis, x.type.rank, "Scan")
+    perm = list(range(1, x.type.rank))
+    return b.transpose(x, (*perm[:axis], 0, *perm[axis:])) if axis else x
+
+
+# ── one loop, or many copies of its body ──
+
+
+def one_loop(
+    step: Step, states: Sequence[Node], sequences: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
+    """The states after the last step, and the stacked results of all steps, as one `scan`.
+
+    A result is a part of the state that no step reads. ValueError says why it cannot be done.
+    """
+    if not all(isinstance(value, Node) for value in (*states, *sequences)):
+        raise ValueError("it begins with something that is not a tensor")
+    kinds = [s.type for s in states]
+    elements = [s.type.with_shape(s.type.shape[1:]) for s in sequences]
+    new, given = step([inp("", t) for t in kinds], [inp("", t) for t in elements])
+    if not all(isinstance(value, Node) for value in (*new, *given)):
+        raise ValueError("a step of it gives something that is not a tensor")
+    after = [n.type for n in new]
+    if after != kinds:
+        raise ValueError(f"its states begin as {kinds} and are {after} after a step")
+    extra = [k for k, y in enumerate(given) if y not in new]  # the others are states themselves
+    parts = Parts((*kinds, *(given[k].type for k in extra)))
+    if len({t.dtype for t in parts.types}) != 1:
+        several = ", ".join(str(t) for t in parts.types) or "none"
+        raise ValueError(f"its states and results must be of one element type, they are {several}")
+
+    def joined(state: Node, *elements: Node) -> Node:
+        old = [parts.part(state, k) for k in range(len(states))]
+        new, given = step(old, elements)
+        return parts.join([*new, *(given[k] for k in extra)])
+
+    nothing = b.const(np.zeros((), parts.types[0].dtype.numpy))
+    empty = [b.expand(nothing, given[k].type.shape) for k in extra]
+    initial = parts.join([*states, *empty])
+    history = scan(joined, initial, sequences)
+    end = final(history, initial)
+    count = len(states)
+    place = [count + extra.index(k) if k in extra else new.index(y) for k, y in enumerate(given)]
+    return [parts.part(end, k) for k in range(count)], [parts.part(history, k) for k in place]
+
+
+def refuse_long(what: str, trips: int, why: ValueError) -> None:
+    """A loop that cannot be one of ours is written out, unless it is too long for that. What a
+    step of it gets has no name, unlike the inputs of the model."""
+    if isinstance(why, NeedsConstant) and all(why.inputs):
+        raise why  # an input of the model, which the caller may freeze
+    if trips > LONGEST:
+        if isinstance(why, UntilData):
+            raise why
+        raise ValueError(
+            f"a {what} of {trips} iterations is too long to write out (> {LONGEST}), and it cannot "
+            f"stay a loop: {why}"
+        ) from None

@@ -2,7 +2,7 @@
 
     Gemm(%a, %b, %c, transB=1)   ->   add(matmul(%a, transpose(%b)), %c)
 
-Next: `recurrent.py`.
+Next: `signal.py`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def conv_transpose(x: Node, w: Node, bias: Node | None = None, *, auto_pad: str 
             if total < 0:
                 extra[a], total = extra[a] - total, 0
             small, large = total // 2, total - total // 2
-            lower = auto_pad == "SAME_LOWER"
+            lower = auto_pad != "SAME_UPPER"  # also where only the size is given
             pads[a], pads[a + rank] = (large, small) if lower else (small, large)
     y = apply("conv_transpose", x, w, strides=strides, pads=pads, dilations=dilations,
               output_padding=extra, groups=group)  # fmt: skip
@@ -256,3 +256,12 @@ def resize(x: Node, roi: Node | None = None, scales: Node | None = None, sizes: 
 def upsample(x: Node, scales: Node, *, mode: str = "nearest") -> Node:
     return resize(x, None, scales, mode=mode, coordinate_transformation_mode="asymmetric",
                   nearest_mode="floor")  # fmt: skip
+
+
+@translates("GridSample")
+def grid_sample(x: Node, grid: Node, *, mode: str = "linear", padding_mode: str = "zeros",
+                align_corners: int = 0) -> Node:  # fmt: skip
+    """Until opset 19 the modes had the names that they have for images of two axes."""
+    mode = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+    return apply("grid_sample", x, grid, mode=mode, padding=padding_mode,
+                 aligned=bool(align_corners))  # fmt: skip

@@ -7,7 +7,23 @@ Each file puts its rules into the table when it is imported; `RULES` is the whol
 Next room: `elementwise.py`.
 """
 
-from course_lib.frontend.torch.rules import elementwise, indexing, movement, nn, reductions
+from course_lib.frontend.torch.rules import (
+    elementwise,
+    indexing,
+    movement,
+    nn,
+    recurrent,
+    reductions,
+)
 from course_lib.frontend.torch.table import RULES, find_rule
 
-__all__ = ["RULES", "elementwise", "find_rule", "indexing", "movement", "nn", "reductions"]
+__all__ = [
+    "RULES",
+    "elementwise",
+    "find_rule",
+    "indexing",
+    "movement",
+    "nn",
+    "recurrent",
+    "reductions",
+]

@@ -5,7 +5,7 @@
                                            %2 = add(%1, %bias)
 
 The transpose of a constant disappears when constants are folded (`passes/clean/fold.py`).
-Next: `frontend/blocks.py`, what both importers are built of.
+Next: `recurrent.py`.
 """
 
 from __future__ import annotations
@@ -279,3 +279,11 @@ def pixel_shuffle(x: Node, upscale_factor: int) -> Node:
     y = reshape(x, (*batch, c // (r * r), r, r, h, w))
     order = (*range(rank), rank, rank + 3, rank + 1, rank + 4, rank + 2)
     return reshape(b.transpose(y, order), (*batch, c // (r * r), h * r, w * r))
+
+
+@translates("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
+def grid_sampler(x: Node, grid: Node, interpolation_mode: int, padding_mode: int,
+                 align_corners: bool) -> Node:  # fmt: skip
+    return apply("grid_sample", x, grid, mode=("linear", "nearest", "cubic")[interpolation_mode],
+                 padding=("zeros", "border", "reflection")[padding_mode],
+                 aligned=align_corners)  # fmt: skip

@@ -1,0 +1,115 @@
+"""How engines are compared: in one process, in turns, and never without agreement.
+
+    rows = [{"model": "mlp", "threads": 1, "ms": {"course": 0.11, "onnxruntime": 0.11}}, ...]
+    print(table(rows, "model"))
+
+Noise disturbs all engines alike, because they take turns; a figure is the median over all calls.
+Only ratios mean anything on another machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import bars
+from course_lib.llvm.host import host_machine
+
+Engine = Callable[[], Sequence[np.ndarray]]
+
+
+def options(doc: str) -> argparse.ArgumentParser:
+    """The arguments that all benchmarks have."""
+    parser = argparse.ArgumentParser(description=doc.splitlines()[0])
+    parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=2.0, help="for each engine and row")
+    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="the ratios as a picture")
+    return parser
+
+
+def thread_counts(given: Sequence[int] | None) -> list[int]:
+    """What was asked for, or one thread and all of this machine's."""
+    return list(given or sorted({1, host_machine().threads}))
+
+
+def measure(calls: dict[str, Engine], rounds: int, seconds: float) -> dict[str, float]:
+    """Median milliseconds of each engine. A round calls each one for the same short time."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for call in calls.values():
+        call()
+    for _ in range(rounds):
+        for name, call in calls.items():
+            stop = time.perf_counter() + seconds / rounds
+            while True:
+                start = time.perf_counter()
+                call()
+                end = time.perf_counter()
+                times[name].append(1e3 * (end - start))
+                if end > stop:
+                    break
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def check(calls: dict[str, Engine], reference: str, tolerance: float = 1e-4) -> None:
+    """No figure without agreement: a fast wrong answer is worth nothing."""
+    want = np.asarray(calls[reference]()[0], np.float64)
+    for name, call in calls.items():
+        error = np.abs(np.asarray(call()[0], np.float64) - want).max() / np.abs(want).max()
+        if not error < tolerance:
+            raise SystemExit(f"{name} differs from {reference} by {error:.1e}: no figures")
+
+
+def finish(
+    rows: list[dict], what: str, left_out: dict[str, str], asked: argparse.Namespace
+) -> None:
+    """Print the rows as a table, then as JSON and as a picture where that was asked for.
+
+    what      the key of a row that says what was run
+    left_out  engines that are not there, and what they lack
+    """
+    machine = str(host_machine())
+    print(table(rows, what))
+    for name, why in left_out.items():
+        print(f"\nleft out: {name}, {why}")
+    if asked.plot:
+        picture(rows, what).save(asked.plot)
+    if asked.json:
+        print(json.dumps({"machine": machine, "rows": rows, "left_out": left_out}))
+
+
+def table(rows: list[dict], what: str) -> str:
+    """Milliseconds, and how long each other engine takes relative to the course's compiler."""
+    names = list(dict.fromkeys(name for row in rows for name in row["ms"]))
+    head = f"| {what} | threads | " + " | ".join(names) + " |"
+    lines = [head, "|---|--:|" + "--:|" * len(names)]
+    for row in rows:
+        ours = row["ms"]["course"]
+        cells = [_cell(row["ms"].get(name), ours, name == "course") for name in names]
+        lines.append(f"| {row[what]} | {row['threads']} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _cell(ms: float | None, ours: float, mine: bool) -> str:
+    if ms is None:
+        return "–"
+    return f"{ms:.3g}" if mine else f"{ms:.3g} ({ms / ours:.2f}×)"
+
+
+def picture(rows: list[dict], what: str) -> Picture:
+    """A bar for each other engine and row: its time relative to ours."""
+    found = [
+        (f"{row[what]}, {row['threads']} thr., {name}", ms / row["ms"]["course"])
+        for row in rows
+        for name, ms in row["ms"].items()
+        if name != "course"
+    ]
+    return bars(found, "times", "How long others take, relative to the course's compiler")

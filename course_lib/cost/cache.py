@@ -1,0 +1,124 @@
+"""A cache, simulated: which accesses of a program find their line there, and which do not.
+
+    misses(kernel)        {"x": 3456, "w": 55296, "out": 576} for the first cache, and the second
+
+Memory comes in lines. A line may be in one set only, that of its number modulo the number of sets,
+and a set has a few places, its ways. When a line comes into a full set, the one that was asked for
+longest ago goes (LRU). Writes count as reads do, a line that is written comes into the cache first,
+and nobody fetches ahead: real caches differ in all three, and cachegrind counts as we do. Next
+room: `work.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.cost.reuse import distances
+from course_lib.cost.trace import Trace, trace
+from course_lib.exercises import exercise
+from course_lib.ir.loops.nest import Kernel
+
+
+@dataclass(frozen=True)
+class Cache:
+    """A cache of `size` bytes in lines of `line` bytes, with `ways` places in a set.
+
+    `Cache(512, 8)` has one set, so a line may be anywhere in it: it is fully associative.
+    """
+
+    size: int
+    ways: int
+    line: int = 64
+
+    def __post_init__(self) -> None:
+        if min(self.size, self.ways, self.line) < 1 or self.size % (self.ways * self.line):
+            raise ValueError(f"{self}: the size must be a multiple of ways x line")
+
+    @property
+    def sets(self) -> int:
+        return self.size // (self.ways * self.line)
+
+
+# A sixteenth of common ones: a product of 64 x 64 is to them what one of 256 x 256 is to those.
+SMALL = (Cache(2 << 10, 4), Cache(16 << 10, 8))
+
+
+def by_distance(lines: Sequence[int], sets: int, ways: int) -> list[int]:
+    """`missed`, by another way: in a set, a line is gone once `ways` others have come since."""
+    asked = np.asarray(lines, np.int64)
+    by_set = np.argsort(asked % sets, kind="stable")
+    found = distances(asked[by_set])
+    gone = np.zeros(len(asked), bool)
+    gone[by_set] = (found < 0) | (found >= ways)
+    return asked[gone].tolist()
+
+
+@exercise("cost.cache.missed", unit=7, points=3, baseline=by_distance)
+def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
+    """The lines that are not in the cache when they are asked for, in the order of the misses.
+
+    lines    numbers of lines, at least 0, in the order in which a program asks for them
+    sets     line number n may be in set n % sets only
+    ways     how many lines a set can hold
+    returns  the lines that missed, with repetitions
+
+    The cache is empty at first. A line that misses comes into its set. If the set is full, the
+    line in it that was asked for longest ago leaves first. A hit counts as asking, too. Each access
+    must take a number of steps that does not grow with `sets` or with the accesses before it.
+
+    >>> missed([0, 2, 0, 4, 0, 2], 2, 2)
+    [0, 2, 4, 2]
+    """
+    held: dict[int, list[int]] = {}
+    found = []
+    for line in lines:
+        here = held.setdefault(line % sets, [])
+        if line in here:
+            here.remove(line)
+        else:
+            found.append(line)
+            if len(here) == ways:
+                del here[0]
+        here.append(line)
+    return found
+
+
+def misses(kernel: Kernel, caches: Sequence[Cache] = SMALL) -> list[dict[str, int]]:
+    """For each cache, how often each buffer of a kernel misses it. The second one is asked for what
+    the first one misses, and so on; all have lines of one size."""
+    return misses_of(trace(kernel), caches)
+
+
+def misses_of(touched: Trace, caches: Sequence[Cache] = SMALL) -> list[dict[str, int]]:
+    """`misses` for the accesses of a program."""
+    if len({cache.line for cache in caches}) > 1:
+        raise ValueError("all caches must have lines of one size")
+    found, lines = [], touched.addresses // caches[0].line
+    for cache in caches:
+        asked = without_repeats(lines, cache.sets).tolist()
+        lines = np.asarray(missed(asked, cache.sets, cache.ways), np.int64)
+        found.append(_by_buffer(lines * cache.line, touched))
+    return found
+
+
+def without_repeats(lines: np.ndarray, sets: int) -> np.ndarray:
+    """The accesses without those that ask for the line that was the last one in its set.
+
+    They hit in every cache with so many sets and change nothing in it; most accesses are such.
+    """
+    by_set = np.argsort((lines % sets).astype(np.uint16 if sets < 1 << 16 else int), kind="stable")
+    ordered = lines[by_set]
+    new = np.ones(len(lines), bool)
+    new[by_set[1:]] = ordered[1:] != ordered[:-1]
+    return lines[new]
+
+
+def _by_buffer(addresses: np.ndarray, touched: Trace) -> dict[str, int]:
+    """How many of the addresses each buffer has."""
+    starts = np.array([place.start for place in touched.places.values()])
+    owners = np.searchsorted(starts, addresses, side="right") - 1
+    counts = np.bincount(owners, minlength=len(starts))
+    return dict(zip(touched.places, counts.tolist(), strict=True))

@@ -1,0 +1,121 @@
+"""Which bytes a kernel touches, in the order in which it touches them.
+
+    for i in 0..2 { out[i] = x[i] }         x at 0, out at 64:   [0, 64, 4, 68]
+
+One address for each access of an element, as the loops run when every kind of loop is a `for`. What
+stands in registers touches no memory: a local counts as such if only `unroll` and `vector` loops
+move in it (their indices are numbers once they are written out), as long as all of these locals
+together have no more bytes than the registers that are left for them. Whether a register allocator
+manages that, the assembly says and not the trace. Instructions are not in it. Next room:
+`reuse.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from course_lib.ir.expr import Affine
+from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt
+from course_lib.ir.loops.walk import Access, accesses, loops, statements
+
+LINE = 64  # every buffer begins at the start of a line of 64 bytes
+REGISTERS = (16 - 4) * 32  # bytes: 12 of the 16 vector registers of AVX2, as in `tile.py`
+
+MOST = 50_000_000  # accesses: each takes some dozens of bytes
+
+
+@dataclass(frozen=True)
+class Trace:
+    """addresses   int64[accesses]: bytes, in the order of the program
+    places      the bytes of each buffer that is in memory: parameters one after the other, then
+                locals, each of which has the same place every time its block is entered
+    """
+
+    addresses: np.ndarray
+    places: Mapping[str, range]
+
+
+def trace(kernel: Kernel, registers: int = REGISTERS) -> Trace:
+    """The accesses of one run. ValueError where data or other loops decide what is touched, and if
+    there are more than `MOST` of them."""
+    if (count := _count(kernel.body)) > MOST:
+        raise ValueError(f"@{kernel.name} touches memory {count:,} times, too many to keep")
+    kept = in_registers(kernel, registers)
+    places: dict[str, range] = {}
+    end = 0
+    for buffer in kernel.buffers.values():
+        if buffer.name not in kept:
+            places[buffer.name] = range(end, end + buffer.type.nbytes)
+            end += -(-buffer.type.nbytes // LINE) * LINE
+    run = _Run(kernel, places)
+    return Trace(run.block(kernel.body, {}, 1)[0], places)
+
+
+def _count(body: tuple[Stmt, ...]) -> int:
+    """How often the statements touch memory, registers included."""
+    return sum(
+        max(stmt.extent or 0, 0) * _count(stmt.body)
+        if isinstance(stmt, Loop)
+        else len(accesses((stmt,)))
+        for stmt in body
+    )
+
+
+def in_registers(kernel: Kernel, registers: int = REGISTERS) -> set[str]:
+    """The locals that need no memory, the first ones in the text as long as they fit."""
+    moving = {loop.var for loop in loops(kernel.body) if loop.kind not in ("unroll", "vector")}
+    touched = accesses(kernel.body)
+    kept: set[str] = set()
+    for stmt in statements(kernel.body):
+        if isinstance(stmt, Local) and stmt.buffer.type.nbytes <= registers:
+            of = [a for a in touched if a.buffer == stmt.buffer.name]
+            if not any(_moves(a, moving) for a in of):
+                kept.add(stmt.buffer.name)
+                registers -= stmt.buffer.type.nbytes
+    return kept
+
+
+def _moves(access: Access, loops: set[str]) -> bool:
+    """Does one of these loops, or data, decide which element this is?"""
+    return any(not isinstance(i, Affine) or loops & {*i.vars} for i in access.indices)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """All iterations at once: a loop variable is an array of the values that it has, in order."""
+
+    kernel: Kernel
+    places: Mapping[str, range]
+
+    def block(self, body: tuple[Stmt, ...], at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
+        """int64[runs, accesses] of a block that is entered `runs` times."""
+        parts = [self.statement(stmt, at, runs) for stmt in body if not isinstance(stmt, Local)]
+        return np.concatenate([np.zeros((runs, 0), np.int64), *parts], axis=1)
+
+    def statement(self, stmt: Stmt, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
+        if not isinstance(stmt, Loop):
+            touched = [a for a in accesses((stmt,)) if a.buffer in self.places]
+            columns = [self.address(a, at, runs) for a in touched]
+            return np.stack(columns, axis=1) if columns else np.zeros((runs, 0), np.int64)
+        if stmt.extent is None or stmt.start.terms:
+            raise ValueError(f"@{self.kernel.name}: the bounds of {stmt.var} must be numbers")
+        values = np.arange(stmt.start.const, stmt.stop.const)
+        inside = {var: np.repeat(value, len(values)) for var, value in at.items()}
+        inside[stmt.var] = np.tile(values, runs)
+        found = self.block(stmt.body, inside, runs * len(values))
+        return found.reshape(runs, len(values) * found.shape[1])
+
+    def address(self, access: Access, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
+        buffer = self.kernel.buffers[access.buffer]
+        element = Affine()
+        for index, size in zip(access.indices, buffer.type.dims, strict=True):
+            if not isinstance(index, Affine):
+                raise ValueError(f"@{self.kernel.name}: data decides which {buffer.name} is meant")
+            element = element * size + index
+        found = np.full(runs, self.places[buffer.name].start, np.int64)
+        for var, coefficient in (element + element.const * -1).terms:
+            found += at[var] * (coefficient * buffer.type.dtype.size)
+        return found + element.const * buffer.type.dtype.size

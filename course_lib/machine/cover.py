@@ -1,0 +1,156 @@
+"""Instruction selection: cover an expression tree with tiles, as cheaply as possible.
+
+    ("add", ("mul", "v1", ("const", 0.5)), ("load", "y", 0))
+
+    fma v1, li, ld    3 instructions        muli, addm    2 instructions
+
+A tree is a tuple: an operation and its operands. A leaf is a register ("v1"), ("load", buffer,
+offset), ("broadcast", buffer, offset) or ("const", number). A tile is an instruction seen as a
+piece of such a tree: its pattern has "_" where it reads a register, and a leaf that it swallows by
+its kind alone, as in ("add", "_", ("load",)). Next room: `select.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from course_lib.exercises import exercise
+from course_lib.machine.core import INSTRUCTIONS, Pattern
+
+Tree = Any  # a register's name, or (operation, operand, ...), or (kind of leaf, ...)
+Tiles = Mapping[str, tuple[Pattern, int]]  # {name: (pattern, cost)}
+
+# What our compiler adds up: 2 for an instruction, 1 for `li`, because a number is put into a
+# register once, however many trees need it (`select.py`).
+TILES: Tiles = {
+    row.name: (row.pattern, 1 if row.name == "li" else 2)
+    for row in INSTRUCTIONS.values()
+    if row.pattern
+}
+
+
+def match(pattern: Pattern, tree: Tree) -> list[Tree] | None:
+    """The subtrees at the "_" of a pattern, from left to right; None if it does not fit here.
+
+    >>> match(("add", "_", ("load",)), ("add", ("mul", "v1", "v2"), ("load", "y", 0)))
+    [('mul', 'v1', 'v2')]
+    """
+    if pattern == "_":
+        return [tree]
+    if isinstance(tree, str) or tree[0] != pattern[0]:
+        return None
+    found: list[Tree] = []
+    for part, operand in zip(pattern[1:], tree[1:], strict=False):
+        inside = match(part, operand)
+        if inside is None:
+            return None
+        found += inside
+    return found
+
+
+def one_by_one(tree: Tree, tiles: Tiles) -> list[str]:
+    """The baseline: the tile that covers least, so that each operation is an instruction."""
+    return _greedily(tree, tiles, min)
+
+
+def maximal_munch(tree: Tree, tiles: Tiles) -> list[str]:
+    """From the root down, always the tile that covers most (Cattell, 1980): operations first, then
+    leaves. Fast, not optimal."""
+    return _greedily(tree, tiles, max)
+
+
+@exercise("machine.cover", unit=6, points=4, baseline=one_by_one)
+def cover(tree: Tree, tiles: Tiles) -> list[str]:
+    """Cover an expression tree with tiles so that the sum of their costs is as small as possible.
+
+    tree     a register such as "v1", or a tuple (operation, operand, ...), or a leaf
+    tiles    {name: (pattern, cost)}; costs are positive, some tile fits every operation and leaf
+    returns  the names of the tiles, in the order in which they are executed: the tiles of a tile's
+             operands come before it, those of its left operand first
+
+    A register is there already and needs no tile. Each subtree is worked out once, however many
+    tiles could lead to it. If several covers cost the least, any of them will do.
+
+    >>> tiles = {"li": (("const",), 1), "ld": (("load",), 1), "addm": (("add", "_", ("load",)), 1),
+    ...          "fma": (("add", ("mul", "_", "_"), "_"), 1), "muli": (("mul", "_", ("const",)), 1)}
+    >>> cover(("add", ("mul", "v1", ("const", 0.5)), ("load", "y", 0)), tiles)
+    ['muli', 'addm']
+    """
+    return _cheapest(tree, tiles, {})[1]
+
+
+def _cheapest(tree: Tree, tiles: Tiles, known: dict[int, Any]) -> tuple[int, list[str]]:
+    """The least cost of a tree, and the tiles that have it."""
+    if isinstance(tree, str):
+        return 0, []
+    if id(tree) not in known:
+        found = []
+        for name, (pattern, cost) in tiles.items():
+            operands = match(pattern, tree)
+            if operands is not None:
+                parts = [_cheapest(operand, tiles, known) for operand in operands]
+                names = [n for _, inside in parts for n in inside]
+                found.append((cost + sum(c for c, _ in parts), [*names, name]))
+        known[id(tree)] = min(found, key=lambda one: one[0])
+    return known[id(tree)]
+
+
+def placed(
+    tree: Tree, names: Sequence[str], tiles: Tiles
+) -> Iterator[tuple[str, Tree, list[Tree]]]:
+    """Where each tile of a cover lies, the root first: (name, subtree, subtrees in its holes).
+
+    ValueError if the names are no cover of the tree in the order of execution.
+    """
+    left = list(names)
+
+    def walk(at: Tree) -> Iterator[tuple[str, Tree, list[Tree]]]:
+        if isinstance(at, str):
+            return
+        if not left:
+            raise ValueError(f"no tile is left for {shown(at)}")
+        name = left.pop()
+        if name not in tiles:
+            raise ValueError(f"there is no tile {name!r}")
+        operands = match(tiles[name][0], at)
+        if operands is None:
+            raise ValueError(f"{name} does not fit {shown(at)}")
+        yield name, at, operands
+        for operand in reversed(operands):
+            yield from walk(operand)
+
+    yield from walk(tree)
+    if left:
+        raise ValueError(f"the tree is covered, but {left[0]} is left over")
+
+
+def shown(tree: Tree) -> str:
+    """A tree as text: add(mul(v1, 0.5), y[0])."""
+    if isinstance(tree, str):
+        return tree
+    if tree[0] in ("load", "broadcast"):
+        return f"{tree[1]}[{tree[2]}]"
+    if tree[0] == "const":
+        return f"{tree[1]:g}"
+    return f"{tree[0]}({', '.join(map(shown, tree[1:]))})"
+
+
+def _greedily(tree: Tree, tiles: Tiles, choose: Callable[..., str]) -> list[str]:
+    if isinstance(tree, str):
+        return []
+    fits = {name: operands for name, (pattern, _) in tiles.items()
+            if (operands := match(pattern, tree)) is not None}  # fmt: skip
+    name = choose(fits, key=lambda one: _size(tiles[one][0]))
+    return [n for operand in fits[name] for n in _greedily(operand, tiles, choose)] + [name]
+
+
+def _size(pattern: Pattern) -> tuple[int, int]:
+    """How many operations a tile covers, and how many leaves."""
+    if pattern == "_":
+        return 0, 0
+    inside = [_size(part) for part in pattern[1:]]
+    operations, leaves = (
+        (sum(numbers) for numbers in zip(*inside, strict=True)) if inside else (0, 0)
+    )
+    return (operations + 1, leaves) if inside else (0, 1)

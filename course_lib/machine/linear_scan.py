@@ -1,0 +1,68 @@
+"""Register allocation in one walk along the program.
+
+    a  0..9        two registers:   a 0
+    b  1..3                         b 1
+    c  2..4                         c: none is free, and a is needed longest: a goes to memory
+
+Next room: `spill.py`, which turns what has no register into loads and stores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from course_lib.exercises import exercise
+from course_lib.machine.lives import Live
+
+SHORT = 3  # instructions: the longest life that the baseline keeps in a register
+
+
+def short_lives(lives: Sequence[Live], registers: int) -> dict[str, int]:
+    """The baseline: what lives longer than three instructions is kept in memory.
+
+    This is nearly what a compiler does without optimization: it loads the operands of each
+    statement, computes, and stores the result.
+    """
+    return _scan([live for live in lives if live.end - live.start <= SHORT], registers)
+
+
+@exercise("machine.linear_scan", unit=6, points=4, baseline=short_lives)
+def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
+    """Give registers to values, so that as few values as possible go without one.
+
+    lives      in any order; no two start at the same instruction; `end` is larger than `start`
+    registers  how many there are, at least 1; they are numbered from 0
+    returns    {name: number of its register}; a value that is not in it is spilled: it is kept in
+               memory all its life
+
+    Two values whose lives meet have different registers. A life that starts at the instruction at
+    which another one ends may have its register: an instruction reads before it writes. A value
+    that has a register has the same one all its life.
+
+    Walk through the lives in the order of their starts. Where one starts, the registers of those
+    that have ended are free again. If none is free, spill the one that ends last: of those that
+    have a register and the new one (Poletto and Sarkar, "Linear Scan Register Allocation", 1999).
+    As all spills count the same here, no allocation has fewer.
+
+    >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4), Live("d", 3, 5)], 2)
+    {'b': 1, 'c': 0, 'd': 1}
+    """
+    return _scan(lives, registers)
+
+
+def _scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
+    free, active, found = list(range(registers)), [], {}
+    for live in sorted(lives, key=lambda one: one.start):
+        for old in [one for one in active if one.end <= live.start]:
+            active.remove(old)
+            free.append(found[old.name])
+        if free:
+            found[live.name] = free.pop(0)
+            active.append(live)
+            continue
+        last = max(active, key=lambda one: one.end)
+        if last.end > live.end:
+            active.remove(last)
+            found[live.name] = found.pop(last.name)
+            active.append(live)
+    return found

@@ -1,0 +1,76 @@
+"""Loops as C++: what g++ makes of the text computes what the loop interpreter computes."""
+
+import numpy as np
+import pytest
+
+from course_lib.bridges.gxx import build, compiler
+from course_lib.ir.loops.cpp import cpp
+from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.schedule.script import parse_schedule
+
+TILED = """split(m, 2)
+split(n, 4)
+reorder(mo, no, k, mi, ni)
+unroll(mi)
+vectorize(ni)
+promote(out, k)
+cache(w, no)"""
+
+
+def product(dtype: str = "f32"):
+    return parse_kernel(f"""
+kernel @product(x: {dtype}[6,5], w: {dtype}[5,8], out: {dtype}[6,8]) {{
+  for m in 0..6 {{ for n in 0..8 {{ for k in 0..5 {{ out[m, n] += x[m, k] * w[k, n] }} }} }}
+}}""")
+
+
+def test_the_text():
+    kernel = parse_kernel("""kernel @k(x: f32[8], out: f32[8]) {
+      unroll i in 0..8 { out[i] max= exp(x[i]) / (x[0] - 2.0) } }""")
+    assert (
+        cpp(kernel)
+        == """#include <cmath>
+
+extern "C" void k(const float *__restrict x, float *__restrict out) {
+  #pragma GCC unroll 8
+  for (long i = 0; i < 8; ++i) {
+    out[i] = std::fmax(out[i], (std::exp(x[i]) / (x[0] - 2.0f)));
+  }
+}
+"""
+    )
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+@pytest.mark.parametrize("steps", ["", "reorder(m, k, n)", TILED])
+def test_gxx_computes_what_the_interpreter_does(steps, dtype):
+    kernel = parse_schedule(steps).apply(product(dtype))
+    rng = np.random.default_rng(0)
+    arrays = {p.name: rng.random(p.type.dims).astype(p.type.dtype.numpy) for p in kernel.params}
+    expected = {name: array.copy() for name, array in arrays.items()}
+    run_kernel(kernel, expected)
+    build(cpp(kernel), "product")(*arrays.values())
+    np.testing.assert_allclose(arrays["out"], expected["out"], rtol=1e-5)
+
+
+def test_what_has_no_form_in_cpp_is_refused():
+    for text, why in [
+        ("kernel @k(x: i64[8], out: i64[8]) { for i in 0..8 { out[i] = x[i] } }", "f32 and f64"),
+        ("kernel @k(x: f32[8], i: i64[8], out: f32[8]) { for n in 0..8 { out[n] = x[i[n]] } }",
+         "f32 and f64"),
+        ("kernel @k(x: f32[8], out: f32[8]) { for i in 0..8 { out[i] = erf(x[i]) } }", "there is"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=why):
+            cpp(parse_kernel(text))
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_what_gxx_refuses_is_shown_without_our_folders():
+    with pytest.raises(ValueError, match=r"g\+\+ says:\nkernel.cpp:1:"):
+        build("extern int", "f")
+    call = build('extern "C" long first(float *x) { return (long)x[0]; }', "first")
+    assert call(np.array([7.0], np.float32)) == 7
+    with pytest.raises(ValueError, match="in one piece"):
+        call(np.zeros((4, 4), np.float32)[:, 0])

@@ -1,0 +1,144 @@
+"""The interpreter of LLVM IR computes what the processor does, and counts what a call does."""
+
+import ctypes
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.llvm.codegen import target_machine
+from course_lib.llvm.fma import count_fma, fused, parse
+from course_lib.llvm.interp import execute
+from course_lib.llvm.listing import FORMS
+
+DOT = """
+define float @dot(ptr %x, ptr %y, i64 %n) {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %sum = phi float [ 0.0, %entry ], [ %more, %loop ]
+  %px = getelementptr inbounds float, ptr %x, i64 %i
+  %py = getelementptr float, ptr %y, i64 %i
+  %a = load float, ptr %px, align 4
+  %b = load float, ptr %py
+  %p = fmul contract float %a, %b
+  %more = fadd contract float %sum, %p
+  %next = add nuw i64 %i, 1
+  %over = icmp eq i64 %next, %n
+  br i1 %over, label %done, label %loop
+done:
+  ret float %more
+}
+"""
+INTEGERS = """
+define i32 @f(i32 %a, i32 %b) {{
+  %c = {op} i32 %a, %b
+  %less = icmp {sign} i32 %c, %b
+  %wide = sext i32 %c to i64
+  %high = lshr i64 %wide, 33
+  %low = trunc i64 %high to i32
+  %r = select i1 %less, i32 %low, i32 %c
+  ret i32 %r
+}}
+"""
+
+
+def machine(text: str, name: str, kind, *arguments):
+    """The same call by machine code."""
+    engine = llvm.create_mcjit_compiler(parse(text), target_machine())
+    engine.finalize_object()
+    return ctypes.CFUNCTYPE(kind, *(type(a) for a in arguments))(engine.get_function_address(name))(
+        *arguments
+    )
+
+
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "and", "or"])
+@pytest.mark.parametrize(
+    "sign", ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
+)
+def test_integers_are_those_of_the_processor(op, sign):
+    text = INTEGERS.format(op=op, sign=sign)
+    for a in (0, 1, 7, -1, -(2**31), 2**31 - 1):
+        for b in (0, 3, -5, 2**31 - 1):
+            there = machine(text, "f", ctypes.c_int32, ctypes.c_int32(a), ctypes.c_int32(b))
+            assert execute(text, a, b).value == there % 2**32
+
+
+@given(st.integers(1, 40), st.integers(0, 1 << 20))
+def test_a_dot_product_rounds_as_its_text_says(n, seed):
+    rng = np.random.default_rng(seed)
+    x, y = rng.standard_normal((2, n)).astype(np.float32)
+    run = execute(DOT, x, y, n)
+    expected = np.float32(0)
+    for a, b in zip(x, y, strict=True):
+        expected += a * b
+    assert run.value == expected
+    assert (run.products, run.sums, run.loads, run.stores, run.chain) == (n, n, 2 * n, 0, n + 1)
+    assert run.blocks == {"entry": 1, "loop": n, "done": 1}
+    count = count_fma(DOT, {"n": n})["dot"]
+    assert count.runs.blocks == (1, n, 1)
+    assert fused(count.dynamic or {}) == n
+
+
+def test_fma_is_counted_and_rounded_once():
+    text = (
+        "define float @f(float %a, float %b, float %c) {\n"
+        "  %r = call contract float @llvm.fma.f32(float %a, float %b, float %c)\n"
+        "  ret float %r\n}\ndeclare float @llvm.fma.f32(float, float, float)"
+    )
+    with pytest.raises(ValueError, match="from its line `define` to its last brace"):
+        execute(text.replace("declare float", "what"), 1, 1, 1)
+    a = np.float32(1 + 2**-12)
+    run = execute(text, a, a, -1)
+    assert run.multiply_adds == 1
+    assert run.value == np.float32(float(a) * float(a) - 1) != a * a - np.float32(1)
+
+
+def test_stores_change_the_array_and_hand_on_the_chain():
+    text = (
+        "define void @f(ptr %x) {\n  %a = load float, ptr %x\n  %b = fadd float %a, %a\n"
+        "  store float %b, ptr %x\n  %c = load float, ptr %x\n"
+        "  %d = fmul float %c, 0x3FE0000000000000\n  store float %d, ptr %x, align 4\n  ret void\n}"
+    )
+    x = np.array([3], np.float32)
+    run = execute(text, x)
+    assert (run.chain, run.stores, x[0], run.value) == (2, 2, 3.0, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("%i, 1", "%i, 0"), "does not come to an end"),
+        (("float %sum, %p", "float %sum, %q"), "%q has no value yet"),
+        (("float %sum, %p", "float %i, %p"), "%i is of type i64, not float"),
+        (("%py = ", "%px = "), "%px is defined a second time"),
+        (("contract float %a", "contrakt float %a"), "this form is not known here"),
+        (("[ 0, %entry ], ", ""), "the phi has no value for the way from %entry"),
+        (("label %done, label", "label %over, label"), "there is no block %over"),
+        (("  %p = fmul", "  br label %loop\n  %p = fmul"), "a new one begins with its name"),
+        (("%b = load", "load"), "a name for the result is missing"),
+        (("  %b = load float, ptr %py", "  %b = load <4 x float>, ptr %py"), "not known here"),
+        (("  ret float %more\n", ""), "each block has at least one instruction"),
+        (("float @dot(ptr %x", "float @dot([2 x float] %x"), "no pointer, integer or float"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(change, message):
+    text = DOT.replace(*change)
+    assert text != DOT
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match=message):
+        execute(text, x, x, 4, steps=1000)
+
+
+def test_no_access_outside_of_an_array():
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match="byte 16 of %x, which has 16"):
+        execute(DOT, x, x, 5)
+    with pytest.raises(ValueError, match="holds float64"):
+        execute(DOT, x.astype(np.float64), x, 4)
+    with pytest.raises(ValueError, match="takes %x, %y, %n: 2 arguments"):
+        execute(DOT, x, 4)
+    assert FORMS["load"].fullmatch("load float, ptr %px")
