@@ -27,11 +27,12 @@ from typing import Any
 
 from autograder.check.alarm import alarm
 from autograder.check.feedback import as_html
-from autograder.check.framework import BESIDE, Crashed, NotAttempted, Unusable
+from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, UNKNOWN, Verdict
+from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
 from course_lib import exercises
@@ -48,8 +49,7 @@ def check(name: str) -> Verdict:
     try:
         entry = slot(name)
     except UnknownExercise as error:
-        problem = str(error)
-        return Verdict(str(name), UNKNOWN, 0, problem=problem[:1].upper() + problem[1:])
+        return Verdict(str(name), UNKNOWN, 0, problem=_sentence(error))
     if entry.kind == "explain":
         return Verdict.on(entry, BY_HAND, None)
     if not entry.answered:
@@ -75,6 +75,7 @@ def here(entry: Slot) -> Callable[..., Any]:
         theirs.reset()
         a, k = theirs.decode(ours.encode((args, kwargs)))
         beside = plugs | k.pop(BESIDE, {})
+        given = Given(entry.signature.bind(*a, **k).arguments)
         output = io.StringIO()
         try:
             with (
@@ -91,8 +92,9 @@ def here(entry: Slot) -> Callable[..., Any]:
         finally:
             call.printed = output.getvalue()[:PRINTED]
         call.returned = True
+        if changed := given.changed():
+            raise Changed(changed)
         try:
-            theirs.look_at_arguments()
             return ours.decode(theirs.encode(result))
         except Unsendable as error:
             raise Unusable(error) from None
@@ -140,7 +142,11 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
 
 def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
     """The cell magic `%%needs`: run the cell once all the named exercises have an answer."""
-    missing = [name for name in names.split() if not slot(name).answered]
+    try:
+        missing = [name for name in names.split() if not slot(name).answered]
+    except UnknownExercise as error:
+        _show(_sentence(error))
+        return
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
@@ -165,6 +171,11 @@ def load_ipython_extension(shell: Any) -> None:
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
+
+
+def _sentence(error: Exception) -> str:
+    text = str(error)
+    return text[:1].upper() + text[1:]
 
 
 def _guesses() -> dict[str, Any]:

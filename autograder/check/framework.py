@@ -75,6 +75,13 @@ class Unusable(Wrong):
         super().__init__(f"The result cannot be used: it is no valid graph, nor plain data. {why}")
 
 
+class Changed(Wrong):
+    """The call changed one of its arguments. Those are copies, so no check would see it."""
+
+    def __init__(self, argument: str):
+        super().__init__(f"`{argument}` is no longer what was given. Work on a copy of it.")
+
+
 class Crashed(Exception):
     """The student's code raised. `line` counts from 1 in their cell, `code` is that line; `kinds`
     are the names of the exception and of those that it is made of."""

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from autograder.check.examples import examples_of
 from autograder.check.framework import (
+    Changed,
     Check,
     Crashed,
     Implementation,
@@ -46,6 +49,7 @@ from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, TIMED_OUT
 from course_lib import exercises
 
 Seen = int | str | Score | None  # what a check that passed has seen, or how many examples
+USUAL_RECURSION = 1000  # calls: what a fresh interpreter allows
 _passed: dict[tuple[Check, int, bytes], Seen] = {}  # by check, seed and digest of all replies
 
 
@@ -72,7 +76,8 @@ def judge(
     for check in found:
         verdict = replace(verdict, check=check.name, hidden=check.hidden)
         try:
-            seen = perform(check, implementation, seed, shrink)
+            with usual_recursion():
+                seen = perform(check, implementation, seed, shrink)
         except (Wrong, Crashed, Stop) as error:
             return _failed(verdict, check, error)
         except Exception as error:
@@ -87,6 +92,18 @@ def judge(
     points = round(slot.points * fraction, 2)
     counted = [f"{number} {what}" for what, number in examples.items()]
     return Verdict.on(slot, PASSED, points, tried=_once_each(counted + tried))
+
+
+@contextlib.contextmanager
+def usual_recursion() -> Iterator[None]:
+    """Python's own limit of recursion, which a library may have raised for the whole process: an
+    answer that is too deep must not pass in one notebook and fail in another, or in the grader."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(min(limit, USUAL_RECURSION))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def prepare(slot: str, seed: int = 0) -> None:
@@ -132,7 +149,7 @@ def _once(check: Check, implementation: Implementation, offset: int) -> str | Sc
         return check.function(watched, **randomness(check, offset))
     except (Wrong, Crashed) as error:
         error.printed = getattr(implementation, "printed", "")
-        if isinstance(error, (Crashed, Unusable)) and error.program is None:
+        if isinstance(error, (Changed, Crashed, Unusable)) and error.program is None:
             error.program = call_shown(check.slot, *latest)
         raise
     except TimedOut as stop:
@@ -180,7 +197,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
             kind=WRONG,
             earned=0.0,
             problem=without_addresses(error.problem),
-            spec=to_the_end(error.spec or check.spec, exercises.slot(check.slot).doc),
+            spec=to_the_end(_quoted(check, error), exercises.slot(check.slot).doc),
             got=got,
             expected=expected,
             marked=error.marked,
@@ -189,6 +206,11 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
         problem = "Looking at what the function returned took more memory than there is for it."
         return replace(verdict, kind=TIMED_OUT, earned=0.0, problem=problem)
     return replace(verdict, problem=error_text(error), kind=GRADER, earned=None)
+
+
+def _quoted(check: Check, error: Wrong) -> str:
+    """What the answer goes against: no argument may change, whatever else the check is about."""
+    return error.spec or ("" if isinstance(error, Changed) else check.spec)
 
 
 @functools.cache

@@ -21,6 +21,7 @@ from course_lib.ir.graph.interp import run
 from course_lib.ir.loops.program import run_program
 from course_lib.lower.lower import lower
 from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime.bounds import out_of_bounds
 from course_lib.runtime.executable import CompiledModel
@@ -39,16 +40,21 @@ def levels(
     graph: Graph, inputs: Sequence[np.ndarray], machines: Sequence[Machine] = MACHINES
 ) -> Iterator[tuple[str, list[np.ndarray]]]:
     """(level, results) of every way to run the graph but the numpy interpreter's."""
-    plain = decompose(graph)
+    plain = everywhere(graph, decompose)
     yield "decomposed, numpy", run(plain, inputs)
     yield "loops", run_program(lower(plain), inputs)
     yield "machine code", machine_code(graph, inputs)
-    fused = fuse(plain)
-    if len(fused.ops) < len(plain.ops):
+    fused = everywhere(plain, fuse)
+    if kernels(fused) < kernels(plain):
         yield "loops, fused", run_program(lower(fused), inputs)
         yield "machine code, fused", machine_code(fused, inputs)
     for machine in machines:
         yield f"loops for {machine}", run_program(schedule(lower(fused), machine), inputs)
+
+
+def kernels(graph: Graph) -> int:
+    """How many ops there are, also in the bodies of loops; of a fused group one."""
+    return sum(1 + (kernels(n.attrs["body"]) if n.op == "scan" else 0) for n in graph.ops)
 
 
 def machine_code(graph: Graph, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -28,20 +28,27 @@ def valid_graph(result: Any, before: Graph | None = None, *, spec: str = "") -> 
     if not isinstance(result, Graph):
         got = "nothing (is a `return` missing?)" if result is None else _kind(result)
         raise Wrong(
-            "The function returns a Graph.", program=before, got=got, expected="a Graph", spec=spec
+            "The function must return a Graph.",
+            program=before,
+            got=got,
+            expected="a Graph",
+            spec=spec,
         )
     try:
         verify(result)
     except ValueError as error:
         raise Wrong(
-            f"The result is a well-formed graph: {error}", program=before, got=result, spec=spec
+            f"The result must be a well-formed graph: {error}",
+            program=before,
+            got=result,
+            spec=spec,
         ) from None
     if before is not None:
         for what in ("inputs", "outputs"):
             wanted, got = _types(getattr(before, what)), _types(getattr(result, what))
             if wanted != got:
                 raise Wrong(
-                    f"The result has the {what} of the program: {wanted}, not {got}.",
+                    f"The result must have the {what} of the program, {wanted}. It has {got}.",
                     program=before,
                     got=result,
                     spec=spec,
@@ -59,13 +66,13 @@ def same_meaning(
         got = meaning.outputs_of(after)
     except Exception as error:  # whatever numpy makes of it
         raise Wrong(
-            f"The result can be run: {error}", program=before, got=after, spec=spec
+            f"The result cannot be run: {error}", program=before, got=after, spec=spec
         ) from None
     for node, mine, ours in zip(after.outputs, got, meaning.outputs, strict=True):
         if mine is not ours and not close(mine, ours, rtol):
             name = value_names(after)[node]
             raise Wrong(
-                f"The result computes what the program computes: %{name} differs. "
+                f"The result must compute what the program computes, but %{name} differs. "
                 f"{_first_difference(mine, ours, rtol)}",
                 program=before,
                 got=after,
@@ -88,7 +95,7 @@ def at_most(
     got = count(after)
     if got > bound:
         raise Wrong(
-            f"At most {bound} {unit} are left of {count(before)}; here are {got}.",
+            f"At most {bound} of {count(before)} {unit} may be left; here are {got}.",
             program=before,
             got=after,
             spec=spec,
@@ -103,7 +110,7 @@ def number(
     if not math.isclose(value, expected, rel_tol=rtol, abs_tol=1e-12):
         side = _side(value, expected)
         raise Wrong(
-            f"The number is right {_exactness(rtol)}: {value:.6g} {unit} is {side}.",
+            f"The number must be right {_exactness(rtol)}: {value:.6g} {unit} is {side}.",
             got=f"{value:.6g} {unit}",
             expected=f"{expected:.6g} {unit}" if shown else "",
             spec=spec,
@@ -141,13 +148,15 @@ def raises(
 def a_number(got: Any, *, unit: str) -> float:
     """One finite number, whatever numpy or Python calls its type."""
     if got is None:
-        raise Wrong(f"The answer is one number, in {unit}.", got="nothing (is a `return` missing?)")
+        raise Wrong(
+            f"The answer must be one number, in {unit}.", got="nothing (is a `return` missing?)"
+        )
     try:
         value = float(np.asarray(got, dtype=np.float64).reshape(()))
     except (TypeError, ValueError, OverflowError):
-        raise Wrong(f"The answer is one number, in {unit}.", got=_kind(got)) from None
+        raise Wrong(f"The answer must be one number, in {unit}.", got=_kind(got)) from None
     if not math.isfinite(value):
-        raise Wrong(f"The answer is a finite number, in {unit}.", got=str(value))
+        raise Wrong(f"The answer must be a finite number, in {unit}.", got=str(value))
     return value
 
 

@@ -23,7 +23,8 @@ TEXTS += ("error", "code", "printed")
 LISTS = ("tried", "marked")
 TAGS = {"svg", "g", "title", "desc", "style", "path", "rect", "text", "polygon", "tspan"}
 TAGS |= {"line", "circle", "ellipse", "polyline"}
-HARMFUL = re.compile(r"^on|href|^src|^style$", re.IGNORECASE)
+HARMFUL = re.compile(r"^on|href|^src", re.IGNORECASE)
+SIZES = re.compile(r"(--[a-z-]{1,30}:\d{1,6}px;?)+", re.ASCII)  # in one tag's style
 ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}")
 FETCHES = re.compile(r"url\s*\(|@import|expression|[<\\]", re.IGNORECASE)  # in a style sheet
 
@@ -97,7 +98,7 @@ class _Drawing(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.in_style = tag == "style"
-        if tag not in TAGS or any(HARMFUL.search(name) for name, _ in attrs):
+        if tag not in TAGS or not all(_is_harmless(name, value or "") for name, value in attrs):
             self.is_safe = False
 
     def handle_endtag(self, tag: str) -> None:
@@ -106,3 +107,7 @@ class _Drawing(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.in_style and FETCHES.search(data):
             self.is_safe = False
+
+
+def _is_harmless(name: str, value: str) -> bool:
+    return bool(SIZES.fullmatch(value)) if name == "style" else not HARMFUL.search(name)

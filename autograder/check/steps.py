@@ -42,7 +42,9 @@ def with_steps(
             return implementation(*args, **kwargs)
         except OutOfSteps as stop:
             reason = f": {because}" if because else ""
-            stop.problem = f"More than {limit:,} steps for {what}{reason}."
+            stop.problem = f"More than {limit:,} steps for {what}{reason}".removesuffix("?") + (
+                "?" if reason.endswith("?") else "."
+            )
             stop.args, stop.program = (stop.problem,), what
             raise
         finally:

@@ -36,7 +36,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {
     "implement": "write a function of the compiler",
-    "inverse": "write a program",
+    "inverse": "find an example",
     "evidence": "read the evidence",
     "number": "a number",
     "budget": "as few as you can",

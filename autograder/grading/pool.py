@@ -112,9 +112,9 @@ class Seat:
                 return None
             report = Report.from_json(self.pipe.recv())
         except (EOFError, OSError):
-            report = grader_failed(
-                self.task.assignment, self.task.program, self._reason(), self.task.seed
-            )
+            report = self._failed(self._reason())
+        except (ValueError, KeyError, TypeError) as error:
+            report = self._failed(f"What the grader's process sent is no report: {error}")
         done, self.task = (self.task, report), None
         if any(verdict.kind == GRADER for verdict in report.verdicts):
             self.turns = TURNS
@@ -128,6 +128,10 @@ class Seat:
         self.process.kill()
         self.process.join()
         self.pipe.close()
+
+    def _failed(self, reason: str) -> Report:
+        assert self.task is not None
+        return grader_failed(self.task.assignment, self.task.program, reason, self.task.seed)
 
     def _reason(self) -> str:
         self.process.join()

@@ -24,7 +24,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.check.framework import Crashed, Died, NotAttempted, Stop, TimedOut, Unusable, Wrong
+from autograder.check.framework import (
+    Changed,
+    Crashed,
+    Died,
+    NotAttempted,
+    Stop,
+    TimedOut,
+    Unusable,
+    Wrong,
+)
 from autograder.check.received import without_addresses
 from autograder.check.steps import OutOfSteps, limit_now
 from autograder.grading.ahead import Prepared, identity
@@ -36,7 +45,7 @@ from autograder.process.running import Child, Running
 from autograder.process.start import PACKAGES, Folder, command_line, mode, protected, user
 from autograder.wire.codec import Codec, Unsendable
 
-SPOKEN = ("return", "raised", "unsendable", "out of steps")  # with what the call printed
+SPOKEN = ("return", "changed", "raised", "unsendable", "out of steps")  # with what the call printed
 MAX_FRAME = 256 << 20
 WORKER = Path(__file__).with_name("worker.py")
 SCRIPT, EDITION = "/worker.py", "/course"  # inside the sandbox
@@ -169,6 +178,8 @@ class Worker:
             raise Crashed(*error, kinds=kinds_of(rest[3:4]))
         if kind == "out of steps":
             raise OutOfSteps
+        if kind == "changed" and rest:
+            raise Changed(str(rest[0])[:100])
         if kind == "unsendable" and rest:
             raise Unusable(str(rest[0])[:500])
         raise self._lost("The answer's process spoke out of turn.")

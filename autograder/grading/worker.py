@@ -7,6 +7,7 @@
                                        <-      ("callback", number, args, kwargs)
       ("result", value)                ->     or ("error", "ValueError", its text)
                                        <-      ("return", value, printed)
+                                       or      ("changed", argument, printed)
 
 It runs inside the sandbox as `python -s -S -P worker.py serve UID EDITION SITE_PACKAGES`, with only
 the student edition importable: checks, solutions and hidden programs are in another process. It
@@ -97,6 +98,7 @@ class Worker:
         import autograder
         from autograder.check.framework import BESIDE
         from autograder.check.steps import OutOfSteps, counted
+        from autograder.wire.arguments import Given
         from autograder.wire.codec import Codec, Unsendable
         from autograder.wire.iterators import run_out
         from course_lib import exercises
@@ -104,7 +106,7 @@ class Worker:
         self.pipe, self.beside = pipe, BESIDE
         self.codec = Codec(call=self.callback)
         self.unsendable, self.out_of_steps, self.counted = Unsendable, OutOfSteps, counted
-        self.run_out = run_out
+        self.given, self.run_out = Given, run_out
         self.exercises = exercises
         module = sys.modules["__main__"] = ModuleType("__main__")  # where classes look for names
         self.names: dict[str, Any] = module.__dict__
@@ -159,9 +161,11 @@ class Worker:
             self.names.update(self.at_check.get(name, {}))
             self.running = name
         plugs = self.exercises.plugs_for(name, self.plugs) | kwargs.pop(self.beside, {})
+        entry = self.exercises.slot(name)
+        given = self.given(entry.signature.bind(*args, **kwargs).arguments)
         try:
             with self.exercises.using(plugs), self.counted(steps):
-                value = self.run_out(self.exercises.slot(name).run(*args, **kwargs))
+                value = self.run_out(entry.run(*args, **kwargs))
         except Aborted:
             return self.send(("aborted",))
         except NotImplementedError:
@@ -171,8 +175,9 @@ class Worker:
         except BaseException as error:
             kinds = [kind.__name__ for kind in type(error).__mro__][:20]
             return self.send(("raised", *_described(error), kinds, printed.text))
+        if changed := given.changed():
+            return self.send(("changed", changed, printed.text))
         try:
-            self.codec.look_at_arguments()
             self.send(("return", value, printed.text))
         except self.unsendable as error:
             self.send(("unsendable", str(error), printed.text))

@@ -60,7 +60,7 @@ class Changed:
 
 def can_be_changed(entry: Slot) -> bool:
     """An answer that takes nothing is one value; only one that takes something is a program."""
-    return entry.kind in ("implement", "budget") and bool(entry.signature.parameters)
+    return entry.kind != "explain" and bool(entry.signature.parameters)
 
 
 def source_of(entry: Slot) -> str:

@@ -3,7 +3,7 @@
     onnx_bytes(model)  ->  b"..."  ->  read_onnx_model(...)
 
 A model is parsed by protobuf and never run here. It may not point at files: those would be files of
-the end that reads it. Nor may it bring functions or operators of its own (onnxruntime's FusedConv
+the end that reads it. Nor may it bring functions or operators of its own (those of `FOREIGN`
 apart), or weights that are not as large as they say. Next room: records.py.
 """
 
@@ -14,7 +14,12 @@ import sys
 from typing import Any
 
 DOMAINS = ("", "ai.onnx")
-FOREIGN = {("com.microsoft", "FusedConv")}  # what unit 3 makes; of onnxruntime's own, nothing else
+FOREIGN = {
+    ("com.microsoft", "FusedConv"),  # what unit 3 makes; of onnxruntime's own, nothing else
+    ("nobody", "Conv"),  # and what it has to leave alone; no runtime has these
+    ("nobody", "Relu"),
+    ("nobody", "BatchNormalization"),
+}
 MAX_NODES = 20_000  # in all graphs together
 MAX_GRAPHS = 8  # inside each other
 MAX_PARTS = 500_000  # messages of any kind in a model

@@ -19,13 +19,14 @@ from autograder.wire.onnx import Unsendable
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.ir.expr import Affine, Call, Const, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Packing, Store
+from course_lib.machine.lives import Live
 from course_lib.memory.liveness import Interval, Task
 
 # By name: a class may move to another file, its name stays.
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(SystolicArray, Task, Interval),
+        *(SystolicArray, Task, Interval, Live),
         *(Kernel, Buffer, Loop, Local, Store, Accumulate, Packing),
         *(Affine, Call, Const, Iter, Load),
     )

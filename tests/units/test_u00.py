@@ -10,8 +10,9 @@ import course_lib
 from autograder.check.framework import TimedOut
 from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
-from autograder.units.u00 import answers, mutants  # noqa: F401
+from autograder.units.u00 import answers  # noqa: F401
 from autograder.units.u00.checks import PARTS, clocks_of, simulated_cycles
+from autograder.units.u00.mutants import evidence, numbers, shape
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.accelerator.workload import Product, products, total_cycles, utilization
 from course_lib.exercises import slot
@@ -164,15 +165,15 @@ def test_the_fewest_clocks_of_the_visible_check_are_those_of_the_best_shape():
                                    "the_longest_product_alone", "only_powers_of_two",
                                    "forgets_the_count", "only_the_first_product"])  # fmt: skip
 def test_the_visible_check_sees_what_is_wrong_about_a_shape(wrong):
-    verdict = judge("u00.shape", getattr(mutants, wrong))
+    verdict = judge("u00.shape", getattr(shape, wrong))
     assert verdict.kind == WRONG and "fewer clocks" in verdict.problem
 
 
 @pytest.mark.parametrize(("name", "wrong", "said"), [
-    ("u00.intensity", mutants.counts_elements, "4 times too large"),
-    ("u00.intensity", mutants.not_a_number, "one number"),
-    ("u00.claims", mutants.threads_share_k, "Look at E again"),
-    ("u00.claims", mutants.all_of_them, "Look at B again"),
+    ("u00.intensity", numbers.counts_elements, "4 times too large"),
+    ("u00.intensity", numbers.not_a_number, "one number"),
+    ("u00.claims", evidence.threads_share_k, "Look at E again"),
+    ("u00.claims", evidence.all_of_them, "Look at B again"),
 ])  # fmt: skip
 def test_a_failure_says_where_to_look(name, wrong, said):
     assert said in judge(name, wrong).problem

@@ -1,6 +1,7 @@
 """Unit 2: its evidence is what broken passes make, its numbers are true, its words help."""
 
 import platform
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -319,6 +320,17 @@ def test_what_a_wrong_answer_is_told(name):
         drawable = "graph @" in text and "dense<...>" not in text and usable
         drawable &= name != "passes.match"  # shows two graphs as one text
         assert "<svg" in page or not drawable, f"{label}: programs are drawn"
+
+
+def test_recursion_ends_where_it_does_in_the_grader():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(9000)  # as importing some libraries does
+    try:
+        with plugged("passes.dce", mutants_of("passes.dce")["recursive"]):
+            verdict = check("passes.dce")
+        assert verdict.kind == "crashed" and sys.getrecursionlimit() == 9000
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def test_doing_nothing_earns_nothing():

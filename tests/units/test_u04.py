@@ -2,6 +2,8 @@
 
 import functools
 import platform
+import re
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -15,9 +17,18 @@ from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
-from autograder.units.u04.answers.chip import COLUMNS, NETS, SRAM, memory_of, program_of, read_net
+from autograder.units.u04.answers.chip import (
+    COLUMNS,
+    NETS,
+    SRAM,
+    busiest,
+    memory_of,
+    program_of,
+    read_net,
+)
 from autograder.units.u04.answers.layers import OTHER_LOOPS, SIZES, innermost, layers
 from autograder.units.u04.answers.lives import LIVES, random_tasks
+from autograder.units.u04.answers.pictures import READ, window_lines
 from autograder.units.u04.answers.traces import EAGER, highest, most_alive, requests_of
 from autograder.units.u04.checks.kernels import LEGAL
 from autograder.units.u04.checks.late import ILLEGAL
@@ -41,6 +52,7 @@ from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.program import owner
 from course_lib.ir.loops.walk import loops
+from course_lib.ir.ops.layout import rearranged
 from course_lib.lower.lower import lower
 from course_lib.memory.liveness import Interval, lifetimes
 from course_lib.memory.offsets import arena_size, assign_offsets, lower_bound, one_after_another
@@ -69,6 +81,15 @@ PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
 def imported(name):
     pytest.importorskip("torch")
     return read(MODELS[name].build(), list(example_inputs(name)))
+
+
+@pytest.mark.parametrize("layout", READ)
+def test_the_lines_in_the_picture_are_those_of_the_window(layout):
+    numbered = np.arange(32 * 14 * 14).reshape(1, 32, 14, 14)
+    memory = rearranged(numbered, "nchw", layout).reshape(-1)
+    elements = np.flatnonzero(np.isin(memory, numbered[0, :, 4:7, 4:7]))
+    assert sorted(set((elements * 4 // 64).tolist())) == READ[layout]
+    assert f"{layout}: {len(READ[layout])} of 392 lines" in window_lines().text
 
 
 # ── lives, tasks, figures ──
@@ -189,6 +210,8 @@ def test_the_peak_of_mobilenet_on_the_chip_is_the_padded_image_and_what_is_made_
     sizes = [program.types[v].nbytes / 1024 for v in (step.reads[0], step.writes)]
     assert sizes == [433.5, 96.0]
     assert sum(sizes) * 1024 == place(program).lower_bound > SRAM > (384 + 96) * 1024
+    found = [line.split() for line in busiest(program).text.splitlines() if "%" in line]
+    assert [(row[0], row[-1]) for row in found][:2] == [("%hardtanh_3", "17.5"), ("%2", "-14.5")]
 
 
 def test_no_window_reads_the_last_row_and_column_of_the_padded_image():
@@ -265,6 +288,11 @@ def test_the_allocator_is_first_fit():
 # ── layouts ──
 
 
+def loads(counts):
+    """The instructions of a loop that read an image or filters."""
+    return sum(bool(re.search(r"\(%r(?!sp)", line)) for line in counts.text.splitlines())
+
+
 def test_what_the_loop_that_multiplies_does_in_each_layout():
     """In code for AVX-512, on every processor: only one of ten loops spills, and not for its
     images: in the same layout, with other filters, its loops are in another order."""
@@ -275,6 +303,11 @@ def test_what_the_loop_that_multiplies_does_in_each_layout():
     spilling = counts[first, "nchw"]
     assert (spilling.multiply_adds, spilling.on_the_stack) == (84, 86)
     assert counts[first, OTHER_LOOPS].multiply_adds == counts[first, "nhwc"].multiply_adds == 28
+    assert counts[last, "nchw"].multiply_adds == 126
+    used = {key: (loads(found), found.multiply_adds) for key, found in counts.items()}
+    assert used[first, "nhwc"] == used[small, "nhwc"] == (16, 28)
+    assert used[first, "nchw16c"] == used[small, "nchw16c"] == (29, 28)
+    assert (used[last, "nhwc"], used[last, "nchw16c"]) == ((9, 14), (8, 7))
 
     def gain(name, layout):
         return cost(made[name, "nchw"].graph) / cost(made[name, layout].graph)
@@ -374,7 +407,8 @@ def test_the_story_of_the_relayouts():
 
     passes = [everywhere if one is layout else one for one in DEFAULT]
     with baselines("passes.sink_relayouts"):
-        assert len(relayouts(run_passes(imported("resnet18"), passes))) == 39
+        there = relayouts(run_passes(imported("resnet18"), passes))
+    assert Counter(n.attrs["dst"] for n in there) == {"nhwc": 19, "nchw": 20}
     for name in ("resnet18", "mobilenet_v2"):
         assert relayouts(run_passes(imported(name), passes)) == []
 

@@ -121,7 +121,7 @@ def summary(lines: Iterable[Entry]) -> list[str]:
     lines = list(lines)
     said = []
     for status, words in (
-        (NOTHING, "nothing handed in"),
+        (NOTHING, "handed in nothing"),
         (UNDECIDED, "undecided, several hand-ins are theirs"),
         ("not on the roster", "handed in, and not on the roster"),
     ):
@@ -137,7 +137,9 @@ def summary(lines: Iterable[Entry]) -> list[str]:
         )
     unread = sum(e.to_grade > 0 and not e.is_fault for e in lines)
     if unread:
-        said.append(f"{unread} wait for a person (by-hand.csv); their final points are blank.")
+        wait = "wait" if unread > 1 else "waits"
+        blank = "until then the final points are blank"
+        said.append(f"{unread} {wait} for a person (by-hand.csv); {blank}.")
     return said
 
 

@@ -64,7 +64,7 @@ def claims(mo: int, no: int, mi: int, ni: int, k: int, lanes: int) -> str:
     they are. The order of the letters does not matter.
 
     A  The bias x2 is added 64 times to each result.
-    B  What relu reads was never stored in `out`.
+    B  The value that relu reads was never stored in `out`.
     C  For each k, `acc` is updated by 12 multiply-adds of whole registers.
     D  The lanes of a vector read elements of x1 that lie side by side in memory.
     E  Two threads would each compute half of every sum over k.
@@ -93,9 +93,9 @@ def busy(array: SystolicArray, macs: int) -> Graph:
 @exercise("u00.batch", unit=0, points=2, kind="explain")
 def batch() -> Rubric:
     """A core does 100 GFLOP/s at best, and its memory delivers 25 GB/s. It runs the layer of the
-    picture above, 784 inputs and 512 outputs, and no cache holds anything from the call before.
-    Would registers twice as wide make it faster on one image? Would 64 images at once take 64 times
-    as long? Two to five sentences, with a number for each answer.
+    picture above, 784 inputs and 512 outputs, and no cache still holds anything from the previous
+    call. Would registers twice as wide make it faster on one image? Would 64 images at once take 64
+    times as long? Two to five sentences, with a number for each answer.
     """
     return Rubric(
         criteria=(
@@ -132,10 +132,10 @@ def batch() -> Rubric:
 def shape(parts: list[tuple[int, int, int, int]], cells: int) -> tuple[int, int]:
     """The shape (rows, cols) of an array that does all products in the fewest clocks.
 
-    Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run
-    one after another, and the array does not drain. `rows * cols` is exactly `cells`, and
-    `rows` may be smaller or larger than `cols`. If several shapes are equally fast, any of
-    them is right. It uses your `cycles`.
+    Each of `parts` is (count, m, k, n): `count` products of [m, k] and [k, n]. All run one after
+    another, and the array does not drain. `rows * cols` is exactly `cells`, and `rows` may be
+    smaller or larger than `cols`. If several shapes are equally fast, any of them is right. Count
+    the clocks with your `cycles`.
     """
     shapes = [(rows, cells // rows) for rows in range(1, cells + 1) if cells % rows == 0]
     return min(

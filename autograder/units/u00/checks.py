@@ -134,7 +134,9 @@ def letters(got: Any) -> str:
     if isinstance(got, (list, tuple, set)):
         got = "".join(map(str, got))
     if not isinstance(got, str):
-        raise Wrong("The answer is a string of letters.", got=repr(got), expected='such as "BD"')
+        raise Wrong(
+            "The answer must be a string of letters.", got=repr(got), expected='such as "BD"'
+        )
     found = set(got.upper()) - set(" ,;")
     if not found <= set(CLAIMS):
         raise Wrong("The claims have the letters A to G.", got=repr(got), expected='such as "BD"')
@@ -190,13 +192,13 @@ def needs_no_simulation(cycles):
     try:
         answer = cycles(4000, 1000, 4000, SystolicArray(32, 32))
     except TimedOut as stop:
-        raise TimedOut(f"{stop.problem} The clocks are wanted without simulating them.") from None
+        raise TimedOut(f"{stop.problem} Count the clocks without simulating them.") from None
     got = a_number(answer, unit="clocks")
     try:
         sealed("accelerator.systolic.cycles", got, "10015ce96bd7", digits=9)
     except Wrong:
         raise Wrong(
-            "The formula holds for large products too.",
+            "The formula must hold for large products too.",
             program="[4000, 1000] times [1000, 4000] on 32 x 32 cells, drain not counted",
             got=f"{got:,.10g} clocks",
         ) from None
@@ -253,7 +255,7 @@ def of_size(graph: Graph, macs: int) -> tuple[int, int, int]:
     m, k, n = one_matmul(graph)
     if m * k * n != macs:
         raise Wrong(
-            f"It does exactly {macs:,} multiply-accumulates.",
+            f"It must do exactly {macs:,} multiply-accumulates.",
             program=graph,
             got=f"{m} * {k} * {n} = {m * k * n:,}",
             expected=f"{macs:,}",
@@ -266,11 +268,14 @@ def one_matmul(result: Any) -> tuple[int, int, int]:
     ranks = [i.type.rank for node in graph.ops for i in node.inputs]
     inputs = all(i.op == "input" for node in graph.ops for i in node.inputs)
     if [node.op for node in graph.ops] != ["matmul"] or ranks != [2, 2] or not inputs:
-        raise Wrong("One operation, a matmul of two inputs with two axes each.", program=graph)
+        raise Wrong(
+            "The graph must have one operation, a matmul of two inputs with two axes each.",
+            program=graph,
+        )
     if graph.outputs != graph.ops:
-        raise Wrong("The graph returns what its matmul computes.", program=graph)
+        raise Wrong("The graph must return what its matmul computes.", program=graph)
     if not all(i.type.is_static for node in graph.ops for i in node.inputs):
-        raise Wrong("The sizes are numbers.", program=graph)
+        raise Wrong("The sizes must be numbers.", program=graph)
     (product,) = products(graph)
     return product.m, product.k, product.n
 
@@ -320,16 +325,16 @@ def has_as_many_cells(shape):
     return "1, 7, 30 and 1024 cells"
 
 
-background("u00.shape", "It uses your `cycles`.", because="what the answer stands on")
+background("u00.shape", "Count the clocks with your `cycles`.", because="what the answer stands on")
 
 
 def shape_of(shape: Any, parts: tuple, cells: int) -> tuple[int, int]:
     got = shape(list(parts), cells)
     if not isinstance(got, (tuple, list)) or len(got) != 2:
-        raise Wrong("The answer is two numbers, (rows, cols).", got=repr(got))
+        raise Wrong("The answer must be two numbers, (rows, cols).", got=repr(got))
     rows, cols = (a_number(size, unit="cells") for size in got)
     if min(rows, cols) < 1 or rows * cols != cells or rows % 1 or cols % 1:
-        raise Wrong(f"`rows * cols` is exactly {cells}.", got=f"{rows:g} * {cols:g} cells")
+        raise Wrong(f"`rows * cols` must be exactly {cells}.", got=f"{rows:g} * {cols:g} cells")
     return int(rows), int(cols)
 
 

@@ -9,7 +9,6 @@ from autograder.check.properties import number
 from autograder.units.u03.answers.programs import gate, masked, positions, readers, temperature
 from autograder.units.u03.checks.fold_cases import blocks
 from autograder.units.u03.checks.fold_cases import mixtures as mixed_blocks
-from autograder.units.u03.checks.fuse import bytes_moved, fused_by, repeats_little_work
 from autograder.units.u03.checks.fuse_cases import images
 from autograder.units.u03.checks.groups_cases import grouped
 from autograder.units.u03.checks.horizontal_cases import families
@@ -19,6 +18,7 @@ from autograder.units.u03.checks.onnx_left import mixtures
 from autograder.units.u03.checks.onnx_models import models
 from autograder.units.u03.checks.onnx_relu import RELU
 from autograder.units.u03.checks.onnx_relu_cases import chains
+from autograder.units.u03.checks.should_fuse import bytes_moved, fused_by, repeats_little_work
 from course_lib.exercises import slot
 from course_lib.ir.graph.build import exp, reduce_sum, relu
 from course_lib.ir.graph.graph import Graph, value_names
@@ -101,7 +101,7 @@ def are_judged_as_said(illegal, case):
     graph, groups = case
     wanted, answer = slot("u03.illegal").reference(graph, groups), illegal(graph, groups)
     if not isinstance(answer, Mapping):
-        raise Wrong("The answer is a dict.", program=graph, got=repr(answer)[:200])
+        raise Wrong("The answer must be a dict.", program=graph, got=repr(answer)[:200])
     given = {str(letter): str(reason) for letter, reason in answer.items()}
     wrong = [letter for letter in groups if given.get(letter) != wanted.get(letter)]
     if wrong or set(given) - set(groups):

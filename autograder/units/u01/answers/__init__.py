@@ -48,7 +48,7 @@ def record(source: str, *types: str) -> Graph:
     """The operations that a Python function performs, in the order in which Python performs them.
 
     `source` is the text of a lambda, and `types` are the types of its parameters; `eval(source)` is
-    the function. It uses + - * / and the sign - on its parameters, and whatever else Python has. It
+    the function. It uses + - * / and unary - on its parameters, and whatever else Python has. It
     returns one value or a tuple of values.
 
     The graph has an input for each parameter and an operation (add, sub, mul, div, neg) for each
@@ -57,7 +57,7 @@ def record(source: str, *types: str) -> Graph:
     before their readers, and the names of inputs are free.
 
     - Operands stand as in the source: `2.0 - x` is a sub, not a neg and an add, and `2.0 + x` is
-      add(2.0, x). Hand numbers to `apply` as they are: it gives them the other operand's type.
+      add(2.0, x). Hand numbers to `apply` as they are: it gives them the other's element type.
     - If the function asks for the truth of a value, as in `x if x else y`, raise TypeError.
 
     >>> print(record("lambda x: (x * 3.0, 1.0 - x)[1]", "f32[4]"))
@@ -128,11 +128,11 @@ def fx() -> dict[str, tuple[int, str]]:
 
     A dict with a pair for each of "simple", "twice", "spare", "six", "noise" and "gate": how many
     nodes the graph has as recorded, and the passes that take nodes away from it, such as
-    {"mine": (7, "fold dce")}, or "" for none. Inputs, weights and the output are nodes, too.
+    {"mine": (7, "fold dce")}, or "" for none. Inputs, `scale` and the output are nodes, too.
 
     Each pass is asked alone, about the graph as recorded, and the result stays what it was:
 
-    - fold computes when the program is compiled what needs no input;
+    - fold computes, when the program is compiled, whatever needs no input;
     - dce drops what no output needs;
     - cse computes once what the graph computes twice from the same operands.
     """
@@ -148,9 +148,9 @@ def fx() -> dict[str, tuple[int, str]]:
 
 @exercise("u01.why_refuse", unit=1, points=3, kind="explain")
 def why_refuse() -> Rubric:
-    """`decides` returns x or -x, depending on the sum of x. Why can a recording not hold this `if`?
-    Why may Dynamo go on where `torch.export` has to give up: what does each of them hand over, and
-    who decides? Name one thing that going on costs. Two to five sentences.
+    """`decides` returns x or -x, depending on the sum of x. Why can a recording not contain this
+    `if`? Why may Dynamo go on where `torch.export` has to give up: what does each of them hand
+    over, and who decides? Name one thing that going on costs. Two to five sentences.
     """
     return Rubric(
         criteria=(
@@ -195,9 +195,9 @@ def wrong_line() -> str:
     """Which line makes the result wrong?
 
     Two numbers in the listing are not those that torch-mlir wrote. Every type is still right. One
-    of the two changes gives another result; the other one gives the same, but for rounding (unless
-    the exponentials of a row overflow or all become 0). Answer with the value that the wrong line
-    defines, such as "%12".
+    of the two changes gives another result; the other one gives the same, apart from rounding
+    (for finite numbers, unless the exponentials of a row overflow or all underflow). Answer with
+    the value that the wrong line defines, such as "%12".
     """
     return "%5"
 
@@ -213,9 +213,9 @@ def redundant(
     Weights are the same for every image, and so are all sizes. No operation here draws random
     numbers. The first reason that holds counts:
 
-    - "fixed": no data get from an input to this line. Of two operations we say that they read only
-      the type of an operand, which brings no data: `Shape` (its one operand) and `CastLike` (its
-      second operand). All others read data, `Size` and `Cast` too.
+    - "fixed": no data from an input reach this line. We say of two operations that they read only
+      the type of an operand, which carries no data: `Shape` (its one operand) and `CastLike` (its
+      second operand). All other operations read data, `Size` and `Cast` too.
     - "copy": the operation is `Identity`.
     - "absorbed": a `BatchNormalization` whose first operand is the result of a `Conv` that no other
       line reads, not even its type, and that is not in `outputs`. Apart from the first operand of
@@ -248,7 +248,7 @@ def redundant(
 
 @exercise("u01.limit", unit=1, points=1, kind="number", further=True)
 def limit() -> float:
-    """FLOP per byte of a product of f32[128,k] and f32[k,512], for k without end.
+    """FLOP per byte of a product of f32[128,k] and f32[k,512], as k grows without end.
 
     A multiply-add is two FLOP; each of the three matrices crosses the memory bus once. The longer k
     is, the higher the intensity, and yet it never gets above one number. Answer with that number,
@@ -262,12 +262,12 @@ def boundaries() -> dict[str, str]:
     """Which form of the product is the first to settle order, layout and shape?
 
     The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for
-    "tinygrad". Each value is the name of a form as the two steppers have it, the first form of that
-    compiler of which this can be said:
+    "tinygrad". Each value is the name of a form, as the two steppers call it: the first form of
+    that compiler of which this can be said:
 
     - order: it says which of the 1,024 multiplications comes first, because loops stand one inside
       the other, or operations one after the other.
-    - layout: an offset into w's memory stands written in it, such as `16*k + n`, or it says how w
+    - layout: an offset into w's memory is written out in it, such as `16*k + n`, or it says how w
       is packed. An index such as `x1[k, n]`, or a reshape of a buffer, names an element and writes
       no offset.
     - shape: nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64.

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.draw.base.legend import legend_row
-from course_lib.draw.base.picture import Picture, framed
-from course_lib.draw.base.svg import drawing, label, tag
+from course_lib.draw.base.picture import MARGIN, Picture, sketch
+from course_lib.draw.base.svg import tag
 from course_lib.draw.graphs.boxes import draw_scene, lay_out
 from course_lib.draw.graphs.scene import Item, Scene
 from course_lib.draw.plots.table import table
@@ -61,19 +61,15 @@ def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Pict
     seen = Scene(items, edges, [])
     layout = lay_out(seen)
     wide = max(layout.width, 480.0)
-    signs, high = legend_row(14, 44, wide, {i.shape for i in items}, {"removed"})
-    place = f"translate(14,{60 + high})"
-    body = [
-        label(14, 24, title, "cl-h"),
-        *signs,
-        tag("g", *draw_scene(seen, layout), transform=place),
-    ]
+    signs, high = legend_row(MARGIN, 56, wide, {"removed", *(i.shape for i in items)})
+    place = f"translate({MARGIN},{72 + high})"
+    body = [*signs, tag("g", *draw_scene(seen, layout), transform=place)]
     text = "\n".join(
         f"{'−' if r in reasons else ' '} {r} = {o}({', '.join(p)})" for r, o, p in lines
     )
     words = f"{len(reasons.keys() & set(names))} of {len(lines)} lines need not run"
-    svg = drawing(title, words, wide + 28, layout.height + high + 74, body)
-    return framed(title, svg, f"{title}\n{text}\n")
+    low = layout.height + high + 72
+    return sketch(title, words, body, MARGIN + wide, low, f"{title}: {words}\n{text}\n")
 
 
 def runtime_leaves(model: Any) -> Counter[str]:

@@ -52,7 +52,9 @@ OBJECTS = (
     "Nodes are the same value only if they are the same object: two nodes that compute the same"
 )
 NAMES = "Names do not count: they may be empty, and two nodes may share one"
-ONE_WALK = "One walk is enough. Whoever compares all pairs compares 50 million for 10,000 nodes"
+ONE_WALK = (
+    "One walk is enough. Comparing all pairs would mean 50 million comparisons for 10,000 nodes"
+)
 
 
 @checks("ir.verify.misplaced", spec=[FIRST, LINES, ONCE, BEFORE, SECOND, OBJECTS, NAMES])
@@ -148,7 +150,8 @@ def verifies_what_passes_make(misplaced):
                                 program=one, spec=FIRST) from None  # fmt: skip
             else:
                 if not right:
-                    raise Wrong("These nodes are out of order, and the verifier accepts them.",
+                    raise Wrong("These nodes are out of order: the verifier must refuse them, "
+                                "and it accepts them.",
                                 program=listed(list(one.nodes)),
                                 spec=BEFORE)  # fmt: skip
     return "in the verifier"
@@ -158,7 +161,7 @@ def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -
     got = misplaced(list(nodes))
     is_place = isinstance(got, (int, np.integer)) and not isinstance(got, (bool, np.bool_))
     if got is not None and not is_place:
-        raise Wrong("The result is a position or None.", got=repr(got)[:200], spec=FIRST)
+        raise Wrong("The result must be a position or None.", got=repr(got)[:200], spec=FIRST)
     if got != place:
         raise Wrong(
             "Nothing is misplaced in this program."

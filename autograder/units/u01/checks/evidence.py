@@ -18,12 +18,12 @@ from autograder.check.properties import sealed
 
 PAIRS = 'A dict with a pair for each of "simple", "twice", "spare", "six", "noise" and "gate"'
 COUNT = "how many nodes the graph has as recorded"
-ALL_NODES = "Inputs, weights and the output are nodes, too"
+ALL_NODES = "Inputs, `scale` and the output are nodes, too"
 SHORTEN = "Which passes shorten the graphs that torch.fx records of the six programs?"
 FORM = 'the passes that take nodes away from it, such as {"mine": (7, "fold dce")}, or "" for none'
 ALONE = "Each pass is asked alone, about the graph as recorded, and the result stays what it was"
 SAME = "the result stays what it was"
-FOLD = "fold computes when the program is compiled what needs no input"
+FOLD = "fold computes, when the program is compiled, whatever needs no input"
 DCE = "dce drops what no output needs"
 CSE = "cse computes once what the graph computes twice from the same operands"
 PASSES = ("fold", "dce", "cse")
@@ -46,7 +46,7 @@ _WHY = {
     ("simple", "fold"): "Every operation of `simple` needs x.",
     ("twice", "cse"): "Two nodes of `twice` have the same operation and the same operands.",
     ("spare", "dce"): "torch.fx writes down what Python performs, read or not: look at num_users.",
-    ("six", "fold"): "Python has multiplied 2.0 by 3.0 before torch.fx saw it: print the graph.",
+    ("six", "fold"): "Python multiplied 2.0 by 3.0 before torch.fx saw anything: print the graph.",
     (
         "noise",
         "cse",
@@ -54,7 +54,7 @@ _WHY = {
     (
         "gate",
         "fold",
-    ): "A parameter is no input: what is made of weights and constants only can be computed early.",
+    ): "A parameter is no input: what needs only weights and constants can be computed early.",
     ("gate", "dce"): "Who reads the tanh?",
     ("gate", "cse"): "The module `fc` is called twice with the same operand.",
 }
@@ -76,7 +76,7 @@ def counts_the_nodes(fx):
             sealed("u01.fx", f"{name}={count}", _FX[name][0])
         except Wrong:
             raise Wrong(
-                f"The graph of {name} has another number of nodes. Print it and count them; "
+                f"The graph of {name} has a different number of nodes. Print it and count them; "
                 "the `return` is one of them.",
                 got=f"{count} nodes",
                 spec=ALL_NODES,
@@ -106,7 +106,7 @@ def _not_these(name: str, passes: set[str]) -> Wrong:
             continue
         why = _WHY.get((name, one), "")
         rule = SAME if (name, one) == ("noise", "cse") else _RULES[one]
-        return Wrong(f"Of {name}: ask again about {one}. {why}".strip(), got=said, spec=rule)
+        return Wrong(f"{name}: ask again about {one}. {why}".strip(), got=said, spec=rule)
     return Wrong(f"These are not the passes that shorten {name}.", got=said, spec=ALONE)
 
 
@@ -114,13 +114,15 @@ def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
     """The answer, checked for its form; the passes as a set."""
     if not isinstance(got, Mapping) or set(got) != set(_FX):
         raise Wrong(
-            f"The answer is a dict with the keys {', '.join(_FX)}.", got=repr(got)[:200], spec=PAIRS
+            f"The answer must be a dict with the keys {', '.join(_FX)}.",
+            got=repr(got)[:200],
+            spec=PAIRS,
         )
     found = {}
     for name, pair in got.items():
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
             raise Wrong(
-                f"For {name}, the answer has a number of nodes and a text.",
+                f"For {name}, the answer must have a number of nodes and a text.",
                 got=repr(pair)[:200],
                 spec=FORM,
             )
@@ -129,7 +131,7 @@ def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
         words = str(text).replace(",", " ").split()
         if not whole or not isinstance(text, str) or not set(words) <= set(PASSES):
             raise Wrong(
-                f"For {name}, the answer has a number of nodes, and the names of passes.",
+                f"For {name}, the answer must have a number of nodes, and the names of passes.",
                 got=repr(pair)[:200],
                 spec=FORM,
             )
@@ -145,7 +147,7 @@ SIX = (
     'The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for'
 )
 ORDER = "it says which of the 1,024 multiplications comes first, because loops stand one inside"
-LAYOUT = "an offset into w's memory stands written in it, such as `16*k + n`"
+LAYOUT = "an offset into w's memory is written out in it, such as `16*k + n`"
 OPEN = "An index such as `x1[k, n]`, or a reshape of a buffer, names an element"
 SHAPE = "nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64"
 FORMS = {
@@ -214,7 +216,7 @@ def six_forms(got: Any) -> dict[str, str]:
     """The answer, checked for its form; the case of letters does not count."""
     if not isinstance(got, Mapping) or set(got) != set(_BOUNDARIES):
         raise Wrong(
-            f"The answer is a dict with the keys {', '.join(_BOUNDARIES)}.",
+            f"The answer must be a dict with the keys {', '.join(_BOUNDARIES)}.",
             got=repr(got)[:200],
             spec=SIX,
         )
@@ -224,7 +226,7 @@ def six_forms(got: Any) -> dict[str, str]:
         said = str(got[key]).strip().lower()
         if said not in forms:
             raise Wrong(
-                f"{key} is one of: {'; '.join(forms.values())}.",
+                f"{key} must be one of: {'; '.join(forms.values())}.",
                 got=repr(got[key])[:200],
                 spec=FIRST,
             )
@@ -273,8 +275,8 @@ def is_the_right_table(llvm):
     wrong = [key for key in _LLVM if not _right(key, found[key])]
     if wrong == ["false"]:
         raise Wrong(
-            "The table is right. Of the sentences, another set is false: read each with a program "
-            "in mind on which it would fail.",
+            "The table is right; these are not the false sentences. For each of the eight, look "
+            "for a program on which it would fail.",
             got=found["false"] or "none",
             spec=FALSE,
         )
@@ -300,7 +302,7 @@ def letters(got: Any) -> dict[str, str]:
     """The answer, checked for its form; the letters of the false sentences in order."""
     if not isinstance(got, Mapping) or {str(key) for key in got} != set(_LLVM):
         raise Wrong(
-            'The answer is a dict with the keys "1" to "12" and "false".',
+            'The answer must be a dict with the keys "1" to "12" and "false".',
             got=repr(got)[:200],
             spec=COUNTERPART,
         )
@@ -318,5 +320,5 @@ def letters(got: Any) -> dict[str, str]:
         found[str(key)] = "".join(kept)
     rows = [found[key] for key in found if key != "false"]
     if len(set(rows)) < len(rows):
-        raise Wrong("A letter stands in two rows.", got=", ".join(rows), spec=TWICE)
+        raise Wrong("A letter appears in two rows.", got=", ".join(rows), spec=TWICE)
     return found

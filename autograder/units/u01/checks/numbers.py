@@ -31,7 +31,8 @@ def is_the_power_63(power):
     others = sorted({n.op for n in graph.nodes if n.op not in ("input", "mul")})
     if len(graph.inputs) != 1 or len(graph.outputs) != 1 or others:
         also = f" Here are also: {', '.join(others)}." if others else ""
-        raise Wrong(f"One input, one output, and nothing but mul.{also}", program=graph,
+        raise Wrong("The program must have one input, one output, and nothing but mul."
+                    f"{also}", program=graph,
                     spec=NOTHING_BUT)  # fmt: skip
     if not graph.inputs[0].type.dtype.is_float:
         raise Wrong(f"The input is {graph.inputs[0].type}; numbers of that type are whole.",
@@ -42,7 +43,8 @@ def is_the_power_63(power):
             exponent[node] = sum(exponent[i] for i in node.inputs)
     if exponent[graph.outputs[0]] != 63:
         got = f"the power {exponent[graph.outputs[0]]}"
-        raise Wrong("The output is the power 63.", program=graph, got=got, expected="the power 63",
+        raise Wrong("The output must be the power 63.", program=graph,
+                    got=got, expected="the power 63",
                     spec=RAISES)  # fmt: skip
     count = len(graph.ops)
     if count > 16:
@@ -90,7 +92,7 @@ def value_name(got: Any) -> str:
     """The name of a value: "%5", "5" and 5 are the same."""
     text = str(got).strip().lstrip("%") if isinstance(got, (str, int, np.integer)) else ""
     if isinstance(got, bool) or not text.isdigit() or int(text) > 15:
-        raise Wrong("The answer names a value of the listing, %0 to %15.",
+        raise Wrong("The answer must name a value of the listing, %0 to %15.",
                     got=repr(got)[:200], expected='such as "%12"', spec=ANSWER)  # fmt: skip
     return text
 

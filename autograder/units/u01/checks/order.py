@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from autograder.check.framework import Crashed, Wrong, checks
+from autograder.check.framework import Changed, Crashed, Wrong, checks
 from autograder.check.programs import diamond, graphs
 from autograder.check.steps import with_steps
 from autograder.units.u01.checks.plugs import in_the_compiler
@@ -55,8 +55,33 @@ def orders_small_programs(topological_order):
     for roots in programs:
         in_order(topological_order, roots, None)
     if list(topological_order([])):
-        raise Wrong("Without roots nothing is needed.", got="nodes", expected="[]", spec=ONCE)
+        raise Wrong(
+            "Without roots nothing is needed, so the result must be empty.",
+            got="nodes",
+            expected="[]",
+            spec=ONCE,
+        )
     return f"{len(programs)} small programs"
+
+
+@checks("ir.graph.topological_order", spec=UNCHANGED)
+def leaves_done_alone(topological_order):
+    """`done` is afterwards what it was before, and may be a frozenset, which nobody can change."""
+    a = relu(X)
+    for roots, done in (([neg(a)], {a}), ([a + Y], {X, Y}), ([a], {a})):
+        for kind in (frozenset, set):
+            try:
+                topological_order(roots, kind(done))
+            except Changed as error:
+                error.spec = UNCHANGED
+                raise
+            except Crashed as error:
+                if not error.error.startswith(("AttributeError", "TypeError")):
+                    raise
+                problem = "Here `done` is a frozenset: your function must not change it."
+                program = Graph.of([X, Y], roots, "needed")
+                raise Wrong(problem, got=error.error, program=program) from None
+    return "done as it was"
 
 
 @checks("ir.graph.topological_order", spec=[DONE, ONLY, *ORDER])
@@ -79,23 +104,6 @@ def leaves_out_what_is_done(topological_order):
     return "what is done"
 
 
-@checks("ir.graph.topological_order", spec=UNCHANGED)
-def leaves_done_alone(topological_order):
-    """`done` may be a frozenset, which nobody can change."""
-    a = relu(X)
-    for roots, done in (([neg(a)], {a}), ([a + Y], {X, Y}), ([a], {a})):
-        try:
-            found = nodes_of(topological_order(roots, frozenset(done)))
-        except Crashed as error:
-            if not error.error.startswith(("AttributeError", "TypeError")):
-                raise
-            raise Wrong("Here `done` is a frozenset, and it is to be as it was.", got=error.error,
-                        program=Graph.of([X, Y], roots, "needed")) from None  # fmt: skip
-        if done.intersection(found):
-            raise Wrong("What is in `done` is listed.", spec=DONE)
-    return "done as it was"
-
-
 @checks("ir.graph.topological_order", given=graphs(size=12), examples=15, spec=ORDER)
 def orders_random_programs(topological_order, graph):
     """Every node after its operands, each once, and nothing that is not needed."""
@@ -116,7 +124,7 @@ def takes_deep_programs(topological_order):
         if not error.error.startswith("RecursionError"):
             raise
         raise Wrong(
-            "Of 1,500 operations in a row, Python's recursion takes a thousand.",
+            "Python's recursion ends at a thousand calls; here are 1,500 operations in a row.",
             program="a chain of 1,500 relu",
             got=error.error,
             spec=DEEP,
@@ -158,10 +166,10 @@ def works_in_the_compiler(topological_order):
         try:
             made = verify(graph.rebuild(other))
         except ValueError as error:
-            problem = "A pass builds a graph anew with your function, and it is not well formed"
+            problem = "A pass made a new graph with your function, and it is not well formed"
             raise Wrong(f"{problem}: {error}", program=graph, spec=NEEDED) from None
     if len(made.nodes) != len(graph.nodes) + 2:
-        raise Wrong(f"A pass that adds two nodes leaves {len(graph.nodes) + 2}.", program=graph,
+        raise Wrong(f"A pass that adds two nodes must leave {len(graph.nodes) + 2}.", program=graph,
                     got=made, spec=ONCE)  # fmt: skip
     return "in the compiler"
 
@@ -218,5 +226,5 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
 def nodes_of(found: Any) -> list[Node]:
     if not isinstance(found, (list, tuple)) or not all(isinstance(n, Node) for n in found):
         got = "nothing (is a `return` missing?)" if found is None else repr(found)[:200]
-        raise Wrong("The result is a list of nodes.", got=got, spec=ONCE)
+        raise Wrong("The result must be a list of nodes.", got=got, spec=ONCE)
     return list(found)

@@ -16,7 +16,7 @@ ONE_OR_MORE = "It returns one value or a tuple of values"
 INPUTS = "an input for each parameter and an operation (add, sub, mul, div, neg) for each"
 OUTPUTS = "Its outputs are what the function returns"
 DECIDES = "If the function asks for the truth of a value, as in `x if x else y`, raise TypeError"
-CONSTANT = "Hand numbers to `apply` as they are: it gives them the other operand's type"
+CONSTANT = "Hand numbers to `apply` as they are: it gives them the other's element type"
 RECORDED = [PERFORMS, SOURCE, ONE_OR_MORE, INPUTS, OUTPUTS]  # what `recorded` asks
 
 background("u01.record", "Constants may stand anywhere before their readers",
@@ -33,18 +33,20 @@ def records_what_python_does(record):
 
 @checks("u01.record", spec=[CONSTANT, *RECORDED])
 def records_every_type(record):
-    """Inputs and constants of every element type, shapes that broadcast, no elements."""
+    """Other element types than f32, shapes that broadcast, no elements."""
     rows = ["mul 2.0 x", "sub #0 y", "div y x", "neg #2"]
     for types in _TYPES:
         source = "lambda x, y: (2 * x - y, -(y / x))"
         graph = recorded(record, source, 2, rows, ["#1", "#3"], CONSTANT, types)
         got = [str(n.type) for n in graph.inputs]
         if got != list(types):
-            raise Wrong(f"The inputs are of type {' and '.join(types)}.", program=source, got=graph,
+            raise Wrong(f"The inputs must be of type {' and '.join(types)}.",
+                        program=source, got=graph,
                         spec=SOURCE)  # fmt: skip
         constant = graph.constants[0]
         if constant.type.dtype != graph.inputs[0].type.dtype or constant.type.shape:
-            raise Wrong(f"The number 2 beside a {types[0]} is a {graph.inputs[0].type.dtype}[].",
+            raise Wrong(f"The number 2 beside a {types[0]} must be "
+                        f"a {graph.inputs[0].type.dtype}[].",
                         program=source, got=graph, spec=CONSTANT)  # fmt: skip
     return f"{len(_TYPES)} types"
 
@@ -94,7 +96,7 @@ def recorded(
     graph = valid_graph(record(source, *types))
     got_rows, got_outputs = rows_of(graph)
     if len(graph.inputs) != parameters:
-        raise Wrong("An input for each parameter.", program=source, got=graph,
+        raise Wrong("The graph must have an input for each parameter.", program=source, got=graph,
                     spec=INPUTS)  # fmt: skip
     if got_rows != rows or got_outputs != outputs:
         raise Wrong(

@@ -67,7 +67,7 @@ def same_reasons(
     got = redundant([(a, op, list(b)) for a, op, b in lines], list(inputs), list(outputs))
     if not isinstance(got, Mapping):
         raise Wrong(
-            "The result is a dict from names to reasons.", got=repr(got)[:200], spec=REASONS
+            "The result must be a dict from names to reasons.", got=repr(got)[:200], spec=REASONS
         )
     if dict(got) != dict(wanted):
         raise Wrong(

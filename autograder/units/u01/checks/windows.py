@@ -24,7 +24,7 @@ AXIS = "The axis has `size` elements, and padding of `low` elements before and `
 READS = (
     "The window reads `kernel` elements, each `dilation` after the one before it (1: neighbours)"
 )
-MOVES = "It begins at the first element of the padding and moves on by `stride` elements each time"
+MOVES = "It begins `low` elements before the axis and moves on by `stride` elements each time"
 LIES = "At every position all that it reads lies on the axis or its padding"
 NONE = "A window that does not fit even once has 0 positions"
 LONG = "Do not count: an axis of 10**18 elements takes no longer, and the answer is exact"
@@ -93,5 +93,6 @@ def infers_types_in_the_compiler(positions):
 
 def whole(got: Any) -> None:
     if not isinstance(got, (int, np.integer)):
-        raise Wrong("A number of positions is an int: sizes of tensors are.", got=repr(got)[:200],
+        raise Wrong("A number of positions must be an int: sizes of tensors are.",
+                    got=repr(got)[:200],
                     spec=HOW_MANY)  # fmt: skip

@@ -85,6 +85,23 @@ def changes_done(roots, done=frozenset()):
 
 
 @mutant("ir.graph.topological_order")
+def adds_to_done(roots, done=frozenset()):
+    """Takes `done |= ...` for a new set. It is one only if `done` is a frozenset."""
+    order, stack = [], [(root, False) for root in roots]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            order.append(node)
+            done |= {node}
+        else:
+            stack.append((node, True))
+            stack.extend((i, False) for i in node.inputs)
+    return order
+
+
+@mutant("ir.graph.topological_order")
 def seen_when_it_is_met(roots, done=frozenset()):
     """Marks a node when somebody reads it, not when it is placed: too early for a + relu(a)."""
     order, met, stack = [], set(done), []

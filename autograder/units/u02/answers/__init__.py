@@ -71,10 +71,11 @@ PASSES_ON = frozenset(
 
 @exercise("u02.after_fold", unit=2, points=2, kind="inverse", further=True)
 def after_fold() -> Graph:
-    """A program in which cse alone finds nothing, and after fold it does.
+    """A program in which cse finds nothing alone, but finds something after fold.
 
-    cse leaves as many operations as the program has. On fold's result, it leaves fewer operations
-    than fold did. Dead operations do not count. At most 12 operations; at least one input.
+    Alone, cse leaves as many operations as the program has. On fold's result, it leaves fewer
+    operations than fold did. Dead operations do not count. At most 12 operations; at least one
+    input.
     """
     two, three = const(2.0), const(3.0)
     return trace(lambda x: x * 6.0 + relu(x * (two * three)), "f32[4]")
@@ -82,11 +83,11 @@ def after_fold() -> Graph:
 
 @exercise("u02.witnesses", unit=2, points=2, kind="inverse")
 def witnesses() -> dict[str, float]:
-    """For each rule of CANDIDATES that some float breaks, one such number.
+    """For each rule of CANDIDATES that some float breaks, give one such float.
 
     A dict from the rule's text to an f32 number for which its two sides differ, such as
     {"x + 0.0 -> x": ...}. A rule that holds for every number is not in it. Two results differ if
-    their bits differ: 0.0 and -0.0 do. Two NaNs count as equal.
+    their bits differ, as those of 0.0 and -0.0 do. Two NaNs count as equal.
     """
     return {
         "x + 0.0 -> x": -0.0,
@@ -111,17 +112,19 @@ def witnesses() -> dict[str, float]:
 def drop_zeros(graph: Graph) -> Graph:
     """Replace `add(x, 0.0)` by x wherever no output can show the difference.
 
-    The two differ for x = -0.0 alone, and then in the sign of a zero. That sign is *hidden* if the
-    addition is no output and each of its users hides it:
+    The two differ only for x = -0.0, and then only in the sign of a zero. That sign is *hidden* if
+    the addition is not an output and each of its users hides it. A user hides it if one of the
+    first two lines says so:
 
-    - `add(y, c)` hides it if c is a constant, and no element of c is -0.0. Both zeros of y give the
-      same sum.
-    - An operation in PASSES_ON hides it if the sign of its own result is hidden.
-    - Every other operation shows it: 1 / y is infinite, with the sign of y.
+    - `add(y, c)` or `add(c, y)` hides it if c is a constant, and no element of c is -0.0. Both
+      zeros of y give the same sum.
+    - An operation in PASSES_ON, such as any `add`, hides it if the sign of its own result is
+      hidden.
+    - Every other operation may show it: 1 / y is infinite, with y's sign.
 
-    The addition goes if the sign is hidden, one operand (either) is a constant full of 0.0 and the
-    other has the type of the result. Every result keeps every bit. Where you know more than these
-    three lines, more may go. What is dead afterwards is left for `dce`.
+    The addition goes if the sign is hidden, if either operand is a constant full of 0.0, and if the
+    other has the type of the result. Every bit of every result stays the same. If you know more
+    than these three lines say, more additions may go. What is dead afterwards is left for `dce`.
 
     Linear time: each node and each edge is looked at once.
     """
@@ -162,7 +165,8 @@ def _minus_zeros(value: np.ndarray) -> np.ndarray:
 @exercise("u02.sevenths", unit=2, points=1, kind="number", further=True)
 def sevenths() -> float:
     """For how many of the 2**23 f32 numbers from 1 (included) to 2 (not included) does x * (1/7)
-    differ from x / 7, in percent, to three digits? 1/7 is an f32 too, as a compiler would store it.
+    differ from x / 7? Answer in percent, to three digits. 1/7 is an f32 too, as a compiler would
+    store it.
     """
     x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
     seventh = np.float32(1) / np.float32(7)
@@ -173,8 +177,9 @@ def sevenths() -> float:
 def broken() -> tuple[str, str]:
     """Which pass is broken, and which value did it replace by one that is not equal?
 
-    The pass by the name of its dump, the value by its name in the dump before, without the %:
-    ("fold", "eight"). Values that were replaced only because an operand was do not count.
+    Give the pass by the name of its dump, and the value by its name in the dump before that,
+    without the %: ("fold", "eight"). A value that was replaced only because one of its operands was
+    does not count.
     """
     return ("cse", "d")
 

@@ -22,12 +22,12 @@ from course_lib.passes.infra.manager import Pass, run_passes
 def careful(graph: Graph, passes: Sequence[Pass], inputs: Sequence[Any]) -> tuple[Graph, int]:
     """Run `passes` in order, and stop before the first that changes what the program computes.
 
-    Each pass runs through `run_passes([one])`, which raises where a graph does not verify: let it.
-    Then the new program is run on `inputs` and compared with the first program, `graph`: every
+    Run each pass through `run_passes([one])`, which raises where a graph does not verify; let it.
+    Then run the new program on `inputs` and compare it with the first program, `graph`: every
     output must have the same elements. NaN is the same as NaN here, and 0.0 the same as -0.0.
 
-    The result is the last graph whose outputs are right, and how many passes made it. All of the
-    passes are good if that is their number; no pass is run behind the first that is not.
+    Return the last graph whose outputs are right, and how many passes made it: if every pass is
+    good, that is all of them. No pass runs after the first that is not.
     """
     wanted = run(graph, inputs)
     for count, one in enumerate(passes):
@@ -49,8 +49,9 @@ def apply_rules(graph: Graph, rules: Sequence[Callable[[Node], Node | None]]) ->
     None. The replacement is offered to all the rules again, until none applies. (Its operands are
     not: what is new below it is left as the rule made it.)
 
-    Rules that undo each other never come to rest. If a node was replaced 100 times and a rule still
-    applies, raise ValueError. Replaced nodes without other users are left for `dce`.
+    Rules that undo each other never come to rest. If a node has been replaced 100 times and a rule
+    still applies, raise ValueError. Nodes that nobody reads are left for `dce`: those that were
+    dead before, and those that only a replaced node read.
     """
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:

@@ -11,8 +11,8 @@ Next room: bench.py.
 from __future__ import annotations
 
 import tempfile
-import timeit
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ import onnxruntime as ort
 import torch
 
 from course_lib.compiler import compile
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
 from course_lib.ir.graph.build import sqrt, trace
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const
@@ -56,19 +58,26 @@ def optimized(path: Path, saved: str, level: Any = LEVELS.ORT_ENABLE_ALL) -> Pat
     return FILES / saved
 
 
-def milliseconds(path: Path, image: np.ndarray) -> float:
-    """The median of seven warm runs on one thread, of a file that is already optimized."""
-    session = _plain_session(path)
-    feeds = {session.get_inputs()[0].name: image}
-    session.run(None, feeds)
-    return 1e3 * sorted(timeit.repeat(lambda: session.run(None, feeds), number=1, repeat=7))[3]
+def side_by_side(files: Mapping[str, Path]) -> Picture:
+    """A column for each file: how many nodes of each kind it has, and how many in all."""
+    columns = [counted(path) for path in files.values()]
+    kinds = dict.fromkeys(kind for column in columns for kind in column)
+    rows = [[kind, *(column[kind] or None for column in columns)] for kind in kinds]
+    return table([*rows, ["all", *(column.total() for column in columns)]], ["op", *files])
 
 
-def _plain_session(path: Path) -> ort.InferenceSession:
-    options = ort.SessionOptions()
-    options.log_severity_level, options.intra_op_num_threads = 4, 1
-    options.graph_optimization_level = LEVELS.ORT_DISABLE_ALL
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+def kernels(files: Mapping[str, Path]) -> Picture:
+    """A row for each file that onnxruntime saved: its kernels, and three kinds of them."""
+    rows = [
+        [name, (c := counted(path)).total(), c["Cast"], c["Expand"], c["BatchNormalization"]]
+        for name, path in files.items()
+    ]
+    return table(rows, ["onnxruntime", "kernels", "casts", "expands", "batch norms"])
+
+
+def kernels_after_one_run(files: Mapping[str, Path]) -> Picture:
+    """The same of files that onnxruntime has not seen yet."""
+    return kernels({n: optimized(path, f"{path.stem}_once.onnx") for n, path in files.items()})
 
 
 def with_cast() -> Path:

@@ -26,27 +26,28 @@ PARTS = 40  # parts of a program that are tried, to show the smallest that fails
 
 def same_program_as(
     before: Graph, result: Any, wanted: Graph, *, problem: str = "", spec: str = "",
-    labels: bool = True,
+    label_spec: str = "",
 ) -> Graph:  # fmt: skip
     """`result` has the nodes of `wanted`, as often, in any order, and returns the same of them.
 
-    `labels`: their names and origins count too (a set of origins, in any order).
+    Their names and origins count too (a set of origins, in any order). Where nothing else differs,
+    the first wrong name or origin is told, and `label_spec` quoted.
     """
     got = valid_graph(result, before, spec=spec)
-    mine, ours = _marks(got, labels), _marks(wanted, labels)
-    more = Counter(mine.values()) - Counter(ours.values())
-    less = Counter(ours.values()) - Counter(mine.values())
+    mine, ours = _marks(got, True), _marks(wanted, True)
     returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
-    if not more and not less and returned:
+    if Counter(mine.values()) == Counter(ours.values()) and returned:
         return got
-    wrong = [node for node in got.nodes if mine[node] in more]
+    if wrong := _mislabelled(got, wanted):
+        problem, spec = _wrong_label(got, *wrong[0]), label_spec or spec
+    marked = [g for g, _ in wrong] or _surplus(mine, ours)
     names = value_names(got)
     raise Wrong(
-        problem or _in_words(got, wanted, wrong, more, less),
+        problem or _in_words(got, wanted, set(mine.values()) == set(ours.values())),
         program=before,
         got=got,
         expected=wanted,
-        marked=tuple(names[n] for n in wrong),
+        marked=tuple(names[n] for n in marked),
         spec=spec,
     )
 
@@ -107,12 +108,50 @@ def _marks(graph: Graph, labels: bool) -> dict[Node, tuple[str, int]]:
     return {node: (digest, readers[node]) for node, digest in digests.items()}
 
 
-def _in_words(got: Graph, wanted: Graph, wrong: list[Node], more: Any, less: Any) -> str:
-    if not more and not less:
-        return "The nodes are right, and the outputs are other ones."
-    if len(got.nodes) < len(wanted.nodes):
-        left = f"{len(wanted.nodes)} nodes are left here, not {len(got.nodes)}"
-        return f"{left}: one that stays is missing."
-    if len(got.nodes) > len(wanted.nodes):
-        return f"{len(wanted.nodes)} nodes are left here, not {len(got.nodes)}."
-    return "As many nodes as there should be, but not the same: look at the lines that differ."
+def _surplus(mine: dict[Node, Any], ours: dict[Node, Any]) -> list[Node]:
+    """Nodes of which there are more than there should be."""
+    more = Counter(mine.values()) - Counter(ours.values())
+    return [node for node, mark in mine.items() if mark in more]
+
+
+def _mislabelled(got: Graph, wanted: Graph) -> list[tuple[Node, Node]]:
+    """If only names or origins differ: the nodes whose do, each beside what it should be."""
+    mine, ours = _marks(got, False), _marks(wanted, False)
+    returned = [mine[n] for n in got.outputs] == [ours[n] for n in wanted.outputs]
+    if Counter(mine.values()) != Counter(ours.values()) or not returned:
+        return []
+    pairs = []
+    for mark in dict.fromkeys(ours.values()):
+        here = [n for n in got.nodes if mine[n] == mark]
+        there = [n for n in wanted.nodes if ours[n] == mark]
+        for node in list(here):
+            same = next((n for n in there if _label(n) == _label(node)), None)
+            if same is not None:
+                here.remove(node)
+                there.remove(same)
+        pairs += zip(here, there, strict=True)
+    return pairs
+
+
+def _label(node: Node) -> tuple[str, list[str]]:
+    return ("" if node.op == "input" else node.name), sorted(set(node.origin))
+
+
+def _wrong_label(got: Graph, node: Node, wanted: Node) -> str:
+    name = value_names(got)[node]
+    if _label(node)[0] != _label(wanted)[0]:
+        must = f"be called %{wanted.name}" if wanted.name else "have no name of its own"
+        return f"Every value is right, but one name is not: %{name} must {must}."
+    layers, mine = (", ".join(sorted(set(n.origin))) or "no layer" for n in (wanted, node))
+    return (
+        f"Every value is right, but one origin is not: that of %{name} must name {layers}, "
+        f"not {mine}."
+    )
+
+
+def _in_words(got: Graph, wanted: Graph, same_nodes: bool) -> str:
+    if len(got.nodes) != len(wanted.nodes):
+        return f"{len(wanted.nodes)} nodes must be left here, but there are {len(got.nodes)}."
+    if same_nodes:
+        return "The nodes are right, but the outputs are not."
+    return "The number of nodes is right, but some nodes are not: look at the lines that differ."

@@ -35,8 +35,8 @@ from course_lib.passes.infra.match import COMMUTATIVE
 def cse_keeps_apart_what_differs(cse):
     """Different constants, attributes, orders and inputs are different values."""
     for before, problem, spec in different():
-        same_program_as(before, cse(before), before, problem=f"Nothing merges here. {problem}",
-                        spec=spec)  # fmt: skip
+        same_program_as(before, cse(before), before, problem=f"Nothing may merge here. {problem}",
+                        spec=spec, label_spec=FIRST)  # fmt: skip
     return f"{len(different())} programs in which nothing is equal"
 
 
@@ -44,7 +44,8 @@ def cse_keeps_apart_what_differs(cse):
 def cse_merges_what_is_equal(cse):
     """Equal chains, operands in either order, equal constants; the first is kept, dead code too."""
     for before, after, problem, spec in equal():
-        same_program_as(before, cse(before), after, problem=problem, spec=spec)
+        same_program_as(before, cse(before), after, problem=problem, spec=spec,
+                        label_spec=FIRST)  # fmt: skip
     return f"{len(EQUAL)} programs with equal values"
 
 
@@ -106,8 +107,9 @@ def cse_merges_a_program_with_its_copy(cse, graph):
         if first is not second:
             names = value_names(after)
             raise Wrong(
-                f"Every operation stands here twice, so at most {len(graph.ops)} of "
-                f"{len(twice.ops)} are left. %{names[first]} and %{names[second]} are still two.",
+                f"Every operation is here twice, so at most {len(graph.ops)} of "
+                f"{len(twice.ops)} may be left, but %{names[first]} and %{names[second]} are "
+                "still two.",
                 program=twice,
                 got=after,
                 marked=(names[second],),
@@ -121,7 +123,7 @@ def cse_takes_deep_programs(cse):
         cse, STEPS, "2,200 operations", "are all pairs compared, or one walk for each?"
     )
     if len(live_ops(on_deep(few, _two_chains()))) != 1100:
-        raise Wrong("Of 2,200 operations 1,100 are left.", spec=ALONG,
+        raise Wrong("Of 2,200 operations, 1,100 must be left.", spec=ALONG,
                     program="two equal chains of 1,100 relu")  # fmt: skip
     return "two rows of 1,100 operations"
 
@@ -144,7 +146,7 @@ def cse_takes_values_with_many_users(cse):
                         (diamond(), "60 values, each read by two operations")):  # fmt: skip
         twice = _doubled(graph)
         if len(live_ops(on_deep(few, twice))) != len(graph.ops):
-            raise Wrong(f"Of {len(twice.ops)} operations {len(graph.ops)} are left.",
+            raise Wrong(f"Of {len(twice.ops)} operations, {len(graph.ops)} must be left.",
                         program=f"{what}, and all of that again")  # fmt: skip
     return "2**60 paths"
 

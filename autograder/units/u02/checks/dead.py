@@ -21,8 +21,8 @@ RESULT = (
     "The result holds the live nodes of `graph` and all of its inputs, and nothing else, as the "
     "same objects"
 )
-ORDER = "Their order may be any in which they can be computed"
-CHAIN = "Having a user is not enough: in a chain of dead nodes each one but the last has a user"
+ORDER = "Any order in which they can be computed will do"
+CHAIN = "Having a user is not enough: in a chain of dead nodes, every one but the last has a user"
 CONSTANTS = "Constants are nodes like any other: a dead constant goes"
 ALONE = "No op of this IR has side effects"
 ONCE = "Linear time: each node and each edge is looked at once, without recursion"
@@ -38,7 +38,7 @@ def dce_keeps_unused_inputs(dce):
     after = valid_graph(dce(before), before)
     if after.inputs != before.inputs:
         raise Wrong(
-            "The inputs are the ones of the program, in their order.", program=before, got=after
+            "The inputs must be those of the program, in the same order.", program=before, got=after
         )
     return "inputs that nobody reads"
 
@@ -81,7 +81,7 @@ def dce_takes_deep_programs(dce):
     """1,100 operations in a row that are needed, and 400 that are not."""
     few = with_steps(dce, 100_000, "1,500 operations in two rows", "one walk is enough")
     if len(on_deep(few, _two_rows()).ops) != 1100:
-        raise Wrong("Of 1,500 operations the last 400 are dead, and 1,100 are left.",
+        raise Wrong("Of 1,500 operations, the last 400 are dead, and 1,100 must be left.",
                     program="a chain of 1,100 relu, one of 400 neg that is dead")  # fmt: skip
     return "1,500 operations in two rows"
 
@@ -104,7 +104,7 @@ def dce_takes_values_with_many_users(dce):
     for graph, what in ((doubled_often(), "a value that is added to itself, 60 times"),
                         (diamond(), "60 values, each read by two operations")):  # fmt: skip
         if len(on_deep(few, graph).ops) != len(graph.ops):
-            raise Wrong("Nothing is dead here.", program=what)
+            raise Wrong("Nothing is dead here, so everything must stay.", program=what)
     return "2**60 paths"
 
 
@@ -124,21 +124,25 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
     new = [n for n in after.nodes if n not in old]
     if new:
         raise Wrong(
-            f"dce takes nodes away and makes none. %{names[new[0]]} is another object than any "
-            f"node of the program. {why}",
+            f"dce must only take nodes away, but %{names[new[0]]} is a new object and no node of "
+            f"the program. {why}",
             program=graph, got=after, marked=tuple(names[n] for n in new),
             spec=RESULT,
         )  # fmt: skip
     if after.outputs != graph.outputs:
-        raise Wrong(f"The outputs are those of the program, in their order. {why}", program=graph,
+        raise Wrong(f"The outputs must be those of the program, in the same order. "
+                    f"{why}", program=graph,
                     got=after, spec=RESULT)  # fmt: skip
     if after.inputs != graph.inputs:
-        raise Wrong(f"The inputs are those of the program, in their order. {why}", program=graph,
+        raise Wrong(f"The inputs must be those of the program, in the same order. "
+                    f"{why}", program=graph,
                     got=after, spec=RESULT)  # fmt: skip
     dead = [n for n in after.nodes if n not in needed]
     if dead:
         raise Wrong(
-            f"No dead node is left. Nothing that is returned needs %{names[dead[0]]}. {why}",
+            f"No dead node may be left, but %{names[dead[0]]} is one: nothing that is returned "
+            "needs it. "
+            f"{why}",
             program=graph, got=after, marked=tuple(names[n] for n in dead), spec=spec,
         )  # fmt: skip
 
@@ -160,10 +164,11 @@ _LIVE = [
      " %a = neg(%x) : f32[0]\n return %a, %c, %x\n}", "A constant and an input are returned."),
     ("(%x: f32[2]) -> (f32[2]) {\n %a = reshape(%x) {shape = [2]} : f32[2]\n"
      " %b = cast(%a) {dtype = \"f32\"} : f32[2]\n return %b\n}",
-     "What moves nothing stays: that is simplify."),
+     "What moves nothing stays: removing it is for simplify."),
     ("(%x: f64[2]) -> (f64[2]) {\n %a = neg(%x) : f64[2] loc(\"fc\")\n %b = neg(%a) : f64[2]\n"
      " %c = neg(%x) : f64[2]\n %d = sub(%b, %c) : f64[2]\n return %d\n}",
-     "Equal nodes and what cancels stay: merging and simplifying are other passes."),
+     "Equal nodes stay, and so do nodes that cancel: merging and simplifying are for other "
+     "passes."),
     ("(%c: bool[2], %x: i32[2]) -> (i32[2]) {\n %a = neg(%x) : i32[2]\n"
      " %b = abs(%x) : i32[2]\n %s = select(%c, %a, %b) : i32[2]\n return %s\n}",
      "A select reads three operands."),

@@ -53,13 +53,13 @@ SIZE = "At most 12 operations; at least one input"
 
 
 @checks("u02.after_fold", spec=[ALONE, AFTER, SIZE, "Dead operations do not count",
-        "A program in which cse alone finds nothing, and after fold it does"])  # fmt: skip
+        "A program in which cse finds nothing alone, but finds something after fold"])  # fmt: skip
 def cse_needs_fold_here(after_fold):
     """cse alone merges nothing; after fold it does."""
     graph = valid_graph(after_fold())
     if not graph.inputs or left(graph) > 12:
         raise Wrong(
-            "One input or more, at most 12 operations.",
+            "The program must have at least one input and at most 12 operations.",
             program=graph,
             got=f"{len(graph.inputs)} inputs, {left(graph)} operations",
             spec=SIZE,
@@ -77,7 +77,8 @@ def cse_needs_fold_here(after_fold):
         )
     if left(both) >= left(folded):
         raise Wrong(
-            f"fold leaves {left(folded)} of {left(graph)} operations, and cse then merges none. "
+            f"cse must merge something after fold: fold leaves {left(folded)} of {left(graph)} "
+            "operations, and cse merges none of them. "
             "(Are your fold and your cse plugged in?)",
             program=graph,
             got=both,
@@ -86,10 +87,12 @@ def cse_needs_fold_here(after_fold):
     return f"{left(graph)} operations, {left(folded)} after fold, {left(both)} after fold and cse"
 
 
-EACH_RULE = "For each rule of CANDIDATES that some float breaks, one such number"
+EACH_RULE = "For each rule of CANDIDATES that some float breaks, give one such float"
 A_DICT = "A dict from the rule's text to an f32 number for which its two sides differ"
 HOLDS = "A rule that holds for every number is not in it"
-BITS = "Two results differ if their bits differ: 0.0 and -0.0 do. Two NaNs count as equal"
+BITS = (
+    "Two results differ if their bits differ, as those of 0.0 and -0.0 do. Two NaNs count as equal"
+)
 BREAKABLE = 15  # of the thirty
 
 
@@ -98,24 +101,27 @@ def the_two_sides_differ(witnesses):
     """Each number breaks its rule, and every rule that can be broken has one."""
     answer = witnesses()
     if not isinstance(answer, Mapping):
-        raise Wrong("The answer is a dict from a rule to a number.", got=repr(answer)[:200],
+        raise Wrong("The answer must be a dict from a rule to a number.", got=repr(answer)[:200],
                     spec=A_DICT)  # fmt: skip
     for text, value in answer.items():
         if text not in CANDIDATES:
-            raise Wrong(f"{text!r:.100} is none of the CANDIDATES.", spec=A_DICT)
+            raise Wrong(f"{text!r:.100} is not one of the CANDIDATES.", spec=A_DICT)
         x = _f32(value)
         sides = both_sides(CANDIDATES[text], x)
         if equal_bits(*sides).all():
             raise Wrong(
-                f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, or does "
-                "this rule hold?",
+                f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, unless "
+                "this rule holds.",
                 program=trace(lambda x, f=CANDIDATES[text][0]: f(x), "f32[]"),
                 spec=A_DICT,
             )
+    if not answer:
+        raise Wrong(f"The answer names no number yet. {BREAKABLE} of the {len(CANDIDATES)} rules "
+                    "can be broken.", spec=EACH_RULE)  # fmt: skip
     if len(answer) < BREAKABLE:
         raise Wrong(
-            f"All {len(answer)} numbers break their rules. Of the {len(CANDIDATES) - len(answer)} "
-            f"rules that you let stand, {BREAKABLE - len(answer)} can be broken, too.",
+            f"Each of your numbers breaks its rule. Of the {len(CANDIDATES) - len(answer)} "
+            f"rules that you let stand, {BREAKABLE - len(answer)} can be broken.",
             spec=EACH_RULE,
         )
     return f"{BREAKABLE} rules broken, {len(CANDIDATES) - BREAKABLE} hold"
@@ -128,7 +134,7 @@ def _f32(value: Any) -> np.float32:
         with np.errstate(over="ignore"):
             return np.float32(np.asarray(value).reshape(()))
     except (TypeError, ValueError, OverflowError):
-        raise Wrong("Each witness is a number.", got=repr(value)[:200], spec=A_DICT) from None
+        raise Wrong("Each witness must be a number.", got=repr(value)[:200], spec=A_DICT) from None
 
 
 BOUND = "All nodes count: inputs, constants and operations. 16 is the bound, 5 is the best we know"
@@ -140,8 +146,8 @@ def all_five_change_it(every_pass):
     """fold, simplify, strength, cse and dce each change what they get."""
     graph = valid_graph(every_pass())
     if len(graph.nodes) > 16:
-        raise Wrong(f"16 nodes are the bound; here are {len(graph.nodes)}.", program=graph,
-                    spec=BOUND)  # fmt: skip
+        raise Wrong(f"The program may have at most 16 nodes, but it has {len(graph.nodes)}.",
+                    program=graph, spec=BOUND)  # fmt: skip
     with passes_of(every_pass):
         now = graph
         for one in (fold, simplify, strength, cse, dce):
@@ -149,8 +155,8 @@ def all_five_change_it(every_pass):
             if same_program(before, now):
                 name = one.__name__
                 raise Wrong(
-                    f"{name} changes nothing. What it gets is shown under “Got”. (Is your {name} "
-                    "plugged in?)",
+                    f"{name} must change what it gets, but it changes nothing. What it gets is "
+                    f"shown under “Got”. (Is your {name} plugged in?)",
                     program=graph,
                     got=before,
                     spec=EACH,
@@ -172,12 +178,13 @@ def is_a_percentage(sevenths):
     """The share of the 2**23 numbers for which the two results differ."""
     value = a_number(sevenths(), unit="percent")
     if 0 < value < 1:
-        raise Wrong("The answer is in percent.", got=f"{value:g}", spec="in percent")
+        raise Wrong("The answer must be in percent.", got=f"{value:g}", spec="in percent")
     try:
         sealed("u02.sevenths", float(value), SEVENTHS)
     except Wrong:
         raise Wrong(
-            "This is not the share. Are all 2**23 numbers counted, and is every operand an f32?",
+            "This is not the right percentage. Did you count all 2**23 numbers, and is every "
+            "operand an f32?",
             got=f"{value:.4g} percent",
             spec=F32,
         ) from None
@@ -185,8 +192,11 @@ def is_a_percentage(sevenths):
 
 
 WHICH = "Which pass is broken, and which value did it replace by one that is not equal?"
-NAMES = "The pass by the name of its dump, the value by its name in the dump before, without the %"
-FIRST = "Values that were replaced only because an operand was do not count"
+NAMES = (
+    "Give the pass by the name of its dump, and the value by its name in the dump before "
+    "that, without the %"
+)
+FIRST = "A value that was replaced only because one of its operands was does not count"
 
 
 @checks("u02.broken", spec=[WHICH, NAMES, FIRST])
@@ -194,20 +204,23 @@ def names_the_pass_and_the_value(broken):
     """The name of the broken pass, and of the value that it lost."""
     answer = broken()
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Wrong('The answer is a pair: ("pass", "value").', got=repr(answer)[:200], spec=NAMES)
+        raise Wrong(
+            'The answer must be a pair: ("pass", "value").', got=repr(answer)[:200], spec=NAMES
+        )
     one, value = (str(part).strip().lstrip("%") for part in answer)
     names = [name for name, _ in DUMPS[1:]]
     if one not in names:
         raise Wrong(f"The dumps are {', '.join(names)}; there is no {one!r}.", spec=NAMES,
                     got=repr(answer)[:200])  # fmt: skip
     if seal_of("u02.broken.pass", one) != BROKEN_PASS:
-        raise Wrong(f"{one} did nothing wrong: before and after it the program means the same.",
+        raise Wrong(f"{one} did nothing wrong: the program means the same before and after it.",
                     spec=WHICH)  # fmt: skip
     if seal_of("u02.broken", (one, value)) != BROKEN:
         before = dict(DUMPS)[names[names.index(one) - 1]] if names.index(one) else DUMPS[0][1]
         raise Wrong(
-            f"The pass is {one}, the value is not %{value}: that one was replaced because an "
-            "operand of it was, or not at all. Look for the first value that went wrong.",
+            f"The pass is {one}, but the value is not %{value}: that one was replaced only "
+            "because one of its operands was, or not at all. Look for the first value that went "
+            "wrong.",
             program=parse_graph(before),
             spec=FIRST,
         )

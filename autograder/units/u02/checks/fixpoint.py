@@ -20,12 +20,12 @@ from course_lib.ir.graph.node import Node, const
 from course_lib.passes.clean.fixpoint import same_program
 
 NOTHING = "Run `passes` in order, again and again, until a round changes nothing"
-ROUND = "A round is all the passes, in order, each one verified by `run_passes`"
-ANEW = "passes may build every node anew, so that `is` and == on nodes say nothing"
-KNOWS = "Whether it changed anything, `same_program(before, after)` knows"
-FOREVER = "Passes that undo each other's work never come to rest"
+ROUND = "A round runs all the passes, in order, and `run_passes` verifies each of them"
+ANEW = "Passes may build every node anew, so `is` and == on nodes say nothing"
+KNOWS = "`same_program(before, after)` tells whether the round changed anything"
+FOREVER = "Passes that undo in each round what they did in the one before never come to rest"
 GIVES_UP = "After `limit` rounds that all changed something, raise ValueError"
-OFTEN = "no pass runs more often than that"
+OFTEN = "no pass runs in more rounds than that"
 
 
 def _countdown(graph: Graph) -> Graph:
@@ -110,31 +110,36 @@ def runs_until_nothing_changes(fixpoint):
         ("down new", [_countdown, _anew], 4, counts, _THREE),
         ("new down new", [_anew, _countdown, _anew], 4, counts, _THREE),
         ("down down", [_countdown, _countdown], 3, counts,
-         "The same pass stands there twice, so it runs twice in a round. Two rounds change "
-         "something, the third changes nothing."),
+         "The same pass is listed twice, so it runs twice in a round. Two rounds change "
+         "something, and the third changes nothing."),
         ("flip flop", [_flip, _flip], 1, (flips, flips),
-         "Each pass changes the program, and the round as a whole does not: flip undoes flip."),
+         "Each pass changes the program, but the round as a whole does not: flip undoes flip."),
         ("new", [_anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
-        ("rename", [_renamed], 1, (flips, flips), "Other names are no other program."),
+        ("rename", [_renamed], 1, (flips, flips), "Other names do not make another program."),
         ("down new", [_countdown, _anew], 4, _long(), "One of 40 numbers changes in each of "
          "three rounds, and none in the fourth."),
-        ("sweep new", [_sweeps_one, _anew], 4, _dead(), "In each of three rounds a dead node goes. "
-         "It is part of the program, though no output needs it."),
-        ("signs", [_signs], 2, (_times(0.0), _times(-0.0)), "0.0 becomes -0.0 in the first round, "
-         "which is another constant: the bytes differ."),
+        ("sweep new", [_sweeps_one, _anew], 4, _dead(),
+         "In each of three rounds, a dead node goes. It is part of the program, though no "
+         "output needs it."),
+        ("signs", [_signs], 2, (_times(0.0), _times(-0.0)),
+         "In the first round, 0.0 becomes -0.0. That is another constant: the bytes differ."),
         ("new", [_anew], 1, (_times(np.nan), _times(np.nan)), "Nothing changes: NaN is the same "
          "constant as before, although NaN == NaN is False."),
     ):  # fmt: skip
         _comes_to_rest(fixpoint, programs, names.split(), passes, rounds, why)
     program = _times(3.0)
     if not same_program(valid_graph(fixpoint(program, []), program), program):
-        raise Wrong("A round of no passes changes nothing.", program=program, spec=NOTHING)
+        raise Wrong(
+            "A round of no passes changes nothing, so the program must stay as it is.",
+            program=program,
+            spec=NOTHING,
+        )
     return "rests when a round changed nothing"
 
 
 _THREE = (
     "Three rounds change something here: 3.0 becomes 2.0, 1.0, 0.0. The fourth changes nothing, "
-    "and that is the last. The number of nodes is the same all the time."
+    "and that is the last. The number of nodes never changes."
 )
 
 
@@ -171,7 +176,7 @@ def _comes_to_rest(
         raise Wrong(why, program=before, got=after, expected=result, spec=NOTHING)
     if calls != names * rounds:
         raise Wrong(
-            f"{why} Each round runs every pass, in order.",
+            f"{why} Each round must run every pass, in order.",
             program=before,
             got=f"{len(calls)} passes ran: {' '.join(calls[:40])}",
             expected=f"{rounds * len(names)} passes: {rounds} rounds of {len(names)}",
@@ -194,8 +199,8 @@ def gives_up_after_limit_rounds(fixpoint):
         _gives_up(fixpoint, before, passes, limit, "turns relu into exp and back, forever")
         if len(calls) != 2 * rounds:
             raise Wrong(
-                f"With limit={rounds} there are {rounds} rounds"
-                + ("." if limit else ": 20 is what `limit` is if nothing is said."),
+                f"With limit={rounds} there must be {rounds} rounds"
+                + ("." if limit else ": 20 is the default of `limit`."),
                 program=before,
                 got=f"{len(calls) / 2:g} rounds",
                 expected=f"{rounds} rounds",
@@ -218,8 +223,8 @@ def rests_in_the_last_round(fixpoint):
 
 
 def _gives_up(fixpoint: Any, before: Graph, passes: Any, limit: dict[str, int], what: str) -> None:
-    said = f"The pass {what}, and all rounds that limit={limit.get('limit', 20)} allows changed "
-    said += "something: ValueError is raised."
+    said = f"The pass {what}, and every round that limit={limit.get('limit', 20)} allows changed "
+    said += "something, so ValueError must be raised."
     raises(ValueError, lambda: fixpoint(before, passes, **limit), said, program=before,
            spec=GIVES_UP)  # fmt: skip
 
@@ -230,8 +235,8 @@ def notices_a_broken_pass(fixpoint):
     before = trace(lambda x: relu(x), "f32[4]")
     for passes, what in (
         ([_anew, lambda graph: None], "The second pass returns None."),
-        ([_backwards, _backwards], "The first pass writes the nodes in the wrong order. That the "
-         "second one turns them again does not help: each pass is verified."),
+        ([_backwards, _backwards], "The first pass writes the nodes in the wrong order. It does "
+         "not help that the second one turns them around again: each pass is verified."),
     ):  # fmt: skip
         try:
             result = fixpoint(before, passes)
@@ -240,7 +245,9 @@ def notices_a_broken_pass(fixpoint):
                 raise
             continue
         raise Wrong(
-            f"{what} run_passes reports that; here it went unnoticed.", program=before, got=result
+            f"{what} That must be reported, as run_passes does it, but here it went unnoticed.",
+            program=before,
+            got=result,
         )
     return "broken passes"
 

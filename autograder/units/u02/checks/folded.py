@@ -13,9 +13,9 @@ from course_lib.ir.graph.parse import parse_graph
 LABELS = "keeps the node's name, and the origins of the node and of its operands"
 LEFT = "Operands that nobody needs any more are left for `dce`"
 VALUE = "The value is the interpreter's"
-SOURCE = "An op without operands, such as a small `iota`, has only constant operands: it is folded"
+SOURCE = "An op without operands, such as a small `iota`, is folded too"
 CASCADE = "a node whose operands were just folded is folded too, in the same walk"
-AS_IT_IS = "or if it is an input or a constant already"
+AS_IT_IS = "if it is an input or a constant already"
 EVERY = "Replace every node whose operands are all constants by a constant"
 
 # (program, what fold makes of it, why, words of the specification)
@@ -34,8 +34,7 @@ FOLDED = [
   %d = constant dense<3.0> : f32[]
   %e = mul(%x, %d) : f32[4]
   return %e
-}""", "%c is 9.0, so %d is 3.0. What nobody reads any more stays: dce is another pass.",
-     LEFT),
+}""", "%c must become 9.0, and then %d, which reads it, must become 3.0.", CASCADE),
     ("""(%x: i32[2]) -> (i32[2], i32[]) {
   %a = constant dense<2> : i32[]
   %b = constant dense<5> : i32[]
@@ -63,8 +62,8 @@ FOLDED = [
   %six = constant dense<6.0> : f32[] loc("layer2", "layer1", "bias")
   %y = mul(%x, %six) : f32[2] loc("layer3")
   return %y
-}""", "A new constant has the name of its node, and names every layer that it stands for: %six is "
-     "made in layer2 from what layer1 made of the bias.", LABELS),
+}""", "A new constant must have the name of its node, and name every layer that it stands for: "
+     "%six is made in layer2 from what layer1 made of the bias.", LABELS),
     ("""(%x: f32[3]) -> (f32[3], f32[3]) {
   %i = iota() {shape = [3], axis = 0, dtype = "f32"} : f32[3]
   %y = add(%x, %i) : f32[3]
@@ -73,7 +72,7 @@ FOLDED = [
   %i = constant dense<[0.0, 1.0, 2.0]> : f32[3]
   %y = add(%x, %i) : f32[3]
   return %y, %i
-}""", "iota has no operands, so all of them are constants.",
+}""", "iota has no operands, so it must be folded.",
      SOURCE),
     ("""(%x: f32[2], %y: f32[2]) -> (f32[2], f32[2], f32[2]) {
   %one = constant dense<1.0> : f32[]
@@ -93,8 +92,8 @@ FOLDED = [
   %c = mul(%x, %zero) : f32[2]
   %d = sub(%x, %x) : f32[2]
   return %b, %c, %d
-}""", "Every operation here reads an input, so all stays as it is; equal constants too.",
-     AS_IT_IS),
+}""", "Every operation here reads an input, so all of them must stay as they "
+     "are, equal constants too.", AS_IT_IS),
     ("""(%x: f32[2], %y: f32[2]) -> (f32[2], f32[2], f32[2]) {
   %one = constant dense<1.0> : f32[] loc("scale")
   %yes = constant dense<true> : bool[]
@@ -113,8 +112,8 @@ FOLDED = [
   %c = select(%yes, %x, %y) : f32[2]
   %d = reshape(%y) {shape = [2]} : f32[2]
   return %b, %c, %d
-}""", "Every operation here reads an input. That some of them do nothing is known to simplify.",
-     EVERY),
+}""", "Every operation here reads an input, so all of them must stay; removing what "
+     "does nothing is for simplify.", EVERY),
     ("""(%i: i32[2]) -> (i32[2], bool[], f32[]) {
   %a = constant dense<[3, 4]> : i32[2] loc("table")
   %b = constant dense<[1, 1]> : i32[2] loc("head", "table")
@@ -149,7 +148,7 @@ FOLDED = [
   %t = constant dense<[true, false]> : bool[2]
   %s = constant dense<[1.0, 1.0]> : f32[2]
   return %s, %one
-}""", "A program without inputs is computed altogether, also what nobody reads.", EVERY),
+}""", "All of a program without inputs must be computed, even what nobody reads.", EVERY),
 ]  # fmt: skip
 
 

@@ -14,28 +14,64 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
 from autograder.units.u02.checks.compare import same_program_as
-from autograder.units.u02.checks.folded import CASCADE, EVERY, FOLDED, VALUE, folded
+from autograder.units.u02.checks.folded import (
+    AS_IT_IS,
+    CASCADE,
+    EVERY,
+    FOLDED,
+    LABELS,
+    LEFT,
+    VALUE,
+    folded,
+)
 from autograder.units.u02.checks.shared import in_the_compiler, on_deep, same_bits
 from course_lib.ir.graph.build import concat, expand, neg, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import Sym, TensorType, f32
+from course_lib.passes.clean.cse import exactly
 from course_lib.passes.clean.fold import SMALL
 
-NO_VALUE = "if computing it raises: element 7 of an i32[2] has no value"
-NEITHER = "folding neither reports the error nor hides it"
-UNKNOWN = "if its size is not known yet (a symbolic shape)"
+NO_VALUE = "if computing it raises an error, as for element 7 of an i32[2]"
+NEITHER = "Folding neither reports the error nor hides it"
+UNKNOWN = "or if its size is not known yet"
 MORE_THAN_SMALL = "more than `SMALL` bytes and more bytes than its operands have together"
 READ_TWICE = "An operand that is read twice counts once"
 
 
-@checks("passes.fold", spec=[spec for _, _, _, spec in FOLDED])
+@checks("passes.fold", spec=[LEFT, *(spec for _, _, _, spec in FOLDED)])
 def fold_replaces_what_is_constant(fold):
     """Chains, integers, names and origins, dead constants, nodes without operands."""
     for before, after, why, spec in folded():
-        same_program_as(before, fold(before), after, problem=why, spec=spec)
+        got = valid_graph(fold(before), before, spec=spec)
+        _constants_stay(before, got)
+        same_program_as(before, got, after, problem=why, spec=spec, label_spec=LABELS)
     return f"{len(FOLDED)} small programs"
+
+
+def _constants_stay(before: Graph, after: Graph) -> None:
+    """The constants of the program are there, as the very same nodes."""
+    names = value_names(before)
+    found = set(after.nodes)
+    values = {exactly(n.value) for n in after.nodes if n.op == "constant"}
+    for node in before.constants:
+        if node in found:
+            continue
+        name = names[node]
+        if exactly(node.value) in values:
+            problem, spec = (
+                f"%{name} is a constant already, so this very node must stay, but here is another "
+                "one with its value.",
+                AS_IT_IS,
+            )
+        else:
+            problem, spec = (
+                f"%{name} must stay, though nobody may read it any more: removing what is dead is "
+                "for dce.",
+                LEFT,
+            )
+        raise Wrong(problem, program=before, got=after, spec=spec)
 
 
 @checks("passes.fold", given=graphs(size=8), examples=15, spec=[VALUE, EVERY])
@@ -46,7 +82,7 @@ def fold_keeps_every_bit(fold, graph):
         if all(i.op == "constant" for i in node.inputs):
             name = value_names(after)[node]
             raise Wrong(
-                f"No operation on constants alone is left. %{name} can be computed now.",
+                f"No operation on constants alone may be left, but %{name} can be computed now.",
                 program=graph,
                 got=after,
                 marked=(name,),
@@ -61,7 +97,7 @@ def fold_keeps_big_results_out(fold):
         after = valid_graph(fold(before), before)
         if len(live_ops(after)) != (1 if folds else 2):
             raise Wrong(
-                f"{why} {'It is computed now.' if folds else 'It stays.'}",
+                f"{'This must be computed now.' if folds else 'This must stay.'} {why}",
                 program=before,
                 got=after,
                 spec=MORE_THAN_SMALL,
@@ -86,7 +122,7 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
     return [
         (beside(expand(const(1.0), (512, 512))), False, "It would put 1 MB into the program."),
         (beside(expand(neg(const(1.0)), (1024, 1024))), False,
-         "The 4 MB of the expand stay out; the neg that it reads is one number, and computed now."),
+         "The expand is 4 MB. Only the neg that it reads, one number, is computed now."),
         (beside(expand(const(2.0), (thousand,))), True, f"It is {SMALL} bytes, and no more."),
         (beside(expand(const(2.0), (thousand + 1,))), False, f"It is {SMALL + 4} bytes."),
         (beside(transpose(weight, (1, 0))), True, "It is as big as its operand."),
@@ -100,8 +136,10 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
          "It has no operands, and it is small."),
         (beside(apply("iota", shape=(thousand + 1,), axis=0, dtype="f32")), False,
          "It has no operands, so it is bigger than they are."),
-        (beside(expand(const(np.ones(1, np.int8)), (SMALL,))), True, f"{SMALL} elements of i8."),
-        (beside(expand(const(np.ones(1)), (thousand,))), False, "Its elements are f64, 8 bytes."),
+        (beside(expand(const(np.ones(1, np.int8)), (SMALL,))), True,
+         f"It has {SMALL} elements of one byte."),
+        (beside(expand(const(np.ones(1)), (thousand,))), False,
+         "Its elements are f64, of 8 bytes each."),
         (trace(lambda x: concat([expand(const(float(k)), (thousand,)) for k in range(20)] + [x], 0),
                "f32[1]"), True, "Each of the 20 is small; how many there are does not count."),
     ]  # fmt: skip
@@ -114,12 +152,12 @@ def fold_survives_what_has_no_value(fold):
         (
             const([7], "i64"),
             const([7], "i64"),
-            "the node stays as it is, and so does what reads it",
+            "the node must stay as it is, and so must what reads it",
         ),
         (
             neg(const([-7], "i64")),
             const([7], "i64"),
-            "the node stays; the neg before it is computed",
+            "the node must stay, and the neg before it must be computed",
         ),
     ):
         before, wanted = (
@@ -138,7 +176,7 @@ def _element(place: Node) -> Node:
     return apply("gather", const([1, 2], "i32"), place, axis=0)
 
 
-@checks("passes.fold", spec=[UNKNOWN, "`node.type.is_static` is false for such a shape"])
+@checks("passes.fold", spec=[UNKNOWN, "For such a symbolic shape, `node.type.is_static` is false"])
 def fold_leaves_symbolic_sizes(fold):
     """An expand to a size that only the run knows stays."""
     n = Sym.named("n")
@@ -146,7 +184,7 @@ def fold_leaves_symbolic_sizes(fold):
     before = Graph.of([x], [x * expand(const(2.0), (n, 4))], "main")
     after = valid_graph(fold(before), before)
     if len(live_ops(after)) != 2:
-        raise Wrong("f32[n,4] has no size yet: the expand stays.", program=before, got=after,
+        raise Wrong("f32[n,4] has no size yet, so the expand must stay.", program=before, got=after,
                     spec=UNKNOWN)  # fmt: skip
     return "symbolic sizes"
 
@@ -159,10 +197,10 @@ def fold_computes_what_the_interpreter_computes(fold):
         after = valid_graph(fold(before), before)
         made = after.outputs[0]
         if made.op != "constant":
-            raise Wrong(f"This has a value, and it is computed now. {why}", program=before,
+            raise Wrong(f"This has a value, and it must be computed now. {why}", program=before,
                         got=after, expected=repr(wanted))  # fmt: skip
         if made.type != node.type or made.value.tobytes() != wanted.tobytes():
-            raise Wrong(f"The value is another one. {why}", program=before, got=repr(made.value),
+            raise Wrong(f"The value is wrong. {why}", program=before, got=repr(made.value),
                         expected=repr(wanted))  # fmt: skip
     return "awkward values"
 
@@ -174,14 +212,20 @@ def _values() -> list[tuple[Graph, np.ndarray, str]]:
     many = const(rng.standard_normal((60, 9)).astype(np.float32))
     big = const(np.array([2**31 - 1, -(2**31)], np.int32))
     awkward = [
-        (apply("reduce_sum", many, axes=(0,)), "f32 sums are f32 sums: f64 is another result."),
-        (transpose(many, (1, 0)) @ many, "f32 products are summed as f32."),
+        (
+            apply("reduce_sum", many, axes=(0,)),
+            "f32 numbers are summed in f32: a sum in f64 is another result.",
+        ),
+        (transpose(many, (1, 0)) @ many, "Products of f32 numbers are summed in f32."),
         (const([1.0, 0.0, -1.0]) / const([0.0, 0.0, -0.0]), "1/0 is infinity, 0/0 is NaN."),
         (big + const(1, "i32"), "Integers wrap."),
         (const(np.float16(0.1)) * const(np.float16(3)), "f16 stays f16."),
         (apply("lt", const([1, 2], "u8"), const(2, "u8")), "A comparison gives truth values."),
         (apply("cast", const([2.7, -1.5]), dtype="i64"), "A cast changes the type."),
-        (apply("softmax", const(np.zeros((2, 0), np.float32))), "A tensor without elements."),
+        (
+            apply("softmax", const(np.zeros((2, 0), np.float32))),
+            "A tensor without elements has a value, too.",
+        ),
     ]
     x = inp("x", "f32[4]")
     programs = [(Graph.of([x], [node, neg(x)]), why) for node, why in awkward]
@@ -192,7 +236,7 @@ def _values() -> list[tuple[Graph, np.ndarray, str]]:
 def fold_takes_deep_programs(fold):
     """40 operations in a row on a constant, and 1,100 on an input."""
     if len(live_ops(on_deep(fold, _chains()))) != 1101:
-        raise Wrong("40 operations can be computed now; 1,101 are left.",
+        raise Wrong("40 operations can be computed now, and 1,101 must be left.",
                     program="40 relu of a constant, 1,100 of the input, and their sum")  # fmt: skip
     return "1,100 operations in a row"
 

@@ -21,13 +21,13 @@ from course_lib.passes.clean.fixpoint import same_program
 # ── u02.careful ──
 
 STOPS = "Run `passes` in order, and stop before the first that changes what the program computes"
-EACH = "Each pass runs through `run_passes([one])`, which raises where a graph does not verify"
-COMPARED = "Then the new program is run on `inputs` and compared with the first program, `graph`"
+EACH = "Run each pass through `run_passes([one])`, which raises where a graph does not verify"
+COMPARED = "Then run the new program on `inputs` and compare it with the first program, `graph`"
 EVERY = "every output must have the same elements"
 EQUAL = "NaN is the same as NaN here, and 0.0 the same as -0.0"
-RESULT = "The result is the last graph whose outputs are right, and how many passes made it"
-ALL_GOOD = "All of the passes are good if that is their number"
-NO_LATER = "no pass is run behind the first that is not"
+RESULT = "Return the last graph whose outputs are right, and how many passes made it"
+ALL_GOOD = "if every pass is good, that is all of them"
+NO_LATER = "No pass runs after the first that is not"
 
 
 def _anew(graph: Graph) -> Graph:
@@ -117,7 +117,7 @@ def _ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec
     result = careful(graph, [_noted(one, ran) for one in passes], inputs)
     names = ", ".join(one.__name__.strip("_") for one in passes) or "none"
     if not isinstance(result, (tuple, list)) or len(result) != 2:
-        raise Wrong("The result is a pair: a graph and a number.", program=graph,
+        raise Wrong("The result must be a pair: a graph and a number.", program=graph,
                     got=repr(result)[:200], spec=RESULT)  # fmt: skip
     wanted = graph
     for one in passes[:good]:
@@ -128,10 +128,11 @@ def _ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec
                     program=graph, got=f"{result[1]!r:.50} passes", expected=f"{good} passes",
                     spec=spec)  # fmt: skip
     if not same_program(after, wanted):
-        raise Wrong(f"The passes are: {names}. The graph is what the first {good} made of it.",
+        raise Wrong(f"The passes are: {names}. The graph must be what the first {good} of them "
+                    "made of it.",
                     program=graph, got=after, expected=wanted, spec=RESULT)  # fmt: skip
     if len(ran) > good + 1:
-        raise Wrong(f"The passes are: {names}. Behind the first broken one none is run.",
+        raise Wrong(f"The passes are: {names}. No pass may run after the first broken one.",
                     program=graph, got=", ".join(ran), spec=NO_LATER)  # fmt: skip
 
 
@@ -147,7 +148,10 @@ def _noted(one: Any, ran: list[str]) -> Any:
 def refuses_what_is_no_graph(careful):
     """A pass whose result does not verify raises, as it does in `run_passes`."""
     graph, inputs = programs()[0]
-    problem = "This pass writes the nodes back to front: run_passes raises, and so do you."
+    problem = (
+        "This pass writes the nodes back to front: run_passes raises, and your function must raise "
+        "too."
+    )
     raises(ValueError, lambda: careful(graph, [_anew, back_to_front], inputs), problem,
            program=graph, spec=EACH)  # fmt: skip
     return "graphs that do not verify"
@@ -160,8 +164,8 @@ OTHER_TYPE = "a replacement of another type counts as None"
 NEW = "Each node, with its new operands, is offered to the rules in their order"
 AGAIN = "The replacement is offered to all the rules again, until none applies"
 LEFT = "what is new below it is left as the rule made it"
-HUNDRED = "If a node was replaced 100 times and a rule still applies, raise ValueError"
-STAYS = "Replaced nodes without other users are left for `dce`"
+HUNDRED = "If a node has been replaced 100 times and a rule still applies, raise ValueError"
+STAYS = "Nodes that nobody reads are left for `dce`"
 ONE_WALK = "Apply rules in one walk from the inputs to the outputs"
 A_RULE = "A rule is a function: it takes a node and returns the node to put in its place, or None"
 
@@ -215,10 +219,10 @@ REWRITTEN: list[tuple[Any, list, Any, str, str]] = [
     (relu, [relu_to_tanh, relu_to_exp], tanh, "Both rules apply, and the first wins.", FIRST),
     (lambda x: relu(x * const(np.ones((2, 4), np.float32))), [mul_by_one],
      lambda x: relu(x * const(np.ones((2, 4), np.float32))),
-     "The mul is f32[2,4], and x is f32[4]: another type.", OTHER_TYPE),
+     "The mul is f32[2,4] and x is f32[4], which is another type.", OTHER_TYPE),
     (lambda x: relu(apply("mul", x, const(np.ones((2, 4), np.float32)))),
      [mul_by_one, relu_to_tanh], lambda x: tanh(x * const(np.ones((2, 4), np.float32))),
-     "One rule does not apply, the other does.", OTHER_TYPE),
+     "One rule does not apply, but the other does.", OTHER_TYPE),
     (lambda x: x * const(np.ones((2, 4), np.float32)), [mul_by_one, mul_to_max],
      lambda x: apply("max", x, const(np.ones((2, 4), np.float32))),
      "What the first rule gives is f32[4], so the second one is asked.", OTHER_TYPE),
@@ -266,13 +270,13 @@ def gives_up_after_a_hundred(apply_rules):
     for make, rules in ((relu, [relu_to_tanh, tanh_to_relu]), (lambda x: x * 101.0, [countdown])):
         program = trace(make, F)
         raises(ValueError, lambda p=program, r=rules: apply_rules(p, r), "After 100 replacements "
-               "of one node a rule still applies: ValueError.", program=program,
+               "of one node a rule still applies, so ValueError must be raised.", program=program,
                spec=HUNDRED)  # fmt: skip
     program = trace(lambda x: [x * float(n) for n in (60, 61, 62)], F)
     after = valid_graph(apply_rules(program, [countdown]), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
-        raise Wrong("The 100 are counted for each node anew.", program=program, got=after,
-                    spec=HUNDRED)  # fmt: skip
+        raise Wrong("The 100 replacements must be counted anew for each node.", program=program,
+                    got=after, spec=HUNDRED)  # fmt: skip
     return "rules without end"
 
 
@@ -285,5 +289,7 @@ def keeps_dead_code_and_bits(apply_rules):
     beside = Graph("main", (x,), (x, dead := neg(x), relu(dead), last := tanh(x)), (last,))
     after = valid_graph(apply_rules(beside, [no_double_neg]), beside)
     if sorted(n.op for n in after.ops) != ["neg", "relu", "tanh"]:
-        raise Wrong("Dead operations stay.", program=beside, got=after, expected=beside, spec=STAYS)
+        raise Wrong(
+            "Dead operations must stay.", program=beside, got=after, expected=beside, spec=STAYS
+        )
     return "dead code stays"

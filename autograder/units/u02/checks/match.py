@@ -72,7 +72,7 @@ def match_accepts(match):
         found = match(pattern, node)
         if found is None:
             raise Wrong(
-                f"This matches. {why}", program=pair_of(pattern, node), got="None", spec=spec
+                f"This must match. {why}", program=pair_of(pattern, node), got="None", spec=spec
             )
         sound(found, pattern, node)
     return f"{len(pairs_that_fit())} pairs that do"
@@ -124,7 +124,8 @@ def match_tries_the_order_as_written_first(match):
         got = [found[v].name for v in (a, b, c) if v in found] if found else []
         if got != ["x", "y", "z"][: len(got)] or not got:
             raise Wrong(
-                "As it is written, a is x, b is y and c is z, and that works.",
+                "The order as written must be tried first, and it works: a is x, b is y and c is "
+                "z.",
                 program=pair_of(pattern, node),
                 got=", ".join(f"{v} = {n}" for v, n in zip("abc", got, strict=False)) or "None",
                 spec=FIRST,
@@ -138,7 +139,7 @@ def match_refuses(match):
     for pattern, node, why, spec in pairs_that_differ():
         if match(pattern, node) is not None:
             raise Wrong(
-                f"This does not match. {why}", program=pair_of(pattern, node), got="a match",
+                f"This must not match. {why}", program=pair_of(pattern, node), got="a match",
                 expected="None", spec=spec,
             )  # fmt: skip
     return "pairs that do not match"
@@ -158,7 +159,8 @@ def match_tries_all_combinations(match):
         found = match(pattern, node)
         if found is None:
             raise Wrong(
-                "The first way to bind the variables leads nowhere, and another one works.",
+                "This must match: the first way to bind the variables leads nowhere, but another "
+                "one works.",
                 program=pair_of(pattern, node),
                 got="None",
                 spec=ALL,
@@ -176,7 +178,7 @@ def match_binds_what_it_says(match, example):
     found = match(pattern, node)
     if found is None and must:
         raise Wrong(
-            "This node is the pattern with operands of add or mul turned around: it matches.",
+            "This node is the pattern with operands of add or mul swapped, so it must match.",
             program=pair_of(pattern, node),
             got="None",
             spec=ALL,
@@ -191,20 +193,20 @@ def sound(found: Any, pattern: Node, node: Node) -> None:
     program = pair_of(pattern, node)
     nodes = topological_order([pattern])
     if not isinstance(found, Mapping) or any(not isinstance(v, Node) for v in found.values()):
-        raise Wrong("The result is a dict from node to node, or None.", program=program,
+        raise Wrong("The result must be a dict from node to node, or None.", program=program,
                     got=type(found).__name__, spec=RESULT)  # fmt: skip
     missing = [p for p in nodes if p not in found]
     if missing:
         raise Wrong(
-            f"The result maps every node of the pattern. It has no {missing[0]!r}.",
+            f"The result must map every node of the pattern. It has no entry for {missing[0]!r}.",
             program=program,
             spec=RESULT,
         )
     if len(found) > len(nodes):
-        raise Wrong("The result maps the nodes of the pattern, and no others.", program=program,
+        raise Wrong("The result must map the nodes of the pattern, and no others.", program=program,
                     spec=RESULT)  # fmt: skip
     if found[pattern] is not node:
-        raise Wrong("The pattern itself is mapped to the node.", program=program, spec=RESULT)
+        raise Wrong("The pattern itself must be mapped to the node.", program=program, spec=RESULT)
     for p in nodes:
         problem, spec = _unlike(p, found)
         if problem:
@@ -216,16 +218,16 @@ def _unlike(p: Node, found: Mapping[Node, Node]) -> tuple[str, str]:
     n = found[p]
     if p.op == "input":
         same = p.type.dtype == n.type.dtype
-        return ("", "") if same else ("A variable matches its element type only.", VARIABLE)
+        return ("", "") if same else ("A variable must match its own element type.", VARIABLE)
     if p.op == "constant":
         same = n.op == "constant" and number_of(n) == number_of(p)
-        return ("", "") if same else ("A number matches a constant filled with it.", NUMBER)
+        return ("", "") if same else ("A number must match a constant filled with it.", NUMBER)
     if (p.op, dict(p.attrs)) != (n.op, dict(n.attrs)) or len(p.inputs) != len(n.inputs):
-        return "An operation matches the same operation with the same attributes.", SAME_OP
+        return "An operation must match the same operation with the same attributes.", SAME_OP
     got = [found[i] for i in p.inputs]
     orders = [list(n.inputs)] + [list(n.inputs)[::-1]] * (p.op in COMMUTATIVE)
     if not any(all(a is b for a, b in zip(got, order, strict=True)) for order in orders):
-        return f"The operands of this {p.op} are mapped to others than the {n.op} reads.", AS_MANY
+        return f"The operands of this {p.op} must be mapped to those of the {n.op}.", AS_MANY
     return "", ""
 
 

@@ -16,16 +16,14 @@ from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 
 FIRST = "of several equal ones, the first is kept as it is"
-ALONG = "two equal chains merge all along, in one walk from the inputs"
+ALONG = "two equal chains merge from end to end, in one walk from the inputs"
 BYTES = "Constants are equal if they have the same element type, shape and *bytes*"
-DEAD = (
-    "The merged-away nodes are not in the result; dead nodes of `graph` are not removed otherwise"
-)
+DEAD = "Nodes that were merged away are not in the result; other dead nodes of `graph` stay"
 
 ORDER = "may stand in either order"
 ATTRIBUTES = "Attributes count: softmax along axis 0 is not softmax along axis 1"
-OPERANDS = "equal operands (after merging), equal attributes"
-APART = "`sub`, `div`, `matmul` are not commutative"
+OPERANDS = "equal operands (after merging) and equal attributes"
+APART = "`sub`, `div` and `matmul` are not commutative"
 INPUTS = "Inputs are never merged with each other"
 OUTPUTS = "Outputs may be: both then return the same node"
 ZEROS = "So -0.0 is not 0.0, and NaN is NaN"
@@ -61,8 +59,8 @@ EQUAL = [
   %p = mul(%left, %left) : f32[4]
   %q = sub(%p, %left) : f32[4]
   return %q
-}""", "The three sums are one value. The first is kept as it is: its name, its origin, its "
-     "operands in its order.", FIRST),
+}""", "The three sums are one value. The first must be kept as it is: its name, its origin, "
+     "its operands in its order.", FIRST),
     ("""(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
   %0 = add(%x, %y) : f32[4]
   %total = add(%x, %y) : f32[4] loc("head")
@@ -75,8 +73,8 @@ EQUAL = [
   %1 = neg(%0) : f32[4] loc("head")
   %p = mul(%1, %1) : f32[4]
   return %p, %0, %0
-}""", "Another name and another origin make no other value. The first sum has neither, and gets "
-     "neither.", LABELS),
+}""", "Another name or origin does not make another value. The first sum has neither, and must "
+     "get neither.", LABELS),
     ("""(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
   %a = relu(%x) : f32[4]
   %b = relu(%x) : f32[4]
@@ -88,7 +86,8 @@ EQUAL = [
   %dead = neg(%x) : f32[4]
   %unread = constant dense<7.0> : f32[]
   return %a, %a, %x
-}""", "One relu is left, and it is returned twice. What was dead stays, for dce.", OUTPUTS),
+}""", "One relu must be left, and it must be returned twice. What was dead must stay, for dce.",
+     OUTPUTS),
     ("""(%c: bool[2], %x: f32[2]) -> (f32[2]) {
   %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
   %dead = neg(%x) : f32[2]
@@ -106,7 +105,8 @@ EQUAL = [
   %a = mul(%i, %one) : f32[2]
   %s = select(%c, %a, %a) : f32[2]
   return %s
-}""", "Of the two dead neg one stays; of two iota one; and a select of equal values stays.", DEAD),
+}""", "One of the two dead neg must stay, one of the two iota, and the select of equal values.",
+     DEAD),
     ("""(%x: f32[2]) -> (f32[2]) {
   %two = constant dense<2.0> : f32[] loc("scale")
   %a = mul(%x, %two) : f32[2]
@@ -142,7 +142,7 @@ EQUAL = [
   %s = lt(%k, %p) : bool[2]
   %u = and(%s, %s) : bool[2]
   return %d, %r, %u
-}""", "Equal bytes are equal, also those of NaN.", NAN),
+}""", "Constants with equal bytes are equal, even those with NaN.", NAN),
     ("""() -> (f32[0], f32[0]) {
   %a = constant dense<[]> : f32[0]
   %b = constant dense<[]> : f32[0]
@@ -164,7 +164,7 @@ def equal() -> list[tuple[Graph, Graph, str, str]]:
             (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
             for text, wanted, problem, spec in EQUAL
         ),
-        (twice, once, "The two constants are large, and hold the same bytes.", BYTES),
+        (twice, once, "The two constants are large and hold the same bytes.", BYTES),
     ]
 
 
@@ -179,9 +179,9 @@ def different() -> list[tuple[Graph, str, str]]:
     x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
     return [
         *made,
-        (Graph.of([], kinds), "Each of these constants has another type.", TYPES),
+        (Graph.of([], kinds), "Each of these constants has a different type.", TYPES),
         (Graph.of([x, twin], [neg(x) - neg(twin)]),
-         "Two inputs may have the same name and type: they are two.", INPUTS),
+         "Two inputs may have the same name and type, but they are two values.", INPUTS),
     ]  # fmt: skip
 
 
@@ -191,14 +191,14 @@ def _constants() -> list[tuple[Any, Any, str, str, str]]:
     long = np.where(np.arange(2000) == 999, 2.0, 1.0).astype(np.float32)
     near = np.array([1, 1e-30], np.float32)
     return [
-        (0.0, -0.0, "f32[2]", "0.0 == -0.0 is True, and x * 0.0 is not x * -0.0.", ZEROS),
+        (0.0, -0.0, "f32[2]", "0.0 == -0.0 is True, but x * 0.0 is not x * -0.0.", ZEROS),
         ([1.0, 2.0], [1.0, 3.0], "f32[2]", "The constants differ.", BYTES),
-        ([1.0, 2.0], [2.0, 1.0], "f32[2]", "The same numbers in another order.", BYTES),
-        (bits[:1], bits[1:], "f32[2]", "Both are NaN, and their bytes differ.", BYTES),
+        ([1.0, 2.0], [2.0, 1.0], "f32[2]", "They hold the same numbers in another order.", BYTES),
+        (bits[:1], bits[1:], "f32[2]", "Both are NaN, but their bytes differ.", BYTES),
         (near, np.nextafter(near, np.float32(2)), "f32[2]",
-         "The constants are close to each other, and not equal.", BYTES),
+         "The constants are close to each other, but not equal.", BYTES),
         (long, long[::-1], "f32[2000]",
-         "The constants differ in two of 2,000 elements; str(array) shows neither.", BYTES),
+         "The constants differ in two of 2,000 elements, and str(array) shows neither.", BYTES),
         ([[1.0, 1.0]], [1.0, 1.0], "f32[2]", "f32[1,2] is not f32[2].", BYTES),
     ]  # fmt: skip
 
@@ -213,21 +213,21 @@ DIFFERENT: list[tuple[Any, list[str], str, str]] = [
     (lambda x: [apply("reduce_sum", x, axes=(a,)) for a in (0, 1)], ["f32[4,4]"],
      "The sums run along different axes.", OPERANDS),
     (lambda x: [apply("softmax", x, axis=a) for a in (-1, 1)], ["f32[4,4]"],
-     "axis = -1 and axis = 1 are different attributes; no rule says more.", OPERANDS),
+     "axis = -1 and axis = 1 are different attributes, and nothing else counts.", OPERANDS),
     (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1), (1, 0))], ["f32[4,4]"],
-     "One of them moves nothing, the other one turns the matrix.", OPERANDS),
+     "One of them moves nothing, and the other one transposes the matrix.", OPERANDS),
     (lambda x, y: [concat(p, 0) for p in ([x, x, y], [x, y, y], [y, x, x])], ["f32[2]"] * 2,
-     "The same operands, in other places or another number.", OPERANDS),
+     "They have the same operands, in other places or in another number.", OPERANDS),
     (lambda c, x, y: [select(c, x, y), select(c, y, x)], ["bool[2]", "f32[2]", "f32[2]"],
      "The operands of a select are in another order.", OPERANDS),
     (lambda x: [cast(x, to) for to in ("f64", "f16", "i32")], [_F],
-     "Casts to different types.", "the same type"),
+     "Casts to different types: their attributes differ.", ATTRIBUTES),
     (lambda x, y: (softmax(x) * softmax(y), y), [_F] * 2,
      "Two inputs of one type are two values.", INPUTS),
     (lambda x, y, z: ((x + y) + z, x + (y + z), (x + x) + y), [_F] * 3,
-     "Sums in another order are rounded otherwise.", OPERANDS),
+     "Sums in another order are rounded differently.", OPERANDS),
     (lambda x: (x + x, neg(neg(x)), apply("reshape", x, shape=(4,)), x * 2.0, x * 1.0), [_F],
-     "Nothing is here twice; making it simpler is another pass.", SAME),
+     "Nothing is here twice; making it simpler is for another pass.", SAME),
     (lambda x, y: (apply("max", x, y), apply("max", y, x), apply("min", x, y), apply("min", y, x)),
      [_F] * 2, "max(0.0, -0.0) may be either zero, so the order counts.",
      "`max` and `min` are not in the set"),

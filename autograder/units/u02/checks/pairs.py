@@ -44,13 +44,13 @@ def _variables_that_fit() -> Pairs:
         (A + B, X + X, "Two variables may stand for one value.", VARIABLE),
         (neg(A), neg(softmax(X)), "A variable matches any operation.", ANY),
         (A + B, X + const(np.ones((4, 4), np.float32)), "A variable matches a constant, too.", ANY),
-        (inp("x", "f32[3,3]"), inp("x", "f32[]"), "A variable matches whatever shape and whatever "
-         "name a value has, also its own name.", ANY),
+        (inp("x", "f32[3,3]"), inp("x", "f32[]"),
+         "A variable matches a value of any shape and any name, even its own name.", ANY),
         (A, relu(X), "A pattern may be a variable and nothing else.", VARIABLE),
         (A - again, X - Y, "The pattern has two variables that are called a: two nodes are two "
          "variables, whatever their names.", VARIABLE),
         (A - A, (r := relu(X)) - r, "Both operands are the same node.", TWICE),
-        (neg(A) - A, neg(X) - X, "The variable stands for x at both places.", TWICE),
+        (neg(A) - A, neg(X) - X, "The variable stands for x in both places.", TWICE),
     ]  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def _numbers_that_fit() -> Pairs:
     return [
         (A * 1.0, X * const(np.ones((4, 4), np.float32)), "A tensor full of 1.0 is the number 1.0.",
          NUMBER),
-        (A * 1.0, apply("mul", 1.0, X), "mul is commutative: also in a pattern with a number.",
+        (A * 1.0, apply("mul", 1.0, X), "mul is commutative, in a pattern with a number too.",
          EITHER),
         (K + const(0, "i32"), Z + const([0, 0], "i32"), "Integers are numbers, too.", NUMBER),
         (A + const(np.nan), X + nans, "number_of compares bytes, and so NaN is NaN.", NUMBER_OF),
@@ -79,10 +79,10 @@ def _variables_that_differ() -> Pairs:
     twin = inp("x", X.type)
     return [
         (A - A, X - Y, "One variable stands for one value.", TWICE),
-        (A - A, X - twin, "Two inputs may share a name and a type: they are two.", TWICE),
+        (A - A, X - twin, "Two inputs with one name and one type are two values.", TWICE),
         ((r := relu(A)) * r, relu(X) * relu(X), "Two relu of x are two nodes.", TWICE),
         ((two := const(2.0)) * A + two * B, const(2.0) * X + const(2.0) * Y,
-         "The pattern has one 2.0, the program has two nodes.", TWICE),
+         "The pattern has one node 2.0, and the program has two.", TWICE),
         (neg(A), neg(inp("k", "i32[4,4]")), "f32 is not i32.", ANY),
         (neg(A), neg(inp("d", "f64[4]")), "f32 is not f64.", ANY),
         (neg(K), neg(inp("w", "i64[]")), "i32 is not i64.", ANY),
@@ -94,12 +94,13 @@ def _numbers_that_differ() -> Pairs:
     nearly = const(np.nextafter(np.float32(1), np.float32(2)))
     return [
         (A - 1.0, X - 2.0, "1.0 is not 2.0.", ELEMENTS),
-        (A * 1.0, X * nearly, "The next number after 1.0 is another one.", ELEMENTS),
-        (A + 0.0, X + 1e-30, "1e-30 is small, and not 0.0.", ELEMENTS),
+        (A * 1.0, X * nearly, "The next number after 1.0 is not 1.0.", ELEMENTS),
+        (A + 0.0, X + 1e-30, "1e-30 is small, but it is not 0.0.", ELEMENTS),
         (A + 0.0, X + -0.0, "0.0 is not -0.0: the bytes differ.", NUMBER_OF),
-        (A * 2.0, X * Y, "A number matches a constant only.", A_NUMBER),
+        (A * 2.0, X * Y, "A number matches only a constant.", A_NUMBER),
         (A * const([2.0]), X * const([2.0, 2.0, 2.0, 3.0]), "Not all elements are 2.0.", ELEMENTS),
-        (const(0, "i32"), const(0.0), "0 : i32 and 0.0 : f32 have the same bytes, and other types.",
+        (const(0, "i32"), const(0.0),
+         "0 : i32 and 0.0 : f32 have the same bytes, but different types.",
          NUMBER),
         (const(0.0), const(np.zeros((0,), np.float32)),
          "A constant without elements holds no number.", NUMBER_OF),
@@ -116,12 +117,14 @@ def _operations_that_differ() -> Pairs:
         (reduce_sum(wide, (0,)), reduce_sum(X, (0,), keepdims=True),
          "One of them keeps the axis.", SAME_OP),
         (apply("reshape", wide, shape=(4,)), apply("reshape", X, shape=(2, 8)),
-         "They reshape to other shapes.", SAME_OP),
+         "They reshape to different shapes.", SAME_OP),
         (apply("transpose", wide, perm=(1, 0)), apply("transpose", X, perm=(0, 1)),
-         "The matrix is turned, and x stays as it is.", SAME_OP),
-        (apply("concat", P, Q, axis=0), apply("concat", X, Y, X, axis=0), "Two, not three.",
+         "The pattern transposes its matrix, and the program leaves x as it is.", SAME_OP),
+        (apply("concat", P, Q, axis=0), apply("concat", X, Y, X, axis=0),
+         "The pattern has two operands, not three.",
          AS_MANY),
-        (apply("concat", P, Q, axis=0), apply("concat", X, axis=0), "Two operands, not one.",
+        (apply("concat", P, Q, axis=0), apply("concat", X, axis=0),
+         "The pattern has two operands, not one.",
          AS_MANY),
         (apply("concat", neg(P), Q, axis=0), apply("concat", X, neg(Y), axis=0),
          "concat does not commute.", EITHER),

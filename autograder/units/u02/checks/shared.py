@@ -84,7 +84,7 @@ def same_bits(before: Graph, result: Any, *, spec: str = "", given: Any = specia
                 for i, v in zip(before.inputs, meaning.inputs, strict=True)
             )
             raise Wrong(
-                f"The result is the same bit for bit. Here {_place(at)}it is {got[at]!s} "
+                f"The result must be the same bit for bit, but {_place(at)}it is {got[at]!s} "
                 f"instead of {expected[at]!s}, for {given}.",
                 program=before,
                 got=after,
@@ -164,7 +164,9 @@ def in_the_compiler(name: str, answer: Any, program: Graph | None = None) -> Gra
     except PassError as error:
         if isinstance(error.__cause__, (Crashed, Wrong)):
             raise error.__cause__ from None
-        raise Wrong(f"The compiler runs with this answer. {error}", program=graph) from None
+        raise Wrong(
+            f"The compiler must be able to run with this answer. {error}", program=graph
+        ) from None
     results = model.run(inputs)
     for node, got, expected in zip(graph.outputs, results, run(graph, inputs), strict=True):
         if not close(got, expected, 1e-5):

@@ -33,12 +33,12 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
-NO_MATCH = "If you use `rule(...)`: it finds nothing until your `passes.match` is written."
+NO_MATCH = "`rule(...)` finds patterns of one op only, until your `passes.match` is written."
 
 APPLY = "Apply those of these identities that are exact, wherever they match, until none does"
 TYPES = "Some lines are exact for every type that has the op"
 WHOLE = "some for integers alone (`guard=whole`), and some for none"
-MORE = "Further exact rules are not wrong"
+MORE = "You may add further exact rules"
 EITHER = "Products and sums match in either order, and every number also matches a constant tensor"
 MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, concat and cast"
 EXACT = "Exact means: the same bits for every input (a NaN stays a NaN)"
@@ -46,13 +46,13 @@ STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger 
 
 background(
     "passes.simplify",
-    "floats and integers may need different answers to one line",
+    "the answer for one line may differ between floats and integers",
     because="follows from the two lines before it, each of which is checked",
 )
 background(
     "passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left"
 )
-background("passes.simplify", "`rule` matches with `match` ... in which they are written",
+background("passes.simplify", "`rule` uses `match` ... in which they are written",
            because="about the stand-in of match; the grader has ours")  # fmt: skip
 
 
@@ -135,7 +135,7 @@ INEXACT = [
     (lambda x, y: (x * y) / y, [F, F], "For y = 0.0 it is NaN.", WHOLE),
     (lambda x, y: (x * y) / y, [I, I], "For y = 0 it is 0.", WHOLE),
     (lambda x: (x * 2.0) / 2.0, [F], "x * 2.0 may be infinite.", WHOLE),
-    (lambda x: (x * 2) / 2, [I], "x * 2 may be too large, and wraps.", WHOLE),
+    (lambda x: (x * 2) / 2, [I], "x * 2 may be too large, and then it wraps.", WHOLE),
     (
         lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
         [F, F],
@@ -169,7 +169,7 @@ def simplify_applies_each_rule(simplify):
     """Each line of the specification is applied."""
     for line, program, wanted in _simpler():
         got = valid_graph(simplify(program), program)
-        lead = f"`{line}` is not applied."
+        lead = f"`{line}` must be applied here, and is not."
         if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
             lead += f" {NO_MATCH}"
         becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
@@ -194,7 +194,7 @@ def simplify_keeps_every_bit(simplify, graph):
 def simplify_takes_either_order_and_tensors(simplify):
     """Operands of sums and products in either order; numbers that fill a tensor."""
     for before, types, after, spec in _TURNED:
-        problem = "Sums and products match in either order, and a tensor full of a number is it."
+        problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
         becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
     return "either order"
 
@@ -247,10 +247,16 @@ def _few(x: Node, y: Node) -> list[Node]:
 def simplify_goes_on_until_nothing_matches(simplify):
     """What one rule makes is looked at again."""
     before = trace(lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, F)
-    becomes(simplify, before, trace(lambda x: x, F), "Everything here cancels.", APPLY)
+    becomes(
+        simplify,
+        before,
+        trace(lambda x: x, F),
+        "Everything here cancels, so nothing may be left of it.",
+        APPLY,
+    )
     before = trace(lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), F, F)
     wanted = trace(lambda x, y: x - y, F, F)
-    becomes(simplify, before, wanted, "y * -1 is -y; --y is y.", EITHER)
+    becomes(simplify, before, wanted, "y * -1 is -y, and -(-y) is y.", EITHER)
     before = trace(_layers, B, F)
     wanted = trace(lambda c, x: tanh(x), B, F)
     becomes(
@@ -288,7 +294,7 @@ _MOVED = [
      "Nothing moves here, and the type stays."),
     (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
      lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
-     "Two turns of three axes are one turn: first one order, then the other."),
+     "Two transposes of three axes make one: first one order, then the other."),
     (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
      lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
     (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
@@ -297,15 +303,16 @@ _MOVED = [
 
 # What moves something: of a square, so that the type alone says nothing.
 _MOVES = [
-    (lambda x: transpose(x, (1, 0)), "The matrix is turned."),
+    (lambda x: transpose(x, (1, 0)), "This transposes the matrix."),
     (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
-     "Between the two turns there is another movement, which may look at the order."),
+     "Between the two transposes there is another movement, which may look at the order."),
     (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
-     "The rows are turned around."),
-    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is no i32."),
+     "The order of the rows is reversed."),
+    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is not an i32."),
     (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
     (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
-    (lambda x: reshape(transpose(x, (1, 0)), (9,)), "The reshape reads another order."),
+    (lambda x: reshape(transpose(x, (1, 0)), (9,)),
+     "The reshape reads the numbers in another order."),
 ]  # fmt: skip
 
 

@@ -23,7 +23,8 @@ DIVIDED = "c is a constant, all powers of two (4.0, -0.5)"
 MASKS = "c is a constant, all positive powers of two"
 ORDER = "`rewrite` tries the rules in their order, and the first that applies wins"
 TENTH = "x / 10.0 stays: 1/10 is not a float"
-POWERS = "1/c is exact for powers of two alone (unless it overflows, or is so small that it is"
+POWERS = "1/c is exact for powers of two alone, unless it overflows"
+SUBNORMAL = "Where it is subnormal, the division stays, too"
 UNKNOWN = "x ** 0.5 stays for an unknown x"
 ZERO = "And -0.0 counts as negative"
 WHOLE = "An integer division stays, even by 2"
@@ -68,14 +69,15 @@ AS_CHEAP = [
     (lambda x: x / const([2.0, 3.0, 4.0, 8.0]), [F], "1/3 is not a float.", DIVIDED),
     (lambda x: x / 2, [I], "-1 / 2 is 0, and a shift gives -1.", WHOLE),
     (lambda x: x * 2.0, [F], "An addition is no cheaper.", TWICE),
-    (lambda x: (x**3.0, x**1.0, x**0.0), [F], "No line is about these powers.", REPLACE),
+    (lambda x: (x**3.0, x**1.0, x**0.0), [F], "No line covers these powers.", REPLACE),
     (lambda x, y: ((x / y) / x, x / sqrt(y), sqrt(x) * sqrt(y)), [F, F],
-     "No line is about a divisor that is no constant; two roundings are not one.", SAME),
+     "No line covers a divisor that is not a constant, and two roundings are not one.", SAME),
     (lambda x, y: x**0.5 + (x * y) ** -0.5, [F, F], "x * y may be negative.", UNKNOWN),
     (lambda x: apply("mod", x, const([4, 8, 6, 2], "i32")), [I], "6 is among them.", MASKS),
     (lambda x: sqrt(x) ** 0.5, [F], "sqrt(-0.0) is -0.0.", ZERO),
     (lambda x: x**0.5, [F], "x may be -infinity.", UNKNOWN),
-    (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", POWERS),
+    (lambda x: x / float(2.0**127), [F], "1/c is subnormal.", SUBNORMAL),
+    (lambda x: x / float(2.0**-140), [F], "1/c is infinite.", POWERS),
     (lambda x: apply("mod", x, 6), [I], "6 is not a power of two.", MASKS),
     (lambda x: apply("mod", x, -8), [I], "-8 is negative.", MASKS),
     (lambda x: apply("fmod", x, 8), [I], "fmod has the sign of x.", SIGN),
@@ -92,7 +94,12 @@ def strength_applies_each_rule(strength):
         left = [n for n in live_ops(after) if n.op in gone.split()]
         if left:
             hint = f" {NO_MATCH}" if line == CHEAPER[0][0] else ""
-            raise Wrong(f"`{line}` is not applied.{hint}", program=program, got=after, spec=line)
+            raise Wrong(
+                f"`{line}` must be applied here, and is not.{hint}",
+                program=program,
+                got=after,
+                spec=line,
+            )
     return f"{len(CHEAPER)} rules"
 
 
@@ -100,7 +107,7 @@ def strength_applies_each_rule(strength):
 def strength_leaves_the_rest_alone(strength):
     """Where the cheap operation gives another result, the expensive one stays."""
     for before, types, why, spec in AS_CHEAP:
-        stays(strength, trace(before, *types), f"This stays as it is. {why}", spec)
+        stays(strength, trace(before, *types), f"This must stay as it is. {why}", spec)
     return "what must stay"
 
 
@@ -111,7 +118,10 @@ def strength_halves_exactly(strength, graph):
     after = same_bits(graph, strength(graph), spec=SAME)
     if any(n.op == "div" for n in live_ops(after)):
         raise Wrong(
-            "A division by 2.0 is left.", program=graph, got=after, spec="x / c -> x * (1/c)"
+            "No division by 2.0 may be left, but here is one.",
+            program=graph,
+            got=after,
+            spec="x / c -> x * (1/c)",
         )
 
 
@@ -129,7 +139,7 @@ def _same_specials(before: Graph, after: Graph, spec: str) -> None:
     if apart.any():
         at = tuple(int(i) for i in np.argwhere(apart)[0])
         raise Wrong(
-            f"For x = {inputs[0][at]!s} it is {got[at]!s} instead of {expected[at]!s}.",
+            f"For x = {inputs[0][at]!s}, the result is {got[at]!s} instead of {expected[at]!s}.",
             program=before,
             got=after,
             spec=spec,
@@ -144,8 +154,8 @@ def strength_prefers_the_first_rule(strength):
     wanted = trace(lambda x, y: rsqrt(abs(x)) + apply("reciprocal", y), F, F)
     same_meaning(before, after, rtol=1e-6, spec=SAME)
     if sorted(n.op for n in live_ops(after)) != sorted(n.op for n in wanted.ops):
-        raise Wrong("1.0 / sqrt(x) stands before 1.0 / x in the list, so it wins.", program=before,
-                    got=after, expected=wanted, spec=ORDER)  # fmt: skip
+        raise Wrong("1.0 / sqrt(x) stands before 1.0 / x in the list, so it must win.",
+                    program=before, got=after, expected=wanted, spec=ORDER)  # fmt: skip
     return "the first rule that applies"
 
 

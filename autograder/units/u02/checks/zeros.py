@@ -20,20 +20,23 @@ from course_lib.ir.graph.build import abs, exp, relu, reshape, trace, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 
-HIDDEN = "That sign is *hidden* if the addition is no output and each of its users hides it"
-ADDS = "`add(y, c)` hides it if c is a constant, and no element of c is -0.0"
+HIDDEN = "That sign is *hidden* if the addition is not an output and each of its users hides it"
+ADDS = "`add(y, c)` or `add(c, y)` hides it if c is a constant, and no element of c is -0.0"
+ENOUGH = "A user hides it if one of the first two lines says so"
 SAME_SUM = "Both zeros of y give the same sum"
-PASSES = "An operation in PASSES_ON hides it if the sign of its own result is hidden"
-SHOWS = "Every other operation shows it"
-GOES = "The addition goes if the sign is hidden, one operand (either) is a constant full of 0.0"
-BITS = "Every result keeps every bit"
-MORE = "Where you know more than these three lines, more may go"
+PASSES = (
+    "An operation in PASSES_ON, such as any `add`, hides it if the sign of its own result is hidden"
+)
+SHOWS = "Every other operation may show it"
+GOES = "The addition goes if the sign is hidden, if either operand is a constant full of 0.0"
+BITS = "Every bit of every result stays the same"
+MORE = "If you know more than these three lines say, more additions may go"
 ONCE = "Linear time: each node and each edge is looked at once"
 DEAD = "What is dead afterwards is left for `dce`"
 
 background(
     "u02.drop_zeros",
-    "The two differ for x = -0.0 alone, and ... sign of a zero",
+    "The two differ only for x = -0.0, and ... sign of a zero",
     because="about arithmetic, not about the function",
 )
 background("u02.drop_zeros", MORE, because="an offer: the checks look at bits, and at what is left")
@@ -68,6 +71,14 @@ GONE: list[tuple[Any, Any, str, str]] = [
     (lambda x: _after(x + 0.0), _after, "1.0 and 2.0 are added further down: no zero is left whose "
      "sign could be seen.", PASSES),
     (lambda x: (x + 0.0) + 1.0, lambda x: x + 1.0, "0.0 + 1.0 is -0.0 + 1.0.", ADDS),
+    (lambda x: apply("add", 1.0, x + 0.0), lambda x: apply("add", 1.0, x), "The constant may stand "
+     "on either side.", ADDS),
+    (lambda x: (x + 0.0) + relu(x) + 1.0, lambda x: x + relu(x) + 1.0, "The first "
+     "sum adds no constant; it passes the sign on to the next one, which hides it.", PASSES),
+    (lambda x: ((x + 0.0) + const(MIXED)) + 1.0, lambda x: (x + const(MIXED)) + 1.0,
+     "The first constant has elements that are -0.0, so the first line does not apply. The "
+     "second one does.",
+     ENOUGH),
     (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.",
      ADDS),
     (lambda x: (x + 0.0) + const(ZEROS), lambda x: x + const(ZEROS), "The second addition turns "
@@ -80,16 +91,16 @@ GONE: list[tuple[Any, Any, str, str]] = [
      lambda x: transpose(reshape(x, (2, COUNT // 2)), (1, 0)) + 7.0,
      "Moving a zero keeps its sign.", PASSES),
     (lambda x: [_after(x + 0.0), exp(x)], lambda x: [_after(x), exp(x)],
-     "That others read x does not count: they read x, not the sum.", HIDDEN),
+     "It does not count that others read x: they do not read the sum.", HIDDEN),
 ]  # fmt: skip
 
 # Programs in which all additions are seen: (program, why, words of the specification).
 SEEN: list[tuple[Any, str, str]] = [
     (lambda x: x + 0.0, "It is returned: 0.0 and -0.0 are two results.", HIDDEN),
-    (lambda x: [y := x + 0.0, _after(y)], "One user hides it; it is returned as well.", HIDDEN),
+    (lambda x: [y := x + 0.0, _after(y)], "One user hides it, but it is returned as well.", HIDDEN),
     (lambda x: apply("div", 1.0, x + 0.0) + 1.0, "1 / 0.0 is inf, and 1 / -0.0 is -inf.", SHOWS),
     (lambda x: [_after(y := x + 0.0), apply("reciprocal", y) + 1.0],
-     "One user hides it, the other divides by it.", HIDDEN),
+     "One user hides it, but the other divides by it.", HIDDEN),
     (lambda x: (x + 0.0) * 2.0, "The product is returned, and has the sign of its zero.", PASSES),
     (lambda x: (x + 0.0) + const(MIXED), "At one place -0.0 is added, and 0.0 + -0.0 is 0.0.",
      ADDS),
@@ -98,7 +109,7 @@ SEEN: list[tuple[Any, str, str]] = [
      "the other has the type of the result"),
     (lambda x: (x + const(np.abs(MIXED))) + 1.0, "Only half of these numbers are 0.0.",
      "a constant full of 0.0"),
-    (lambda x: (x + const(MIXED)) + 1.0, "This is no addition of zeros.",
+    (lambda x: (x + const(MIXED)) + 1.0, "This is not an addition of zeros.",
      "a constant full of 0.0"),
 ]  # fmt: skip
 
@@ -132,9 +143,9 @@ def keeps_what_can_be_seen(drop_zeros):
 def drops_what_cannot_be_seen(drop_zeros):
     """An addition of 0.0 goes where nothing shows the sign of its zero."""
     for make, wanted, why, spec in GONE:
-        problem = f"An addition of 0.0 can go here. {why}"
+        problem = f"An addition of 0.0 must go here. {why}"
         becomes(drop_zeros, trace(make, F), trace(wanted, F), problem, spec, pairs)
-    becomes(drop_zeros, *_beside_dead_code(), "An addition of 0.0 can go here. What is dead shows "
+    becomes(drop_zeros, *_beside_dead_code(), "An addition of 0.0 must go here. What is dead shows "
             "nothing: it has no users.", HIDDEN, pairs)  # fmt: skip
     return f"{len(GONE)} programs in which it can go"
 
@@ -144,8 +155,8 @@ def drops_what_cannot_be_seen(drop_zeros):
 def cleans_a_small_network(drop_zeros):
     """A convolution without bias, its batch norm, a residual addition, and pooling."""
     before, wanted = _network(zeros=True), _network(zeros=False)
-    becomes(drop_zeros, before, wanted, "Both convolutions have an addition of 0.0 behind them "
-            "that nothing shows.", GOES)  # fmt: skip
+    becomes(drop_zeros, before, wanted, "Each convolution is followed by an addition "
+            "of 0.0 that nothing shows: both must go.", GOES)  # fmt: skip
     return "a small network"
 
 
@@ -178,7 +189,13 @@ def looks_at_each_value_once(drop_zeros):
     few = with_steps(drop_zeros, 30_000, "180 operations", "each user is asked once for each path")
     before = _shared()
     after = valid_graph(on_deep(few, before), before)
-    becomes(lambda _: after, before, diamond_plus(), "1.0 is added to all of it at the end.", GOES)
+    becomes(
+        lambda _: after,
+        before,
+        diamond_plus(),
+        "The addition of 0.0 must go: 1.0 is added to all of it at the end.",
+        GOES,
+    )
     return "2**60 paths"
 
 

@@ -3,7 +3,7 @@
 One program returns some hundred expressions of one or two operations, in every element type, and
 runs on every pair of awkward numbers. Each result must keep every bit, and no expression may be
 longer than ours: a rule too many changes a bit, a rule too few leaves an operation. For strength,
-which replaces one operation by another, the operations must be those of ours. Next room: __init__.
+which replaces one operation by another, the operations must be those of ours. Next room: zeros.py.
 """
 
 from __future__ import annotations

@@ -159,6 +159,19 @@ def stops_at_infinity(graph):
     return _fold(graph, _is_small, finite)
 
 
+@mutant("passes.fold")
+def makes_constants_anew(graph):
+    """Computes the value of a small constant, too, and puts another node in its place."""
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        if node.op == "constant" and _is_small(made, inputs):
+            return replace(const(made.value), name=made.name, origin=made.origin)
+        return made
+
+    return _fold(graph.rebuild(visit), _is_small)
+
+
 @alternative("passes.fold")
 def in_several_sweeps(graph):
     """One level in each sweep, until nothing changes."""
@@ -249,14 +262,6 @@ def and_what_does_nothing(graph):
     return _fold(graph.rebuild(visit), _is_small)
 
 
-_ITSELF = "the value of a constant is the constant; its name and its origins stay"
-equivalent("passes.fold", "node.op == 'constant' or any", "if any", because=_ITSELF)
-equivalent(
-    "passes.fold", "node.op == 'constant' or any", "node.name == 'constant'", because=_ITSELF
-)
-equivalent(
-    "passes.fold", "node.op == 'constant' or any", "node.op == 'conv' or any", because=_ITSELF
-)
 equivalent(
     "passes.fold", "except (ValueError, TypeError", "IndexError",
     because="of all ops of the table, an index out of range is what raises",

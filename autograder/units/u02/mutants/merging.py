@@ -228,14 +228,8 @@ equivalent(
 )
 equivalent("passes.cse", "((name, exactly(value))", "((exactly(value)",
            because="nodes of one op have the same attributes in the same order")  # fmt: skip
-equivalent(
-    "passes.cse",
-    "attrs, node.type), made)",
-    "attrs), made)",
-    because="op, operands and attributes decide the type; a constant's value has it",
-)
-equivalent("passes.cse", "(node.op, tuple(operands), attrs, node.type)",
-           "(node.type, attrs, tuple(operands), node.op)",
+equivalent("passes.cse", "(node.op, tuple(operands), attrs)",
+           "(attrs, tuple(operands), node.op)",
            because="the parts of a key may stand in any order")  # fmt: skip
 
 

@@ -5,6 +5,7 @@ Next room: files.py, the same for ONNX files.
 
 from __future__ import annotations
 
+import time
 import timeit
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -38,16 +39,22 @@ from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.prepare.decompose import decompose
 
 PASSES = [fold, simplify, bn_fold, decompose, strength, fold, simplify, cse, horizontal, dce, fuse]
-UNIT = ["passes.bn_fold", "passes.horizontal", "passes.fuse", "passes.should_fuse"]
+CORE = ["passes.fuse", "passes.should_fuse"]
+UNIT = ["passes.bn_fold", "passes.horizontal", *CORE]
+
+
+LONG_ENOUGH = 0.5  # seconds: a busy machine is slow for tens of milliseconds at a time
 
 
 def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int = 1) -> dict:
     """The best time of each call in ms. All are warmed up, and tried in turns, so that a slow
-    moment hits all of them; `number` calls are timed together."""
+    moment hits all of them; `number` calls are timed together. Short calls have more rounds."""
     times: dict[Any, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
-    for _ in range(rounds):
+    start = time.perf_counter()
+    while rounds > 0 or time.perf_counter() - start < LONG_ENOUGH:
+        rounds -= 1
         for name, call in calls.items():
             times[name].append(1e3 * timeit.timeit(call, number=number) / number)
     return {name: min(ms) for name, ms in times.items()}
@@ -68,7 +75,7 @@ def small_calls() -> list[tuple[str, float]]:
         },
         number=100,
     )
-    launch = (ms.pop("long") - ms.pop("short")) / 200
+    launch = max(ms.pop("long") - ms.pop("short"), 0.0) / 200  # less than the clock's noise: 0
     return [
         *((name, 1e3 * value) for name, value in ms.items()),
         ("one more kernel of ours", 1e3 * launch),
@@ -157,6 +164,12 @@ def fused(model: Graph, *mine: str) -> Graph:
     """A model after the passes; of this unit only those in `mine` do anything."""
     with baselines(*[pass_ for pass_ in UNIT if pass_ not in mine]):
         return run_passes(model, PASSES)
+
+
+def ready(name: str) -> Graph:
+    """A model after all passes but `fuse`; of this unit, none of them does anything."""
+    with baselines(*UNIT):
+        return run_passes(imported(name), PASSES[:-1])
 
 
 def with_heuristics(

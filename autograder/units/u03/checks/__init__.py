@@ -1,8 +1,8 @@
 """Visible checks of unit 3, Fusion.
 
 Here are those of the number, the program and the evidence. Folding, in our graphs and in ONNX
-files, is checked in fold.py and onnx.py; the fusing passes in fuse.py; siblings in
-horizontal.py.
+files, is checked in fold.py, onnx.py and onnx_relu.py; the fusing pass in fuse.py, its heuristic in
+should_fuse.py; siblings in horizontal.py.
 """
 
 from __future__ import annotations
@@ -24,14 +24,18 @@ from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
 
 _ONCE = "Each kernel reads each of its operands once"
 _UNIT = "1 MB is 10**6 bytes"
+_ANY = "even for a program that none of our kernels could hold"
 
 
 @checks(
     "u03.saved",
     spec=[
         *(_UNIT, _ONCE, "however often it uses it, and writes its result once"),
-        *("How many MB less are moved", "Count all that is read and written, before and after"),
-        *("The program has no constants and one output", "The answer counts within 1 %"),
+        *(
+            "How many MB are no longer moved",
+            "Count everything that is read and written, before and after",
+        ),
+        *(_ANY, "The program has no constants and one output", "An answer within 1 % is right"),
     ],
 )
 def counts_what_is_not_moved(saved):
@@ -51,19 +55,25 @@ def _moving() -> list[tuple[Graph, float, str, str]]:
     a = exp(x)
     total = x + y
     return [
-        (Graph.of([x], [relu(a)]), 2.0, "One writes the value between them, one reads it.", _ONCE),
-        (Graph.of([x], [relu(x)]), 0.0, "One kernel is one kernel already.", "How many MB less"),
+        (Graph.of([x], [relu(a)]), 2.0, "One kernel writes the value between them, the "
+         "other reads it.", _ONCE),
+        (Graph.of([x], [relu(x)]), 0.0, "One kernel is one kernel already.",
+         "How many MB are no longer moved"),
         (Graph.of([x], [relu(relu(relu(a)))]), 6.0, "There are three values between four kernels.",
-         "Count all that is read and written, before and after"),
+         "Count everything that is read and written, before and after"),
         (Graph.of([x], [a * relu(a)]), 5.0, "Of the two values between the kernels, one has two "
-         "readers.", "Count all that is read and written, before and after"),
-        (Graph.of([x, y], [total * total]), 2.0, "mul uses one operand twice, and reads it once.",
-         "however often it uses it"),
-        (Graph.of([x], [x * exp(x)]), 3.0, "Two kernels read x; one kernel reads it once.",
-         "Count all that is read and written, before and after"),
-        (Graph.of([x, y, w], [relu(x @ w + y)]), 4.0, "What the caller gives is read before and "
-         "after.", "Count all that is read and written, before and after"),
-        (Graph.of([x], [reduce_sum(a, (1,))]), 2.0, "A reduction reads all of its operand.", _ONCE),
+         "readers.", "Count everything that is read and written, before and after"),
+        (Graph.of([x, y], [total * total]), 2.0, "mul uses one operand twice: that "
+         "must count as one read.", "however often it uses it"),
+        (Graph.of([x], [x * exp(x)]), 3.0, "Two kernels read x: for one kernel that must count "
+         "as one read.", "Count everything that is read and written, before and after"),
+        (Graph.of([x, y, w], [relu(x @ w + y)]), 4.0, "What the caller gives must be "
+         "counted both before and after.",
+         "Count everything that is read and written, before and after"),
+        (Graph.of([x], [reduce_sum(a, (1,))]), 2.0, "All that a reduction reads must be counted.",
+         _ONCE),
+        (Graph.of([x, y], [relu(x @ y) @ y]), 5.0, "None of our kernels holds two products; "
+         "they must be counted all the same.", _ANY),
     ]  # fmt: skip
 
 
@@ -76,9 +86,9 @@ def _slip(value: float, wanted: float) -> tuple[str, str] | None:
 
 
 _SLIPS = {
-    2**20 / 1e6: ("That is in MiB, 2**20 bytes.", _UNIT),
-    1e-6: ("That is in bytes.", _UNIT),
-    4.0: ("Those are numbers, in millions. A number in f32 has four bytes.", _UNIT),
+    2**20 / 1e6: ("The answer must be in MB; this one is in MiB, 2**20 bytes.", _UNIT),
+    1e-6: ("The answer must be in MB; this one is in bytes.", _UNIT),
+    4.0: ("The answer must be in MB; this one counts numbers. An f32 has four bytes.", _UNIT),
 }
 
 
@@ -87,9 +97,12 @@ _SLIPS = {
     spec=[
         *("where a and b are nodes of the graph", "A larger kernel is no way out", "b reads a"),
         *("No operation of the program is a contraction", "an operation outside needs a, and b"),
-        *('`kind_of([b, a])` is "elementwise"', "A program with two operations that must not"),
+        *(
+            '`kind_of([b, a])` is "elementwise"',
+            "Write a program with two operations that must not",
+        ),
         "At most 6 operations, all of them needed by the outputs",
-        "an operation outside needs a, and b needs it",
+        "an operation outside needs a, and b needs that one",
     ],
 )
 def the_two_would_wait_for_themselves(cycle):
@@ -100,17 +113,17 @@ def the_two_would_wait_for_themselves(cycle):
     names = value_names(graph)
     if not between:
         raise Wrong(
-            "Nothing outside lies on a way from a to b, so one kernel can compute both: nothing "
-            "waits.",
+            "An operation outside must need a, and b must need that operation. Here nothing "
+            "outside lies on a way from a to b, so one kernel can compute both.",
             program=graph,
             marked=(names[a], names[b]),
-            spec="an operation outside needs a, and b needs it",
+            spec="an operation outside needs a, and b needs that one",
         )
     whole = [n for n in reversed(graph.nodes) if n in (a, b, *between)]
     if kind_of(whole) is not None:
         raise Wrong(
-            f"One kernel of kind {kind_of(whole)!r} can hold a, b and what is between them: a "
-            "fuser that takes it all makes no cycle.",
+            f"Together with what lies between a and b, kind_of must be None; it is "
+            f"{kind_of(whole)!r}. A fuser that takes all of it makes no cycle.",
             program=graph,
             marked=tuple(names[n] for n in whole),
             spec="A larger kernel is no way out",
@@ -123,11 +136,14 @@ def _pair_that_one_kernel_can_hold(graph: Graph, a: Node, b: Node) -> None:
     names = value_names(graph)
     pair = (names[a], names[b])
     if a not in b.inputs:
-        turned = "The order is (graph, a, b); here a reads b." if b in a.inputs else "b reads a."
+        read = ", ".join(f"%{names[i]}" for i in dict.fromkeys(b.inputs)) or "nothing"
+        turned = f"b must read a; here b, %{names[b]}, reads {read}."
+        if b in a.inputs:
+            turned = "The order must be (graph, a, b), where b reads a; here a reads b."
         raise Wrong(turned, program=graph, marked=pair, spec="b reads a")
     if kind_of([b, a]) != "elementwise":
         raise Wrong(
-            f"kind_of([b, a]) is {kind_of([b, a])!r}: these two are no elementwise kernel anyway.",
+            f'kind_of([b, a]) must be "elementwise"; here it is {kind_of([b, a])!r}.',
             program=graph,
             marked=pair,
             spec='`kind_of([b, a])` is "elementwise"',
@@ -135,7 +151,8 @@ def _pair_that_one_kernel_can_hold(graph: Graph, a: Node, b: Node) -> None:
     marked = tuple(names[n] for n in graph.ops if n.op in CONTRACTIONS)
     if marked:
         raise Wrong(
-            "That a contraction makes a kernel wait is shown above. Find another operation.",
+            "No operation may be a contraction: section 3 already shows one that makes a kernel "
+            "wait.",
             program=graph,
             marked=marked,
             spec="No operation of the program is a contraction",
@@ -146,18 +163,20 @@ def _program(answer: Any) -> tuple[Graph, Node, Node]:
     parts = answer if isinstance(answer, (tuple, list)) else ()
     if len(parts) != 3 or not isinstance(parts[0], Graph):
         got = answer if isinstance(answer, Graph) else repr(answer)[:200]
-        raise Wrong("The answer is (graph, a, b).", got=got)
+        raise Wrong("The answer must be (graph, a, b).", got=got)
     graph, a, b = valid_graph(parts[0]), parts[1], parts[2]
     if a not in graph.ops or b not in graph.ops:
         raise Wrong(
-            "a and b are operations of the graph: the very nodes, not copies of them.",
+            "a and b must be operations of the graph: the very nodes, not copies of them.",
             program=graph,
             got=f"{a!r} and {b!r}",
             spec="where a and b are nodes of the graph",
         )
-    if len(graph.ops) > 6 or set(graph.ops) - set(topological_order(graph.outputs)):
+    unneeded = len(set(graph.ops) - set(topological_order(graph.outputs)))
+    if len(graph.ops) > 6 or unneeded:
         raise Wrong(
-            "At most 6 operations, and none that no output needs.",
+            "The program must have at most 6 operations, all of them needed by the outputs; here "
+            f"are {len(graph.ops)}, of which {unneeded} are not needed.",
             program=graph,
             spec="At most 6 operations, all of them needed by the outputs",
         )
@@ -173,10 +192,10 @@ def _between(graph: Graph, a: Node, b: Node) -> list[Node]:
     return [n for n in graph.ops if n in needed and n in after and n not in (a, b)]
 
 
-background("u03.cycle", "They are functions of nodes", because="help with writing")
+background("u03.cycle", "Operations are functions of nodes", because="help with writing")
 
 
-_FIRST = "The first reason of this list that holds"
+_FIRST = "If several reasons hold, give the first in this list"
 _ALONE = "Judge each group as if every operation outside were a kernel of its own"
 _DICT = "The answer is a dict from the letter of each illegal group to its reason"
 
@@ -217,7 +236,7 @@ def illegal_judges_the_seven(illegal):
     if wrong:
         raise Wrong(
             f"The groups are right; of the reasons, {wrong} {'is' if wrong == 1 else 'are'} not. "
-            "Is it the first of the list that holds?",
+            "Is each the first in the list that holds?",
             got=repr(given),
             spec=_FIRST,
         )
@@ -228,15 +247,22 @@ def _judged(illegal: Any, graph: Graph, groups: dict[str, list[Node]]) -> dict[s
     """What the answer says of these groups, if it is of the right kind."""
     answer = illegal(graph, groups)
     if not isinstance(answer, Mapping):
-        raise Wrong('The answer is a dict: {"A": "is an output", ...}.', got=repr(answer)[:200],
-                    spec=_DICT)  # fmt: skip
+        raise Wrong('The answer must be a dict: {"A": "is an output", ...}.',
+                    got=repr(answer)[:200], spec=_DICT)  # fmt: skip
     given = {str(letter): str(reason) for letter, reason in answer.items()}
     strange = [letter for letter in given if letter not in groups]
     if strange:
-        raise Wrong(f"The groups are {', '.join(groups)}; there is no {strange[0]!r}.", spec=_DICT)
+        raise Wrong(
+            f"The letters must be among {', '.join(groups)}; there is no {strange[0]!r}.",
+            spec=_DICT,
+        )
     unknown = [reason for reason in given.values() if reason not in REASONS]
     if unknown:
-        raise Wrong(f"The reasons are {'; '.join(REASONS)}.", got=repr(unknown[0]), spec=_FIRST)
+        raise Wrong(
+            f"A reason must be one of these: {'; '.join(REASONS)}.",
+            got=repr(unknown[0]),
+            spec=_FIRST,
+        )
     return given
 
 

@@ -71,7 +71,8 @@ def bn_fold_leaves_what_it_must(bn_fold):
         mine, ours = (Counter(node.op for node in live_ops(g)) for g in (after, before))
         if mine != ours:
             raise Wrong(
-                f"{problem} So all stays as it is: {_counted(ours)}. Here are {_counted(mine)}.",
+                f"{problem} So everything must stay as it is: {_counted(ours)}. The result has "
+                f"{_counted(mine)}.",
                 program=before,
                 got=after,
                 spec=spec,
@@ -105,7 +106,7 @@ def bn_fold_leaves_the_rest(bn_fold):
     twice = Graph.of([x], [batch_norm(norm, 1)], "twice")
     after = same_meaning(twice, bn_fold(twice), spec=IN_A_ROW)
     if _count(after, "batch_norm") > 1 or _count(after, "conv") != 1:
-        raise Wrong("Of two norms in a row the first can be folded, and perhaps the second.",
+        raise Wrong("Of two norms in a row the first must be folded; the second may stay.",
                     program=twice, got=after, spec=IN_A_ROW)  # fmt: skip
     return "what is no batch norm's business"
 
@@ -120,8 +121,8 @@ def _folds_one_of_two(bn_fold: Any) -> None:
     left = (_count(after, "batch_norm"), _count(after, "conv"))
     if left != (1, 2):
         raise Wrong(
-            f"The first batch norm can go, the second stays; here {left[0]} batch norms and "
-            f"{left[1]} convolutions run. What stays has to read the new nodes.",
+            f"The first batch norm must go, and the second must stay; here {left[0]} batch norms "
+            f"and {left[1]} convolutions run. What stays must read the new nodes.",
             program=before,
             got=after,
             spec=FOLDED[0],
@@ -138,7 +139,7 @@ def bn_fold_remembers_where_it_came_from(bn_fold):
     for node in live_ops(after):
         if not {"layer1.conv", "layer1.bn"} <= set(node.origin):
             raise Wrong(
-                f"A profile has to find both layers again; this {node.op} comes from "
+                f"What is left must carry the origins of both layers; this {node.op} comes from "
                 f"{', '.join(node.origin) or 'nowhere'}.",
                 program=before,
                 got=after,
@@ -156,7 +157,7 @@ def bn_fold_makes_new_constants(bn_fold):
         after = _folded(before, bn_fold(before))
         same_meaning(before, after, rtol=RTOL[str(before.inputs[0].type.dtype)])
         if not all(map(np.array_equal, kept, (c.value for c in before.constants))):
-            raise Wrong(f"{why} Make new constants.", program=before)
+            raise Wrong(f"{why} Constants must keep their values: make new ones.", program=before)
     return f"{len(cases)} programs with shared parts"
 
 
@@ -199,9 +200,9 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
     if left:
         raise Wrong(
             "Each of these batch norms has a convolution right before it, and nobody else reads "
-            f"what is between: all of them can be folded.{_revived(left, len(gone))}"
+            f"the value between them, so all must be folded.{_revived(left, len(gone))}"
             if not stuck
-            else f"Of these batch norms {len(stuck)} must stay; here are {left + len(stuck)}.",
+            else f"{len(stuck)} of these batch norms must stay; here are {left + len(stuck)}.",
             program=before,
             got=after,
             spec="Fold each batch norm into the convolution before it",
@@ -211,8 +212,8 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
     wanted["add"] += sum(norm.inputs[0].op == "conv" for norm in gone)
     if +wanted != (mine := Counter(node.op for node in live_ops(after))):
         raise Wrong(
-            f"A batch norm leaves a convolution and one addition, and all the rest is as it was: "
-            f"{_counted(wanted)}. Here are {_counted(mine)}.",
+            "A folded batch norm must leave a convolution and one addition, and everything else "
+            f"must stay: {_counted(wanted)}. The result has {_counted(mine)}.",
             program=before,
             got=after,
             spec="add(conv(x, w'), b')",
@@ -223,8 +224,8 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
 
 def _revived(left: int, norms: int) -> str:
     return (
-        f" Left of {norms}: {left}. If you fold them all, a new convolution reads a node of the "
-        "old graph: its x comes from `inputs`."
+        f" Of {norms}, {left} are left. If you fold them all, a new convolution reads a node of "
+        "the old graph: take its x from `inputs`."
         if left < norms
         else ""
     )
@@ -238,7 +239,8 @@ def _one_number_a_channel(before: Graph, after: Graph) -> None:
             continue
         if b.type.numel > conv.type.dims[1] and b not in before.nodes:
             raise Wrong(
-                f"b' has {b.type.numel} numbers for {conv.type.dims[1]} channels.",
+                f"b' must have {conv.type.dims[1]} numbers, one for each channel; it has "
+                f"{b.type.numel}.",
                 program=before,
                 got=after,
                 marked=(value_names(after)[b],),

@@ -104,7 +104,11 @@ def _read_elsewhere() -> list[Case]:
         (Graph.of([x], [batch_norm(sum_), y]), "The convolution is an output.", other),
         (Graph.of([x], [batch_norm(sum_), relu(sum_)]), "relu needs the old sum.", other),
         (Graph.of([x], [batch_norm(sum_), relu(y)]), "relu needs the old convolution.", other),
-        (Graph.of([x], [batch_norm(y, 1) + batch_norm(y, 2)]), "Two norms read it.", other),
+        (
+            Graph.of([x], [batch_norm(y, 1) + batch_norm(y, 2)]),
+            "Two norms read the convolution.",
+            other,
+        ),
     ]
 
 
@@ -138,18 +142,22 @@ def _no_convolution() -> list[Case]:
     pooled = apply("max_pool", y, kernel=(2, 2))
     before = [
         (x, "It reads an input.", finds),
-        (relu(y), "There is a relu between.", finds),
-        (padded, "A padded zero is shifted, too.", finds),
-        (pooled, "There is a max_pool between.", finds),
-        (y - numbers, "This is a subtraction.", finds),
-        (y * numbers, "This is a multiplication.", finds),
-        (y + convolution(x, weights((2, 2, 1, 1), 1)), "The sum of two convolutions.", finds),
+        (relu(y), "There is a relu between the two.", finds),
+        (padded, "The batch norm shifts the padded zeros, too.", finds),
+        (pooled, "There is a max_pool between the two.", finds),
+        (y - numbers, "There is a subtraction between the two.", finds),
+        (y * numbers, "There is a multiplication between the two.", finds),
+        (
+            y + convolution(x, weights((2, 2, 1, 1), 1)),
+            "It reads the sum of two convolutions.",
+            finds,
+        ),
         (y + x, "What is added is the input.", channel),
         (y + b, "What is added is an input.", channel),
         (y + relu(numbers), "What is added is computed.", channel),
-        (y + weights((1, 2, 4, 2), 3), "This is no bias: a number for each pixel.", channel),
-        (y + weights((2,), 3), "This is no bias: a number for each column.", channel),
-        (y + weights((4, 1), 3), "This is no bias: a number for each row.", channel),
+        (y + weights((1, 2, 4, 2), 3), "A number for each pixel is no bias.", channel),
+        (y + weights((2,), 3), "A number for each column is no bias.", channel),
+        (y + weights((4, 1), 3), "A number for each row is no bias.", channel),
     ]
     return [(Graph.of([x, b], [batch_norm(node)]), problem, spec) for node, problem, spec in before]
 

@@ -38,14 +38,14 @@ LONG_WAY = """  %a = exp(%x) : f32[4,4]
 
 # (program, members of its one group, the reason or "", what to think of)
 SMALL: list[tuple[str, tuple[str, ...], str, str]] = [
-    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b", "c"), "", "Each is read by the next only."),
-    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b"), "", "What is read outside is the last member."),
+    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b", "c"), "", "Each is read only by the next."),
+    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b"), "", "Only the last member is read outside."),
     (f"{TWO}{CHAIN}  return %c, %b\n}}", ("b", "c"), "is an output",
      "The caller wants a member that is not the last."),
     (f"{TWO}{CHAIN}  return %a, %c\n}}", ("b", "c"), "", "The output is no member."),
     (f"{TWO}{CHAIN}  return %b, %c\n}}", ("a", "b"), "", "The last member may be an output."),
     (f"{ONE}{BESIDE}  return %b\n}}", ("a", "b"), "waits for itself",
-     "The product needs a, and b needs the product."),
+     "The product outside needs a, and b needs the product."),
     (f"{ONE}{LONG_WAY}  return %c\n}}", ("a", "b", "c"), "waits for itself",
      "The way from a to b leads through two kernels outside."),
     (f"{ONE}{BESIDE}  return %b\n}}", ("m", "b"), "", "a is an operand from outside."),
@@ -54,9 +54,9 @@ SMALL: list[tuple[str, tuple[str, ...], str, str]] = [
     (f"{TWO}{BESIDE}  %c = neg(%a) : f32[4,4]\n  return %b, %c\n}}", ("a", "c"), "is read outside",
      "The product reads a, and the group needs no product."),
     (f"{ONE}{PRODUCTS}  return %c\n}}", ("a", "b"), "no such kernel",
-     "Two contractions, and a is read outside, too: the first reason counts."),
+     "There are two contractions, and a is also read outside: the first reason counts."),
     (f"{ONE}{TURNED}  return %t\n}}", ("m", "a", "t"), "no such kernel",
-     "What follows a contraction is elementwise; a transpose is not."),
+     "What follows a contraction in its kernel must be elementwise; a transpose is not."),
     (f"{TWO}{BESIDE}  return %a, %b\n}}", ("a", "b"), "is an output",
      "It also waits for itself: the first reason counts."),
 ]  # fmt: skip

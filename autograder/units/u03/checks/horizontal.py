@@ -59,8 +59,9 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
     after = same_meaning(before, horizontal(before))
     if _count(after) > 2:
         raise Wrong(
-            f"Two families are two products; here are {_count(after)}. A merged product that reads "
-            "a node of the old graph keeps what that node needs alive: its x is the new one.",
+            f"Two families must become two products; here are {_count(after)}. A merged product "
+            "that reads a node of the old graph keeps what that node needs alive: take its x from "
+            "`inputs`.",
             program=before,
             got=after,
         )
@@ -92,8 +93,8 @@ def horizontal_leaves_the_rest(horizontal):
         mine, ours = (Counter(node.op for node in live_ops(g)) for g in (after, before))
         if mine != ours:
             raise Wrong(
-                f"{problem} There is nothing to merge, so all stays: {_counted(ours)}. Here are "
-                f"{_counted(mine)}.",
+                f"{problem} There is nothing to merge, so everything must stay: {_counted(ours)}. "
+                f"The result has {_counted(mine)}.",
                 program=before,
                 got=after,
                 spec=spec,
@@ -112,12 +113,14 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
     before = Graph.of([x], ends, "heads")
     after = same_meaning(before, horizontal(before))
     if _count(after) != 1:
-        raise Wrong("Three products of x are one.", program=before, got=after, spec=REWRITTEN)
+        raise Wrong(
+            "Three products of x must become one.", program=before, got=after, spec=REWRITTEN
+        )
     for node in topological_order(after.outputs):
         if node.op == "reshape" and node.inputs[0].op == "slice":
             raise Wrong(
-                "A reshape reads a slice: that slice has to be copied. Split all columns into "
-                "heads first, and slice the heads.",
+                "No reshape may read a slice, which would have to be copied. Split all columns "
+                "into heads first, and slice the heads.",
                 program=before,
                 got=after,
                 marked=(value_names(after)[node],),
@@ -145,7 +148,7 @@ def horizontal_remembers_where_it_came_from(horizontal):
     for node in topological_order(after.outputs):
         if node.op in ("matmul", "add") and not every <= set(node.origin):
             raise Wrong(
-                f"This {node.op} stands for all branches, {', '.join(sorted(every))}; it says "
+                f"This {node.op} must name all branches, {', '.join(sorted(every))}; it says "
                 f"{', '.join(node.origin) or 'nothing'}.",
                 program=before,
                 got=after,
@@ -155,7 +158,7 @@ def horizontal_remembers_where_it_came_from(horizontal):
         for node in topological_order([output]):
             if node.op == "slice" and f"layer{k}.bias" not in node.origin:
                 raise Wrong(
-                    f"This slice takes the place of layer{k}.bias; it says "
+                    f"This slice must name layer{k}.bias, whose place it takes; it says "
                     f"{', '.join(node.origin) or 'nothing'}.",
                     program=before,
                     got=after,
@@ -210,7 +213,7 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
     after = same_meaning(before, result, rtol=rtol, spec=spec)
     if _count(after) != wanted:
         raise Wrong(
-            f"Of {_count(before)} products {wanted} are left; here are {_count(after)}.",
+            f"{wanted} of the {_count(before)} products must be left; here are {_count(after)}.",
             program=before,
             got=after,
             spec=spec,
@@ -218,7 +221,7 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
     columns, wanted = _columns(after), _columns(before)
     if columns != wanted:
         raise Wrong(
-            f"The products have {columns} columns together, not {wanted}.",
+            f"Together the products must have {wanted} columns; they have {columns}.",
             program=before,
             got=after,
             spec="concat(w_0 .. w_n-1)",
@@ -226,7 +229,8 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
     mine = Counter(node.op for node in live_ops(after))
     if sums not in (-1, mine["add"]):
         raise Wrong(
-            f"The biases of a family become one: {sums} additions, not {mine['add']}.",
+            f"The biases of a family must become one, which leaves {sums} additions; here are "
+            f"{mine['add']}.",
             program=before,
             got=after,
             spec="concat(b_0 .. b_n-1)",
@@ -242,7 +246,7 @@ def _rest_is_there(before: Graph, after: Graph) -> None:
         del mine[op], ours[op]
     if mine != ours:
         raise Wrong(
-            f"Products are merged, and all the rest stays as it is. {shown}",
+            f"Only products may be merged; everything else must stay as it is. {shown}",
             program=before,
             got=after,
             spec="Merge matrix products of one operand",

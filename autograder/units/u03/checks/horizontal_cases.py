@@ -73,13 +73,17 @@ def _other_families() -> list[Case]:
     chained = product(relu(product(x, 6, 3)), 2, 4)
     twice = [moved(product(relu(x), 2, k)) for k in (1, 2)]
     return [
-        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "Two operands.", same),
-        (Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]), "One has a bias.", lone),
+        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "They read two operands.", same),
+        (
+            Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]),
+            "Only one has a bias.",
+            lone,
+        ),
         (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.", CONSTANT),
         (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", MOVED),
         (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
-        (Graph.of([x], [moved(one)]), "A single one.", "n >= 2"),
-        (Graph.of([x], twice), "Two relu compute the same, and are two nodes.", same),
+        (Graph.of([x], [moved(one)]), "There is only one.", "n >= 2"),
+        (Graph.of([x], twice), "Two relus compute the same, but are two nodes.", same),
     ]
 
 
@@ -97,18 +101,18 @@ def _no_candidates() -> list[Case]:
     square = product(x, 6, 3)
     cubes = const(np.arange(36, dtype=np.float32).reshape(2, 6, 3))
     cases: list[tuple[list[Node], str, str]] = [
-        ([moved(one), two], "One is returned.", MOVED),
+        ([moved(one), two], "One product is returned.", MOVED),
         ([moved(one), moved(two), two], "One is returned, and moved.", MOVED),
         ([moved(one), moved(two), relu(two)], "One is moved, and read by a relu.", MOVED),
         ([moved(one), expand(two, (2, 4, 3))], "An expand is no movement of elements.", MOVED),
         ([moved(one), two * 2.0], "One is multiplied.", MOVED),
-        ([moved(biased), moved(two + number)], "One number for all columns.", BIAS),
-        ([moved(biased), moved(two + column)], "A number for each row.", BIAS),
-        ([moved(biased), moved(two + b)], "A bias that is an input.", BIAS),
-        ([moved(biased), moved(two - number)], "A subtraction.", BIAS),
+        ([moved(biased), moved(two + number)], "One adds one number for all columns.", BIAS),
+        ([moved(biased), moved(two + column)], "One adds a number for each row.", BIAS),
+        ([moved(biased), moved(two + b)], "One bias is an input.", BIAS),
+        ([moved(biased), moved(two - number)], "One subtracts a number.", BIAS),
         ([moved(one), moved(x @ relu(const(np.ones((6, 3), np.float32))))],
          "The weight is computed.", CONSTANT),
-        ([moved(one), moved(x @ cubes)], "A batch of matrices.", CONSTANT),
+        ([moved(one), moved(x @ cubes)], "One weight is a batch of matrices.", CONSTANT),
         ([moved(square), moved(const(np.ones((3, 4), np.float32)) @ x)],
          "The matrix stands on the left.", CONSTANT),
     ]  # fmt: skip

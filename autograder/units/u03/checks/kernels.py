@@ -25,9 +25,9 @@ EVERYONE = "*all* of them are in the same group, and it is not an output of the 
 HOLDS = "one kernel can hold the group with it"
 PAYS = "it pays for each of its users"
 OWN = "Otherwise it begins a group of its own"
-WRITTEN = "`groups.as_kernels` writes the groups down"
+WRITTEN = "`as_kernels` writes the groups down"
 WORDS = (
-    *(JOINS, "it has users", EVERYONE, HOLDS, "`groups.fits(node, group)`", PAYS, OWN, WRITTEN),
+    *(JOINS, "it has users", EVERYONE, HOLDS, "`fits(node, group)`", PAYS, OWN, WRITTEN),
     *("Put connected nodes into groups", "The result is the same bit for bit"),
 )
 
@@ -103,8 +103,8 @@ class _Groups:
             if len(kernels.get(node.name, ())) != 1:
                 count = len(kernels.get(node.name, ()))
                 raise self.wrong(
-                    f"%{node.name} is in {count} kernels, by the names of what they compute. Every "
-                    "operation is in one, dead ones too.",
+                    f"Every operation must be in one kernel, dead ones too; %{node.name} is in "
+                    f"{count}, by the names of what they compute.",
                     OWN,
                 )
         kernel_of = {node: kernels[node.name][0] for node in case.graph.ops}
@@ -126,8 +126,8 @@ class _Groups:
             group = self.group_of[users[0]]
             if self._one_kernel_holds(node, group):
                 raise self.wrong(
-                    f"%{node.name} could join the group of %{group[-1].name}: all of its users are "
-                    "in there, it is no output, one kernel can hold them, and it pays.",
+                    f"%{node.name} must join the group of %{group[-1].name}: all of its users are "
+                    "in there, it is not an output, one kernel can hold them, and it pays.",
                     JOINS,
                     node,
                 )
@@ -141,9 +141,9 @@ class _Groups:
             return "it is an output of the program", EVERYONE
         apart = next((u for u in users if self.group_of[u] is not self.group_of[users[0]]), None)
         if apart is not None:
-            return f"%{apart.name} and %{users[0].name} in two groups read it", EVERYONE
+            return f"%{apart.name} and %{users[0].name}, which are in two groups, read it", EVERYONE
         costly = next((u for u in users if not self.case.pays(node, u)), None)
-        return costly and (f"should_fuse says no to it inside %{costly.name}", PAYS)
+        return costly and (f"should_fuse says no to computing it inside %{costly.name}", PAYS)
 
     def _one_kernel_holds(self, node: Node, group: list[Node]) -> bool:
         """Now, and when the walk from the last node to the first came to this node."""
@@ -156,7 +156,7 @@ class _Groups:
         for group in self.group_of.values():
             if len(group) > 1 and (len(group) > LARGEST or kind_of(group[::-1]) is None):
                 names = ", ".join(f"%{n.name}" for n in group[:8])
-                raise self.wrong(f"No kernel can hold {len(group)} operations together: {names}.",
+                raise self.wrong(f"No kernel can hold these {len(group)} operations: {names}.",
                                  HOLDS, group[-1])  # fmt: skip
         wanted = as_kernels(self.graph, self.group_of)
         rows = {node.name: _row(node) for node in self.after.ops}
@@ -172,9 +172,10 @@ class _Groups:
                     spec=WRITTEN,
                 )
         if [n.name for n in self.after.outputs] != [n.name for n in wanted.outputs]:
-            raise self.wrong("The outputs have other names.", WRITTEN)
+            raise self.wrong("The outputs must keep their names.", WRITTEN)
         if self.after.name != wanted.name:
-            raise self.wrong(f"The graph is called @{self.after.name} now.", WRITTEN)
+            text = f"The graph must be called @{wanted.name}; it is @{self.after.name}."
+            raise self.wrong(text, WRITTEN)
 
     def wrong(self, problem: str, spec: str, *nodes: Node) -> Wrong:
         text = f"{problem} ({self.case})"

@@ -71,10 +71,10 @@ def onnx_fold_leaves_what_it_must(fold_batch_norms):
     for before, problem, spec in cases:
         after = called(fold_batch_norms, before)
         if isinstance(after, onnx.ModelProto) and kinds(after.graph) != kinds(before.graph):
-            raise wrong(f"{problem} So nothing can be folded here.", before, after, spec)
+            raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
         if after is before:
-            raise Wrong("This is the very model that was given.", program=text(before),
-                        spec="Returns a new model")  # fmt: skip
+            raise Wrong("The result must be a new model; it is the one that was given.",
+                        program=text(before), spec="Returns a new model")  # fmt: skip
         same(before, after, spec)
     return f"{len(cases)} models with nothing to fold"
 
@@ -102,7 +102,7 @@ def onnx_fold_takes_every_pair(fold_batch_norms):
     ):
         after = same(before, called(fold_batch_norms, before), spec)
         if ops_of(after)["BatchNormalization"] > most:
-            raise wrong("Of two norms in a row the first can be folded.", before, after, spec)
+            raise wrong("Of two norms in a row the first must be folded.", before, after, spec)
     return f"{len(cases)} models in which every norm can go"
 
 
@@ -121,7 +121,7 @@ def onnx_fold_knows_constants(fold_batch_norms):
     return "constants as exporters write them"
 
 
-@checks(FOLD, spec=[*PAIR, FREE_NAMES, "in the branches of an If neither"])
+@checks(FOLD, spec=[*PAIR, FREE_NAMES, "not even in the branches of an If"])
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
     for name in _new_names(fold_batch_norms, taken()):
@@ -160,13 +160,14 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
         before = _typed(np.dtype(kind), np.dtype(vectors))
         after = well_formed(before, called(fold_batch_norms, before))
         if ops_of(after)["BatchNormalization"]:
-            raise wrong(f"Weights may be {np.dtype(kind)}, too.", before, after, FOLD_ALL)
+            problem = f"The batch norm must be folded if the weights are {np.dtype(kind)}, too."
+            raise wrong(problem, before, after, FOLD_ALL)
         same(in_single(before), in_single(after), FORMULA, 2e-2 if kind == half else 1e-4)
         found = {str(numpy_helper.to_array(t).dtype) for t in after.graph.initializer}
         if found != {str(np.dtype(kind))}:
             raise wrong(
-                f"Here the weight is {np.dtype(kind)}, and its batch norm's vectors are "
-                f"{np.dtype(vectors)}. The new ones are {', '.join(sorted(found))}.",
+                f"The new weight and bias must be {np.dtype(kind)}, as the old weight is (the "
+                f"vectors are {np.dtype(vectors)}). They are {', '.join(sorted(found))}.",
                 before,
                 after,
                 ELEMENTS,

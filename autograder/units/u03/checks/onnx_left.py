@@ -13,7 +13,13 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from autograder.units.u03.checks.onnx_models import SIGNAL, Maker, branches, conv_and_norm
+from autograder.units.u03.checks.onnx_models import (
+    SIGNAL,
+    Maker,
+    branches,
+    conv_and_norm,
+    foreign,
+)
 
 Case = tuple[onnx.ModelProto, str, str]
 
@@ -61,7 +67,7 @@ def _in_training() -> list[Case]:
 
 
 def _not_constant() -> list[Case]:
-    constant = "if w, b or one of the four vectors is no constant"
+    constant = "if w, b or one of the four vectors is not a constant"
     cases = []
     for name in PARAMETERS:
         computed, replaceable = _with_bias(), _with_bias().model("y", inputs=[name])
@@ -96,12 +102,15 @@ def _another_pattern() -> list[Case]:
         made = Maker(SIGNAL)
         made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
         made.norm(made.node(op, ["c", *(made.weight(name, 4, 1) for name in more)], "r"), 4, "y")
-        between.append((made.model("y"), f"Between the two there is this {op}.", pattern))
+        between.append((made.model("y"), f"The {op} stands between the two.", pattern))
     return [
         (transposed.model("y"), "The weight of a ConvTranspose begins with its input channels.",
          "A ConvTranspose keeps its batch norm"),
         (alone.model("y"), "The norm reads what the caller gives.", pattern),
         *between,
+        *((foreign(conv_and_norm(), op), f"The {op} is of another domain.",
+           "if one of the two has a `domain` that is not empty")
+          for op in ("Conv", "BatchNormalization")),
         (_folded_inside(), "The pair stands in the branches of an If.",
          "What stands in a graph inside a node (the branches of an If) stays as it is"),
     ]  # fmt: skip

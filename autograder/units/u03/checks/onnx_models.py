@@ -277,6 +277,15 @@ def conv_and_norm(*more: str, op: str = "Conv", weight: str = "w", **attrs: Any)
     return made
 
 
+def foreign(made: Maker, op: str, end: str = "y") -> onnx.ModelProto:
+    """The same model, but its `op` is an operator of somebody else's, of that name."""
+    for node in made.nodes:
+        node.domain = "nobody" if node.op_type == op else ""
+    model = made.model(end)
+    model.opset_import.append(helper.make_opsetid("nobody", 1))
+    return model
+
+
 def branches(
     op: str, inputs: Sequence[str], name: str = "r", **attrs: Any
 ) -> dict[str, onnx.GraphProto]:

@@ -21,16 +21,16 @@ RELU = "frontend.onnx_surgery.fuse_relu"
 DOMAIN = "com.microsoft"
 FUSE = "Make one node of each Conv and the Relu that reads it"
 RULE = 'y = FusedConv(x, w, b) {activation = "Relu"}'
-KEEPS = "It keeps the Conv's operands and attributes, and gets one attribute more"
-OWN = 'an operator of onnxruntime\'s own, in the domain "com.microsoft"'
+KEEPS = "It keeps the Conv's operands and attributes, and gets one more attribute"
+OWN = 'one of onnxruntime\'s own operators, in the domain "com.microsoft"'
 IMPORT = "`opset_import` names its domain, once, in version 1"
-NOTHING = "if there is none, nothing changes"
+NOTHING = "if it has none, nothing changes"
 STAYS = "A pair stays as it is"
 GIVEN = "The model that was given is not changed"
 ENDS = "The inputs and outputs of the graph keep their names"
 INSIDE = "What stands in a graph inside a node (the branches of an If) stays as it is"
 WORDS = (FUSE, RULE, KEEPS, OWN, IMPORT, NOTHING, STAYS, GIVEN, ENDS, INSIDE,
-         "Returns a new model", "If there is one in the result")  # fmt: skip
+         "Returns a new model", "If the result has one")  # fmt: skip
 
 
 @checks(RELU, spec=WORDS)
@@ -80,12 +80,14 @@ def fused(
     """`wanted` pairs have become one node each, rightly written, and nothing else has changed."""
     after = called(fuse, before, GIVEN)
     if not isinstance(after, onnx.ModelProto):
-        raise Wrong("The function returns an onnx.ModelProto.", got=repr(after)[:200], spec=FUSE)
+        raise Wrong("The result must be an onnx.ModelProto.", got=repr(after)[:200], spec=FUSE)
     if after is before:
-        raise Wrong("This is the very model that was given.", spec="Returns a new model")
+        raise Wrong("The result must be a new model; it is the one that was given.",
+                    spec="Returns a new model")  # fmt: skip
     _right_count(before, after, wanted, problem, spec or (FUSE if wanted else STAYS))
     _written_right(before, after)
     _the_rest_is_the_same(before, after)
+    _all_is_written(before, after)
     try:
         onnx.checker.check_model(after)
     except Exception as error:  # its own exceptions have no base class but this
@@ -102,8 +104,8 @@ def _right_count(
     if mine != ours:
         can = f"{wanted or 'no'} pair{'s' * (wanted != 1)} can be fused here"
         told = f"{problem} So {can}." if problem else f"{can.capitalize()}."
-        raise wrong(f"{told} Left should be {_counted(ours)}; it is {_counted(mine)}.", before,
-                    after, spec)  # fmt: skip
+        raise wrong(f"{told} What is left must be {_counted(ours)}; it is {_counted(mine)}.",
+                    before, after, spec)  # fmt: skip
 
 
 def _written_right(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
@@ -113,12 +115,15 @@ def _written_right(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
         if node.op_type != "FusedConv":
             continue
         if node.domain != DOMAIN:
-            raise wrong(f"The domain of this FusedConv is {node.domain!r}.", before, after, OWN)
+            raise wrong(f"The domain of a FusedConv must be {DOMAIN!r}; here it is "
+                        f"{node.domain!r}.", before, after, OWN)  # fmt: skip
         said = [a.s for a in node.attribute if a.name == "activation"]
         if said != [b"Relu"]:
-            raise wrong(f"Its activation is {said}, not one string 'Relu'.", before, after, RULE)
+            raise wrong(f"The activation of a FusedConv must be one string, 'Relu'; it is {said}.",
+                        before, after, RULE)  # fmt: skip
         if not known[_row(node)]:
-            raise wrong("No Conv of the file has these operands and attributes.", before, after,
+            raise wrong("A FusedConv must have the operands and attributes of its "
+                        "Conv; no Conv of the file has those of this one.", before, after,
                         KEEPS)  # fmt: skip
         known[_row(node)] -= 1
     there = ops_of(after)["FusedConv"] > 0
@@ -126,7 +131,7 @@ def _written_right(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
     if there and (DOMAIN, 1) not in ours:
         ours = sorted([*ours, (DOMAIN, 1)])
     if mine != ours:
-        raise wrong(f"opset_import should be {ours}; it is {mine}.", before, after,
+        raise wrong(f"opset_import must be {ours}; it is {mine}.", before, after,
                     IMPORT if there else NOTHING)  # fmt: skip
 
 
@@ -140,15 +145,30 @@ def _the_rest_is_the_same(before: onnx.ModelProto, after: onnx.ModelProto) -> No
     for part in ("input", "output"):
         mine, ours = ([i.name for i in getattr(m.graph, part)] for m in (after, before))
         if mine != ours:
-            raise wrong(f"The {part}s are {ours}, not {mine}.", before, after, ENDS)
+            raise wrong(f"The {part}s must stay {ours}; they are {mine}.", before, after, ENDS)
     ours, mine = ({t.name: t.SerializeToString() for t in m.graph.initializer}
                   for m in (before, after))  # fmt: skip
     if ours != mine:
-        raise wrong("The weights are no longer those of the file.", before, after, KEEPS)
+        raise wrong("The weights must stay as they are in the file.", before, after, KEEPS)
     if not ops_of(after)["FusedConv"] and nodes_of(after.graph) != nodes_of(before.graph):
-        raise wrong("Nothing can be fused here, so all stays as it is.", before, after, NOTHING)
+        raise wrong(
+            "Nothing can be fused here, so everything must stay as it is.", before, after, NOTHING
+        )
     if _inner(before) != _inner(after):
-        raise wrong("A graph inside a node has changed.", before, after, INSIDE)
+        raise wrong("A graph inside a node must stay as it is.", before, after, INSIDE)
+
+
+def _all_is_written(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
+    """Every name that a node or the caller reads is a name that something has."""
+    graph = after.graph
+    there = {name for node in graph.node for name in node.output} | {""}
+    there |= {i.name for i in graph.input} | {t.name for t in graph.initializer}
+    reads = [(info.name, "the caller", ENDS) for info in graph.output]
+    reads += [(name, f"this {node.op_type}", RULE) for node in graph.node for name in node.input]
+    for name, reader, spec in reads:
+        if name not in there:
+            raise wrong(f"Something must write {name!r}, which {reader} reads; nothing does.",
+                        before, after, spec)  # fmt: skip
 
 
 def _inner(model: onnx.ModelProto) -> list[bytes]:
@@ -163,9 +183,10 @@ def _computes_the_same(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
         if isinstance(ours, str):  # not even the given model runs: that it stayed is all there is
             continue
         if isinstance(mine, str):
-            raise wrong(f"onnxruntime does not run the result: {mine}", before, after, FUSE)
+            raise wrong(f"onnxruntime must run the result; it says: {mine}", before, after, FUSE)
         if not close(mine, np.asarray(ours), 1e-5):
-            raise wrong(f"The result computes something else: {info.name} differs.", before, after,
+            raise wrong(f"The result must compute what the model computes; "
+                        f"{info.name} differs.", before, after,
                         FUSE)  # fmt: skip
 
 

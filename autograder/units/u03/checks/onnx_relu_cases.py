@@ -13,7 +13,7 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from autograder.units.u03.checks.onnx_models import SIGNAL, Maker, branches
+from autograder.units.u03.checks.onnx_models import SIGNAL, Maker, branches, foreign
 
 READS = "if anybody else reads c"
 ANOTHER, WITHIN, CALLER = (
@@ -21,12 +21,13 @@ ANOTHER, WITHIN, CALLER = (
     "a graph inside a node",
     "because c is an output of the graph",
 )
-FLOATS = "does not say that w is of 32-bit floats"
+FLOATS = "does not say that w holds 32-bit floats"
 PAIR = "Make one node of each Conv and the Relu that reads it"
 INNER = "What stands in a graph inside a node (the branches of an If) stays as it is"
 ATTRIBUTES = "It keeps the Conv's operands and attributes"
 ONCE = "`opset_import` names its domain, once, in version 1"
 OUTPUT = "c, because"
+OTHERS = "if one of the two has a `domain` that is not empty"
 
 
 def pair(relu: str = "Relu", conv: str = "Conv", w: str = "w", **attrs: int) -> Maker:
@@ -71,10 +72,12 @@ def apart() -> list[tuple[onnx.ModelProto, str, str]]:
         (between.model("y"), "The Relu reads Neg, which reads the Conv.", PAIR),
         (normed.model("y"), "The Relu reads the batch norm.", PAIR),
         (given.model("y"), "The Relu reads what the caller gives.", PAIR),
-        (computed.model("y"), "The file does not say of what type w is.", FLOATS),
+        (computed.model("y"), "The file does not say what type w has.", FLOATS),
         (_of(np.float16), "w is in half precision.", FLOATS),
         (_of(np.float64), "w is in double precision.", FLOATS),
         (_inside(), "The pair stands in the branches of an If.", INNER),
+        (foreign(pair(), "Conv"), "The Conv is of another domain.", OTHERS),
+        (foreign(pair(), "Relu"), "The Relu is of another domain.", OTHERS),
     ]
 
 
@@ -125,7 +128,7 @@ def pairs() -> list[tuple[onnx.ModelProto, int, str, str]]:
         (again.model("z"), 1, "A second Relu reads the first.", PAIR),
         (row.model("z"), 2, "Two pairs in a row.", ONCE),
         (reader.model("z"), 1, "The branches of an If read y.", PAIR),
-        (typed, 1, "w is computed, and the file says of what type it is.", FLOATS),
+        (typed, 1, "w is computed, and the file says what type it has.", FLOATS),
         (pair().model("y", inputs=["w"]), 1, "The caller may give another w.", PAIR),
         (taken.model("y", "activation"), 1, "Something else is called activation.", PAIR),
         (_fused_before(), 1, "One pair was fused before.", ONCE),

@@ -14,10 +14,9 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
-from autograder.check.framework import Crashed, Unusable, Wrong
+from autograder.check.framework import Changed, Crashed, Wrong
 from autograder.check.outside import OutsideError, run_onnx
 from autograder.check.properties import close
-from autograder.wire.crossed import CHANGED
 
 FOLD_ALL = "Fold each BatchNormalization of an ONNX model into the Conv before it"
 FOLD_UNUSED = "Initializers that nobody reads any more are removed"
@@ -28,10 +27,8 @@ FORMULA = "w2[oc] = w[oc] * factor[oc]"
 def called(surgery: Any, before: onnx.ModelProto, spec: str = FOLD_NEW) -> Any:
     try:
         return surgery(before)
-    except Unusable as error:
-        if CHANGED in error.problem:
-            problem = "The model that was given has changed. Work on a copy, and return that."
-            raise Wrong(problem, program=text(before), spec=spec) from None
+    except Changed as error:
+        error.program, error.spec = text(before), spec
         raise
     except Crashed as error:
         error.program = text(before)
@@ -50,7 +47,7 @@ def folds(
     after = called(fold, before)
     if after is before:
         raise Wrong(
-            "This is the very model that was given. Fold in a copy of it, and return that.",
+            "The result must be a new model; it is the one that was given. Fold in a copy of it.",
             program=text(before),
             spec=FOLD_NEW,
         )
@@ -62,7 +59,8 @@ def folds(
         error.spec = spec if problem else error.spec
         raise
     if unread := _unread(after) - _unread(before):
-        raise wrong(f"Nobody reads {min(unread)!r} any more.", before, after, FOLD_UNUSED)
+        problem = f"{min(unread)!r} must be removed: nobody reads it any more."
+        raise wrong(problem, before, after, FOLD_UNUSED)
     return after
 
 
@@ -75,9 +73,9 @@ def _only_norms_are_gone(
             del ops[gone]
     wanted["BatchNormalization"] = left
     if mine - wanted or wanted - mine - _dead(before):
-        can = "Every batch norm here can" if not left else f"All batch norms here but {left} can"
+        must = "Every batch norm here must" if not left else f"All batch norms here but {left} must"
         raise wrong(
-            f"{can} be folded, so that these nodes are left: {_counted(wanted)}.",
+            f"{must} be folded, so that these nodes are left: {_counted(wanted)}.",
             before,
             after,
             spec,
@@ -115,17 +113,17 @@ def same(
     ):
         if isinstance(ours, str):  # not even the model that was given runs: it has to be the same
             if nodes_of(after.graph) != nodes_of(before.graph):
-                raise wrong("This model has to stay as it is.", before, after, spec)
+                raise wrong("This model must stay as it is.", before, after, spec)
             continue
         if isinstance(mine, str):
-            raise wrong(f"onnxruntime runs the result: {mine}", before, after, spec)
+            raise wrong(f"onnxruntime must run the result; it says: {mine}", before, after, spec)
         if mine.shape != ours.shape:
-            problem = f"{info.name} has the sizes {mine.shape} instead of {ours.shape}."
+            problem = f"{info.name} must have the sizes {ours.shape}; it has {mine.shape}."
             raise wrong(problem, before, after, spec)
         if not close(mine, ours, tolerance):
             at = tuple(int(i) for i in np.argwhere(~np.isclose(mine, ours, 1e-4, 1e-4))[0])
             raise wrong(
-                f"The result computes what the model computes. {info.name}{list(at)} is "
+                f"The result must compute what the model computes; here {info.name}{list(at)} is "
                 f"{mine[at]:.6g} instead of {ours[at]:.6g}.",
                 before,
                 after,
@@ -137,23 +135,26 @@ def same(
 def well_formed(before: onnx.ModelProto, result: Any) -> onnx.ModelProto:
     """Checked before anything runs: what comes back may be anything."""
     if not isinstance(result, onnx.ModelProto):
-        raise Wrong("The function returns an onnx.ModelProto.", got=repr(result)[:200])
+        raise Wrong("The function must return an onnx.ModelProto.", got=repr(result)[:200])
     if more := [f"{count} {op}" for op, count in (ops_of(result) - ops_of(before)).items()]:
-        raise wrong(f"Folding adds no node; here are {more[0]} more.", before, result)
+        raise wrong(f"Folding must add no node; the result has {more[0]} more.", before, result)
     known, left = _attributes(before), _attributes(result)
     changed = [*(left - known), *(known - left)]
     if changed and sum(known.values()) == sum(left.values()):
         raise wrong(
-            f"The attributes of a {changed[0][0]} changed.", before, result, "Its attributes stay"
+            f"The attributes of each {changed[0][0]} must stay as they are.",
+            before,
+            result,
+            "Its attributes stay",
         )
     size = sum(t.ByteSize() for t in before.graph.initializer)
     if sum(t.ByteSize() for t in result.graph.initializer) > 2 * size + 4096:
-        raise wrong("The initializers have grown to more than twice their size.", before, result)
+        raise wrong("The initializers must not grow to more than twice their size.", before, result)
     spec = "The inputs and outputs of the graph keep their names"
     for part in ("input", "output"):
         mine, ours = ([i.name for i in getattr(m.graph, part)] for m in (result, before))
         if mine != ours:
-            raise wrong(f"The {part}s are {ours}, not {mine}.", before, result, spec)
+            raise wrong(f"The {part}s must stay {ours}; they are {mine}.", before, result, spec)
     try:
         onnx.checker.check_model(result)
     except Exception as error:  # its own exceptions have no base class but this
@@ -182,6 +183,8 @@ def nodes_of(graph: onnx.GraphProto) -> list[bytes]:
     nodes = [onnx.NodeProto.FromString(n.SerializeToString()) for n in graph.node]
     for node in nodes:
         node.ClearField("name")
+        if not node.domain:  # said or not said
+            node.ClearField("domain")
     return sorted(node.SerializeToString(deterministic=True) for node in nodes)
 
 

@@ -73,6 +73,14 @@ def that_of_the_notebook(graph):
     return 6 * 64 * 56 * 56 * 4 / 1e6
 
 
+@mutant("u03.saved")
+def by_making_the_kernel(graph):
+    """Asks the compiler, which has no kernel for every program."""
+    group: list = []
+    one = as_kernels(graph, dict.fromkeys(graph.ops, group))
+    return (_apart(graph) - _apart(one)) / 1e6
+
+
 @alternative("u03.saved")
 def rounded(graph):
     return float(f"{(_apart(graph) - _one(graph)) / 1e6:.3g}")

@@ -222,6 +222,20 @@ def by_weighing(producer, consumer):
 
 
 @alternative("passes.should_fuse")
+def nothing_larger(producer, consumer):
+    """Whatever the consumer reads at most once, and what is recomputed for nothing."""
+    smaller = _elements(producer) >= _elements(consumer)
+    return producer.op in MOVES or smaller or per_row(producer.type.shape, consumer.type.shape)
+
+
+@mutant("passes.should_fuse")
+def no_reductions(producer, consumer):
+    """Equals, movement and rows: right, for half of the points."""
+    a, b = producer.type.shape, consumer.type.shape
+    return a == b or producer.op in MOVES or per_row(a, b)
+
+
+@alternative("passes.should_fuse")
 def rows_and_equals(producer, consumer):
     a, b = producer.type.shape, consumer.type.shape
     if a == b or consumer.op.startswith("reduce") or producer.op in MOVES:

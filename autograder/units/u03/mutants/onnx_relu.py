@@ -12,7 +12,8 @@ from autograder.units.u03.checks.onnx_relu import DOMAIN, RELU
 from course_lib.frontend.onnx.surgery import count_uses, element_types
 
 
-def _fuse(model, counted=count_uses, floats=True, domain=DOMAIN, imports=1, copy=True, extra=()):
+def _fuse(model, counted=count_uses, floats=True, domain=DOMAIN, imports=1, copy=True, extra=(),
+          own=True):  # fmt: skip
     model = deepcopy(model) if copy else model
     graph, types = model.graph, element_types(model)
     uses = counted(graph)
@@ -22,6 +23,8 @@ def _fuse(model, counted=count_uses, floats=True, domain=DOMAIN, imports=1, copy
         if conv is None or conv.op_type != "Conv" or uses[conv.output[0]] != 1:
             continue
         if floats and types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
+            continue
+        if own and (conv.domain or relu.domain):
             continue
         conv.op_type, conv.domain = "FusedConv", domain
         for name, value in (("activation", "Relu"), *extra):
@@ -74,6 +77,12 @@ def forgets_the_branches(model):
 @mutant(RELU)
 def of_any_type(model):
     return _fuse(model, floats=False)
+
+
+@mutant(RELU)
+def of_any_domain(model):
+    """Looks at the name of an operator only; somebody else may have a Conv, too."""
+    return _fuse(model, own=False)
 
 
 @mutant(RELU)
@@ -142,11 +151,11 @@ def by_a_new_list(model):
     new = onnx.ModelProto()
     new.CopyFrom(model)
     uses, types = count_uses(model.graph), element_types(model)
-    convs = {n.output[0]: n for n in model.graph.node if n.op_type == "Conv"
+    convs = {n.output[0]: n for n in model.graph.node if (n.domain, n.op_type) == ("", "Conv")
              and types.get(n.input[1]) == onnx.TensorProto.FLOAT
              and uses[n.output[0]] == 1}  # fmt: skip
     fused = {n.input[0]: n for n in model.graph.node
-             if n.op_type == "Relu" and n.input[0] in convs}  # fmt: skip
+             if (n.domain, n.op_type) == ("", "Relu") and n.input[0] in convs}  # fmt: skip
     nodes = []
     for node in model.graph.node:
         if node.output and node.output[0] in fused:
@@ -171,10 +180,12 @@ def from_the_convolutions(model):
     new = deepcopy(model)
     graph, uses, types = new.graph, count_uses(new.graph), element_types(new)
     for conv in list(graph.node):
-        if conv.op_type != "Conv" or types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
+        if (conv.domain, conv.op_type) != ("", "Conv"):
+            continue
+        if types.get(conv.input[1]) != onnx.TensorProto.FLOAT or uses[conv.output[0]] != 1:
             continue
         readers = [n for n in graph.node if conv.output[0] in n.input]
-        if uses[conv.output[0]] == 1 and len(readers) == 1 and readers[0].op_type == "Relu":
+        if [(n.domain, n.op_type) for n in readers] == [("", "Relu")]:
             conv.op_type, conv.domain = "FusedConv", DOMAIN
             conv.attribute.add(name="activation", type=onnx.AttributeProto.STRING, s=b"Relu")
             conv.output[:] = readers[0].output
@@ -199,7 +210,6 @@ def and_swept(model):
 LAST = "a Conv and a Relu have one output, a Relu has one input"
 ORDER = "in any order"
 FIRST = "a Relu that reads a Conv is not the first node, and its Conv is not the last"
-DOMAINS = "the text speaks of no other domain, and no Conv or Relu of one reaches an answer"
 SAME = (
     ("uses[conv.output[0]]", "uses[conv.output[-1]]"),
     ("conv.output[0] = relu", "conv.output[-1] = relu"),
@@ -208,8 +218,6 @@ SAME = (
 )
 for old, new in SAME:
     equivalent(RELU, old, new, because=LAST)
-for rest in ("if relu.domain or types", "if conv.domain or types"):
-    equivalent(RELU, "if conv.domain or relu.domain", rest, because=DOMAINS)
 equivalent(RELU, "for relu in [n for n in", "in reversed(list(", because=ORDER)
 equivalent(RELU, "for relu in [n for n in", "list(graph.node)[1:]", because=FIRST)
 equivalent(RELU, "{name: node for node in", "list(graph.node)[:-1]", because=FIRST)

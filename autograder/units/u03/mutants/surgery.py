@@ -13,7 +13,7 @@ from course_lib.frontend.onnx.surgery import attribute, constants_of, count_uses
 
 def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tidy=True,
           epsilon=True, bias=True, ops=("Conv",), shared=True, second=True, prefix="",
-          known=constants_of, kind=None):  # fmt: skip
+          known=constants_of, kind=None, own=True):  # fmt: skip
     new = onnx.ModelProto()
     new.CopyFrom(model)
     graph = new.graph
@@ -24,6 +24,8 @@ def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tid
     for norm in [n for n in graph.node if n.op_type == "BatchNormalization"]:
         conv = makers.get(norm.input[0])
         if conv is None or conv.op_type not in ops or (single and uses[norm.input[0]] > 1):
+            continue
+        if own and (conv.domain or norm.domain):
             continue
         if inference and attribute(norm, "training_mode", 0):
             continue
@@ -92,6 +94,12 @@ def initializers_only(model):
 @mutant(FOLD)
 def whoever_else_reads_the_file(model):
     return _fold(model, single=False)
+
+
+@mutant(FOLD)
+def of_any_domain(model):
+    """Looks at the name of an operator only."""
+    return _fold(model, own=False)
 
 
 @mutant(FOLD)
@@ -196,10 +204,12 @@ def with_a_list_of_pairs(model):
     """Finds the pairs first, then writes a new list of nodes; the Conv where the norm was."""
     result = onnx.ModelProto.FromString(model.SerializeToString())
     graph, known, uses = result.graph, constants_of(result.graph), count_uses(result.graph)
-    by_output = {node.output[0]: node for node in graph.node if node.op_type == "Conv"}
+    convs = [node for node in graph.node if node.op_type == "Conv" and not node.domain]
+    by_output = {node.output[0]: node for node in convs}
     pairs = {}
     for node in graph.node:
-        conv = by_output.get(node.input[0]) if node.op_type == "BatchNormalization" else None
+        norm = node.op_type == "BatchNormalization" and not node.domain
+        conv = by_output.get(node.input[0]) if norm else None
         if conv is None or uses[node.input[0]] != 1 or [o for o in node.output[1:] if o]:
             continue
         numbers = [name for name in [*conv.input[1:], *node.input[1:]] if name]
@@ -242,7 +252,8 @@ def by_rebuilding_the_graph(model):
     nodes = []
     for node in folded.graph.node:
         attrs = {a.name: helper.get_attribute_value(a) for a in node.attribute}
-        nodes.append(helper.make_node(node.op_type, node.input, node.output, node.name, **attrs))
+        nodes.append(helper.make_node(node.op_type, node.input, node.output, node.name,
+                                      domain=node.domain, **attrs))  # fmt: skip
     graph = helper.make_graph(
         nodes, "rebuilt", folded.graph.input, folded.graph.output, folded.graph.initializer
     )

@@ -54,10 +54,10 @@ BROKEN_OFFSETS = {
 @exercise("u04.clash", unit=4, points=2, kind="evidence")
 def clash() -> tuple[str, str, str]:
     """Which value loses its bytes while they are still needed, which value takes them first, and
-    which value is the first to come out wrong?
+    which step is the first to compute wrong numbers?
 
-    Three names without the %, in this order: ("e", "d", "k"). Name the first by the value that
-    owns the bytes, not by a view.
+    Three names without the %, in this order: ("e", "d", "k"). Name values by the owner of the
+    bytes, not by a view, and the step by what it writes.
     """
     return ("a", "i", "l")
 
@@ -66,14 +66,15 @@ def clash() -> tuple[str, str, str]:
 def allocator(requests: Sequence[tuple[str, int]]) -> dict[str, int]:
     """Serve requests for memory one by one, as `malloc` and `free` do.
 
-    requests  pairs (name, bytes) in the order in which they come. More than 0 asks for a block of
-              so many bytes under that name; fewer gives that block back, all of it. Sizes are
-              multiples of 64; no name asks twice
+    requests  pairs (name, bytes) in the order in which they come. A positive number asks for
+              a block of that many bytes under that name; a negative one gives all of that block
+              back. Sizes are multiples of 64; no name asks twice
     returns   {name: the offset at which its block begins}
 
     Keep a list of the free blocks, at first one block from offset 0 that has no end. A request
-    takes the lower end of the lowest free block that is large enough; what is left of it stays
-    free. A block that comes back is joined with the free blocks that touch it, below and above.
+    takes the lower end of the lowest free block that is large enough; what is left of that block
+    stays free. A block that comes back is joined with the free blocks that touch it, below and
+    above.
 
     >>> allocator([("a", 64), ("b", 64), ("a", -64), ("c", 128), ("d", 64)])
     {'a': 0, 'b': 64, 'c': 128, 'd': 0}
@@ -153,7 +154,7 @@ def lines(first: int, last: int) -> dict[str, int]:
     The image is f32[1,64,56,56] and begins at the start of a line of 64 bytes. The window of a 3x3
     convolution lies on the rows 10 to 12 and slides along them, so that all in all it reads the
     columns `first` to `last`, both included, of all 64 channels. A line that is touched twice
-    counts once. A dict of exact counts with the keys "nchw", "nhwc" and "nchw16c".
+    counts once. Return a dict of exact counts with the keys "nchw", "nhwc" and "nchw16c".
     """
     at = {
         "nchw": lambda c, h, w: (c * 56 + h) * 56 + w,

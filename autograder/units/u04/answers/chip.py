@@ -23,7 +23,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.program import Program
 from course_lib.lower.lower import lower
 from course_lib.memory.in_place import in_place
-from course_lib.memory.liveness import Interval
+from course_lib.memory.liveness import Interval, lifetimes
 from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.order import reorder
 from course_lib.memory.plan import place
@@ -118,6 +118,26 @@ def chip_table(nets: dict[str, Program], *columns: str) -> Any:
     return table(rows, ["network", *(f"{column} (KiB)" for column in columns), "fits 512 KiB"])
 
 
+def busiest(program: Program, count: int = 3) -> Any:
+    """The steps at which most bytes are alive, the worst first, and by how much they exceed the
+    chip."""
+    lives = lifetimes(program)
+    rows: list[list[Any]] = []
+    for number, step in enumerate(program.steps):
+        alive = [i for i in lives if i.first <= number <= i.last]
+        parts = ", ".join(f"%{i.name}: {i.size / KIB:g}" for i in alive)
+        together = sum(i.size for i in alive)
+        rows.append([f"%{step.writes}", parts, together / KIB, (together - SRAM) / KIB])
+    rows.sort(key=lambda row: -row[-1])
+    heads = [
+        "the step that writes",
+        "alive (KiB)",
+        "together (KiB)",
+        "more than the chip has (KiB)",
+    ]
+    return table(rows[:count], heads)
+
+
 def drawn(intervals: Sequence[Interval], offsets: Any, title: str, bound: int | None = None) -> Any:
     """A plan: each value is a box, as long as its life and as high as its bytes."""
     spans = [
@@ -125,7 +145,7 @@ def drawn(intervals: Sequence[Interval], offsets: Any, title: str, bound: int | 
         for i in intervals
     ]
     if bound is not None:
-        return timeline(spans, title, bound=bound, bound_name="the chip's memory")
+        return timeline(spans, title, bound=bound, bound_name="the chip has")
     return timeline(spans, title, bound=lower_bound(intervals))
 
 

@@ -3,6 +3,7 @@
     served(requests, offsets)     # a stepper: memory after each request, and the free blocks
     no_plan_in_five()             # why eight values do not fit into their lower bound
     orders()                      # one image in three layouts
+    window_lines()                # the cache lines that one window of a convolution reads
 
 Next room: layers.py, which measures what a layout is worth.
 """
@@ -16,6 +17,7 @@ import numpy as np
 
 from autograder.units.u04.answers.traces import Request, highest
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.plots.addresses import cache_lines
 from course_lib.draw.plots.cells import Cell, cells
 from course_lib.draw.plots.timeline import Span, timeline
 from course_lib.ir.ops.layout import rearranged
@@ -101,3 +103,18 @@ def orders() -> Any:
         title, summary = f"{name}: {WAYS[name]}", "marked: the first four in memory"
         states.append((name, cells(grid, title, summary, west=west, north=north)))
     return stepper(states, title="one image, three layouts (columns: h, w)")
+
+
+# The lines that a 3 x 3 window at row 4, column 4 reads of f32[1,32,14,14], of 392 lines in all.
+# tests/units/test_u04.py computes them again.
+READ = {
+    "nchw": [49 * k + n for k in range(8) for n in (3, 4, 5, 16, 17, 28, 29, 30, 40, 41, 42)],
+    "nhwc": [*range(120, 126), *range(148, 154), *range(176, 182)],
+    "nchw16c": [60, 61, 62, 74, 75, 76, 88, 89, 90, 256, 257, 258, 270, 271, 272, 284, 285, 286],
+}
+
+
+def window_lines() -> Any:
+    """What one window of a convolution reads, in three layouts."""
+    title = "The cache lines that a 3×3 window reads: image [1, 32, 14, 14], row 4, column 4"
+    return cache_lines(READ, count=392, needed=1152, title=title)

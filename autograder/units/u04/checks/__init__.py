@@ -30,8 +30,12 @@ LAYOUTS = ("nchw", "nhwc", "nchw16c")
 PLACES = (
     ("The first name is not the value that loses its bytes", "Which value loses its bytes"),
     ("The second name is not the value that takes them first", "which value takes them first"),
-    ("The third name is not the first value that is wrong", "the first to come out wrong"),
+    (
+        "The third name is not what the first wrong step writes",
+        "the first to compute wrong numbers",
+    ),
 )
+OWNER, STEP = "Name values by the owner of the", "and the step by what it writes"
 OFTEN = {  # what a wrong count may come from
     192: "A row of three pixels can lie across the end of a line.",
     576: "Neighbours in a row share lines.",
@@ -49,26 +53,27 @@ def names(answer: object) -> tuple[str, ...]:
     "u04.clash",
     spec=[
         *(spec for _, spec in PLACES),
-        *("Three names without the %, in this order", "Name the first by the value that owns the"),
-        "Name the first by the value that owns the bytes",
+        *("Three names without the %, in this order", OWNER, STEP),
     ],
 )
 def is_the_clash(clash):
-    """The value that loses its bytes, who takes them, and what comes out wrong."""
+    """The value that loses its bytes, who takes them, and the first wrong step."""
     got = names(clash())
     if len(got) != 3:
         raise Wrong(
-            "The answer is three names.",
+            "The answer must be three names.",
             got=repr(got),
             spec="Three names without the %, in this order",
         )
     views = lower(parse_graph(BROKEN)).views
     for k, (name, (problem, spec)) in enumerate(zip(got, PLACES, strict=True)):
         if name in views:
-            why = f"%{name} is a view: it has no bytes of its own."
-            raise Wrong(why, got=repr(got), spec="Name the first by the value that owns the bytes")
+            why = "no step computes it" if k == 2 else "it has no bytes of its own"
+            which = ("first", "second", "third")[k]
+            problem = f"The {which} name, %{name}, is that of a view: {why}."
+            raise Wrong(problem, got=repr(got), spec=STEP if k == 2 else OWNER)
         if seal_of("u04.clash", (k, name)) != CLASH[k]:
-            before = "; what stands before it is right" if k else ""
+            before = "; the names before it are right" if k else ""
             raise Wrong(f"{problem}{before}.", got=repr(got), spec=spec)
     return "three names"
 
@@ -95,7 +100,8 @@ def first_fit_meets_the_bound(first_fit_wins):
         or len({i.name for i in intervals}) != len(intervals)
     ):
         raise Wrong(
-            "At most 10 intervals with proper sizes, steps and names of their own.",
+            "The answer must be at most 10 intervals with valid sizes and steps, each with a name "
+            "of its own.",
             got=text,
             spec="Sizes are multiples of 64 bytes and at least 64, 0 <= first <= last",
         )
@@ -103,7 +109,8 @@ def first_fit_meets_the_bound(first_fit_wins):
     first, best = (arena(intervals, plan(intervals)) for plan in (first_fit, best_fit))
     if first != bound or best == bound:
         raise Wrong(
-            f"The bound is {bound} bytes; first fit needs {first}, best fit {best}.",
+            f"First fit must need the bound of {bound} bytes and best fit more, but they need "
+            f"{first} and {best}.",
             got="\n".join(
                 f"{name}, {arena(intervals, plan(intervals))} bytes:\n"
                 + told_plan(intervals, plan(intervals))
@@ -123,7 +130,9 @@ SLIDES = "The window of a 3x3 convolution lies on the rows 10 to 12 and slides a
 ONCE = "A line that is touched twice counts once"
 
 
-@checks("u04.lines", spec=["How many cache lines of its image", SLIDES, ONCE, "A dict of exact"])
+@checks(
+    "u04.lines", spec=["How many cache lines of its image", SLIDES, ONCE, "Return a dict of exact"]
+)
 def counts_the_lines(lines):
     """The cache lines that a window touches at one place, and sliding along a row."""
     for (first, last), seals in LINES.items():
@@ -138,7 +147,7 @@ def counts_the_lines(lines):
             others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
             named = " and for ".join(LAYOUTS[k] for k in wrong)
             raise Wrong(
-                f"The count for {named} is another one. {others}{often}".strip(),
+                f"The count for {named} is wrong. {others}{often}".strip(),
                 program=f"lines({first}, {last})",
                 got=repr(dict(zip(LAYOUTS, counts, strict=True))),
                 spec="How many cache lines of its image",
@@ -148,13 +157,13 @@ def counts_the_lines(lines):
 
 def line_counts(answer: object, call: str) -> list[int]:
     """The three counts of an answer."""
-    words = "A dict of exact"
+    words = "Return a dict of exact"
     if not isinstance(answer, Mapping) or not set(LAYOUTS) <= set(answer):
-        problem = "The answer is a dict with three keys."
+        problem = "The answer must be a dict with the three layouts as keys."
         raise Wrong(problem, program=call, got=repr(answer), spec=words)
     counts = [answer[name] for name in LAYOUTS]
     if not all(whole(n) or (isinstance(n, float) and n.is_integer()) for n in counts):
         raise Wrong(
-            "Lines are counted in whole numbers.", program=call, got=repr(answer), spec=words
+            "The counts of lines must be whole numbers.", program=call, got=repr(answer), spec=words
         )
     return [int(n) for n in counts]

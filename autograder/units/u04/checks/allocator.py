@@ -21,11 +21,12 @@ from course_lib.memory.liveness import ALIGNMENT
 LOWEST = "the lower end of the lowest free block that is large enough"
 JOINED = "A block that comes back is joined with the free blocks that touch it, below and above"
 BEGIN = "at first one block from offset 0 that has no end"
-REST = "what is left of it stays free"
+REST = "what is left of that block stays free"
 GIVEN = ("pairs (name, bytes) in the order in which they come",
-         "fewer gives that block back, all of it", "Sizes are multiples of 64; no name asks twice",
+         "a negative one gives all of that block back",
+         "Sizes are multiples of 64; no name asks twice",
          "returns {name: the offset at which its block begins}", "Keep a list of the free blocks",
-         "More than 0 asks for a block of so many bytes under that name",
+         "A positive number asks for a block of that many bytes under that name",
          "Serve requests for memory one by one")  # fmt: skip
 
 # One small trace for each sentence: (words, requests in units of 64 bytes).
@@ -38,7 +39,7 @@ CASES: list[tuple[str, list[Request]]] = [
     (JOINED, [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("a", -1), ("c", -1), ("b", -1), ("e", 3)]),
     (JOINED, [("a", 2), ("b", 1), ("b", -1), ("c", 4)]),
     (JOINED, [("a", 2), ("a", -2), ("b", 3)]),
-    ("fewer gives that block back, all of it", [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
+    ("a negative one gives all of that block back", [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
     ("pairs (name, bytes) in the order in which they come", []),
 ]
 
@@ -97,7 +98,7 @@ def served(requests: Sequence[Request], allocator: Any, spec: str) -> dict[str, 
     offsets = allocator(given)
     if not isinstance(offsets, Mapping):
         got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
-        raise Wrong("The function returns a dict {name: offset}.", program=text, got=got,
+        raise Wrong("The function must return a dict {name: offset}.", program=text, got=got,
                     spec="returns {name: the offset at which its block begins}")  # fmt: skip
     taken: dict[str, tuple[int, int]] = {}  # what is out: name -> (begin, end)
     for name, size in requests:
@@ -106,17 +107,19 @@ def served(requests: Sequence[Request], allocator: Any, spec: str) -> dict[str, 
             continue
         at = offsets.get(name)
         if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
-            raise Wrong(f"The offset of {name} is {at!r}.", program=text, got=repr(dict(offsets)),
+            raise Wrong(f"The offset of {name} must be at least 0 and a multiple of 64, not "
+                        f"{at!r}.", program=text, got=repr(dict(offsets)),
                         spec="returns {name: the offset at which its block begins}")  # fmt: skip
         clash = next((o for o, (low, high) in taken.items() if at < high and low < at + size), None)
         if clash is not None:
-            problem = f"{name} gets bytes that {clash} still has."
+            problem = f"{name} must get free bytes, but it gets bytes that {clash} still has."
             raise Wrong(problem, program=text, got=repr(dict(offsets)), spec=spec)
         ends = [0, *(high for _, high in taken.values())]
         least = min(e for e in ends if _is_free(taken.values(), e, size))
         if at != least:
             raise Wrong(
-                f"When {name} asks for {size} bytes, offset {least} is free; it gets {at}.",
+                f"When {name} asks for {size} bytes, offset {least} is free; it must get that, "
+                f"but it gets {at}.",
                 program=text,
                 got=repr(dict(offsets)),
                 spec=spec,

@@ -79,7 +79,7 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
-        "The second loop reads what the first has overwritten.",
+        "The second loop reads what the first one has overwritten.",
         "True only if no element is read after it was written",
         """kernel @twice(x0: f32[4,4], out: f32[4,4]) {
   for i in 0..4 {
@@ -124,8 +124,8 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
-        "An i32 is not the bytes of an f32.",
-        "where the operand has the type of the result",
+        "The bytes of an i32 are not those of an f32.",
+        "It must refuse an operand of another type",
         """kernel @cast(x0: f32[4,4], out: i32[4,4]) {
   for i in 0..4 {
     for j in 0..4 {
@@ -135,8 +135,8 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
-        "An f32[4] has no room for rows of one: what reads `out` must have its type.",
-        "where the operand has the type of the result",
+        "`x0` is an f32[4] and `out` an f32[4,1]: as many bytes, but another type.",
+        "It must refuse an operand of another type",
         """kernel @as_column(x0: f32[4], out: f32[4,1]) {
   for i in 0..4 {
     for j in 0..1 {
@@ -220,8 +220,8 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
-        "Four numbers are no room for eight, though each is read where it is stored.",
-        "where the operand has the type of the result",
+        "There is no room for eight numbers in four, though each is read where it is stored.",
+        "It must refuse an operand of another type",
         """kernel @concat(x0: f32[4], x1: f32[4], out: f32[8]) {
   for i in 0..4 {
     out[i] = x0[i]

@@ -21,6 +21,8 @@ from autograder.units.u04.checks.relayouts import (
     BLOCKS,
     CASES,
     JOIN,
+    NONE,
+    OPERANDS,
     OTHERS,
     PAST,
     PIXELS,
@@ -86,13 +88,12 @@ def _layer(kind: str, x: Node, other: Node, layout: str) -> Node:
     return pad(x) if kind == "pad" else relu(x)
 
 
-for _words in ("`joined` does the first of them", "something else that `past_other` knows"):
-    background("passes.sink_relayouts", _words, because="what is given")
+background("passes.sink_relayouts", "`joined` does the first of them", because="what is given")
 
 RULES = (
     *("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST),
-    *("Every operand comes into layout a by `operand_in`", JOIN, OTHERS, "elementwise."),
-    *("Everything else stops it", "Bit-exact", "relayouts without users are left for `dce`"),
+    *(OPERANDS, JOIN, OTHERS, NONE, "elementwise.", "anything else."),
+    *("Bit-exact", "relayouts without users are left for `dce`"),
 )
 
 
@@ -123,7 +124,7 @@ def every_relayout_reaches_the_end(sink_relayouts, graph):
     expected = 1 if in_nchw else 0
     _at_most(expected, graph, after, f"Nothing stops a relayout here. {_count(expected)}")
     if in_nchw and after.outputs[0].op != "relayout":
-        why = "Nothing stops a relayout here: it goes behind the last operation."
+        why = "Nothing stops a relayout here: it must go after the last operation."
         raise Wrong(why, program=graph, got=after, marked=(value_names(after)[after.outputs[0]],))
 
 
@@ -132,7 +133,7 @@ def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str 
     if len(left) > expected:
         names = value_names(after)
         raise Wrong(
-            f"{wanted} should be left; here are {len(left)}.",
+            f"{wanted} may be left, but here are {len(left)}.",
             program=before,
             got=after,
             marked=tuple(names[n] for n in left),
@@ -172,7 +173,9 @@ def each_node_is_visited_once(sink_relayouts):
     before = trace(layers, "f32[1,2,2,2]")
     why = "each shared node is walked once for each path to it"
     few = with_steps(sink_relayouts, 300_000, "a network of 121 operations", why)
-    _at_most(0, before, same_meaning(before, few(before)), "A long network is no obstacle. None")
+    _at_most(
+        0, before, same_meaning(before, few(before)), "A long network is no obstacle. No relayout"
+    )
 
 
 @checks("passes.sink_relayouts", spec="A rewritten node keeps its name and origin")
@@ -198,7 +201,8 @@ def rewritten_nodes_keep_their_names(sink_relayouts):
         kept = (node.op, node.name, node.origin) in made or not whole
         if node.origin and not (kept and (node.name, node.origin) in named):
             raise Wrong(
-                f"No {node.op} is called %{node.name} and comes from {node.origin[0]} any more.",
+                f"A {node.op} called %{node.name} that comes from {node.origin[0]} must still be "
+                "there, but is not.",
                 program=before,
                 got=after,
             )

@@ -48,7 +48,7 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
         [Interval("a", 64, 0, 3), Interval("b", 64, 1, 2), Interval("c", 64, 2, 3)],
     ),
     (
-        "A view has no bytes: to read or write it is to read or write its owner",
+        "A task that stores its result over an old value writes a view",
         (
             [Task("a", ("x",), 128), Task("b", ("a",), 128), Task("c", ("b",), 128),
              Task("y", ("c",), 64)],
@@ -116,7 +116,7 @@ CASES: list[tuple[str, Run, list[Interval]]] = [
     ),
     ("the steps of a program in order", ([], {"v": "x"}, {"x", "v"}), []),
     (
-        "with 0 bytes, too, a value has its interval",
+        "a value of 0 bytes has an interval, too",
         ([Task("a", ("x",), 0), Task("b", ("a",), 64), Task("y", ("b",), 0)], {}, {"x", "y"}),
         [Interval("a", 0, 0, 1), Interval("b", 64, 1, 2)],
     ),
@@ -138,7 +138,7 @@ def lives_are_what_the_words_say(liveness):
         got = _lives(liveness, run, spec)
         if sorted(got, key=str) != sorted(expected, key=str):
             raise Wrong(
-                "These values live otherwise.",
+                "The lives must be those expected below, but they are not.",
                 program=told_run(*run),
                 got=told_plan(got),
                 expected=told_plan(expected),
@@ -175,13 +175,13 @@ def lives_are_long_enough_and_no_longer(liveness, example):
         if (life.first, life.last) != (min(uses[name]), max(uses[name])):
             steps = ", ".join(map(str, sorted(set(uses[name]))))
             raise wrong(
-                f"The bytes of {name} are written or read in step {steps}; here {name} lives from "
-                f"{life.first} to {life.last}.",
+                f"The bytes of {name} are written or read in step {steps}, but here {name} lives "
+                f"from {life.first} to {life.last}.",
                 "A value is alive from the task that writes it to the last task that reads it",
             )
         if life.size != size:
             raise wrong(
-                f"{name} has {size} bytes, not {life.size}.",
+                f"{name} must have {size} bytes, not {life.size}.",
                 "`size` is that of the task that writes the owner itself",
             )
 
@@ -192,7 +192,7 @@ def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
     names = [i.name for i in found]
     if len(set(names)) != len(names):
         raise Wrong(
-            "There is one Interval for each value.",
+            "There must be only one Interval for each value.",
             program=text,
             got=told_plan(found),
             spec="One `Interval` for each value",

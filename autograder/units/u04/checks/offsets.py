@@ -94,12 +94,12 @@ def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
     text = told_plan(intervals)
     if not isinstance(offsets, Mapping):
         got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
-        raise Wrong("The function returns a dict {name: offset}.", program=text, got=got)
+        raise Wrong("The function must return a dict {name: offset}.", program=text, got=got)
     for i in intervals:
         at = offsets.get(i.name)
         if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
             raise Wrong(
-                f"The offset of {i.name} is {at!r}.",
+                f"The offset of {i.name} must be at least 0 and a multiple of 64, not {at!r}.",
                 program=text,
                 got=told_plan(intervals, offsets),
                 spec="every offset is at least 0 and a multiple of 64",
@@ -112,7 +112,7 @@ def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
             if a.overlaps(b) and low < high:
                 raise Wrong(
                     f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and "
-                    f"share the bytes from {low} to {high - 1}.",
+                    f"must not share bytes, but they share those from {low} to {high - 1}.",
                     program=told_plan(few) + _more(intervals, few),
                     got=told_plan(few, offsets) + _more(intervals, few),
                     spec=TOGETHER,

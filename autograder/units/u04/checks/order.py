@@ -92,8 +92,8 @@ def near_the_smallest(order: Any, smallest: Mapping[int, int]) -> Score:
     start, mean = sum(given) / len(given), sum(found) / len(found)
     if mean >= start:
         raise Wrong(
-            f"For {len(given)} sets of tasks there are better orders than the given one: its peak "
-            f"is {start:.2f} times the smallest on average, and so is yours.",
+            f"Your order must be better than the given one on {len(given)} sets of tasks: the "
+            f"given peak is {start:.2f} times the smallest on average, and so is yours.",
             spec="in which few bytes are alive together",
         )
     return Score(
@@ -108,7 +108,8 @@ def no_higher(tasks: Sequence[Task], positions: Sequence[int]) -> tuple[int, int
     before, after = peak(tasks, range(len(tasks))), peak(tasks, positions)
     if after > before:
         raise Wrong(
-            f"The peak is {after} bytes; in the order as given it is {before}.",
+            f"The peak must be at most the {before} bytes of the given order, but it is {after} "
+            "bytes.",
             program=told_run(tasks, {}, ()),
             got=repr(list(positions)),
             spec=ALWAYS,
@@ -122,11 +123,11 @@ def legal(tasks: Sequence[Task], answer: Any) -> list[int]:
     forms = (list, tuple, np.ndarray, Mapping)  # of a dict its keys, which have an order
     if not isinstance(answer, forms) or not all(whole(n) for n in answer):
         got = "nothing (is a `return` missing?)" if answer is None else repr(answer)[:300]
-        raise Wrong("The function returns a list of positions.", program=text, got=got)
+        raise Wrong("The function must return a list of positions.", program=text, got=got)
     positions = [int(n) for n in answer]
     if sorted(positions) != list(range(len(tasks))):
         raise Wrong(
-            f"Each of the positions 0 to {len(tasks) - 1} occurs once.",
+            f"Each of the positions 0 to {len(tasks) - 1} must occur once.",
             program=text,
             got=repr(positions),
             spec="a list of the positions of the tasks in the new order: each once",
@@ -138,7 +139,8 @@ def legal(tasks: Sequence[Task], answer: Any) -> list[int]:
         early = next((v for v in task.reads if v in written and v not in done), None)
         if early is not None:
             raise Wrong(
-                f"Task {number} reads {early}, which is not written yet.",
+                f"Task {number} reads {early}, so it must come after the task that writes it, but "
+                "it comes before.",
                 program=text,
                 got=repr(positions),
                 spec="none before a task whose value it reads",

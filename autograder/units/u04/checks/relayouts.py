@@ -49,14 +49,18 @@ def pool(x: Node) -> Node:
 BIAS = np.arange(16, dtype=np.float32).reshape(16, 1, 1)
 JOIN = "relayout(relayout(x, a, b), b, c)"
 PAST = "f(relayout(x, a, nchw), ...)"
-OTHERS = "padding, pooling, a concatenation, or a reduction over h and w"
+OPERANDS = "Every operand comes into layout a by `operand_in`"
+IMAGE = "if that returns None for one of them, a whole image in nchw, f stays where it is"
+OTHERS = "`past_other` makes all that replaces f"
+NONE = "or returns None if it cannot: then f stays, too"
+LAYOUTS = "If operands come from two layouts, a is either of the two"
 
 # (what happens, words of the specification, program, input types, relayouts of images left)
 Case = tuple[str, str, Callable[..., Any], tuple[str, ...], int]
 CASES: list[Case] = [
-    ("There and back is nothing.", JOIN, lambda x: relu(down(up(x))), (PIXELS,), 0),
+    ("Going there and back does nothing.", JOIN, lambda x: relu(down(up(x))), (PIXELS,), 0),
     (
-        "Two relayouts in a row are one.",
+        "Two relayouts in a row make one.",
         JOIN,
         lambda x: relu(down(up(x), "nchw16c")),
         (PIXELS,),
@@ -78,64 +82,64 @@ CASES: list[Case] = [
     ),
     (
         "Both operands of the addition come from the same layout.",
-        "a relayout is undone",
+        OPERANDS,
         lambda x, y: down(relu(add(up(x), tanh(up(y))))),
         (PIXELS, PIXELS),
         0,
     ),
     (
         "A bias broadcasts: it gets a relayout of its own, and constants are free.",
-        "an operand smaller than the result (it broadcasts: a bias) gets a relayout of its",
+        OPERANDS,
         lambda x: down(relu(up(x) + const(BIAS))),
         (PIXELS,),
         0,
     ),
     (
-        "A bias broadcasts, also in blocks.",
-        "an operand smaller than the result (it broadcasts: a bias) gets a relayout of its",
+        "A bias broadcasts in blocks, too.",
+        OPERANDS,
         lambda x: down(const(BIAS) - up(x, "nchw16c"), "nchw16c"),
         (BLOCKS,),
         0,
     ),
     (
         "A single number has no layout.",
-        "a single number stays",
+        OPERANDS,
         lambda x: down(up(x) * 0.5),
         (PIXELS,),
         0,
     ),
-    ("Padding is made in the other layout.", OTHERS, lambda x: down(pad(up(x))), (PIXELS,), 0),
+    ("Padding can be done in the other layout.", OTHERS, lambda x: down(pad(up(x))), (PIXELS,), 0),
     (
-        "Pooling is made in the other layout.",
+        "Pooling can be done in the other layout.",
         OTHERS,
         lambda x: down(pool(relu(up(x, "nchw16c"))), "nchw16c"),
         (BLOCKS,),
         0,
     ),
     (
-        "A concatenation is made in the other layout.",
+        "A concatenation can be done in the other layout.",
         OTHERS,
         lambda x, y: down(concat([up(x), up(y)], axis=1)),
         (PIXELS, PIXELS),
         0,
     ),
     (
-        "Behind a global pooling, one pixel is left, and the reshape reads it in the same order.",
-        "that order is the same, and the relayout vanishes",
+        "After a global pooling, one pixel is left, and the reshape reads it in the same order.",
+        OTHERS,
         lambda x: reshape(reduce_sum(up(x), axes=(2, 3), keepdims=True), (1, 16)),
         (PIXELS,),
         0,
     ),
     (
         "A mean over the pixels drops h and w: what is left has the same order in every layout.",
-        "goes no relayout, but a reshape to the shape of the result",
+        OTHERS,
         lambda x: relu(reduce_sum(up(x), axes=(2, 3))),
         (PIXELS,),
         0,
     ),
     (
         "A mean over the pixels of blocks leaves the channels in blocks: one reshape merges them.",
-        "goes no relayout, but a reshape to the shape of the result",
+        OTHERS,
         lambda x: relu(reduce_sum(up(x, "nchw16c"), axes=(2, 3))),
         (BLOCKS,),
         0,
@@ -164,34 +168,35 @@ CASES: list[Case] = [
     ),
     (
         "The other operand is a whole image in nchw: nothing may get worse.",
-        "If it returns None for one of them, a whole image in nchw, f stays where it is",
+        IMAGE,
         lambda x, y: softmax(up(x) + y, axis=1),
         (PIXELS, PLAIN),
         1,
     ),
     (
         "A reshape that reads more than one pixel reads them in the order of nchw.",
-        "A reshape ends a relayout",
+        NONE,
         lambda x: relu(reshape(up(x), (1, 256))),
         (PIXELS,),
         1,
     ),
     (
         "Four pixels side by side are not one pixel.",
-        "Only if h and w are 1",
+        NONE,
         lambda x: relu(reshape(up(x), (1, 64))),
         ("f32[1,1,4,16]",),
         1,
     ),
     (
         "Four pixels one below the other are not one pixel.",
-        "Only if h and w are 1",
+        NONE,
         lambda x: relu(reshape(up(x), (1, 64))),
         ("f32[1,4,1,16]",),
         1,
     ),
     (
-        "What lies between them is nhwc for the one and nchw for the other: they do not join.",
+        "One relayout treats what lies between them as nhwc and the other as nchw, so they do not "
+        "join.",
         JOIN,
         lambda x: relayout(up(x), "nhwc", "nchw"),
         ("f32[1,2,3,4]",),
@@ -199,35 +204,35 @@ CASES: list[Case] = [
     ),
     (
         "The operands come from two layouts: one of them is rearranged.",
-        "if operands come from two layouts, a is either of the two",
+        LAYOUTS,
         lambda x, y: down(relu(up(x) + up(y, "nchw16c"))),
         (PIXELS, BLOCKS),
         2,
     ),
     (
-        "A bias need not be a constant: it is rearranged, for it is smaller than the image.",
-        "an operand smaller than the result (it broadcasts: a bias) gets a relayout of its",
+        "A bias need not be a constant: it is rearranged because it is smaller than the image.",
+        OPERANDS,
         lambda x, b: down(up(x) + b),
         (PIXELS, "f32[16,1,1]"),
         1,
     ),
     (
-        "A constant is rearranged at compile time, as large as it may be.",
-        "a constant or an operand smaller than the result",
+        "A constant is rearranged at compile time, however large it is.",
+        OPERANDS,
         lambda x: down(up(x) * const(np.arange(256, dtype=np.float32).reshape(1, 16, 4, 4))),
         (PIXELS,),
         0,
     ),
     (
         "A single pixel is one for each image: a second image changes nothing.",
-        "that order is the same, and the relayout vanishes",
+        OTHERS,
         lambda x: reshape(pool(pool(up(x))), (2, 16)),
         ("f32[2,4,4,16]",),
         0,
     ),
     (
-        "Also in blocks, a single pixel has its channels in order.",
-        "that order is the same, and the relayout vanishes",
+        "In blocks, too, a single pixel has its channels in order.",
+        OTHERS,
         lambda x: reshape(up(x, "nchw4c"), (16,)),
         ("f32[1,4,1,1,4]",),
         0,
@@ -255,7 +260,7 @@ CASES: list[Case] = [
     ),
     (
         "One image of the two is in nchw: they are joined there.",
-        "returns None if it cannot",
+        NONE,
         lambda x, y: concat([up(x), y], axis=1),
         (PIXELS, PLAIN),
         1,
@@ -278,19 +283,19 @@ def reduced(kind: str, x: Node, axes: tuple[int, ...]) -> Node:
 STAYS: list[tuple[str, str, Callable[..., Any], tuple[str, ...]]] = [
     (
         "A softmax has its axis at a fixed place: it stops the relayout.",
-        "Everything else stops it",
+        NONE,
         lambda x: softmax(up(x), axis=1),
         (PIXELS,),
     ),
     (
         "A matmul has its axes at fixed places.",
-        "a matmul, for example, has its axes at fixed places",
+        NONE,
         lambda x, y: matmul(up(x), y),
         (PIXELS, "f32[4,3]"),
     ),
     (
         "A transpose moves axes of its own: it stops the relayout.",
-        "Everything else stops it",
+        NONE,
         lambda x: transpose(up(x), (0, 2, 1, 3)),
         (PIXELS,),
     ),
@@ -302,24 +307,25 @@ STAYS: list[tuple[str, str, Callable[..., Any], tuple[str, ...]]] = [
     ),
     (
         "A reshape reads the pixels in the order of nchw.",
-        "A reshape ends a relayout",
+        NONE,
         lambda x: (lambda r: [relu(reshape(r, (4, 64))), neg(reshape(r, (16, 16)))])(up(x)),
         (PIXELS,),
     ),
     (
-        "A sum over the rows alone, over the channels or over everything is none over h and w.",
-        "a reduction over h and w",
+        "A sum over the rows alone, over the channels or over everything is not a sum over h and "
+        "w.",
+        NONE,
         lambda x: (lambda r: [reduced("sum", r, axes) for axes in ((2,), (1,), (1, 2, 3))])(up(x)),
         (PIXELS,),
     ),
     (
-        "A pad along channels that lie in blocks cannot be made there.",
-        "returns None if it cannot",
+        "A pad along channels that lie in blocks cannot be done there.",
+        NONE,
         lambda x: relu(apply("pad", up(x, "nchw16c"), low=(0, 1, 0, 0), high=(0, 3, 0, 0))),
         (BLOCKS,),
     ),
     (
-        "There is no relayout: there is nothing to do.",
+        "There is no relayout, so there is nothing to do.",
         "with these rewrites at each node",
         lambda x: [x, relu(reshape(neg(x), (16, 16)))],
         (PLAIN,),

@@ -124,7 +124,7 @@ def sequence_of(
     forms = (list, tuple) if ordered else (list, tuple, set, frozenset)
     if not isinstance(value, forms) or not all(isinstance(v, kind) for v in value):
         got = "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
-        raise Wrong(f"The function returns {what}.", got=got, **shown)
+        raise Wrong(f"The function must return {what}.", got=got, **shown)
     return list(value)
 
 

@@ -36,7 +36,8 @@ background(
 
 ANSWER = ("May the result of a kernel have the very bytes", "It must find these cases",
           "True only if no element is read after it was written", "If it cannot tell",
-          "It must refuse an element that is read too late")  # fmt: skip
+          "It must refuse an operand of another type",
+          "an element that is read too late")  # fmt: skip
 
 
 @checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for spec, _, _ in LEGAL)])
@@ -127,7 +128,7 @@ def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") ->
     if not isinstance(got, (bool, np.bool_)):
         shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         text = print_kernel(kernel)
-        raise Wrong("The answer is True or False.", program=text, got=shown, spec=spec)
+        raise Wrong("The answer must be True or False.", program=text, got=shown, spec=spec)
     return bool(got)
 
 
@@ -144,7 +145,8 @@ def _same_in_place(kernel: Kernel, operand: str) -> None:
         if np.array_equal(shared[kernel.out.name], apart[kernel.out.name], equal_nan=True):
             return
     raise Wrong(
-        f"Over {operand}, this kernel computes something else than in memory of its own.",
+        f"Written over {operand}, the result must be the same as in memory of its own, but it is "
+        "not.",
         program=print_kernel(kernel),
         got="True",
         expected="False",

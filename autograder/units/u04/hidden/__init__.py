@@ -116,7 +116,7 @@ def smallest_peak(tasks: Sequence[Task]) -> int:
 
 @hidden("u04.clash", seed=SEED)
 def is_the_value_that_is_lost(clash):
-    """The value that loses its bytes, who takes them, and what comes out wrong."""
+    """The value that loses its bytes, who takes them, and the first wrong step."""
     got = names(clash())
     if got != slot("u04.clash").reference():
         raise Wrong("These are not the three.", got=repr(got))
@@ -124,9 +124,11 @@ def is_the_value_that_is_lost(clash):
 
 @hidden("u04.lines", seed=SEED)
 def counts_the_lines_of_other_windows(lines, rng):
-    """The cache lines of windows that were drawn for this run."""
+    """The cache lines of windows that begin at each place in a line, and of windows that were drawn
+    for this run."""
     drawn = [sorted(int(n) for n in rng.integers(0, 56, size=2)) for _ in range(12)]
-    for first, last in [(0, 2), (53, 55), *((a, max(b, min(a + 2, 55))) for a, b in drawn)]:
+    drawn = [(a, max(b, min(a + 2, 55))) for a, b in drawn]
+    for first, last in [*((a, a + 2) for a in range(16)), (53, 55), *drawn]:
         got = line_counts(lines(first, last), f"lines({first}, {last})")
         expected = [slot("u04.lines").reference(first, last)[name] for name in LAYOUTS]
         if got != expected:

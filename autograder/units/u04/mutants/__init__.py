@@ -10,7 +10,7 @@ import random
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from autograder.units.u04.answers import BROKEN_LIVES, BROKEN_OFFSETS
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size, lower_bound
@@ -215,3 +215,28 @@ def with_an_array(first, last):
         name: np.unique(image[:, 10:13, first : last + 1] // 16).size
         for name, image in images.items()
     }
+
+
+PIXEL = "each pixel, or each block of one, still has lines of its own, as many as before"
+for _old, _new, _why in [
+    ("(c * 56 + h)", "(c * 56 - h)", "the same rows 22 further up, which are 77 whole lines"),
+    ("(h * 56 + w) * 64", "(h * 56 - w) * 64", PIXEL),
+    ("(h * 56 + w) * 64", "(h * 57 + w) * 64", PIXEL),
+    ("c // 16 * 56 + h) * 56", "c // 16 * 56 - h) * 56", PIXEL),
+    ("c // 16 * 56 + h) * 56", "c // 16 * 57 + h) * 56", PIXEL),
+    ("c // 16 * 56 + h) * 56", "c // 16 * 55 + h) * 56", PIXEL),
+    ("c // 16 * 56 + h) * 56", "c // 16 * 56 + h) * 57", PIXEL),
+    ("c // 16 * 56 + h) * 56 + w", "c // 16 * 56 + h) * 56 - w", PIXEL),
+    (
+        "c // 16 * 56",
+        "c // 17 * 56",
+        "these are four blocks, too, and a place in one is in its line",
+    ),
+    *(
+        ("* 16 + c % 16}", f"* 16{rest}}}", PIXEL)
+        for rest in ("", " + c // 16", " + c % 15", " + c")
+    ),
+    ("in range(64)", "reversed(list(range(64)))", "lines are counted in any order"),
+    ("(10, 11, 12)", "(12, 11, 10)", "lines are counted in any order"),
+]:
+    equivalent("u04.lines", _old, _new, because=_why)

@@ -15,6 +15,7 @@ from course_lib.passes.layout.sink_relayouts import (
     is_relayout_to_nchw,
     joined,
     operand_in,
+    past_other,
 )
 
 KEPT = ("name", "origin")
@@ -166,6 +167,27 @@ def swept_clean(graph):
 def into_the_layout_of_most_operands(graph):
     """Where operands come from two layouts, the text leaves open which of them it is."""
     return _sink(graph, which=lambda layouts: max(sorted(set(layouts)), key=layouts.count))
+
+
+@alternative("passes.sink_relayouts")
+def named_where_it_is_mine(graph):
+    """What `past_other` makes is taken as it is; of the rest, only the operation gets its name."""
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        if node.op == "relayout":
+            return joined(made)
+        above = [i.attrs["src"] for i in inputs if is_relayout_to_nchw(i)]
+        if not above:
+            return made
+        if op_row(node.op).kind != "elementwise":
+            return past_other(made, above[0]) or made
+        moved = _elementwise(made, above[0])
+        if moved is None:
+            return made
+        return relayout(replace(moved, name=node.name, origin=node.origin), above[0], "nchw")
+
+    return graph.rebuild(visit)
 
 
 @mutant("passes.sink_relayouts")

@@ -1,0 +1,1 @@
+"""Unit 5, LLVM IR and counting multiply-adds."""

@@ -1,0 +1,127 @@
+"""Visible checks of unit 5 on counts that follow from others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, background, checks
+
+SUM = "if all of them are known, their sum is the block's count"
+LAST = "If the block is known and all of its edges but one, the last one is what is missing"
+ENDS = "the side without edges says nothing"
+KEEPS = "all of `known`, and every count that the two rules below give"
+ON = "Go on until neither rule gives anything new"
+OUT = "leave out what they do not give"
+BOTH = (
+    "A call runs a block as often as it takes the edges into it, all together, and as often as it"
+)
+
+NAME = "llvm.control.balanced"
+background(NAME, "How often do blocks run ... a few counts tell?", because="the question")
+background(NAME, "edges pairs (from, to)", because="what is given")
+background(NAME, "known counts of some", because="what is given")
+
+# (the rule, edges, known, all that follows)
+CASES: list[tuple[str, list[tuple[int, int]], dict[Any, int], dict[Any, int]]] = [
+    (SUM, [(0, 1), (0, 2)], {(0, 1): 3, (0, 2): 4}, {0: 7, 1: 3, 2: 4}),
+    (LAST, [(0, 1), (0, 2)], {0: 9, (0, 2): 4}, {(0, 1): 5, 1: 5, 2: 4}),
+    (ENDS, [(0, 1), (1, 2)], {1: 6}, {(0, 1): 6, (1, 2): 6, 0: 6, 2: 6}),
+    (BOTH, [(0, 1), (1, 1), (1, 2)], {0: 1, 1: 100}, {(0, 1): 1, (1, 1): 99, (1, 2): 1, 2: 1}),
+    (OUT, [(0, 1), (0, 2), (1, 3), (2, 3)], {0: 5}, {}),
+    (ON, [(4, 5), (3, 4), (2, 3), (1, 2), (0, 1)], {0: 2},
+     {(0, 1): 2, 1: 2, (1, 2): 2, 2: 2, (2, 3): 2, 3: 2, (3, 4): 2, 4: 2, (4, 5): 2, 5: 2}),
+    (BOTH, [(0, 1), (1, 2), (2, 1), (1, 3)], {0: 1, 1: 101},
+     {(0, 1): 1, (2, 1): 100, 2: 100, (1, 2): 100, (1, 3): 1, 3: 1}),
+    (LAST, [(0, 1), (0, 2)], {0: 4, (0, 1): 4}, {(0, 2): 0, 1: 4, 2: 0}),
+]  # fmt: skip
+
+Example = tuple[list[tuple[int, int]], dict[Any, int], dict[Any, int]]
+
+
+@st.composite
+def calls(draw: DrawFn, blocks: int = 4) -> Example:
+    """(edges, what is known, the truth): some walks from block 0 to the last one, and how many of
+    their counts are told."""
+    inner = st.lists(st.integers(1, blocks), max_size=2 * blocks)
+    walks = draw(st.lists(st.tuples(inner, st.integers(1, 50)), min_size=1, max_size=3))
+    truth: Counter[Any] = Counter()
+    for middle, times in walks:
+        path = [0, *middle, blocks + 1]
+        for block in path:
+            truth[block] += times
+        for edge in pairwise(path):
+            truth[edge] += times
+    edges = draw(st.permutations(sorted(key for key in truth if isinstance(key, tuple))))
+    keys = sorted(truth, key=str)
+    told = draw(st.lists(st.sampled_from(keys), max_size=len(keys), unique=True))
+    return list(edges), {key: truth[key] for key in told}, dict(truth)
+
+
+@checks("llvm.control.balanced", spec=[spec for spec, *_ in CASES])
+def small_programs(balanced):
+    """A few blocks, each about one rule."""
+    for spec, edges, known, more in CASES:
+        same(edges, known, result_of(balanced, edges, known), {**known, **more}, spec)
+    return f"{len(CASES)} small programs"
+
+
+@checks("llvm.control.balanced", given=calls(), examples=60, what="random calls",
+        spec=[KEEPS, SUM, LAST, ON])  # fmt: skip
+def all_that_follows(balanced, example):
+    """On random calls, every count is the true one, and none is missing that a rule gives."""
+    edges, known, truth = example
+    got = result_of(balanced, edges, known)
+    for key in known:
+        if key not in got:
+            told(f"{key} was known, so it must be in the result.", edges, known, got, KEEPS)
+    for key, count in got.items():
+        if truth.get(key) != count:
+            told(
+                f"{key} must be {truth.get(key, 'left out')}, not {count}.", edges, known, got, SUM
+            )
+    for block in {b for edge in edges for b in edge}:
+        for side in (0, 1):
+            around = [edge for edge in edges if edge[side] == block]
+            missing = [edge for edge in around if edge not in got]
+            if around and not missing and block not in got:
+                told(f"The count of block {block} follows from {around}.", edges, known, got, SUM)
+            if len(missing) == 1 and block in got:
+                told(f"The count of edge {missing[0]} follows.", edges, known, got, LAST)
+
+
+def result_of(balanced: Any, edges: list, known: dict) -> dict:
+    """A dict of whole numbers."""
+    got = balanced(list(edges), dict(known))
+    if not isinstance(got, Mapping):
+        told("The result must be a dict.", edges, known, got, KEEPS)
+    try:
+        whole = {key: int(count) for key, count in got.items()}
+    except (TypeError, ValueError):
+        told("The counts must be whole numbers.", edges, known, got, KEEPS)
+    if whole != dict(got):
+        told("The counts must be whole numbers.", edges, known, got, KEEPS)
+    return whole
+
+
+def same(edges: list, known: dict, got: dict, expected: dict, spec: str) -> None:
+    """Exactly these counts."""
+    if got != expected:
+        key = next(k for k in {**expected, **got} if got.get(k) != expected.get(k))
+        was = got.get(key, "left out")
+        problem = f"{key} must be {expected.get(key, 'left out')}; here it is {was}."
+        raise Wrong(problem, program=text_of(edges, known), got=repr(got), expected=repr(expected),
+                    spec=spec)  # fmt: skip
+
+
+def told(problem: str, edges: list, known: dict, got: object, spec: str) -> None:
+    raise Wrong(problem, program=text_of(edges, known), got=repr(got), spec=spec)
+
+
+def text_of(edges: list, known: dict) -> str:
+    return f"balanced({edges}, {known})"

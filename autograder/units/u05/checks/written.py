@@ -1,0 +1,116 @@
+"""Visible checks of unit 5 on LLVM IR that a student writes: our interpreter runs it."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from autograder.check.framework import Wrong, background, checks
+from course_lib.llvm.fma import parse
+from course_lib.llvm.interp import Execution, execute
+from course_lib.llvm.listing import body_of
+
+LONGEST = 50_000  # characters
+STEPS = 100_000  # instructions, for at most 400 elements
+SIZES = (4, 8, 12, 64)
+HEAD = "Return the text of one function with the head `define float @dot(ptr %x, ptr %y, i64 %n)`"
+PRODUCT = "returns the dot product of n floats at `%x` and n floats at `%y`"
+LENGTHS = "where n is a multiple of 4 and at least 4"
+CHAIN = "The chain for n floats is at most n / 4 + 4 operations long"
+ONCE = "Each element is read once, and nothing is stored"
+KNOWN = "Use the instructions of the listing above, and `llvm.fma` if you like, but no vectors"
+
+background("u05.four_sums", "LLVM IR of a dot product that keeps four sums, so that its chain is",
+           because="the chain is checked, not how it becomes short")  # fmt: skip
+
+
+def ran(text: str, size: int) -> Execution:
+    """A call of the text on small whole numbers, which every order adds up to the same sum."""
+    rng = np.random.default_rng(size)
+    x, y = (rng.integers(-4, 5, size).astype(np.float32) for _ in range(2))
+    given = x.copy(), y.copy()
+    try:
+        found = execute(text, *given, size, steps=STEPS)
+    except ValueError as error:
+        raise Wrong(
+            f"The function must run for n = {size}: {error}", program=text, spec=KNOWN
+        ) from None
+    if found.value != x @ y:
+        raise Wrong(
+            f"For n = {size} the function must return the dot product.",
+            program=text, got=str(found.value), expected=str(x @ y), spec=PRODUCT,
+        )  # fmt: skip
+    if found.stores or any((a != b).any() for a, b in zip(given, (x, y), strict=True)):
+        raise Wrong("Nothing may be stored.", program=text, spec=ONCE)
+    return found
+
+
+@checks("u05.four_sums", spec=[HEAD, KNOWN, PRODUCT, ONCE])
+def is_a_function_that_llvm_takes(four_sums):
+    """The text is one function with the head that was asked for, and LLVM accepts it."""
+    text = checked(four_sums())
+    ran(text, 4)
+    try:
+        parse(tame(text))
+    except ValueError as error:
+        raise Wrong(f"LLVM must accept the text: {error}", program=text, spec=HEAD) from None
+
+
+def checked(text: object) -> str:
+    """A text with the head that was asked for."""
+    if not isinstance(text, str) or len(text) > LONGEST:
+        raise Wrong("The answer must be a text, LLVM IR.", got=type(text).__name__, spec=HEAD)
+    head = r"define float @dot\(ptr (noalias |readonly )*%x, ptr (noalias |readonly )*%y, i64 %n\)"
+    if not re.search(head, text):
+        raise Wrong(
+            "The head of the function must be the one that is asked for.", program=text, spec=HEAD
+        )
+    return text
+
+
+def tame(text: str) -> str:
+    """The head that was asked for, the instructions that our reader knows, and what they call:
+    nothing else of a text of unknown origin gets to LLVM."""
+    lines = []
+    for name, block in body_of(text)[1].items():
+        lines += [f"{name}:" if name != "0" else "", *(line.text for line in block)]
+    body = "\n".join(re.sub(r", ![\w.]+ !\d+", "", line) for line in lines)
+    called = sorted(set(re.findall(r"@(llvm\.(?:fma|fmuladd)\.f(32|64))\(", body)))
+    kinds = {"32": "float", "64": "double"}
+    declared = [f"declare {k} @{n}({k}, {k}, {k})" for n, k in ((n, kinds[w]) for n, w in called)]
+    head = "define float @dot(ptr %x, ptr %y, i64 %n) {"
+    return "\n".join([head, body, "}", *declared])
+
+
+@checks("u05.four_sums", spec=[PRODUCT, LENGTHS, HEAD, KNOWN, ONCE])
+def computes_the_dot_product(four_sums):
+    """The dot product, for several lengths."""
+    text = checked(four_sums())
+    for size in SIZES:
+        ran(text, size)
+
+
+@checks("u05.four_sums", spec=[ONCE, HEAD, KNOWN, PRODUCT])
+def reads_each_element_once(four_sums):
+    """As many loads as elements."""
+    text = checked(four_sums())
+    for size in SIZES:
+        if (loads := ran(text, size).loads) != 2 * size:
+            raise Wrong(
+                f"For n = {size}, each of the {2 * size} elements must be read once.",
+                program=text, got=f"{loads} loads", expected=f"{2 * size} loads", spec=ONCE,
+            )  # fmt: skip
+
+
+@checks("u05.four_sums", spec=[CHAIN, HEAD, KNOWN, PRODUCT, ONCE])
+def the_chain_is_short(four_sums):
+    """The longest row of float operations of which each needs the one before."""
+    text = checked(four_sums())
+    for size in SIZES:
+        if (chain := ran(text, size).chain) > size // 4 + 4:
+            raise Wrong(
+                f"For n = {size} the chain may have {size // 4 + 4} operations at most.",
+                program=text, got=f"{chain} operations", spec=CHAIN,
+            )  # fmt: skip
+    return f"{SIZES[-1]} products, a chain of {ran(text, SIZES[-1]).chain}"

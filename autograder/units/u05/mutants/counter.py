@@ -1,0 +1,241 @@
+"""Answers to unit 5 that count arithmetic in LLVM IR."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import llvmlite.binding as llvm
+
+from autograder.check.framework import alternative, equivalent, mutant
+from course_lib.llvm.control.view import Instruction, functions
+from course_lib.llvm.fma import parse
+
+NAME = "llvm.fma.arithmetic"
+
+
+def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=False, twice=False,
+                sub=True, calls=True, zeros=False, flat=False):  # fmt: skip
+    """The counter, with a switch for each sentence."""
+    found = {}
+    for function in functions(parse(text)):
+        fused, products = set(), set()
+        for b in function.blocks:
+            for i in b.instructions:
+                if i.opcode not in (("fadd", "fsub") if sub else ("fadd",)):
+                    continue
+                if flags in ("both", "sum") and not _allowed(i):
+                    continue
+                fit = [
+                    o for o in i.operands
+                    if isinstance(o, Instruction) and o.opcode == "fmul"
+                    and (flags in ("none", "sum") or _allowed(o))
+                    and (not block or o.block == i.block)
+                    and (not users or function.uses[o] == 1)
+                ]  # fmt: skip
+                if fit:
+                    fused.add(i)
+                    products.update(fit if two else fit[:1])
+        rows = []
+        for b in function.blocks:
+            row = Counter(dict.fromkeys(("fma", "fmuladd", "pair", "add", "mul"), 0))
+            for i in b.instructions:
+                kind = _kind(i, fused, products, twice, calls)
+                width = re.match(r"<(\d+) x", i.type)
+                row[kind] += int(width[1]) if width and lanes else 1
+            row.pop("", None)
+            rows.append(dict(row) if zeros else {k: n for k, n in row.items() if n})
+        if flat:
+            rows = [dict(sum(map(Counter, rows), Counter()))]
+        found[function.name] = rows
+    return found
+
+
+def _allowed(i):
+    return bool({"contract", "fast"} & set(i.words[1 : i.words.index(i.type.split()[0])]))
+
+
+def _kind(i, fused, products, twice, calls):
+    if i.opcode in ("fadd", "fsub"):
+        return "pair" if i in fused else "add"
+    if i.opcode == "fmul":
+        return "" if i in products and not twice else "mul"
+    if i.opcode == "call" and calls:
+        name = i.operands[-1].name
+        return next((k for k in ("fmuladd", "fma") if name.startswith(f"llvm.{k}.")), "")
+    return ""
+
+
+@mutant(NAME)
+def instructions_and_not_lanes(text):
+    return _arithmetic(text, lanes=False)
+
+
+@mutant(NAME)
+def without_flags(text):
+    return _arithmetic(text, flags="none")
+
+
+@mutant(NAME)
+def only_the_flag_of_the_sum(text):
+    return _arithmetic(text, flags="sum")
+
+
+@mutant(NAME)
+def only_the_flag_of_the_product(text):
+    return _arithmetic(text, flags="product")
+
+
+@mutant(NAME)
+def across_blocks(text):
+    return _arithmetic(text, block=False)
+
+
+@mutant(NAME)
+def a_product_with_other_users(text):
+    return _arithmetic(text, users=False)
+
+
+@mutant(NAME)
+def both_products_vanish(text):
+    return _arithmetic(text, two=True)
+
+
+@mutant(NAME)
+def the_product_counts_too(text):
+    return _arithmetic(text, twice=True)
+
+
+@mutant(NAME)
+def no_differences(text):
+    return _arithmetic(text, sub=False)
+
+
+@mutant(NAME)
+def no_intrinsics(text):
+    return _arithmetic(text, calls=False)
+
+
+@mutant(NAME)
+def zeros_are_told(text):
+    return _arithmetic(text, zeros=True)
+
+
+@mutant(NAME)
+def all_blocks_together(text):
+    return _arithmetic(text, flat=True)
+
+
+@mutant(NAME)
+def only_a_machine_with_fma_intrinsics(text):
+    return _arithmetic(text, flags="both", users=True, block=True, sub=False, calls=True)
+
+
+@alternative(NAME)
+def with_switches(text):
+    return _arithmetic(text)
+
+
+@alternative(NAME)
+def with_llvmlite_alone(text):
+    """No view: opcodes, operands, and the text of each instruction."""
+    found = {}
+    for function in llvm.parse_assembly(text).functions:
+        if function.is_declaration:
+            continue
+        blocks = [list(b.instructions) for b in function.blocks]
+        uses = Counter(o for block in blocks for i in block for o in i.operands)
+        found[function.name] = []
+        for block in blocks:
+            row, gone, pairs = Counter(), set(), set()
+            of = {i: i for i in block}
+            for i in block:
+                if i.opcode not in ("fadd", "fsub") or not re.search(_FLAG, str(i)):
+                    continue
+                for o in (of[o] for o in i.operands if o in of):
+                    if o.opcode == "fmul" and uses[o] == 1 and re.search(_FLAG, str(o)):
+                        gone.add(o)
+                        pairs.add(i)
+                        break
+            for i in block:
+                n = int((re.match(r"<(\d+) x", str(i.type)) or [0, 1])[1])
+                if i in pairs:
+                    row["pair"] += n
+                elif i.opcode in ("fadd", "fsub"):
+                    row["add"] += n
+                elif i.opcode == "fmul" and i not in gone:
+                    row["mul"] += n
+                elif called := re.search(r"@llvm\.(fma|fmuladd)\.", str(i)):
+                    row[called[1]] += n
+            found[function.name].append(dict(row))
+    return found
+
+
+_FLAG = r" = \w+ (\w+ )*(contract|fast)\b"
+
+
+@alternative(NAME)
+def line_by_line(text):
+    """The printed text, with regular expressions."""
+    found = {}
+    for name, body in re.findall(r"^define .*?@(\w+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
+        parts = re.split(r"^\w+:.*\n", body, flags=re.M)[1:]
+        found[name] = [_of_lines(part, body) for part in parts]
+    return found
+
+
+def _of_lines(part, body):
+    row, products = Counter(), {}
+    form = r"  (%\w+) = (fadd|fsub|fmul) (.*?)(<(\d+) x \w+>|float|double) (\S+), (\S+)"
+    rows = re.findall(form, part)
+    for result, op, flags, _, n, *_ in rows:
+        once = len(re.findall(re.escape(result) + r"\b", body)) == 2
+        if op == "fmul" and once and {"contract", "fast"} & set(flags.split()):
+            products[result] = int(n or 1)
+        elif op == "fmul":
+            row["mul"] += int(n or 1)
+    for _, op, flags, _, n, *operands in rows:
+        if op == "fmul":
+            continue
+        mine = (
+            [o for o in operands if o in products]
+            if {"contract", "fast"} & set(flags.split())
+            else []
+        )
+        row["pair" if mine else "add"] += int(n or 1)
+        if mine:
+            products.pop(mine[0])
+    for n in products.values():
+        row["mul"] += n
+    for n, kind in re.findall(
+        r"call .*?(?:<(\d+) x \w+>|float|double) @llvm\.(fma|fmuladd)\.", part
+    ):
+        row[kind] += int(n or 1)
+    return dict(row)
+
+
+ORDER = "what is counted, or fused, does not depend on the order"
+UNASKED = "reductions and vectors of scalable length are not asked for"
+for _old, _new, _why in [
+    ("for block in function.blocks", "reversed", ORDER),
+    ("for total in block.instructions", "reversed", ORDER),
+    ("for total in block.instructions", "[1:]", "the first instruction has no product before it"),
+    ("for total in block.instructions", "[:-1]", "the last one is a branch or a return"),
+    ("for instruction in block.instructions", "reversed", ORDER),
+    ("for instruction in block.instructions", "[:-1]", "the last one is a branch or a return"),
+    ("o for o in total.operands", "reversed", "both products have the same lanes"),
+    ("products[0]", "products[-1]", "both products have the same lanes"),
+    ("return dict(counts)", "return counts", "a Counter is a dict"),
+    ("llvm.vector.reduce.fadd.", "{", UNASKED),
+    ("'contract', 'afn'", "'contract', 'fast'", "LLVM prints afn behind contract"),
+    ("_SUMS = ('fadd', 'fsub')", "('fsub', 'fadd')", ORDER),
+    ("_FLAGS = ", "_FLAGS = ('fast', 'afn'", ORDER),
+    ("scalable + kind", "counts[kind]", UNASKED),
+    ("INTRINSICS.items()", "[:-1]", UNASKED),
+    ("if reduced:", "pass", UNASKED),
+    ("reduced, vector =", "reduced, vector =", UNASKED),
+    ("if reduced[1] else", "return", UNASKED),
+    ("if reduced[1] else", "pass", UNASKED),
+    ("vector[1]", "return ('', ", UNASKED),
+]:
+    equivalent(NAME, _old, _new, because=_why)

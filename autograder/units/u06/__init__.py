@@ -1,0 +1,1 @@
+"""Unit 6, Code generation."""

@@ -1,0 +1,95 @@
+"""Hidden checks of unit 6: other seeds, larger programs, other sizes of register files."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Score, Wrong, harder, hidden
+from autograder.check.properties import seal_of
+from autograder.units.u06.answers.programs import (
+    random_lives,
+    random_needs,
+    random_tiles,
+    random_tree,
+)
+from autograder.units.u06.checks import (
+    GPU_SEALS,
+    covers,
+    fitting,
+    plain,
+    ratio,
+    sound,
+    told,
+    worth,
+)
+from course_lib.exercises import slot
+from course_lib.machine.cover import shown
+
+SEED = 60_913
+LARGE = st.integers(10_000, 1 << 30)
+
+harder("machine.cover", "it_is_a_cover", seed=SEED, given=LARGE, examples=60)
+harder("machine.list_schedule", "every_wait_is_kept", seed=SEED + 1, given=LARGE, examples=60)
+harder("machine.linear_scan", "living_values_have_registers_of_their_own", seed=SEED + 2,
+       given=st.tuples(LARGE, st.integers(1, 12)), examples=100)  # fmt: skip
+harder("u06.too_early", "scheduling_first_is_slower", seed=SEED)
+
+
+@hidden("machine.cover", seed=SEED)
+def other_trees_cost_the_least(cover, rng):
+    """The least cost, for trees and prices that were drawn for this run."""
+    best = slot("machine.cover").reference
+    for seed in rng.integers(1 << 30, size=80).tolist():
+        tree, tiles = random_tree(seed, 16), random_tiles(seed + 1)
+        cost, least = covers(cover, tree, tiles), covers(best, tree, tiles)
+        if cost > least:
+            prices = ", ".join(f"{name} {price}" for name, (_, price) in tiles.items())
+            raise Wrong(f"The cover costs {cost}; the cheapest must cost {least}, at {prices}.",
+                        program=shown(tree), got=", ".join(cover(tree, tiles)))  # fmt: skip
+    return "80 trees with other prices"
+
+
+@hidden("machine.linear_scan", seed=SEED)
+def other_lives_are_spilled_least(linear_scan, rng):
+    """As few spills as possible, for lives that were drawn for this run."""
+    best = slot("machine.linear_scan").reference
+    for k, seed in enumerate(rng.integers(1 << 30, size=60).tolist()):
+        lives = [dataclasses.replace(live, name=f"t{live.name}") for live in random_lives(seed, 60)]
+        registers = 1 + k % 9
+        spilled, fewest = (sound(f, lives, registers) for f in (linear_scan, best))
+        if spilled > fewest:
+            raise Wrong(f"{spilled} of {len(lives)} values are spilled; {fewest} must be enough.",
+                        program=told(lives, registers))  # fmt: skip
+    return "60 sets of lives"
+
+
+@hidden("machine.list_schedule", seed=SEED)
+def other_programs_take_few_cycles(list_schedule, rng):
+    """The cycles are near the bound, for programs that were drawn for this run."""
+    seeds = rng.integers(1 << 30, size=30).tolist()
+    programs = [(random_needs(seed, 80), 1 + k % 3) for k, seed in enumerate(seeds)]
+    mean, fraction = worth([ratio(list_schedule, *one) - 0.02 for one in programs])
+    return Score(fraction, f"cycles / bound: {mean + 0.02:.3f} on average over 30 other programs")
+
+
+@hidden("u06.tile", seed=SEED)
+def other_register_files(tile, rng):
+    """The best tile for sizes that were drawn for this run, and for the smallest."""
+    best = slot("u06.tile").reference
+    for registers in [3, 4, 5, *rng.integers(6, 80, size=12).tolist()]:
+        got, most = fitting(tile, registers), fitting(best, registers)
+        if got < most:
+            raise Wrong(f"With {registers} registers, {most:.2f} multiply-adds for each load must "
+                        "be possible.", got=f"{tile(registers)}: {got:.2f}")  # fmt: skip
+    return "15 sizes of register files"
+
+
+@hidden("u06.gpu", seed=SEED)
+def the_listings_said_so(gpu):
+    """Six facts about two listings."""
+    got = gpu()
+    for key, seal in GPU_SEALS.items():
+        if seal_of("u06.gpu", (key, plain(got[key]))) != seal:
+            raise Wrong(f'The listing says something else for "{key}".', got=repr(got[key])[:60])

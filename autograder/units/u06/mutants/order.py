@@ -1,0 +1,141 @@
+"""Answers to machine.list_schedule, wrong and right."""
+
+from __future__ import annotations
+
+import heapq
+
+from autograder.check.framework import alternative, equivalent, mutant
+
+
+def _chains(needs, step=lambda cycles: cycles):
+    chain = [0] * len(needs)
+    for n in reversed(range(len(needs))):
+        for m, cycles in needs[n].items():
+            chain[m] = max(chain[m], step(cycles) + chain[n])
+    return chain
+
+
+def _list(needs, width, key, waits=True):
+    start, order, cycle = {}, [], 0
+    while len(order) < len(needs):
+        for _ in range(width):
+            able = [
+                n
+                for n in range(len(needs))
+                if n not in start
+                and all(
+                    m in start and (not waits or start[m] + c <= cycle) for m, c in needs[n].items()
+                )
+            ]
+            if not able:
+                break
+            chosen = max(able, key=key)
+            start[chosen] = cycle
+            order.append(chosen)
+        cycle += 1
+    return order
+
+
+@mutant("machine.list_schedule")
+def the_order_of_the_program(needs, width):
+    return list(range(len(needs)))
+
+
+@mutant("machine.list_schedule")
+def backwards(needs, width):
+    return list(range(len(needs)))[::-1]
+
+
+@mutant("machine.list_schedule")
+def by_chains_alone(needs, width):
+    chain = _chains(needs)
+    return sorted(range(len(needs)), key=lambda n: (chain[n], -n))
+
+
+@mutant("machine.list_schedule")
+def the_place_of_each(needs, width):
+    chain = _chains(needs)
+    order = _list(needs, width, lambda n: (chain[n], -n))
+    return [order.index(n) for n in range(len(needs))]
+
+
+@mutant("machine.list_schedule")
+def forgets_who_waits_no_cycle(needs, width):
+    chain = _chains(needs)
+    return _list([{m: c for m, c in wait.items() if c} for wait in needs], width,
+                 lambda n: (chain[n], -n))  # fmt: skip
+
+
+@mutant("machine.list_schedule")
+def the_cycle_of_each(needs, width):
+    chain = _chains(needs)
+    order = _list(needs, width, lambda n: (chain[n], -n))
+    return {n: k for k, n in enumerate(order)}
+
+
+@alternative("machine.list_schedule")
+def with_a_heap(needs, width):
+    chain = _chains(needs)
+    readers = [[] for _ in needs]
+    left, when = [len(w) for w in needs], [0] * len(needs)
+    for n, wait in enumerate(needs):
+        for m, cycles in wait.items():
+            readers[m].append((n, cycles))
+    later = [(0, n) for n in range(len(needs)) if not left[n]]
+    order, now, cycle, started = [], [], 0, 0
+    while later or now:
+        while later and later[0][0] <= cycle:
+            n = heapq.heappop(later)[1]
+            heapq.heappush(now, (-chain[n], n))
+        if not now or started == width:
+            cycle, started = cycle + 1, 0
+            continue
+        n = heapq.heappop(now)[1]
+        order.append(n)
+        started += 1
+        for r, cycles in readers[n]:
+            when[r], left[r] = max(when[r], cycle + cycles), left[r] - 1
+            if not left[r]:
+                heapq.heappush(later, (when[r], r))
+    return order
+
+
+@alternative("machine.list_schedule")
+def ties_by_readers(needs, width):
+    chain = _chains(needs)
+    readers = [sum(n in wait for wait in needs) for n in range(len(needs))]
+    return _list(needs, width, lambda n: (chain[n], readers[n], -n))
+
+
+@alternative("machine.list_schedule")
+def as_a_tuple(needs, width):
+    chain = _chains(needs)
+    return tuple(_list(needs, width, lambda n: (chain[n], n)))
+
+
+LIST = "machine.list_schedule"
+READY = "which of several is taken is decided by the chain, not by the order of the list"
+EARLIER = "instruction 0 waits for nothing, and the last one has no readers"
+SHIFT = "all chains, or all cycles, are shifted alike: the order is the same"
+for old, new in (
+    ("for n, wait in enumerate(needs)", "reversed("),
+    ("for _ in needs", "reversed("),
+    ("in wait.items()", "reversed("),
+    ("ready = [n for n", "reversed("),
+    ("in readers[chosen].items()", "reversed("),
+    ("able = [n for n", "reversed("),
+    ("ready.append(reader)", "ready.insert(0,"),
+    ("readers[m][n] =", "setdefault"),
+):
+    equivalent(LIST, old, new, because=READY)  # fmt: skip
+equivalent(LIST, "for n, wait in enumerate(needs)", "[1:]", because=EARLIER)
+equivalent(LIST, "for n in reversed(range(len(needs)))", "[1:]", because=EARLIER)
+for old, new in (
+    ("chain = [0]", "chain = ["),
+    ("default=0)", "default="),
+    ("cycle = 0", "cycle = "),
+    ("[0] * len(needs)", "1] * len(needs)"),
+):
+    equivalent(LIST, old, new, because=SHIFT)  # fmt: skip
+equivalent(LIST, "break", "continue", because="nothing else can start in this cycle either")
+equivalent(LIST, "(chain[n], -n)", "(chain[n],", because="ties may be broken in any way")

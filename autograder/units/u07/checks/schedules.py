@@ -1,0 +1,103 @@
+"""Visible checks of unit 7 for schedules: blocking.
+
+A schedule passes if it is one and the product stays the product; its points depend on how long a
+processor with two small caches would wait. Next room: ../hidden.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, Wrong, background, checks
+from autograder.units.u07.answers.products import Sizes, product, waiting
+from course_lib.cost.cache import Cache, misses
+from course_lib.exercises import baselines
+from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.nest import Kernel
+from course_lib.schedule.script import Schedule, parse_schedule
+from course_lib.schedule.steps import Pack
+
+# Extents m, n, k, and the bytes of the two caches.
+CASES = [(60, 96, 48, 2048, 16384), (48, 96, 96, 2048, 16384), (36, 48, 144, 2048, 16384),
+         (96, 96, 48, 4096, 32768)]  # fmt: skip
+GOOD = 0.55  # cycles for each multiply-add from which an answer earns all points
+STEPS_SPEC = "the steps, one in a line, as in `parse_schedule`"
+NO_PACK = "Every step of the language is allowed but `pack`"
+
+background(
+    "u07.blocking",
+    "which would rearrange an operand before the product begins and cost nothing here",
+    because="the reason for the rule before it",
+)
+
+
+@checks("u07.blocking", spec=[STEPS_SPEC, NO_PACK, "A schedule for a product, as text",
+                              "m is a multiple of 12, n and k are multiples of 16"])  # fmt: skip
+def it_is_a_schedule_of_the_product(blocking):
+    """The steps apply, and the loops still compute the product."""
+    m, n, k, first, second = 12, 80, 48, 2048, 16384
+    kernel = applied(blocking, (m, n, k), first, second)
+    rng = np.random.default_rng(0)
+    x, w = (rng.integers(-4, 5, dims).astype(np.float32) for dims in ((m, k), (k, n)))
+    out = np.zeros((m, n), np.float32)
+    run_kernel(kernel, {"x": x, "w": w, "out": out})
+    if not np.array_equal(out, x @ w):
+        raise Wrong("The loops must still compute the product.", program=repr(kernel),
+                    spec="A schedule for a product")  # fmt: skip
+
+
+@checks("u07.blocking", spec=["that makes the processor wait as little as you can",
+                              "a miss in the first cache costs 10 cycles",
+                              "one in the second 60 more",
+                              "counts as the mean over several products",
+                              "bytes of the first cache, which has 4 ways",
+                              "bytes of the second cache, which has 8 ways"])  # fmt: skip
+def the_processor_waits_little(blocking):
+    """Cycles of waiting for each multiply-add, in four products."""
+    return score(blocking, CASES)
+
+
+def score(blocking: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> Score:
+    """All points from `GOOD`; a quarter less each time that the waiting is half as long again."""
+    waits = []
+    for m, n, k, first, second in cases:
+        kernel = applied(blocking, (m, n, k), first, second)
+        waits.append(_waiting(kernel, (m, n, k), first, second))
+    mean = sum(waits) / len(waits)
+    each = ", ".join(f"{wait:.2f}" for wait in waits)
+    return Score(worth(mean), f"{mean:.2f} cycles of waiting for each multiply-add ({each}); all "
+                 f"points from {GOOD}")  # fmt: skip
+
+
+def worth(mean: float) -> float:
+    """The part of the points for a mean of so many cycles."""
+    return min(1.0, max(0.0, 1 - math.log(mean / GOOD) / math.log(1.5) / 4))
+
+
+@functools.lru_cache(maxsize=512)
+def _waiting(kernel: Kernel, sizes: Sizes, first: int, second: int) -> float:
+    with baselines("cost.cache.missed"):
+        return waiting(misses(kernel, (Cache(first, 4), Cache(second, 8))), sizes)
+
+
+def applied(blocking: Any, sizes: Sizes, first: int, second: int) -> Kernel:
+    """The product after the steps that the answer gives; Wrong if they do not fit."""
+    program = f"blocking({', '.join(map(str, (*sizes, first, second)))})"
+    text = blocking(*sizes, first, second)
+    if not isinstance(text, str):
+        shown = "nothing (is a `return` missing?)" if text is None else repr(text)[:200]
+        raise Wrong("The function must return the steps as one text.", program=program, got=shown,
+                    spec=STEPS_SPEC)  # fmt: skip
+    try:
+        schedule: Schedule = parse_schedule(text)
+        if any(isinstance(step, Pack) for step in schedule.steps):
+            raise Wrong("`pack` may not be used.", program=program, got=text, spec=NO_PACK)
+        return schedule.apply(product(*sizes))
+    except ValueError as error:
+        raise Wrong(f"The steps must apply to the product, but: {error}.", program=program,
+                    got=text, spec=STEPS_SPEC) from None  # fmt: skip

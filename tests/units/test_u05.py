@@ -1,0 +1,304 @@
+"""Unit 5: what it says about LLVM is what LLVM does, its evidence is true, its words help."""
+
+import ctypes
+import difflib
+import re
+import subprocess
+from itertools import pairwise
+
+import llvmlite.binding as llvm
+import numpy as np
+import pytest
+
+import course_lib
+from autograder.check.feedback import as_html
+from autograder.check.framework import mutants_of
+from autograder.check.verdict import as_text
+from autograder.notebook import check
+from autograder.units.u05.answers import REFERENCE_COUNTS
+from autograder.units.u05.answers.listings import (
+    CHANGES,
+    DOT,
+    DOT_C,
+    ONE_SUM,
+    PIXELS,
+    SCALED,
+    SCALED_C,
+)
+from autograder.units.u05.answers.plugin import (
+    RECORDED_FREQUENCIES,
+    block_frequencies,
+    counted_in_cpp,
+)
+from autograder.units.u05.answers.tools import asked_of, counts_of, machine_lanes, steps
+from autograder.units.u05.checks.counter import PIECES
+from autograder.units.u05.checks.flow import CASES
+from autograder.validate import verdict_of
+from course_lib.compiler import read
+from course_lib.exercises import baselines, plugged, slot
+from course_lib.ir.registry import flops
+from course_lib.llvm.codegen import target_machine
+from course_lib.llvm.control.trips import trips
+from course_lib.llvm.fixed import optimized
+from course_lib.llvm.fma import count_fma, fused, parse
+from course_lib.llvm.interp import execute
+from course_lib.models import MODELS, example_inputs
+from course_lib.runtime.executable import CompiledModel
+
+NAMES = (
+    "u05.offset",
+    "u05.four_sums",
+    "u05.passes",
+    "llvm.fma.arithmetic",
+    "llvm.control.balanced",
+)
+CLANG = ("-O0", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-fno-math-errno",
+         "-fno-discard-value-names", "-S", "-emit-llvm", "--target=x86_64-linux-gnu",
+         "-march=haswell", "-x", "c", "-", "-o", "-")  # fmt: skip
+REORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+
+
+def imported(name):
+    pytest.importorskip("torch")
+    return read(MODELS[name].build(), list(example_inputs(name)))
+
+
+# ── the listings ──
+
+
+@pytest.mark.parametrize(
+    ("source", "listing", "flags"), [(DOT_C, DOT, REORDER), (SCALED_C, SCALED, ())]
+)
+def test_a_listing_is_what_clang_writes(require_tool, source, listing, flags):
+    command = [require_tool("clang-22"), *flags, *CLANG]
+    written = subprocess.run(
+        command, input=source, capture_output=True, text=True, check=True
+    ).stdout
+    (body,) = re.findall(r"^define.*?^}", written, re.M | re.S)
+    assert plainly(body) == plainly(listing)
+
+
+def plainly(text: str) -> list[str]:
+    """Without attributes, comments and metadata."""
+    text = re.sub(r" noundef| noalias| dso_local| #\d+|, ![\w.]+ !\d+|\s*; preds.*", "", text)
+    return [line.rstrip() for line in text.splitlines() if line.strip()]
+
+
+def test_each_change_is_one_that_llvm_makes():
+    """By the pass that the answer names, for this function."""
+    states = [(name, text.splitlines()) for name, text in steps(SCALED)]
+    made = {}
+    for (_, before), (name, after) in pairwise(states):
+        diff = list(difflib.unified_diff(before, after, lineterm="", n=2))[2:]
+        made.setdefault(name.split()[0], changed(diff))
+    for letter, name in slot("u05.passes").reference().items():
+        assert changed(CHANGES[letter].splitlines()) == made[name], letter
+
+
+def changed(lines: list[str]) -> list[str]:
+    """The lines of a diff that change something, without attributes."""
+    attributes = r"readonly |writeonly |captures\(none\) |local_unnamed_addr ?"
+    words = [re.sub(attributes, "", line).rstrip() for line in lines]
+    return [x for x in words if x[:1] in "+-" and x[1:] and not x[1:].startswith("define")]
+
+
+def test_the_offset_is_what_the_processor_computes():
+    """The address of the load, handed out instead of the sum."""
+    text = PIXELS.replace("define float", "define i64").replace(
+        "%sum = phi float [ 0.0, %entry ], [ %more, %loop ]",
+        "%sum = phi i64 [ 0, %entry ], [ %more, %loop ]",
+    )
+    text = text.replace("%v = load float, ptr %p", "%more = ptrtoint ptr %p to i64")
+    text = text.replace("  %more = fadd float %sum, %v\n", "").replace("ret float", "ret i64")
+    engine = llvm.create_mcjit_compiler(parse(text), target_machine())
+    engine.finalize_object()
+    last = ctypes.CFUNCTYPE(ctypes.c_int64, *(ctypes.c_int64,) * 3)(
+        engine.get_function_address("channel")
+    )
+    for turn in range(5):
+        for channel in range(3):
+            expected = slot("u05.offset").reference(turn, channel)
+            assert last(0, channel, 2 + 2 * turn) == expected
+
+
+# ── what the text says of the dot product ──
+
+
+def test_the_story_of_the_dot_product():
+    states = steps(DOT)
+    names = [name.split()[0] for name, _ in states]
+    counts = [count_fma(text, {"n": 515})["dot"] for _, text in states]
+    executed = [None if c.dynamic is None else fused(c.dynamic) for c in counts]
+    first = names.index("SROA")
+    assert executed[:first] == [None] * first
+    assert set(executed[first:]) == {515}
+    assert {"LoopRotate", "LoopVectorize"} <= set(names)
+    at = names.index("LoopVectorize")
+    static = [fused(c.static) for c in counts]
+    assert set(static[:at]) == {1} and set(static[at:]) == {37}
+    assert len(states) == 31, "30 changes"
+    assert "phi" not in states[first - 1][1] and "phi" in states[first][1]
+    unknown = count_fma(states[at][1])["dot"]
+    assert unknown.dynamic is None, "without a number for n"
+
+
+def test_instruction_selection_fuses_what_is_counted():
+    found = machine_lanes(optimized(DOT))
+    assert sorted(n for _, n in found) == [1, 4, 8, 8, 8, 8]
+    assert machine_lanes(optimized(DOT), "x86-64") == [], "a machine without the instruction"
+
+
+def test_what_an_operation_takes(require_tool):
+    """In LLVM's description of Haswell: cycles of latency, and cycles between two of a kind."""
+    text = "vaddss %xmm0, %xmm1, %xmm2\nvfmadd231ss %xmm0, %xmm1, %xmm4\n"
+    command = [require_tool("llvm-mca-22"), "-mcpu=haswell", "-mtriple=x86_64", "-iterations=1"]
+    said = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^ 1 +(\d+) +([\d.]+) +(v\w+)", said, re.M)
+    assert found == [("3", "1.00", "vaddss"), ("5", "0.50", "vfmadd231ss")]
+
+
+def test_a_chain_and_four():
+    ones = np.ones(512, np.float32)
+    assert execute(ONE_SUM, ones, ones, 512).chain == 513
+    assert execute(slot("u05.four_sums").reference(), ones, ones, 512).chain == 131
+
+
+def test_llvm_guesses_what_the_text_says(require_tool):
+    require_tool("opt-22")
+    text = optimized(DOT)
+    guess = block_frequencies(text)
+    assert guess is not None
+    assert {name: guess[name] for name in RECORDED_FREQUENCIES} == RECORDED_FREQUENCIES
+    for loop, before in [("vector.body", "vector.ph"), ("vec.epilog.vector.body", "vec.epilog.ph"),
+                         ("for.body", "for.body.preheader")]:  # fmt: skip
+        assert guess[loop] / guess[before] == pytest.approx(32, rel=0.01)
+    exact = count_fma(text, {"n": 515})["dot"]
+    runs = {name: n for (name, _), n in zip(exact.blocks, exact.runs.blocks, strict=True)}
+    assert [runs[name] for name in RECORDED_FREQUENCIES] == [16, 0, 3]
+    assert trips.__module__ == "course_lib.llvm.control.trips", "the notebook names it"
+
+
+LINES = """
+      if (auto *call = dyn_cast<IntrinsicInst>(&i)) {
+        auto id = call->getIntrinsicID();
+        if (id == Intrinsic::fma || id == Intrinsic::fmuladd)
+          count += lanes(i);
+      }
+      bool sum = i.getOpcode() == Instruction::FAdd || i.getOpcode() == Instruction::FSub;
+      if (sum && i.hasAllowContract() && (fits(i.getOperand(0), i) || fits(i.getOperand(1), i)))
+        count += lanes(i);
+"""
+
+
+def test_the_lines_of_the_plugin(require_tool):
+    for name in ("clang++-22", "llvm-config-22", "opt-22"):
+        require_tool(name)
+    counts = counted_in_cpp(LINES, DOT, optimized(DOT))
+    assert counts == [{"dot": 1}, {"dot": 37}]
+    with pytest.raises(ValueError, match="undeclared identifier 'nothing'"):
+        counted_in_cpp("count += nothing;", DOT)
+
+
+# ── three counts ──
+
+
+@pytest.mark.parametrize("name", REFERENCE_COUNTS)
+def test_the_three_counts(name):
+    """The same for vectors of other lengths."""
+    assert counts_of(imported(name)) == REFERENCE_COUNTS[name]
+
+
+def test_pytorch_counts_by_the_formula():
+    torch = pytest.importorskip("torch")
+    from torch.utils.flop_counter import FlopCounterMode
+
+    for name, (formula, _, _) in REFERENCE_COUNTS.items():
+        with FlopCounterMode(display=False) as counter:
+            MODELS[name].build()(*map(torch.from_numpy, example_inputs(name)))
+        assert counter.get_total_flops() == 2 * formula
+
+
+def test_where_the_block_has_more():
+    from course_lib.llvm.work import work
+
+    run = course_lib.compile(imported("block"), threads=1)
+    assert isinstance(run, CompiledModel)
+    nodes = {step.kernel.name: step.node for step in run.program.steps if step.kernel}
+    more = {
+        w.name.split("_")[0] + "_" + str(w.calls): w.calls
+        * (fused(w.emitted) - asked_of(nodes[w.name]))
+        for w in work(run.program, run.code)
+        if w.emitted is not None and fused(w.emitted) != asked_of(nodes[w.name])
+    }
+    assert sum(more.values()) == REFERENCE_COUNTS["block"][1] - REFERENCE_COUNTS["block"][0]
+    assert sorted(more.values()) == [131_328, 524_288, 1_310_720]
+    assert all(flops(node) >= 2 * asked_of(node) for node in nodes.values())
+
+
+def test_without_an_answer_the_library_says_less_and_nothing_wrong():
+    with baselines("llvm.control.balanced"):
+        count = count_fma(ONE_SUM, {"n": 7})["dot"]
+    assert count.static == {"pair": 1}
+    assert count.dynamic is None and set(count.unknown) == {"loop"}
+
+
+# ── feedback ──
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_wrong_answer_is_told(name):
+    said = " ".join(slot(name).doc.split())
+    for label, answer in mutants_of(name).items():
+        with plugged(name, answer):
+            verdict = check(name)
+        if label == "into_the_argument":  # seen where the grader runs it
+            continue
+        assert verdict.kind in ("wrong", "crashed"), f"{label}: the visible checks see it"
+        assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
+        text = as_text(verdict)
+        assert f'hint("{name}")' in text and as_html(verdict)
+        assert "Traceback" not in text and "site-packages" not in text
+
+
+def test_each_case_quotes_its_specification():
+    for name, words in [
+        ("llvm.fma.arithmetic", [piece.spec for piece in PIECES]),
+        ("llvm.control.balanced", [spec for spec, *_ in CASES]),
+    ]:
+        said = " ".join(slot(name).doc.split())
+        assert not [spec for spec in words if " ".join(spec.split()) not in said]
+
+
+def test_the_stand_in_earns_nothing():
+    simple = slot("llvm.control.balanced").baseline
+    assert simple is not None
+    assert verdict_of(slot("llvm.control.balanced"), lambda *args: simple(*args)).earned == 0
+
+
+def test_hostile_text_is_refused_in_words():
+    right = slot("u05.four_sums").reference()
+    forever = right.replace("%next = add i64 %i, 4", "%next = add i64 %i, 0")
+    assert forever != right
+    stops = "define float @dot(ptr %x, ptr %y, i64 %n) {\n  unreachable\n}"
+    for text in ("", "x" * 60_000, forever, stops, 7):
+        verdict = verdict_of(slot("u05.four_sums"), lambda text=text: text)
+        assert (verdict.kind, verdict.earned) == ("wrong", 0)
+    strange = f'target datalayout = "what"\n!0 = !{{}}\n{right}'
+    verdict = verdict_of(slot("u05.four_sums"), lambda: strange)
+    assert verdict.kind == "passed", "LLVM gets none of what our reader passes by"
+
+
+# ── the notebook, solved ──
+
+
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
+    text = run_notebook("instructor", unit=5).text
+    for name in NAMES:
+        points = slot(name).points
+        assert f"{name}: passed ({points} of {points} points)" in text
+    assert "needs your answer" not in text
+    for found in ("it is 37 multiply-adds.", "it is 30 changes.", "your counts: [1, 5, 35, 5, 1]",
+                  "formula 2,457, LLVM IR 2,457, chip 2,457 useful of 3,456",
+                  "109,051,904 multiply-adds",
+                  "111,018,240", "21,757,952", "lanes: 37"):  # fmt: skip
+        assert found in text

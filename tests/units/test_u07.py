@@ -1,0 +1,233 @@
+"""Unit 7: its figures are those of the simulator, of LLVM and of g++; its words help."""
+
+import re
+from itertools import permutations
+
+import pytest
+
+from autograder.check.feedback import as_html
+from autograder.check.framework import alternatives_of, mutants_of
+from autograder.check.verdict import as_text
+from autograder.notebook import check
+from autograder.units.u07.answers.native import COUNTED, RECORDED, touched
+from autograder.units.u07.answers.products import (
+    BEYOND,
+    IN_MODELS,
+    assembly,
+    counted,
+    innermost,
+    lines_beyond,
+    reuse,
+    scheduled,
+    tile_schedule,
+    waiting,
+)
+from autograder.units.u07.checks import ORDERS
+from autograder.units.u07.checks.schedules import CASES, score, worth
+from autograder.validate import verdict_of
+from course_lib.bridges.gxx import compiler
+from course_lib.cost.blocks import blocks
+from course_lib.cost.cache import SMALL, by_distance, misses, misses_of
+from course_lib.cost.machine import Machine
+from course_lib.exercises import plugged, slot
+from course_lib.ir.types import f32
+
+WITH_MUTANTS = ["u07.orders", "cost.cache.missed", "u07.smallest", "u07.blocking",
+                "u07.register_tile", "u07.bad_width"]  # fmt: skip
+TEXTBOOK = """
+  for (long m = 0; m < M; ++m)
+    for (long n = 0; n < N; ++n)
+      for (long k = 0; k < K; ++k)
+        out[m * N + n] += x[m * K + k] * w[k * N + n];
+"""
+TILED = """
+  for (long ko = 0; ko < K; ko += 16)
+    for (long mo = 0; mo < M; mo += 6)
+      for (long no = 0; no < N; no += 16) {
+        float acc[6][16] = {};
+        for (long k = ko; k < ko + 16; ++k)
+          #pragma GCC unroll 6
+          for (long m = 0; m < 6; ++m)
+            #pragma omp simd
+            for (long n = 0; n < 16; ++n)
+              acc[m][n] += x[(mo + m) * K + k] * w[k * N + no + n];
+        for (long m = 0; m < 6; ++m)
+          for (long n = 0; n < 16; ++n)
+            out[(mo + m) * N + no + n] += acc[m][n];
+      }
+"""
+
+
+def waits(sizes, steps, caches=SMALL):
+    return waiting(misses(scheduled(sizes, steps), caches), sizes)
+
+
+# ── what the lesson says in numbers ──
+
+
+def test_the_six_orders_of_the_lesson():
+    """31 times, 19 cycles and 1.5; and all but one number are those of the formula."""
+    orders, found = slot("u07.orders").reference, {}
+    for order in map("".join, permutations("mnk")):
+        first, second = misses(scheduled((64, 64, 64), f"reorder({', '.join(order)})"))
+        found[order] = sum(first.values())
+        if order == "mnk":
+            assert (first["x"], waiting([first, second], (64, 64, 64))) == (
+                4480,
+                pytest.approx(19.2, abs=0.05),
+            )
+            assert orders(order, 64) - found[order] == 16384 - 4480
+        else:
+            assert orders(order, 64) == found[order]
+    assert max(found.values()) / min(found.values()) == pytest.approx(31.3, abs=0.05)
+    assert waits((64, 64, 64), "reorder(m, k, n)") == pytest.approx(1.45, abs=0.01)
+    steps = "split(m, 4)\nsplit(n, 16)\nsplit(k, 32)\nreorder(ko, mo, no, ki, mi, ni)\nunroll(mi)\n"
+    tiled = waits((64, 64, 64), steps + "vectorize(ni)\npromote(out, ki)")
+    assert tiled == pytest.approx(0.43, abs=0.005)
+    assert set(ORDERS) == set(found)
+
+
+def test_where_the_textbooks_order_finds_its_lines():
+    counts = reuse(scheduled((48, 48, 48), ""))
+    every = sum(counts.values())
+    assert round(100 * sum(n for d, n in counts.items() if 0 <= d < 32) / every) == 73
+    smallest = slot("u07.smallest").reference
+    assert [smallest(counts, share) for share in (0.2, 0.02, 0.01)] == [52, 52, 153]
+
+
+def test_the_lines_of_a_column_are_in_two_sets():
+    assert len({4 * k % SMALL[0].sets for k in range(64)}) == 2
+
+
+def test_the_ways_of_section_4():
+    sizes, tail = (60, 96, 48), "\nunroll(mi)\nvectorize(ni)\npromote(out, k)"
+    blocks_of_12 = "split(m, 12)\nsplit(n, 16)\nsplit(k, 16)\nreorder(mo, no, ko, mi, ki, ni)"
+    found = [waits(sizes, steps) for steps in ("", "reorder(m, k, n)", blocks_of_12,
+             "split(m, 4)\nsplit(n, 16)\nreorder(mo, no, k, mi, ni)" + tail)]  # fmt: skip
+    assert found == pytest.approx([14.2, 4.51, 0.916, 1.25], abs=0.05)
+
+
+def test_the_figures_of_the_scored_exercise():
+    def seen(steps):
+        return float(score(steps, CASES).seen.split()[0])
+
+    mutants, ours = mutants_of("u07.blocking"), slot("u07.blocking").reference
+    assert seen(mutants["as_written"]) == pytest.approx(13.33)
+    assert seen(mutants["rows_inside"]) == pytest.approx(3.57)
+    assert seen(mutants["cubes"]) == pytest.approx(0.69)
+    assert seen(mutants["one_level"]) == pytest.approx(0.73)
+    assert seen(ours) == pytest.approx(0.47)
+    assert seen(alternatives_of("u07.blocking")["packed_for_the_first_cache"]) == 0.39
+    assert (worth(0.55), worth(0.55 * 1.5), worth(0.55 * 1.5**4)) == (1, pytest.approx(0.75), 0)
+
+
+def test_what_llvm_makes_of_tiles_for_haswell():
+    """As many loads as the formula says if a tile fits, and spills exactly if it does not."""
+    for rows, vectors in [(4, 1), (4, 2), (6, 2), (7, 2), (8, 2), (3, 3), (4, 3), (5, 3), (2, 4),
+                          (3, 4), (14, 1)]:  # fmt: skip
+        kernel = scheduled((4 * rows, 16 * vectors, 64), tile_schedule(rows, vectors))
+        fma, loads, stack = counted(innermost(assembly(kernel)))
+        turns = fma // (rows * vectors)
+        assert fma == turns * rows * vectors
+        fits = rows * vectors + vectors + 1 <= 16
+        assert (stack == 0) == fits, (rows, vectors)
+        if fits:
+            assert loads == turns * (rows + vectors), (rows, vectors)
+
+
+def test_the_tile_and_the_depth_of_ours_are_those_of_blis():
+    haswell = Machine("haswell", vector_bytes=32, registers=16, cache1=32 << 10, cache2=256 << 10)
+    of = blocks((1024, 1024, 1024), f32, haswell)
+    assert (of.rows, of.lanes, of.depth) == (6, 16, 256)
+
+
+def test_the_lines_on_the_roofline():
+    ours = slot("u07.blocking").reference(288, 288, 288, 32 << 10, 256 << 10)
+    assert lines_beyond("reorder(m, k, n)", (288, 288, 288)) == BEYOND["m, k, n"]
+    assert lines_beyond("", (288, 288, 288)) == BEYOND["as written"]
+    assert lines_beyond(ours, (288, 288, 288)) < BEYOND["m, k, n"] / 50
+
+
+def test_the_bill():
+    ours, sizes = slot("u07.blocking").reference, [cache.size for cache in SMALL]
+    found = {}
+    for name, of in IN_MODELS.items():
+        ways = ("", "reorder(m, k, n)", ours(*of, *sizes))
+        found[name] = [waits(of, steps) for steps in ways]
+        assert found[name][0] > 2 * found[name][1] > 2 * found[name][2]
+    assert max(found, key=lambda name: found[name][2]).endswith("layer of the MLP")
+
+
+def test_conflicts_and_their_remedy():
+    for width, kept in ((240, True), (256, False), (272, True)):
+        block = [width // 16 * row for row in range(16)]
+        again = len(by_distance(block * 2, 8, 4)) - 16
+        assert again == (0 if kept else 16)
+    panel = "split(n, 16)\nsplit(k, 16)\nreorder(no, ko, m, ki, ni)"
+    plain, packed = (misses(scheduled((12, 128, 128), panel + more))[0] for more in
+                     ("", "\ncache(w, ko)"))  # fmt: skip
+    assert plain["w"] == 12288 and packed["w"] + packed["w_tile"] == 1448
+
+
+# ── C++ ──
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_the_loops_in_cpp_are_counted_as_ours_are():
+    """The textbook's touch what the product touches; a tile of sums in a local is not counted."""
+    found = [sum(one.values()) for one in misses_of(touched(TEXTBOOK, *COUNTED))]
+    assert found == [sum(one.values()) for one in misses(scheduled(COUNTED, ""))]
+    assert RECORDED[0][1:3] == [f"{count:,}" for count in found]
+    tiled = [sum(one.values()) for one in misses_of(touched(TILED, *COUNTED))]
+    assert waiting([{"": count} for count in tiled], COUNTED) < 0.6
+    with pytest.raises(ValueError, match="do not compute the product"):
+        touched(TEXTBOOK.replace("k < K", "k < K - 1"), *COUNTED)
+    with pytest.raises(ValueError, match="accesses are outside of their matrix"):
+        touched(TEXTBOOK.replace("x[m * K", "x[m * N * K"), *COUNTED)
+    with pytest.raises(ValueError, match="your loops:1"):
+        touched("for (", *COUNTED)
+
+
+# ── feedback ──
+
+
+@pytest.mark.parametrize("name", WITH_MUTANTS)
+def test_what_a_wrong_answer_is_told(name):
+    said = " ".join(slot(name).doc.split())
+    for label, answer in mutants_of(name).items():
+        with plugged(name, answer):
+            verdict = check(name)
+        if verdict.kind == "passed":  # right, and worth less
+            assert (verdict.earned or 0) < slot(name).points, label
+            continue
+        if verdict.kind == "timed out":  # too many steps
+            continue
+        assert verdict.kind in ("wrong", "crashed"), f"{label}: the visible checks see it"
+        assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
+        text = as_text(verdict)
+        assert f'hint("{name}")' in text
+        assert "Traceback" not in text and "site-packages" not in as_html(verdict)
+
+
+def test_simpler_schedules_earn_a_part():
+    parts = {label: verdict_of(slot("u07.blocking"), answer).earned or 0
+             for label, answer in mutants_of("u07.blocking").items()}  # fmt: skip
+    assert parts["cubes"] > 2 and parts["one_level"] > 2
+    assert parts["as_written"] == parts["rows_inside"] == parts["packed_for_free"] == 0
+    full = {label: verdict_of(slot("u07.blocking"), answer).earned
+            for label, answer in alternatives_of("u07.blocking").items()}  # fmt: skip
+    assert set(full.values()) == {4}
+
+
+# ── the notebook, solved ──
+
+
+def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
+    text = run_notebook("instructor", unit=7).text
+    for name in WITH_MUTANTS:
+        points, bonus = slot(name).points, "bonus " * slot(name).further
+        assert f"{name}: passed ({points} of {points} {bonus}points)" in text
+    assert "needs your answer" not in text
+    for found in ("t is 31.3 times", "t is 73 % of the accesses"):
+        assert found in text
+    assert re.search(r"6 × 2 +12 +12 +8 +0 +0\.667", text)
