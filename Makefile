@@ -79,9 +79,11 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) te
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(if $(EXERCISE),--exercise $(EXERCISE))
 
-bench: ## the compiler against PyTorch and onnxruntime; the autograder against stock nbgrader
-	$(SETUP) torch,llvm,lab,grade
+bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder against stock nbgrader
+	$(SETUP) torch,llvm,lab,grade,bench
 	$(PY) benchmarks/models.py
+	$(PY) benchmarks/breadth.py
+	$(PY) benchmarks/matmul.py
 	$(PY) benchmarks/grading.py
 
 clean: ## remove everything that make built, except your course/ folder

@@ -203,7 +203,7 @@ def test_everybody_has_a_line_and_so_has_every_file(tmp_path):
         "ada": "handed in", "bob": "nothing handed in", "eve": "not on the roster",
     }  # fmt: skip
     said = " ".join(summary(lines))
-    assert "1 nothing handed in: bob" in said and "not on the roster: eve" in said
+    assert "1 handed in nothing: bob" in said and "not on the roster: eve" in said
 
 
 def test_two_files_of_one_person_are_two_lines(tmp_path):

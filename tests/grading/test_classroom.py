@@ -175,11 +175,14 @@ def test_second_run_takes_the_reports_from_the_cache(tmp_path, assignment, solve
     assert [r for _, r in grade_all(again, tmp_path / "out")] == [r for _, r in first]
 
 
-def test_grader_that_breaks_costs_no_points(tmp_path, assignment, solved, monkeypatch):
-    def die(*_):
-        os._exit(9)
+class NoReport:
+    def to_json(self):
+        return {"exercises": [{"pictures": [["got", "<svg><script/></svg>"]]}]}
 
-    monkeypatch.setattr(pool, "grade", die)
+
+@pytest.mark.parametrize("fault", [lambda *_: os._exit(9), lambda *_: NoReport()])
+def test_grader_that_breaks_costs_no_points(tmp_path, assignment, solved, monkeypatch, fault):
+    monkeypatch.setattr(pool, "grade", fault)
     todo = tasks(collect(put(tmp_path / "in", {"ada.ipynb": solved}), NAMES), [assignment])
     ((_, report),) = grade_all(todo, tmp_path / "out")
     assert report.to_grade == 12 and {v.kind for v in report.verdicts} == {"grader"}

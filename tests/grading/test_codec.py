@@ -15,12 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.check.programs import graphs
+from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.build import relu, softmax, trace
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.recurrence import scan
 from course_lib.ir.types import parse_type
 from course_lib.lower.lower import lower
 from course_lib.memory.liveness import Interval
@@ -259,6 +261,16 @@ def test_graph_that_would_take_hours_is_refused():
         ours.decode(theirs.encode(slow))
 
 
+def test_loop_of_a_billion_steps_over_nothing_is_refused():
+    """Its tensors have no elements, and no step computes anything."""
+    for steps, refused in ((1_000_000_000, True), (1000, False)):
+        ours, theirs = ends()
+        h, xs = inp("h", "f32[0]"), inp("xs", f"f32[{steps},0]")
+        graph = Graph.of([h, xs], [scan(lambda s, x: relu(s + x), h, [xs])])
+        with pytest.raises(Unsendable, match="oper") if refused else contextlib.nullcontext():
+            assert exact(ours.decode(theirs.encode(graph))) == exact(graph)
+
+
 def test_large_constants_cross_as_bytes():
     ours, theirs = ends()
     weights = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32)
@@ -268,14 +280,54 @@ def test_large_constants_cross_as_bytes():
     assert np.array_equal(theirs.decode(data).constants[0].value, weights)
 
 
-def test_a_model_that_an_answer_changes_is_missed_by_nobody():
+# ── arguments ──
+
+
+def onnx_model():
     onnx = pytest.importorskip("onnx")
+    return onnx.helper.make_model(onnx.helper.make_graph([], "empty", [], []))
+
+
+NODE = inp("x", "f32[4]")
+CHANGES = {
+    "a list": (lambda: [2, 1], lambda value: value.sort()),
+    "a list in a dict": (lambda: {"a": [NODE]}, lambda value: value["a"].append(NODE)),
+    "a list in a tuple": (lambda: ([1], 2), lambda value: value[0].clear()),
+    "a node in a list": (
+        lambda: [NODE],
+        lambda value: value.__setitem__(0, inp("x", "f32[4]")),
+    ),
+    "a dict": (lambda: {"a": 1}, lambda value: value.pop("a")),
+    "a set": (lambda: {NODE}, lambda value: value.add(relu(NODE))),
+    "an array": (lambda: np.zeros(3), lambda value: value.__setitem__(0, -0.0)),
+    "a model": (onnx_model, lambda value: setattr(value.graph, "name", "full")),
+    "a list in itself": (lambda: [1], lambda value: value.append(value)),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_argument_that_an_answer_changes_is_missed_by_nobody(name):
+    make, change = CHANGES[name]
     ours, theirs = ends()
-    model = onnx.helper.make_model(onnx.helper.make_graph([], "empty", [], []))
-    got = theirs.decode(ours.encode(model))
-    theirs.look_at_arguments()
-    got.graph.name = "full"
-    with pytest.raises(Unsendable, match="has changed"):
-        theirs.look_at_arguments()
-    theirs.reset()
-    theirs.look_at_arguments()
+    arguments = theirs.decode(ours.encode({"other": [1], "this": make()}))
+    given = Given(arguments)
+    assert given.changed() == ""
+    change(arguments["this"])
+    assert given.changed() == "this"
+
+
+@given(PLAIN)
+def test_no_argument_changes_by_itself(value):
+    assert Given({"value": value}).changed() == ""
+
+
+def test_what_is_put_back_has_not_changed():
+    work, done, views = [3, 1], {NODE}, {"a": math.nan, "b": 2}
+    given = Given({"work": work, "done": done, "views": views})
+    work.reverse()
+    done.add(relu(NODE))
+    views.update(a=views.pop("a"))
+    assert given.changed() == "work"
+    work.reverse()
+    done.intersection_update({NODE})
+    assert given.changed() == ""

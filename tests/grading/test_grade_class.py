@@ -50,7 +50,7 @@ def test_a_term(term, tmp_path):
     assert (cyd["status"], cyd["final"]) == ("nothing handed in", "")
     assert run.rows["eve"]["status"] == run.rows["fay"]["status"] == "not on the roster"
     assert "a .docx file" in run.rows["fay"]["notes"]
-    for said in ("1 nothing handed in: cyd", "2 handed in, and not on the roster: eve", "1 wait"):
+    for said in ("1 handed in nothing: cyd", "2 handed in, and not on the roster: eve", "1 wait"):
         assert said in run.said
 
     # The explanation is read: points in the worklist, in a spreadsheet's way.

@@ -10,7 +10,7 @@ from autograder.check import exemplars
 from autograder.check.exemplars import equivalent
 from autograder.soundness.mutation import mutate
 from autograder.soundness.operators import Names, changes
-from autograder.soundness.reference import Steps, changed, loaded, source_of
+from autograder.soundness.reference import Steps, can_be_changed, changed, loaded, source_of
 from autograder.soundness.verdicts import verdict_of
 from autograder.validate import survivors
 from course_lib.exercises import slot
@@ -93,6 +93,13 @@ def test_texts_of_errors_annotations_and_assertions_stay():
         for line in ["y: 4 = x; assert y < 1; raise ValueError(f'{y + 1}')"]
         for new in ("pass", "raise ArithmeticError(f'{y + 1}')")
     }
+
+
+def test_every_answer_that_takes_something_is_changed():
+    takes = ["u99.sweep", "u00.intensity", "u00.claims", "u00.busy", "passes.should_fuse"]
+    assert all(can_be_changed(slot(name)) for name in takes)
+    takes_nothing = ["u99.bytes", "u00.batch", "u04.first_fit_wins"]
+    assert not any(can_be_changed(slot(name)) for name in takes_nothing)
 
 
 def test_helpers_of_the_answer_are_changed_too_and_each_change_comes_once():

@@ -12,7 +12,7 @@ from autograder import check, compare, notebook, predict
 from autograder.check.feedback import as_html
 from autograder.check.verdict import Verdict
 from autograder.notebook import PREDICTIONS, needs
-from course_lib.exercises import implements
+from course_lib.exercises import implements, slot
 
 
 @pytest.fixture(autouse=True)
@@ -104,6 +104,13 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
     assert ran == ["cell"]
 
 
+def test_a_cell_that_needs_an_exercise_that_does_not_exist_says_so(capsys):
+    ran = []
+    needs("u99.sweep u99.swep", "cell", ran.append)
+    assert said(capsys) == "No exercise is named 'u99.swep'. Did you mean 'u99.sweep'?"
+    assert not ran
+
+
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
     from autograder.check.examples import examples_of
 
@@ -131,6 +138,19 @@ def test_a_crash_shows_the_call_that_led_to_it():
     verdict = check("u99.bytes")
     assert verdict.kind == "crashed" and verdict.program == "bytes()"
     assert "The call" in str(verdict)
+
+
+def test_an_argument_that_an_answer_changes_is_named():
+    @implements("ir.graph.topological_order")
+    def pops(roots, done=frozenset()):
+        order = []
+        while roots:
+            order += slot("ir.graph.topological_order").reference([roots.pop(0)], {*order, *done})
+        return order
+
+    verdict = check("ir.graph.topological_order")
+    assert verdict.problem == "`roots` is no longer what was given. Work on a copy of it."
+    assert verdict.kind == "wrong" and not verdict.spec and "[input()" in verdict.program
 
 
 def test_a_result_that_cannot_be_used_shows_the_call(monkeypatch):

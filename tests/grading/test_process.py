@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from autograder.check import outside
 from autograder.check.alarm import alarm
-from autograder.check.framework import TimedOut
+from autograder.check.framework import Changed, TimedOut
 from autograder.grading.grade import grade
 from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.program import read
@@ -209,6 +209,18 @@ def test_a_limit_does_not_count_the_grader_or_the_machine(assignment):
     with Worker(assignment.edition, Limits(start=300, cell=300, call=0.5)) as worker:
         worker.cell(cell, "<cell 1>")
         assert worker.call("u99.until", (lambda g: time.sleep(1.5) or g, 3), {}) == 3
+
+
+def test_an_argument_that_changes_in_the_other_process_is_named(assignment):
+    cell = """@implements("u99.until")
+def f(step, graph):
+    step(1).append(2)
+    if graph: graph.pop()"""
+    with Worker(assignment.edition) as worker:
+        worker.cell(cell, "<cell 1>")
+        assert worker.call("u99.until", (lambda g: [g], []), {}) is None
+        with pytest.raises(Changed, match="`graph` is no longer what was given"):
+            worker.call("u99.until", (lambda g: [g], [1]), {})
 
 
 def test_a_busy_machine_changes_no_report(assignment, notebook, solved):
