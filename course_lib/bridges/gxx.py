@@ -36,12 +36,12 @@ def build(
     if program is None:
         raise ValueError("g++ is not installed; Debian's package g++ has it")
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "kernel.cpp"), Path(folder, "kernel.so")
+        source, object, library = (Path(folder, f"kernel.{kind}") for kind in ("cpp", "o", "so"))
         source.write_text(text)
-        command = [program, *flags, "-shared", "-fPIC", "-o", str(library), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            raise ValueError(f"g++ says:\n{done.stderr.replace(folder + '/', '').strip()}")
+        _run([program, *flags, "-c", "-fPIC", "-o", object, source], folder)
+        # Linked without the flags: a library that g++ links with -ffast-math sets the processor,
+        # when it is loaded, to make zero of every subnormal number in the whole process.
+        _run([program, "-shared", "-o", library, object], folder)
         function = getattr(ctypes.CDLL(str(library)), name)  # stays loaded without its file
     function.restype = result
 
@@ -49,6 +49,12 @@ def build(
         return function(*map(_passed, arguments))
 
     return call
+
+
+def _run(command: Sequence[str | Path], folder: str) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if done.returncode:
+        raise ValueError(f"g++ says:\n{done.stderr.replace(folder + '/', '').strip()}")
 
 
 def _passed(argument: np.ndarray | int) -> ctypes.c_void_p | ctypes.c_int64:

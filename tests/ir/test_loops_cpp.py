@@ -55,6 +55,13 @@ def test_gxx_computes_what_the_interpreter_does(steps, dtype):
     np.testing.assert_allclose(arrays["out"], expected["out"], rtol=1e-5)
 
 
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_loading_it_leaves_subnormal_numbers_alone():
+    build('extern "C" void nothing() {}', "nothing")()
+    smallest = np.finfo(np.float32).smallest_subnormal
+    assert smallest * np.float32(1) == smallest != 0
+
+
 def test_what_has_no_form_in_cpp_is_refused():
     for text, why in [
         ("kernel @k(x: i64[8], out: i64[8]) { for i in 0..8 { out[i] = x[i] } }", "f32 and f64"),

@@ -149,6 +149,9 @@ EXAMPLES = {
         "f32[1,5,5,2]",
         {"kernel": (3, 3), "pads": (1, 1, 1, 1), "layouts": ("nhwc", "nhwc")},
     ),
+    "dft": ("f32[2,6,2]", {"axis": 1}),
+    "winograd_tiles": ("f32[1,6,4,5]", {"tile": 2}),
+    "winograd_pixels": ("f32[16,12,5]", {"rows": 3, "columns": 2, "tile": 2}),
     "sum_pool_in_layout": ("f32[1,5,5,2]", {"kernel": (3, 3), "layouts": ("nhwc", "nchw")}),
 }
 

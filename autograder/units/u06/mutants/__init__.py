@@ -151,14 +151,20 @@ kernel @wide(a: f32[3,6], b: f32[3,8], out: f32[6,8]) {
     }
   }
 }"""
-CHAIN = """
-kernel @chain(x: f32[40], out: f32[]) {
-  local acc: f32[]
-  acc[] = 0.0
-  for k in 0..40 {
-    acc[] += x[k]
+DOTS = """
+kernel @dots(a: f32[20,8], b: f32[20,8], out: f32[8]) {
+  local acc: f32[8]
+  vector j in 0..8 {
+    acc[j] = 0.0
   }
-  out[] = acc[]
+  for k in 0..20 {
+    vector j_2 in 0..8 {
+      acc[j_2] += a[k, j_2] * b[k, j_2]
+    }
+  }
+  vector j_3 in 0..8 {
+    out[j_3] = acc[j_3]
+  }
 }"""
 
 
@@ -205,13 +211,13 @@ def a_tile():
 
 @alternative("u06.too_early")
 def one_lane():
-    return SUMS.replace("24,8", "24,1").replace("f32[8]", "f32[1]").replace("0..8", "0..1").replace(
-        "vector", "for")  # fmt: skip
+    one = DOTS.replace("20,8", "20,1").replace("f32[8]", "f32[1]").replace("0..8", "0..1")
+    return one.replace("vector", "for")
 
 
 @alternative("u06.too_early")
-def fewer_steps():
-    return SUMS.replace("24", "20")
+def two_operands():
+    return DOTS
 
 
 FITS, GRID = "fits = [(r, v)", "the same tiles, or some more or fewer that are never the best"
