@@ -7,6 +7,8 @@ Next room: `helpers.py`.
 
 from __future__ import annotations
 
+from functools import cache
+
 import llvmlite
 import llvmlite.binding as llvm
 
@@ -54,4 +56,9 @@ def is_generated(text: str, cpu: str) -> bool:
 
 
 def _key(text: str, cpu: str) -> str:
-    return repr((llvmlite.__version__, llvm.llvm_version_info, instruction_set(cpu), text))
+    return repr((*_generator(cpu), text))
+
+
+@cache
+def _generator(cpu: str) -> tuple[object, ...]:
+    return llvmlite.__version__, llvm.llvm_version_info, instruction_set(cpu)

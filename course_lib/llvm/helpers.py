@@ -35,7 +35,7 @@ def helpers(texts: Sequence[str], cpu: str, count: int) -> Iterator[int]:
     None where there is little to do, and none while an answer to an exercise is plugged in: that
     process may be one that may not start others.
     """
-    wanted = [text for text in texts if not is_generated(text, cpu)]
+    wanted = [text for text in texts if not is_generated(text, cpu)] if count else []
     started: list[subprocess.Popen] = []
     if sum(map(len, wanted)) >= WORTH and not plugs_now():
         count = min(count, len(wanted) // MODULES)

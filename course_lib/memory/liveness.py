@@ -15,9 +15,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from course_lib.exercises import exercise
+from course_lib.ir.arrays import ALIGNMENT
 from course_lib.ir.loops.program import Program, owner
-
-ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 
 @dataclass(frozen=True)

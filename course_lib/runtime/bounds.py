@@ -17,10 +17,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from course_lib.ir.arrays import aligned_bytes
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.types import TensorType
 from course_lib.memory.liveness import aligned
-from course_lib.runtime.buffers import Arrays, aligned_bytes, array_at, seen
+from course_lib.runtime.buffers import Arrays, array_at, seen
 from course_lib.runtime.call import Call
 from course_lib.runtime.executable import CompiledModel
 

@@ -1,6 +1,6 @@
 """Buffers: where the bytes of each value are while a compiled model runs.
 
-    constants     copied once, when the model is made
+    constants     the program's own arrays; a copy of what may change or does not begin a cache line
     in between    one arena, made once; each value at the offset that the memory plan gives it
     inputs        the caller's own arrays, if their bytes lie row by row
     results       new bytes in each call: afterwards they are the caller's
@@ -16,9 +16,9 @@ from collections.abc import MutableMapping, Sequence
 
 import numpy as np
 
+from course_lib.ir.arrays import aligned_bytes, aligned_copy, aligned_empty, is_aligned
 from course_lib.ir.loops.program import Program
-from course_lib.ir.types import TensorType, type_of
-from course_lib.memory.liveness import ALIGNMENT
+from course_lib.ir.types import TensorType
 from course_lib.memory.plan import MemoryPlan
 
 Arrays = MutableMapping[str, np.ndarray]  # owner -> its bytes
@@ -34,7 +34,10 @@ class Buffers:
     def __init__(self, program: Program, memory: MemoryPlan) -> None:
         self.program = program
         self.arena = aligned_bytes(memory.size)
-        self.fixed: Arrays = {v: aligned_copy(array) for v, array in program.constants.items()}
+        self.fixed: Arrays = {
+            value: array if _as_it_is(array) else aligned_copy(array)
+            for value, array in program.constants.items()
+        }
         for value, offset in memory.offsets.items():
             self.fixed[value] = array_at(self.arena, offset, program.types[value])
         self.slots = {owner: slot for slot, owner in enumerate(program.owners)}
@@ -52,7 +55,7 @@ class Buffers:
         """The arrays of all owners during one call. Their addresses are in `table` then."""
         own: Arrays = dict(zip(self.program.inputs, map(as_rows, inputs), strict=True))
         for value, type in self.results.items():
-            own[value] = aligned_empty(type)
+            own[value] = aligned_empty(type.dims, type.dtype.numpy)
         for value, array in own.items():
             self.table[self.slots[value]] = array.ctypes.data
         return ChainMap(own, self.fixed)
@@ -79,23 +82,11 @@ def as_rows(array: np.ndarray) -> np.ndarray:
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def aligned_bytes(size: int) -> np.ndarray:
-    """New bytes that begin at a multiple of 64."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
+def _as_it_is(array: np.ndarray) -> bool:
+    """May machine code read this array for as long as the model lives?"""
+    return is_aligned(array) and not array.flags.writeable
 
 
 def array_at(memory: np.ndarray, offset: int, type: TensorType) -> np.ndarray:
     """The bytes from `offset` on as an array of this type."""
     return np.ndarray(type.dims, type.dtype.numpy, memory, offset)  # type: ignore[arg-type]
-
-
-def aligned_empty(type: TensorType) -> np.ndarray:
-    return array_at(aligned_bytes(type.nbytes), 0, type)
-
-
-def aligned_copy(array: np.ndarray) -> np.ndarray:
-    copy = aligned_empty(type_of(array))
-    copy[...] = array
-    return copy

@@ -16,6 +16,7 @@ import numpy as np
 
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugs_now
+from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.loops.nest import Kernel, Packing, print_kernel
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.types import type_of
@@ -73,4 +74,6 @@ def packed(array: np.ndarray, packing: Packing) -> np.ndarray:
     """The array with one axis in blocks, outer part first, inner part last (`primitives.pack`)."""
     shape, axis = list(array.shape), packing.axis
     shape[axis : axis + 1] = [shape[axis] // packing.factor, packing.factor]
-    return np.ascontiguousarray(np.moveaxis(array.reshape(shape), (axis, axis + 1), (0, -1)))
+    blocks = aligned_copy(np.moveaxis(array.reshape(shape), (axis, axis + 1), (0, -1)))
+    blocks.setflags(write=False)
+    return blocks

@@ -13,6 +13,7 @@ from autograder.check.programs import graphs
 from autograder.wire.codec import Codec
 from course_lib.compiler import compile
 from course_lib.exercises import plugged, slot
+from course_lib.ir import arrays
 from course_lib.ir.graph.build import relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
@@ -303,7 +304,10 @@ def guarded_model(name: str) -> tuple[CompiledModel, list[np.ndarray], np.ndarra
         guards.extend([whole[:GUARD], whole[GUARD + size :]])
         return whole[GUARD : GUARD + size]
 
-    with patch.object(buffers, "aligned_bytes", guarded):
+    with (
+        patch.object(buffers, "aligned_bytes", guarded),
+        patch.object(arrays, "aligned_bytes", guarded),
+    ):
         if name == "net":
             inputs = [np.random.default_rng(1).standard_normal((1, 5, 11, 9), np.float32)]
             made = compile(net())

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import DType, TensorType, dtype, parse_type, type_of
 
@@ -113,7 +114,7 @@ def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
         value = value.astype(np.float32) if value.dtype == np.float64 else value
     if type is not None and isinstance(value, (bool, int, float)) and not type.holds(value):
         raise ValueError(f"{type} has no number {value}")
-    array = np.array(value, dtype=type.numpy if type else None, order="C")
+    array = aligned_copy(np.asarray(value, dtype=type.numpy if type else None))
     array.setflags(write=False)
     return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
 

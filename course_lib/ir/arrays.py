@@ -1,0 +1,41 @@
+"""Memory for arrays: bytes that begin where a cache line does, as vector instructions like them.
+
+    aligned_copy(x)          # the same numbers at an address that is a multiple of 64
+
+Next room: `types.py`, what the compiler knows about an array before it has one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+ALIGNMENT = 64  # bytes: a cache line, and the widest vector
+
+
+def aligned_bytes(size: int) -> np.ndarray:
+    """New bytes that begin at a multiple of 64."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
+
+
+def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
+    """A new array, its elements not yet set."""
+    dtype = np.dtype(dtype)
+    size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+    return np.ndarray(shape, dtype, aligned_bytes(size))
+
+
+def aligned_copy(array: np.ndarray) -> np.ndarray:
+    """A copy, row after row."""
+    copy = aligned_empty(array.shape, array.dtype)
+    copy[...] = array
+    return copy
+
+
+def is_aligned(array: np.ndarray) -> bool:
+    """Does it begin at a multiple of 64 and lie row after row?"""
+    return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
