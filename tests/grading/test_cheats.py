@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from autograder.edition.contents import COURSE
+from autograder.grading import sandbox
 from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
@@ -231,9 +232,13 @@ def test_cells_together_have_a_limit(assignment, notebook, clock):
     assert number.kind == "passed", "what ran in time counts"
 
 
-def test_worker_that_does_not_start_is_the_graders_fault(assignment, notebook):
+def test_worker_that_does_not_start_is_the_graders_fault(
+    assignment, notebook, tmp_path, monkeypatch
+):
+    (tmp_path / "worker.py").write_text("raise SystemExit(3)")
+    monkeypatch.setattr(sandbox, "WORKER", tmp_path / "worker.py")
     program = read(notebook('@implements("u99.bytes")\ndef f(): return 24'))
-    number = grade(assignment, program, limits=replace(PATIENT, start=0)).verdicts[1]
+    number = grade(assignment, program, limits=replace(PATIENT, start=5)).verdicts[1]
     assert (number.kind, number.earned) == ("grader", None), number
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from autograder.check.verdict import GRADER
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import sources
 from autograder.grading import cluster
@@ -55,6 +56,9 @@ def test_same_reports_though_a_worker_is_killed(todo, tmp_path, monkeypatch):
     monkeypatch.setattr("distributed.Client", Watched)
     here = {t.student: r for t, r in grade_all(todo, tmp_path / "pool", jobs=2)}
     there = {t.student: r for t, r in grade_all(todo, tmp_path / "dask", 2, "dask")}
+    faults = [v.problem for r in (*here.values(), *there.values()) for v in r.verdicts
+              if v.kind == GRADER]  # fmt: skip
+    assert not faults
     assert killed and here == there and set(here) == {"s0", "s1", "s2"}
     s0 = here["s0"]
     assert s0.earned - s0.bonus == s0.possible - s0.to_grade
