@@ -23,7 +23,7 @@ import numpy as np
 from course_lib.llvm.listing import Block, Line, body_of
 
 STEPS = 2_000_000  # executed instructions at most
-SIZES = {"float": 4, "double": 8}
+SIZES = {"float": 4, "double": 8, "i8": 1}
 KINDS: dict[str, type] = {"float": np.float32, "double": np.float64}
 SIGNS = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,

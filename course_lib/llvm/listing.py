@@ -24,7 +24,7 @@ _FORMS = {
     "icmp": rf"icmp {_FLAGS}(eq|ne|[su][lg][te]) {_T} {_V}, {_V}",
     "select": rf"select {_FLAGS}i1 {_V}, {_T} {_V}, {_T} {_V}",
     "cast": rf"(sext|zext|trunc) {_FLAGS}{_T} {_V} to {_T}",
-    "gep": rf"getelementptr {_FLAGS}(float|double), ptr {_V}, (i\d{{1,3}}) {_V}",
+    "gep": rf"getelementptr {_FLAGS}(float|double|i8), ptr {_V}, (i\d{{1,3}}) {_V}",
     "load": rf"load (float|double), ptr {_V}{_END}",
     "store": rf"store (float|double) {_V}, ptr {_V}{_END}",
     "call": rf"{_FLAGS}call {_FLAGS}(float|double) @llvm\.(?:fma|fmuladd)\.f(?:32|64)"
@@ -35,8 +35,24 @@ _FORMS = {
     "ret": rf"ret (?:(void)|{_T} {_V})",
 }
 FORMS = {name: re.compile(form) for name, form in _FORMS.items()}
+_INTEGERS = ("add", "sub", "mul", "shl", "lshr", "and", "or")
+_SHOWN = {  # how each opcode is written, for a message
+    **{op: f"{op} float %a, %b" for op in ("fadd", "fsub", "fmul", "fdiv")},
+    **{op: f"{op} i64 %a, %b" for op in _INTEGERS},
+    **{op: f"{op} i32 %a to i64" for op in ("sext", "zext")},
+    "trunc": "trunc i64 %a to i32",
+    "icmp": "icmp slt i64 %a, %b",
+    "select": "select i1 %c, float %a, float %b",
+    "getelementptr": "getelementptr float, ptr %p, i64 %i",
+    "load": "load float, ptr %p",
+    "store": "store float %a, ptr %p",
+    "call": "call float @llvm.fma.f32(float %a, float %b, float %c)",
+    "phi": "phi float [ %a, %one ], [ %b, %other ]",
+    "br": "br label %one` and `br i1 %c, label %one, label %other",
+    "ret": "ret float %a",
+}
 _INCOMING = re.compile(rf"\[ ?{_V}, %{_NAME[2:]} ?\]")
-_HEAD = re.compile(r"define .*?@[-\w.$\"]+\((.*?)\).*\{")
+_HEAD = re.compile(rf"define (?:.* )?{_T} @[-\w.$\"]+\((.*?)\).*\{{")
 _SKIPPED = ("declare ", "target ", "source_filename", "attributes ", "!")
 
 
@@ -78,7 +94,11 @@ def body_of(text: str) -> tuple[list[tuple[str, str]], dict[str, Block]]:
     head = _HEAD.fullmatch(lines[0][1])
     if head is None:
         raise ValueError(f"line {lines[0][0]}, `{lines[0][1]}`: no head of a function is read here")
-    return _parameters(head[1]), _blocks(lines[1:-1])
+    blocks = _blocks(lines[1:-1])
+    for line in (line for block in blocks.values() for line in block):
+        if line.opcode == "ret" and line.type != head[1]:
+            raise line.error(f"this function returns {head[1]}")
+    return _parameters(head[2]), blocks
 
 
 def _parameters(text: str) -> list[tuple[str, str]]:
@@ -127,7 +147,10 @@ def _line(number: int, text: str) -> Line:
                 raise line.error("a name for the result is missing" if not result else
                                  "this instruction has no result")  # fmt: skip
             return line
-    raise ValueError(f"line {number}, `{text}`: this form is not known here")
+    opcode = next((word for word in rest.split() if word != "tail"), "")
+    form = _SHOWN.get(opcode)
+    known = f"here {opcode} is written `{form}`" if form else f"{opcode} is not known here"
+    raise ValueError(f"line {number}, `{text}`: {known}")
 
 
 def _made(name: str, found: re.Match[str], number: int, text: str, result: str) -> Line:

@@ -110,7 +110,7 @@ def _of_ir(text: str) -> tuple[Line, ...]:
 
 
 def _of_assembly(text: str) -> tuple[Line, ...]:
-    """Labels and instructions, from the first function on."""
+    """Labels and instructions of the functions; labels of constants are left out."""
     lines: list[Line] = []
     number, code = 0, False
     for line in text.splitlines():
@@ -118,7 +118,7 @@ def _of_assembly(text: str) -> tuple[Line, ...]:
             number = int(place[1])
         label = re.match(r"[^\s#]\S*:", line)
         code = (code or label is not None) and not re.match(r"\s+\.section", line)
-        if label and not re.match(r"\.L(tmp|func_|debug|info|cu_|Ltmp)", line):
+        if label and not re.match(r"\.L(tmp|func_|debug|info|cu_|Ltmp|CPI)", line):
             lines.append((line.split("#")[0].rstrip(), None))
         elif code and re.match(r"\s+[a-z]", line):
             words = line.split("#")[0].rstrip().expandtabs(8).strip()

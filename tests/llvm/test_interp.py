@@ -115,12 +115,18 @@ def test_stores_change_the_array_and_hand_on_the_chain():
         (("float %sum, %p", "float %sum, %q"), "%q has no value yet"),
         (("float %sum, %p", "float %i, %p"), "%i is of type i64, not float"),
         (("%py = ", "%px = "), "%px is defined a second time"),
-        (("contract float %a", "contrakt float %a"), "this form is not known here"),
+        (("contract float %a", "contrakt float %a"), "here fmul is written `fmul float %a, %b`"),
+        (("fmul contract", "fmull contract"), "fmull is not known here"),
+        (("label %done, label %loop", "%done, %loop"), "br i1 %c, label %one, label %other`"),
+        (("ret float %more", "ret i64 %i"), "this function returns float"),
         (("[ 0, %entry ], ", ""), "the phi has no value for the way from %entry"),
         (("label %done, label", "label %over, label"), "there is no block %over"),
         (("  %p = fmul", "  br label %loop\n  %p = fmul"), "a new one begins with its name"),
         (("%b = load", "load"), "a name for the result is missing"),
-        (("  %b = load float, ptr %py", "  %b = load <4 x float>, ptr %py"), "not known here"),
+        (
+            ("  %b = load float, ptr %py", "  %b = load <4 x float>, ptr %py"),
+            "here load is written",
+        ),
         (("  ret float %more\n", ""), "each block has at least one instruction"),
         (("float @dot(ptr %x", "float @dot([2 x float] %x"), "no pointer, integer or float"),
     ],
@@ -131,6 +137,13 @@ def test_what_is_wrong_is_said_with_its_line(change, message):
     x = np.ones(4, np.float32)
     with pytest.raises(ValueError, match=message):
         execute(text, x, x, 4, steps=1000)
+
+
+def test_an_address_may_be_counted_in_bytes():
+    x = np.arange(4, dtype=np.float32)
+    text = DOT.replace("getelementptr float, ptr %y, i64 %i", "getelementptr i8, ptr %y, i64 %byte")
+    text = text.replace("  %py", "  %byte = shl i64 %i, 2\n  %py")
+    assert execute(text, x, x, 4).value == execute(DOT, x, x, 4).value == 14
 
 
 def test_no_access_outside_of_an_array():
