@@ -1,15 +1,15 @@
 """The control flow of a function: a box for each block, an arrow for each way between two.
 
     flow([["entry", "runs 1"], ["loop", "runs 8"], ["done", "runs 1"]],
-         [(0, 1), (1, 1), (1, 2)], "@f")
+         [(0, 1), (1, 1), (1, 2)], "@f", ways={(1, 1): "7"})
 
-Ways down stand between the boxes, ways back at their right, those of inner loops nearer. Next room:
-`dot.py`.
+Ways down stand between the boxes, ways back at their right, those of inner loops nearer, each in a
+lane of its own. Next room: `dot.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.svg import MONO_WIDTH, label, points, tag
@@ -17,6 +17,7 @@ from course_lib.draw.graphs.boxes import path_of
 from course_lib.draw.graphs.layout import Layout, Size, layered
 
 LINE, PAD, LANE, TOP = 14.0, 8.0, 14.0, 62.0  # px
+SMALL = 9.5  # font size beside a way
 
 
 def flow(
@@ -25,8 +26,11 @@ def flow(
     title: str,
     summary: str = "",
     marked: Collection[int] = (),
+    ways: Mapping[tuple[int, int], str] | None = None,
 ) -> Picture:
-    """Draw blocks, each some lines of words, in an order in which only ways back lead upwards."""
+    """Draw blocks, each some lines of words, in an order in which only ways back lead upwards.
+    `ways` has words for some edges."""
+    said = ways or {}
     sizes = [_size(block) for block in blocks]
     down = [(a, b) for a, b in edges if a < b]
     back = sorted(((a, b) for a, b in edges if a >= b), key=lambda e: e[0] - e[1])
@@ -38,19 +42,23 @@ def flow(
         [[(x + MARGIN, y + TOP) for x, y in line] for line in plan.lines],
     )
     content = []
-    for line in plan.lines:
+    for line, edge in zip(plan.lines, down, strict=True):
         content.append(tag("path", d=path_of(line, plan), klass="cl-edge"))
         x, y = line[-1]
         content.append(tag("path", d=f"M{points(x, y)}l-3.2-6h6.4z", klass="cl-tip"))
-    around = [edge for edge in back if edge[0] != edge[1]]
-    for k, edge in enumerate(around):
-        content += _way_back(edge, MARGIN + plan.width + LANE * (k + 1), plan, sizes)
-    for a, b in sorted(set(back) - set(around)):  # beside its own box there is room
-        content += _way_back((a, b), plan.at[a][0] + sizes[a].right + LANE, plan, sizes)
+        content += _beside(said.get(edge, ""), x, y - 10)
+    right = MARGIN + plan.width
+    for a, b in (edge for edge in back if edge[0] == edge[1]):  # beside its own box there is room
+        lane, words = plan.at[a][0] + sizes[a].right + LANE, said.get((a, b), "")
+        content += _way_back((a, b), lane, plan, sizes, words)
+        right = max(right, lane + _width(words))
+    for edge in (edge for edge in back if edge[0] != edge[1]):
+        content += _way_back(edge, right + LANE, plan, sizes, said.get(edge, ""))
+        right += LANE + _width(said.get(edge, ""))
     for k, block in enumerate(blocks):
         content += _box(block, *plan.at[k], sizes[k], "cl-marked" if k in marked else "cl-n")
-    right = MARGIN + plan.width + LANE * (len(around) + 1)
-    return sketch(title, summary, content, right, TOP + plan.height, _text(blocks, edges, title))
+    text = _text(blocks, edges, title, said)
+    return sketch(title, summary, content, right + LANE, TOP + plan.height, text)
 
 
 def _size(block: Sequence[str]) -> Size:
@@ -58,14 +66,26 @@ def _size(block: Sequence[str]) -> Size:
     return Size(half, half, len(block) * LINE + PAD)
 
 
-def _way_back(edge: tuple[int, int], lane: float, plan: Layout, sizes: Sequence[Size]) -> list[str]:
+def _width(words: str) -> float:
+    return len(words) * SMALL * MONO_WIDTH + 4 if words else 0.0
+
+
+def _beside(words: str, x: float, y: float) -> list[str]:
+    """Words at the right of a line."""
+    return [label(x + 4, y, words, "cl-s cl-m")] if words else []
+
+
+def _way_back(
+    edge: tuple[int, int], lane: float, plan: Layout, sizes: Sequence[Size], words: str
+) -> list[str]:
     """Out at the right of one box, up along a lane of its own, and in at the right of another."""
     (x0, y0), (x1, y1) = plan.at[edge[0]], plan.at[edge[1]]
     start, end = x0 + sizes[edge[0]].right, x1 + sizes[edge[1]].right
     low, high = y0 + LINE / 2, y1 - LINE / 2
     way = f"M{points(start, low)}H{points(lane)}V{points(high)}H{points(end)}"
     tip = tag("path", d=f"M{points(end, high)}l6-3.2v6.4z", klass="cl-tip")
-    return [tag("path", d=way, klass="cl-edge"), tip]
+    line = tag("path", d=way, klass="cl-edge")
+    return [line, tip, *_beside(words, lane, (low + high) / 2 + 3)]
 
 
 def _box(block: Sequence[str], x: float, y: float, size: Size, klass: str) -> list[str]:
@@ -79,10 +99,16 @@ def _box(block: Sequence[str], x: float, y: float, size: Size, klass: str) -> li
     ]
 
 
-def _text(blocks: Sequence[Sequence[str]], edges: Sequence[tuple[int, int]], title: str) -> str:
+def _text(
+    blocks: Sequence[Sequence[str]],
+    edges: Sequence[tuple[int, int]],
+    title: str,
+    said: Mapping[tuple[int, int], str],
+) -> str:
     lines = [title]
     for k, block in enumerate(blocks):
-        ways = ", ".join(blocks[b][0] for a, b in edges if a == k)
+        ends = [(blocks[b][0], said.get((a, b), "")) for a, b in edges if a == k]
+        ways = ", ".join(f"{name} ({words})" if words else name for name, words in ends)
         lines.append(
             f"{': '.join([block[0], ', '.join(block[1:])])}" + (f" -> {ways}" if ways else "")
         )

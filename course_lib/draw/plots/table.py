@@ -42,8 +42,10 @@ def table(
     headers: Sequence[str],
     title: str = "",
     best: Mapping[str, str] | None = None,
+    exact: Collection[str] = (),
 ) -> Picture:
-    """A table. `headers` name the unit; `best` says of a column whether "least" or "most" wins."""
+    """A table. `headers` name the unit; `best` says of a column whether "least" or "most" wins.
+    Whole numbers in an `exact` column keep all of their digits."""
     for row in rows:
         if len(row) != len(headers):
             raise ValueError(f"a row has {len(row)} cells, the table {len(headers)} columns: {row}")
@@ -53,7 +55,13 @@ def table(
         for k in range(len(headers))
     ]
     measured = [any(isinstance(r[k], float) for r in rows) for k in range(len(headers))]
-    cells_of = [[_words(v, m) for v, m in zip(row, measured, strict=True)] for row in rows]
+    whole = [header in exact for header in headers]
+    numeric = [num or all_digits for num, all_digits in zip(numeric, whole, strict=True)]
+    cells_of = [
+        [f"{v:,}" if w and isinstance(v, int) else _words(v, m)
+         for v, m, w in zip(row, measured, whole, strict=True)]
+        for row in rows
+    ]  # fmt: skip
     head = [
         tag("th", escape(h), scope="col", klass="cl-num" if num else "")
         for h, num in zip(headers, numeric, strict=True)
