@@ -6,9 +6,10 @@
     in a loop that turns 512 times                 4,096 of them in one call
 
 A multiply-add is an intrinsic (`llvm.fma`, `llvm.fmuladd`), or a product and the sum that it goes
-into: both allow contraction, they stand in one block, and nobody else uses the product. That is
-what LLVM's instruction selection asks for where a machine has the instruction, and does not gain by
-multiplying twice. Other products and sums are counted apart.
+into: both allow contraction, they stand in one block, and nothing else uses the product. That is
+about how LLVM's instruction selection decides for x86. For other processors it decides otherwise:
+for POWER and NVIDIA's GPUs it also fuses a product that two sums use, and multiplies twice; for
+AArch64 it moves a product into the block of its sum. Other products and sums are counted apart.
 
 How often a block runs, `control/` reads off the structure of the function. Where it cannot, the
 count of the function is unknown, and the report says why. The same counter as a pass of LLVM's own
@@ -149,9 +150,9 @@ def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
         add, mul       every other fadd or fsub, and every other fmul
 
     An fadd or fsub is fused with an operand of its own that is an fmul, if both instructions allow
-    it (flag `contract` or `fast`), both stand in one block, and nobody else uses the product. If
-    both operands would do, one product is fused and the other counts under mul. An instruction on
-    `<8 x float>` counts 8, one on `float` counts 1.
+    it (flag `contract` or `fast`), both stand in one block, and the product is an operand only this
+    once. If both operands would do, one product is fused and the other counts under mul. An
+    instruction on `<8 x float>` counts 8, one on `<32 x float>` 32, and one on `float` 1.
 
     Ours also counts reductions of a vector, and vectors whose length only the machine knows;
     yours need not.

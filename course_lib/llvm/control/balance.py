@@ -32,11 +32,11 @@ def balanced(edges: Sequence[Edge], known: Mapping[int | Edge, int]) -> dict[int
     returns  all of `known`, and every count that the two rules below give
 
     A call runs a block as often as it takes the edges into it, all together, and as often as it
-    takes the edges out of it. Block 0, where a call begins, has no edge into it, and a block that
-    returns has none out of it; the side without edges says nothing. So for each side of a block
-    that has edges: if all of them are known, their sum is the block's count. If the block is known
-    and all of its edges but one, the last one is what is missing. Go on until neither rule gives
-    anything new, and leave out what they do not give.
+    takes the edges out of it. No edge leads into block 0, and none out of a block that returns;
+    the side without edges says nothing. For each other side: if all of its edges are known, their
+    sum is the block's count. If the block is known and all of its edges but one, the last one is
+    what is missing. Go on until neither rule gives anything new, and leave out what they do not
+    give.
 
     >>> balanced([(0, 1), (0, 2), (1, 2)], {0: 5, (0, 1): 2})
     {0: 5, (0, 1): 2, 1: 2, (0, 2): 3, (1, 2): 2, 2: 5}

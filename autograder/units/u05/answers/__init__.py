@@ -32,13 +32,13 @@ def offset(turn: int, channel: int) -> int:
 
 @exercise("u05.four_sums", unit=5, points=3, kind="inverse")
 def four_sums() -> str:
-    """LLVM IR of a dot product that keeps four sums, so that its chain is short.
+    """LLVM IR of a dot product whose chain is short.
 
     Return the text of one function with the head `define float @dot(ptr %x, ptr %y, i64 %n)`. It
     returns the dot product of n floats at `%x` and n floats at `%y`, where n is a multiple of 4 and
-    at least 4. The chain for n floats is at most n / 4 + 4 operations long. Each element is read
-    once, and nothing is stored. Use the instructions of the listing above, and `llvm.fma` if you
-    like, but no vectors.
+    at least 4. The chain for n floats is at most n / 4 + 4 operations long; four sums make it so.
+    Each element is read once, and nothing is stored. Write no vectors: scalar instructions such as
+    those of the listing above are all that you need.
     """
     lines = [
         *("define float @dot(ptr %x, ptr %y, i64 %n) {", "entry:", "  br label %loop", "", "loop:"),
@@ -59,9 +59,9 @@ def four_sums() -> str:
         "  %next = add i64 %i, 4",
         "  %over = icmp eq i64 %next, %n",
         *("  br i1 %over, label %done, label %loop", "", "done:"),
-        "  %left = fadd float %more0, %more1",
-        "  %right = fadd float %more2, %more3",
-        "  %all = fadd float %left, %right",
+        "  %left = fadd contract float %more0, %more1",
+        "  %right = fadd contract float %more2, %more3",
+        "  %all = fadd contract float %left, %right",
         *("  ret float %all", "}"),
     ]
     return "\n".join(lines)
@@ -88,8 +88,9 @@ def passes() -> dict[str, str]:
 def three_counts() -> Rubric:
     """The formula counts 109,051,904 multiply-adds in the transformer block, and the walk through
     its LLVM IR counts 1.8 % more. On the perceptron both agree, but the cells of a chip of 32 × 32
-    multiply 32 times as often. Where does each difference come from, and which of the three counts
-    would you use to predict the time on the CPU, and which on the chip? Two to five sentences.
+    multiply 32.5 times as often. Where does each difference come from? Which count comes closest to
+    what the CPU executes, and which to what the chip does? Name one reason why neither is the time.
+    Two to five sentences.
     """
     return Rubric(
         criteria="1 point: both reasons. The kernels of the block do more than matrix products: "
@@ -97,19 +98,22 @@ def three_counts() -> Rubric:
         "products in LLVM IR, which the formula of the products leaves out. The perceptron "
         "multiplies a matrix by one row, so in each tile 31 of 32 rows of cells compute what "
         "nobody needs (padding: the chip computes whole tiles). One reason alone earns half. "
-        "1 point: the choice. On the CPU the dynamic count of the IR, on the chip its cell-clocks "
-        "or cycles with the padding, because these are what is executed; the formula says what the "
-        "model asks for and is what both are divided by. To name static counts for time earns "
-        "nothing.",
+        "1 point: the choice and its limit. The dynamic count of the IR for the CPU (better still "
+        "after the optimizer), the padded count for the chip; and a reason why a count is no time: "
+        "the perceptron waits for its weights, erf has a division and comparisons that nobody "
+        "counts, a chain of additions leaves multipliers idle. 'None of the three predicts the "
+        "time, because ...' with such a reason earns the point too. The choice without a reason "
+        "earns half, a static count nothing.",
         samples=(
             Sample(2, "GELU and softmax call erf and exp, and in machine code these are "
                    "polynomials of multiply-adds, which the formula m·k·n knows nothing about. The "
                    "MLP has one row; the chip pads it to 32, so it multiplies 32 times too often. "
-                   "For the CPU I would take the executed count of the IR, for the chip its padded "
-                   "count."),
+                   "The IR's executed count is nearest to the CPU, the padded one to the chip. But "
+                   "the MLP reads a weight for each multiply-add, so it waits for memory and takes "
+                   "longer per multiply-add than the block."),
             Sample(1, "The chip works on whole 32×32 tiles, and the MLP fills one row of each. The "
-                   "IR of the block has more since the compiler vectorizes. I would use what each "
-                   "machine really executes."),
+                   "IR of the block has more since the compiler vectorizes. The IR is closest to "
+                   "the CPU and the tiles to the chip, as this is what each machine executes."),
             Sample(0, "The counts differ because -O3 unrolls loops, so there are more "
                    "instructions. The formula is the exact one, so use it everywhere."),
         ),

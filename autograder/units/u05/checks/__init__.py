@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, seal_of
+from autograder.units.u05.answers.listings import CHANGES
 
 OFFSETS = {
     (0, 0): "6a7416804c05",
@@ -17,6 +18,7 @@ OFFSETS = {
     (1, 0): "624f7098ee90",
     (7, 1): "cfd06af3d7cb",
 }
+STEPS = {"turn": "3f99bf23252b", "channel": "6c63b2032043"}
 LETTERS = "ABCDEF"
 NAMES = ("ADCE", "EarlyCSE", "InstCombine", "LICM", "LoopRotate", "LoopUnroll", "LoopVectorize",
          "SROA", "SimplifyCFG")  # fmt: skip
@@ -30,6 +32,22 @@ SEALS = {
 }
 
 
+# what each pass leaves in a diff, for whoever took another one's work for it
+TRACES = {
+    "ADCE": "ADCE only removes: nothing that stays is written otherwise, and nobody needed what is "
+    "gone.",
+    "EarlyCSE": "EarlyCSE removes a value for which an earlier line has another name, and whoever "
+    "used it takes that name.",
+    "InstCombine": "InstCombine leaves another instruction where one is gone.",
+    "LICM": "LICM moves a line as it stands: it is gone in a loop and new in front of it.",
+    "LoopRotate": "LoopRotate leaves the loop's test at its end, and a copy of it in front.",
+    "LoopUnroll": "LoopUnroll leaves several copies of the loop's body.",
+    "LoopVectorize": "LoopVectorize leaves types such as <8 x float>.",
+    "SROA": "SROA removes an alloca, with its loads and stores.",
+    "SimplifyCFG": "SimplifyCFG removes or joins blocks and leaves what they compute.",
+}
+
+
 background("u05.offset", "turn ... turn 0", because="what is given")
 background("u05.offset", "channel  the argument `%c`", because="what is given")
 
@@ -37,18 +55,35 @@ background("u05.offset", "channel  the argument `%c`", because="what is given")
 @checks("u05.offset", spec=["How many bytes behind `%pixels`", "Return the exact number of bytes"])
 def is_where_the_load_reads(offset):
     """Where the load reads in a few turns, for each channel."""
+    moves_on(offset, "turn", (1, 0), "How long is a pixel, and how much is `%i` more?")
+    moves_on(offset, "channel", (0, 1), "How many bytes further is the next float?")
     for (turn, channel), seal in OFFSETS.items():
         got = a_number(offset(turn, channel), unit="bytes")
-        if seal_of("u05.offset", (turn, channel, round(got))) != seal or got != round(got):
-            why = "Which pixel is it in the first turn?" if turn == 0 else ""
-            why = "How far apart are two pixels, and which is the next one?" if turn else why
+        if not sealed(got, (turn, channel), seal):
+            why = "Which pixel is it in the first turn, and where in it is the first float?"
             raise Wrong(
                 f"The load does not read at byte {got:g}. {why}",
                 program=f"offset({turn}, {channel})",
                 got=f"{got:g}",
                 spec="How many bytes behind `%pixels`",
             )
-    return f"{len(OFFSETS)} loads"
+    return "loads in turns 0, 1 and 7, of all three channels"
+
+
+def moves_on(offset, step, to, why):
+    """The distance of two loads, which says what is wrong sooner than the place of one."""
+    got = a_number(offset(*to), unit="bytes") - a_number(offset(0, 0), unit="bytes")
+    if not sealed(got, (step,), STEPS[step]):
+        raise Wrong(
+            f"From one {step} to the next, the load must move on otherwise. {why}",
+            program=f"offset{to} - offset(0, 0)",
+            got=f"{got:g}",
+            spec="How many bytes behind `%pixels`",
+        )
+
+
+def sealed(got: float, what: tuple, seal: str) -> bool:
+    return got == round(got) and seal_of("u05.offset", (*what, round(got))) == seal
 
 
 @checks(
@@ -61,7 +96,8 @@ def names_the_passes(passes):
     for letter, name in named(passes()).items():
         if seal_of("u05.passes", (letter, name)) != SEALS[letter]:
             raise Wrong(
-                f"Change {letter} was not made by {name}.",
+                f"Change {letter} was not made by {name}. {TRACES[name]}",
+                program=CHANGES[letter].strip(),
                 got=f"{letter}: {name}",
                 spec="Which pass made each of the six changes?",
             )

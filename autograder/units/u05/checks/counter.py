@@ -5,6 +5,7 @@ A module is put together from pieces that do not touch each other. Each piece sa
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,9 +24,9 @@ REST = "every other fadd or fsub, and every other fmul"
 OWN = "An fadd or fsub is fused with an operand of its own that is an fmul"
 FLAG = "if both instructions allow it (flag `contract` or `fast`)"
 BLOCK = "both stand in one block"
-USER = "nobody else uses the product"
+USER = "the product is an operand only this once"
 TWO = "If both operands would do, one product is fused and the other counts under mul"
-LANES = "An instruction on `<8 x float>` counts 8, one on `float` counts 1"
+LANES = "An instruction on `<8 x float>` counts 8, one on `<32 x float>` 32, and one on `float` 1"
 
 background(NAME, "Count the floating-point arithmetic ... by kind.", because="the sentences below")
 background(NAME, "The kinds:", because="the table below")
@@ -57,6 +58,10 @@ PIECES = [
           {"mul": 1, "add": 1}),
     Piece(TWO, "%p@ = fmul contract @T %a, %b\n%q@ = fmul contract @T %b, %c\n"
           "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
+    Piece(OWN, "%p@ = fmul @T %a, %b\n%q@ = fmul contract @T %b, %c\n"
+          "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
+    Piece(OWN, "%p@ = fmul contract @T %a, %b\n%q@ = fmul @T %b, %c\n"
+          "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
     Piece(OWN, "%p@ = fmul contract @T %a, %b\n%n@ = fneg contract @T %p@\n"
           "%s@ = fadd contract @T %n@, %c", {"mul": 1, "add": 1}),
     Piece(OWN, "%p@ = fmul contract @T %a, %b\n%q@ = fmul contract @T %p@, %c", {"mul": 2}),
@@ -65,9 +70,16 @@ PIECES = [
     Piece(REST, "%s@ = fadd contract @T %a, %b\n%t@ = fsub @T %s@, %c", {"add": 2}),
     Piece(LEFT, "%d@ = fdiv contract @T %a, %b\n%i@ = mul i64 %n, %n\n%j@ = add i64 %i@, 1", {}),
     Piece(CALLS, "%r@ = call contract @T @llvm.sqrt.@V(@T %a)", {}),
+    Piece(CALLS, "%r@ = call @T @my.llvm.fma.@V(@T %a, @T %b, @T %c)", {}),
 ]  # fmt: skip
 TYPES = {"float": ("f32", 1), "<4 x float>": ("v4f32", 4), "<8 x float>": ("v8f32", 8),
-         "double": ("f64", 1), "<2 x double>": ("v2f64", 2)}  # fmt: skip
+         "<10 x float>": ("v10f32", 10), "<16 x float>": ("v16f32", 16),
+         "<32 x float>": ("v32f32", 32), "double": ("f64", 1),
+         "<2 x double>": ("v2f64", 2)}  # fmt: skip
+EVERY_KIND = [
+    next(k for k, piece in enumerate(PIECES) if piece.worth == worth)
+    for worth in ({"pair": 1}, {"mul": 2}, {"fma": 1}, {"fmuladd": 1}, {"add": 2})
+]
 
 Blocks = list[list[int]]  # for each block the pieces in it
 Functions = list[tuple[str, Blocks]]  # for each function the type that it computes with
@@ -103,11 +115,12 @@ def rendered(functions: Functions) -> str:
         parts.append(f"declare {kind} @llvm.fma.{short}({kind}, {kind}, {kind})")
         parts.append(f"declare {kind} @llvm.fmuladd.{short}({kind}, {kind}, {kind})")
         parts.append(f"declare {kind} @llvm.sqrt.{short}({kind})")
+        parts.append(f"declare {kind} @my.llvm.fma.{short}({kind}, {kind}, {kind})")
     return "\n\n".join(parts)
 
 
 def _numbered(text: str, number: int) -> str:
-    return text.replace("@llvm", "\0").replace("@", str(number)).replace("\0", "@llvm")
+    return re.sub(r"@(?!(my\.)?llvm)", str(number), text)
 
 
 def worth(functions: Functions) -> dict[str, list[dict[str, int]]]:
@@ -137,7 +150,7 @@ def one_piece_at_a_time(arithmetic):
 def lanes(arithmetic):
     """Vectors count their lanes."""
     for kind in TYPES:
-        compared(arithmetic, [(kind, [[0, 12, 13, 14]])], LANES)
+        compared(arithmetic, [(kind, [EVERY_KIND])], LANES)
 
 
 @checks(NAME, spec=[BLOCK, EACH, LEFT])
@@ -155,6 +168,26 @@ first:
 second:
   %s = fadd contract float %p, %c
   ret float %s
+}
+""".strip()
+
+
+@checks(NAME, spec=[USER, EACH, LEFT])
+def a_product_that_another_block_needs_too(arithmetic):
+    """Its sum stands beside it, and another block uses it as well."""
+    compared_text(arithmetic, SHARED, {"f": [{"mul": 1, "add": 1}, {}]}, USER)
+
+
+SHARED = """
+define float @f(float %a, float %b, float %c) {
+first:
+  %p = fmul contract float %a, %b
+  %s = fadd contract float %p, %c
+  br label %second
+
+second:
+  %d = fdiv float %s, %p
+  ret float %d
 }
 """.strip()
 

@@ -15,7 +15,8 @@ NAME = "llvm.fma.arithmetic"
 
 
 def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=False, twice=False,
-                sub=True, calls=True, zeros=False, flat=False):  # fmt: skip
+                sub=True, calls=True, zeros=False, flat=False, width=None, here=False,
+                among=slice(None)):  # fmt: skip
     """The counter, with a switch for each sentence."""
     found = {}
     for function in functions(parse(text)):
@@ -27,11 +28,10 @@ def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=F
                 if flags in ("both", "sum") and not _allowed(i):
                     continue
                 fit = [
-                    o for o in i.operands
-                    if isinstance(o, Instruction) and o.opcode == "fmul"
-                    and (flags in ("none", "sum") or _allowed(o))
+                    o for o in [o for o in i.operands if _is_product(o)][among]
+                    if (flags in ("none", "sum") or _allowed(o))
                     and (not block or o.block == i.block)
-                    and (not users or function.uses[o] == 1)
+                    and (not users or _uses(o, b if here else function) == 1)
                 ]  # fmt: skip
                 if fit:
                     fused.add(i)
@@ -41,14 +41,29 @@ def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=F
             row = Counter(dict.fromkeys(("fma", "fmuladd", "pair", "add", "mul"), 0))
             for i in b.instructions:
                 kind = _kind(i, fused, products, twice, calls)
-                width = re.match(r"<(\d+) x", i.type)
-                row[kind] += int(width[1]) if width and lanes else 1
+                row[kind] += (width or _width)(i.type) if lanes else 1
             row.pop("", None)
             rows.append(dict(row) if zeros else {k: n for k, n in row.items() if n})
         if flat:
             rows = [dict(sum(map(Counter, rows), Counter()))]
         found[function.name] = rows
     return found
+
+
+def _is_product(o):
+    return isinstance(o, Instruction) and o.opcode == "fmul"
+
+
+def _uses(o, where):
+    """How often it is an operand in a function, or in a block."""
+    if hasattr(where, "uses"):
+        return where.uses[o]
+    return sum(list(i.operands).count(o) for i in where.instructions)
+
+
+def _width(kind):
+    vector = re.match(r"<(\d+) x", kind)
+    return int(vector[1]) if vector else 1
 
 
 def _allowed(i):
@@ -62,7 +77,9 @@ def _kind(i, fused, products, twice, calls):
         return "" if i in products and not twice else "mul"
     if i.opcode == "call" and calls:
         name = i.operands[-1].name
-        return next((k for k in ("fmuladd", "fma") if name.startswith(f"llvm.{k}.")), "")
+        anywhere = calls == "anywhere"
+        at = (lambda k: f"{k}." in name) if anywhere else (lambda k: name.startswith(f"llvm.{k}."))
+        return next((k for k in ("fmuladd", "fma") if at(k)), "")
     return ""
 
 
@@ -124,6 +141,37 @@ def zeros_are_told(text):
 @mutant(NAME)
 def all_blocks_together(text):
     return _arithmetic(text, flat=True)
+
+
+@mutant(NAME)
+def lanes_of_one_digit(text):
+    return _arithmetic(text, width=lambda kind: int(kind[1]) if kind[0] == "<" else 1)
+
+
+@mutant(NAME)
+def lanes_from_a_short_table(text):
+    table = {"<4 x float>": 4, "<8 x float>": 8, "<2 x double>": 2}
+    return _arithmetic(text, width=lambda kind: table.get(kind, 1))
+
+
+@mutant(NAME)
+def users_in_its_own_block_only(text):
+    return _arithmetic(text, here=True)
+
+
+@mutant(NAME)
+def only_the_first_product(text):
+    return _arithmetic(text, among=slice(1))
+
+
+@mutant(NAME)
+def only_the_last_product(text):
+    return _arithmetic(text, among=slice(-1, None))
+
+
+@mutant(NAME)
+def whatever_has_fma_in_its_name(text):
+    return _arithmetic(text, calls="anywhere")
 
 
 @mutant(NAME)

@@ -48,6 +48,23 @@ def one_round(edges, known):
 
 
 @mutant(NAME)
+def five_rounds(edges, known):
+    return _balanced(edges, known, rounds=5)
+
+
+@mutant(NAME)
+def all_equations_at_once(edges, known):
+    """Also what neither rule gives by itself: where a branch divides and comes together again."""
+    blocks = {b for edge in edges for b in edge}
+    first = [b for b in blocks if not any(end == b for _, end in edges)]
+    last = [b for b in blocks if not any(start == b for start, _ in edges)]
+    counts = _balanced(edges, known)
+    if len(first) == len(last) == 1 and first[0] in counts:
+        counts[last[0]] = counts[first[0]]
+    return _balanced(edges, counts)
+
+
+@mutant(NAME)
 def without_the_last_edge(edges, known):
     return _balanced(edges, known, last=False)
 

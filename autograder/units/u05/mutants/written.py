@@ -116,6 +116,16 @@ def everything_is_read_twice():
 
 
 @mutant("u05.four_sums")
+def the_index_is_returned():
+    return _dot().replace("ret float %t3", "ret i64 %next")
+
+
+@mutant("u05.four_sums")
+def a_type_for_each_operand():
+    return _dot().replace("%a0, %b0", "%a0, float %b0")
+
+
+@mutant("u05.four_sums")
 def a_flag_that_llvm_does_not_have():
     return _dot().replace("%next = add nuw", "%next = add contract")
 
@@ -134,6 +144,19 @@ def joined_one_after_another():
 def with_comments_and_fewer_lines():
     text = _dot(fused=True).replace("%sum", "%accumulator.")
     return "; four sums\n" + text.replace("loop:", "loop: ; once for four elements")
+
+
+@alternative("u05.four_sums")
+def with_addresses_in_bytes():
+    text = _dot()
+    for k in range(4):
+        for a in "xy":
+            there = f"  %p{a}{k} = getelementptr inbounds float, ptr %{a}, i64 %i{k}"
+            assert there in text
+            here = f"  %p{a}{k} = getelementptr inbounds i8, ptr %{a}, i64 %byte{k}"
+            text = text.replace(there, here)
+        text = text.replace(f"  %px{k}", f"  %byte{k} = shl i64 %i{k}, 2\n  %px{k}")
+    return text
 
 
 @alternative("u05.four_sums")
