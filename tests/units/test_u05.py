@@ -25,20 +25,33 @@ from autograder.units.u05.answers.listings import (
     SCALED,
     SCALED_C,
 )
+from autograder.units.u05.answers.models import asked_of, counts_of, kernels_of
 from autograder.units.u05.answers.plugin import (
+    LOOPS,
     RECORDED_FREQUENCIES,
     block_frequencies,
     counted_in_cpp,
 )
-from autograder.units.u05.answers.tools import asked_of, counts_of, machine_lanes, steps
+from autograder.units.u05.answers.small import NESTED
+from autograder.units.u05.answers.tools import (
+    Unfinished,
+    counted_steps,
+    drawn,
+    edges_of,
+    few,
+    machine_lanes,
+    on_processors,
+    side_by_side,
+    steps,
+)
 from autograder.units.u05.checks.counter import PIECES
 from autograder.units.u05.checks.flow import CASES
 from autograder.validate import verdict_of
 from course_lib.compiler import read
 from course_lib.exercises import baselines, plugged, slot
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.registry import flops
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.control.trips import trips
 from course_lib.llvm.fixed import optimized
 from course_lib.llvm.fma import count_fma, fused, parse
 from course_lib.llvm.interp import execute
@@ -127,25 +140,46 @@ def test_the_offset_is_what_the_processor_computes():
 def test_the_story_of_the_dot_product():
     states = steps(DOT)
     names = [name.split()[0] for name, _ in states]
-    counts = [count_fma(text, {"n": 515})["dot"] for _, text in states]
+    counts = [count_fma(text, {"n": 543})["dot"] for _, text in states]
     executed = [None if c.dynamic is None else fused(c.dynamic) for c in counts]
     first = names.index("SROA")
     assert executed[:first] == [None] * first
-    assert set(executed[first:]) == {515}
+    assert set(executed[first:]) == {543}
+    assert (counts[-1].dynamic or {})["add"] == 36
     assert {"LoopRotate", "LoopVectorize"} <= set(names)
     at = names.index("LoopVectorize")
     static = [fused(c.static) for c in counts]
     assert set(static[:at]) == {1} and set(static[at:]) == {37}
     assert len(states) == 31, "30 changes"
     assert "phi" not in states[first - 1][1] and "phi" in states[first][1]
-    unknown = count_fma(states[at][1])["dot"]
-    assert unknown.dynamic is None, "without a number for n"
+    assert all(count_fma(text)["dot"].dynamic is None for _, text in states), "without an n"
+    assert "icmp slt i32 0, %n" in states[names.index("LoopRotate")][1], "a copy in front"
+    shown = ["as clang wrote it", "change 2: SROA", "change 9: LoopRotate",
+             "change 21: LoopVectorize", "after change 30"]  # fmt: skip
+    assert [name for name, _ in few(states)] == shown
 
 
 def test_instruction_selection_fuses_what_is_counted():
     found = machine_lanes(optimized(DOT))
     assert sorted(n for _, n in found) == [1, 4, 8, 8, 8, 8]
     assert machine_lanes(optimized(DOT), "x86-64") == [], "a machine without the instruction"
+
+
+def test_the_optimizer_of_other_processors_leaves_other_counts():
+    processors = ("haswell", "skylake-avx512", "sapphirerapids", "znver4", "x86-64")
+    found = [fused(count_fma(optimized(DOT, cpu))["dot"].static) for cpu in processors]
+    assert found == [37, 37, 37, 73, 9]
+
+
+def test_processors_fuse_as_the_text_says():
+    rows = [line.split()[-5:] for line in on_processors().text.splitlines()[1:]]
+    assert [list(map(int, row)) for row in rows] == [
+        [1, 0, 1, 1, 1],
+        [1, 0, 1, 1, 1],
+        [0, 0, 0, 0, 2],
+        [0, 0, 0, 1, 0],
+        [0, 0, 1, 1, 1],
+    ]  # your count, x86-64, Haswell, Neoverse N1, POWER9
 
 
 def test_what_an_operation_takes(require_tool):
@@ -157,8 +191,18 @@ def test_what_an_operation_takes(require_tool):
     assert found == [("3", "1.00", "vaddss"), ("5", "0.50", "vfmadd231ss")]
 
 
+def test_two_loads_take_a_cycle(require_tool):
+    """In LLVM's description of Haswell: the next limit after the chain."""
+    text = "vmovss (%rdi,%rax,4), %xmm4\nvfmadd231ss (%rsi,%rax,4), %xmm4, %xmm0\n"
+    command = [require_tool("llvm-mca-22"), "-mcpu=haswell", "-mtriple=x86_64"]
+    said = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    assert re.findall(r"Block RThroughput: +([\d.]+)", said) == ["1.0"]
+
+
 def test_a_chain_and_four():
     ones = np.ones(512, np.float32)
+    text = side_by_side(one=ONE_SUM, four=slot("u05.four_sums").reference()).text
+    assert [line.split()[1:3] for line in text.splitlines()[1:]] == [["512", "513"], ["512", "131"]]
     assert execute(ONE_SUM, ones, ones, 512).chain == 513
     assert execute(slot("u05.four_sums").reference(), ones, ones, 512).chain == 131
 
@@ -169,13 +213,11 @@ def test_llvm_guesses_what_the_text_says(require_tool):
     guess = block_frequencies(text)
     assert guess is not None
     assert {name: guess[name] for name in RECORDED_FREQUENCIES} == RECORDED_FREQUENCIES
-    for loop, before in [("vector.body", "vector.ph"), ("vec.epilog.vector.body", "vec.epilog.ph"),
-                         ("for.body", "for.body.preheader")]:  # fmt: skip
+    for loop, before in LOOPS.items():
         assert guess[loop] / guess[before] == pytest.approx(32, rel=0.01)
-    exact = count_fma(text, {"n": 515})["dot"]
+    exact = count_fma(text, {"n": 543})["dot"]
     runs = {name: n for (name, _), n in zip(exact.blocks, exact.runs.blocks, strict=True)}
-    assert [runs[name] for name in RECORDED_FREQUENCIES] == [16, 0, 3]
-    assert trips.__module__ == "course_lib.llvm.control.trips", "the notebook names it"
+    assert [runs[name] for name in LOOPS] == [16, 7, 3]
 
 
 LINES = """
@@ -205,7 +247,9 @@ def test_the_lines_of_the_plugin(require_tool):
 @pytest.mark.parametrize("name", REFERENCE_COUNTS)
 def test_the_three_counts(name):
     """The same for vectors of other lengths."""
-    assert counts_of(imported(name)) == REFERENCE_COUNTS[name]
+    found = counts_of(imported(name))
+    assert (found.formula, found.emitted, found.chip) == REFERENCE_COUNTS[name]
+    assert 0.99 * found.emitted < found.optimized <= found.emitted
 
 
 def test_pytorch_counts_by_the_formula():
@@ -232,6 +276,10 @@ def test_where_the_block_has_more():
     }
     assert sum(more.values()) == REFERENCE_COUNTS["block"][1] - REFERENCE_COUNTS["block"][0]
     assert sorted(more.values()) == [131_328, 524_288, 1_310_720]
+    assert kernels_of(imported("block")).text.count("\n") == 8
+    for op, each in [("gelu", 10), ("exp", 8)]:
+        text = f"graph @f(%x: f32[64]) -> (f32[64]) {{\n  %0 = {op}(%x) : f32[64]\n  return %0\n}}"
+        assert counts_of(parse_graph(text)).emitted == 64 * each
     assert all(flops(node) >= 2 * asked_of(node) for node in nodes.values())
 
 
@@ -240,6 +288,23 @@ def test_without_an_answer_the_library_says_less_and_nothing_wrong():
         count = count_fma(ONE_SUM, {"n": 7})["dot"]
     assert count.static == {"pair": 1}
     assert count.dynamic is None and set(count.unknown) == {"loop"}
+
+
+def test_an_answer_that_does_not_work_is_told_so_in_one_line():
+    with plugged("llvm.control.balanced", lambda edges, known: {}):
+        with pytest.raises(Unfinished, match=r'needs a right answer; check\("llvm.fma') as told:
+            counted_steps(steps(DOT), {"n": 543})
+        assert len(told.value._render_traceback_()) == 1
+    with pytest.raises(Unfinished, match=r'check\("u05.four_sums"\) says more. ValueError'):
+        side_by_side(one=ONE_SUM, yours="hello")
+
+
+def test_the_picture_of_two_loops_keeps_their_ways_apart():
+    counts = slot("llvm.control.balanced").reference(edges_of(NESTED), {0: 1, 1: 5, 2: 35})
+    picture = drawn(NESTED, counts)
+    lanes = re.findall(r"M[\d.]+[ ,][\d.]+H([\d.]+)V", picture.svg)
+    assert len(lanes) == len(set(lanes)) == 2
+    assert "2: inner: runs 35 -> 3: after (5), 2: inner (30)" in picture.text
 
 
 # ── feedback ──
@@ -299,6 +364,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     assert "needs your answer" not in text
     for found in ("it is 37 multiply-adds.", "it is 30 changes.", "your counts: [1, 5, 35, 5, 1]",
                   "formula 2,457, LLVM IR 2,457, chip 2,457 useful of 3,456",
+                  "640 multiply-adds for 64 numbers", "your counts are those of the reference",
                   "109,051,904 multiply-adds",
                   "111,018,240", "21,757,952", "lanes: 37"):  # fmt: skip
         assert found in text

@@ -5,7 +5,7 @@
     SCALED        what the six changes in CHANGES were made to
     ONE_SUM       the same as DOT, with its values in registers from the start
 
-`tests/units/test_u05.py` makes DOT again where clang-22 is installed. Next room: `tools.py`.
+`tests/units/test_u05.py` makes DOT again where clang-22 is installed. Next room: `small.py`.
 """
 
 DOT_C = """

@@ -105,7 +105,19 @@ def block_frequencies(text: str) -> dict[str, float] | None:
 
 
 # opt-22 (22.1.8) of Debian, on the dot product after O3 for Haswell
-RECORDED_FREQUENCIES = {"vector.body": 5.0, "vec.epilog.vector.body": 7.1875, "for.body": 13.906}
+RECORDED_FREQUENCIES = {
+    "vector.ph": 0.15625,
+    "vector.body": 5.0,
+    "vec.epilog.ph": 0.22461,
+    "vec.epilog.vector.body": 7.1875,
+    "for.body.preheader": 0.43457,
+    "for.body": 13.906,
+}
+LOOPS = {  # each with the block in front of it
+    "vector.body": "vector.ph",
+    "vec.epilog.vector.body": "vec.epilog.ph",
+    "for.body": "for.body.preheader",
+}
 
 
 def _output(command: list[str]) -> str:

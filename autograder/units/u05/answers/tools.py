@@ -1,35 +1,74 @@
 """What the notebook of unit 5 does besides: run the optimizer, count after each pass, draw, time.
 
-Next room: `plugin.py`, the counter in C++.
+What calls a student's functions says in one line if they do not work there. Next room: `models.py`,
+the same for whole models.
 """
 
 from __future__ import annotations
 
 import ctypes
+import functools
 import re
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import llvmlite.binding as llvm
 import numpy as np
 
-from course_lib.draw.base.picture import Picture
+from autograder.units.u05.answers.listings import DOT
+from autograder.units.u05.answers.plugin import LOOPS, RECORDED_FREQUENCIES, block_frequencies
+from autograder.units.u05.answers.small import SMALL
+from course_lib.draw.base.diff import CSS, diff, renumbered
+from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.graphs.flow import flow
 from course_lib.draw.plots.table import table
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, inp
 from course_lib.llvm.changes import changes
 from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.control.order import order_of
 from course_lib.llvm.control.view import functions
-from course_lib.llvm.fixed import HASWELL, assembly
+from course_lib.llvm.fixed import HASWELL, assembly, optimized
 from course_lib.llvm.fma import count_fma, fused, parse
 from course_lib.llvm.interp import execute
 
 REDUCE = re.compile(r"@(llvm\.vector\.reduce\.\w+\.v(\d+)f32)")
 VECTOR = {"ss": 1, "sd": 1}
 N = 4096  # elements of a dot product that is timed
+NAMED = ("SROA", "LoopRotate", "LoopVectorize")  # the steps that the notebook speaks of
+PROCESSORS = {  # LLVM's triple and processor
+    "x86-64 of 2003": ("x86_64-unknown-linux-gnu", "x86-64"),
+    "Haswell": ("x86_64-unknown-linux-gnu", HASWELL),
+    "Neoverse N1": ("aarch64-unknown-linux-gnu", "neoverse-n1"),
+    "POWER9": ("powerpc64le-unknown-linux-gnu", "pwr9"),
+}
+FMA = re.compile(r"^\s+(?:v?f|xs)n?m(?:add|sub)\w*\s", re.M)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Unfinished(Exception):
+    """An answer is there and does not work yet. A notebook shows one line and no stack."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
+
+
+def needing(*names: str) -> Callable[[F], F]:
+    """For a function that calls the answers to these exercises: what goes wrong is put down to
+    them, in one line."""
+
+    def wrapped(function: F) -> F:
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return function(*args, **kwargs)
+            except Exception as error:
+                ask = " or ".join(f'check("{name}")' for name in names)
+                said = f"{type(error).__name__}: {error}".splitlines()[0]
+                raise Unfinished(f"This needs a right answer; {ask} says more. {said}") from None
+
+        return call  # type: ignore[return-value]
+
+    return wrapped
 
 
 def steps(text: str) -> list[tuple[str, str]]:
@@ -45,19 +84,77 @@ def module_of(form: str) -> str:
     return form + "".join(f"\n{line}" for line in declared)
 
 
+def few(states: list[tuple[str, str]]) -> list[tuple[str, str | Picture]]:
+    """The first state, the steps that the text speaks of, each against the one before it, and the
+    last state, all with their numbers."""
+    last = len(states) - 1
+    shown: list[tuple[str, str | Picture]] = [("as clang wrote it", states[0][1])]
+    for k, (name, text) in enumerate(states):
+        if name.split()[0] in NAMED:
+            before = states[k - 1][1]
+            html, words = diff(before, text, renumbered(before, text))
+            shown.append(
+                (f"change {k}: {name.split()[0]}", Picture("", fragment(html, css=CSS), words))
+            )
+    return [*shown, (f"after change {last}", states[last][1])]
+
+
+def patch(change: str) -> Picture:
+    """A diff with its colours."""
+    lines = [" ⋮" if line.startswith("@@") else line for line in change.strip().splitlines()]
+    old, new = ("\n".join(x[1:] for x in lines if x[:1] != sign) for sign in "+-")
+    html, text = diff(old, new)
+    return Picture("", fragment(html, css=CSS), text)
+
+
+@needing("u05.four_sums")
+def side_by_side(**texts: str) -> Picture:
+    """Dot products: what a call on 512 elements does, and how long an element takes."""
+    ones = np.ones(512, np.float32)
+    runs = [execute(text, ones, ones, 512) for text in texts.values()]
+    rows = [
+        [name.replace("_", " "), run.products + run.multiply_adds, run.chain, time]
+        for name, run, time in zip(texts, runs, nanoseconds(*texts.values()), strict=True)
+    ]
+    return table(rows, ["a dot product", "products for n = 512", "chain (operations)",
+                        f"here, for n = {N:,} (ns an element)"])  # fmt: skip
+
+
+@needing("llvm.fma.arithmetic", "llvm.control.balanced")
 def counted_steps(states: list[tuple[str, str]], given: Mapping[str, int] | None = None) -> Any:
-    """A table: after each pass that changed a count or the number of blocks, what is counted;
-    with `given`, what a call executes, too."""
+    """A table: after each pass that changed it, what is counted; with `given`, what a call
+    executes, too."""
     rows: list[list[Any]] = []
     for name, text in states:
         (count,) = count_fma(text, given).values()
-        row: list[Any] = [len(count.blocks), fused(count.static)]
+        row: list[Any] = [fused(count.static)]
         if given is not None:
-            row.append("not known" if count.dynamic is None else fused(count.dynamic))
+            dynamic = count.dynamic
+            row += [None, None] if dynamic is None else [fused(dynamic), dynamic["add"]]
         if not rows or rows[-1][1:] != row:
             rows.append([name, *row])
-    columns = ["after", "blocks", "multiply-adds in the code", "executed in one call"]
-    return table(rows, columns if given is not None else columns[:-1])
+    columns = ["after", "multiply-adds in the code"]
+    if given is None:
+        return table(rows, columns)
+    if rows[-1][-1] is None:
+        (count,) = count_fma(states[-1][1], given).values()
+        raise ValueError(f"the runs of block {next(iter(count.unknown))} do not follow")
+    call = ", ".join(f"{name} = {number}" for name, number in given.items())
+    return table(rows, [*columns, f"executed, {call}", "other additions executed"])
+
+
+@needing("llvm.fma.arithmetic", "llvm.control.balanced")
+def guessed_and_counted(n: int) -> Picture:
+    """A table: how often LLVM guesses that each loop of the dot product is reached and turns, and
+    how often it does for one n."""
+    text = optimized(DOT)
+    guess = block_frequencies(text) or RECORDED_FREQUENCIES
+    (exact,) = count_fma(text, {"n": n}).values()
+    runs = {b: r for (b, _), r in zip(exact.blocks, exact.runs.blocks, strict=True)}
+    rows = [[loop, guess[before], guess[loop] / guess[before], guess[loop], runs[loop]]
+            for loop, before in LOOPS.items()]  # fmt: skip
+    return table(rows, ["loop", "LLVM: reached in a call", "turns each time", "turns in a call",
+                        f"counted, n = {n}"])  # fmt: skip
 
 
 def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:
@@ -69,6 +166,23 @@ def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:
     return [(name, VECTOR.get(kind) or wide[size][kind]) for name, kind, size in found]
 
 
+@needing("llvm.fma.arithmetic")
+def on_processors() -> Picture:
+    """A table: what is counted in each of SMALL, and the FMA instructions of some processors."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    machines = [
+        llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, opt=3)
+        for triple, cpu in PROCESSORS.values()
+    ]
+    rows = []
+    for name, text in SMALL.items():
+        (count,) = count_fma(text).values()
+        made = [machine.emit_assembly(llvm.parse_assembly(text)) for machine in machines]
+        rows.append([name, fused(count.static), *(len(FMA.findall(code)) for code in made)])
+    return table(rows, ["", "your count", *PROCESSORS])
+
+
 def drawn(text: str, counts: Mapping[Any, int] | None = None, title: str = "") -> Picture:
     """The blocks of a function and the ways between them, with the counts that are known."""
     (function,) = functions(parse(text))
@@ -78,8 +192,9 @@ def drawn(text: str, counts: Mapping[Any, int] | None = None, title: str = "") -
         [f"{b}: {function.blocks[b].name}", f"runs {known[b]:,}" if b in known else "runs ?"]
         for b in order.order
     ]
-    edges = [(order.place[a], order.place[b]) for a, b in order.edges]
-    return flow(words, edges, title or f"@{function.name}")
+    edges = {(order.place[a], order.place[b]): (a, b) for a, b in order.edges}
+    ways = {end: f"{known[edge]:,}" for end, edge in edges.items() if edge in known}
+    return flow(words, list(edges), title or f"@{function.name}", ways=ways)
 
 
 def edges_of(text: str) -> list[tuple[int, int]]:
@@ -109,34 +224,3 @@ def nanoseconds(*texts: str) -> list[float]:
             call(x.ctypes.data, x.ctypes.data, N)
             best[k] = min(best[k], time.perf_counter() - start)
     return [1e9 * seconds / N for seconds in best]
-
-
-def counts_of(graph: Graph, cells: int = 32) -> tuple[int, int | None, int]:
-    """(by formula, executed in the LLVM IR as emitted, multiplications of a square chip): the
-    multiply-adds of a model."""
-    import course_lib
-    from course_lib.accelerator.workload import products
-    from course_lib.llvm.work import total, work
-    from course_lib.runtime.executable import CompiledModel
-
-    run = course_lib.compile(graph, threads=1)
-    assert isinstance(run, CompiledModel)
-    parts = products(graph)
-    emitted = total(
-        work(run.program, run.code), lambda w: None if w.emitted is None else fused(w.emitted)
-    )
-    return sum(p.macs for p in parts), emitted, sum(multiplied(p, cells) for p in parts)
-
-
-def asked_of(node: Node) -> int:
-    """The multiply-adds of the matrix product in a node, by the formula; 0 if there is none."""
-    from course_lib.accelerator.workload import products
-
-    fresh = [inp(f"x{k}", operand.type) for k, operand in enumerate(node.inputs)]
-    return sum(p.macs for p in products(Graph.of(fresh, [node.with_inputs(tuple(fresh))])))
-
-
-def multiplied(product: Any, cells: int) -> int:
-    """What all cells of an output-stationary chip multiply for a product, useful or not."""
-    tiles = -(-product.m // cells) * -(-product.n // cells)
-    return product.count * tiles * cells * cells * product.k
