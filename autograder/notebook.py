@@ -22,10 +22,11 @@ import linecache
 import os
 import traceback
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from autograder.check.alarm import alarm
+from autograder.check.alarm import BACKSTOP, alarm
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
@@ -41,7 +42,10 @@ from course_lib.exercises import Slot, UnknownExercise, slot
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
-TOO_LONG = f"One call took over {CALL} seconds: does it end?"
+TOO_LONG = (
+    f"One call was stopped after {CALL} seconds of processor time, "
+    f"or {BACKSTOP * CALL} by the clock: does it end?"
+)
 
 
 def check(name: str) -> Verdict:
@@ -120,6 +124,9 @@ def predict(key: str, value: Any, unit: str = "") -> None:
     """Keep a guess beside the notebook. It is never graded."""
     if value is None or value is Ellipsis:
         _show(f"Type your own guess in place of the dots, then run the cell: {key}.")
+        return
+    if unit and not isinstance(value, Real):
+        _show(f"This guess is a number of {unit}, and {value!r} is none: nothing was kept.")
         return
     guesses = _guesses()
     guesses[key] = {"value": value, "unit": unit}

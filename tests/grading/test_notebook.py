@@ -43,6 +43,8 @@ def test_guess_survives_a_new_kernel_and_can_change(capsys):
 
 
 def test_dots_are_no_guess(capsys):
+    predict("u99.nodes", "nine", unit="nodes")
+    assert said(capsys) == "This guess is a number of nodes, and 'nine' is none: nothing was kept."
     predict("u99.nodes", ...)
     assert "Type your own guess" in said(capsys) and not PREDICTIONS.exists()
     compare("u99.nodes", 57, unit="nodes")
