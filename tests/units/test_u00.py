@@ -12,7 +12,7 @@ from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
 from autograder.units.u00 import answers  # noqa: F401
 from autograder.units.u00.checks import PARTS, clocks_of, simulated_cycles
-from autograder.units.u00.mutants import evidence, numbers, shape
+from autograder.units.u00.mutants import array, evidence, numbers, shape
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.accelerator.workload import Product, products, total_cycles, utilization
 from course_lib.exercises import slot
@@ -177,6 +177,16 @@ def test_the_visible_check_sees_what_is_wrong_about_a_shape(wrong):
 ])  # fmt: skip
 def test_a_failure_says_where_to_look(name, wrong, said):
     assert said in judge(name, wrong).problem
+
+
+@pytest.mark.parametrize(("wrong", "words"), [
+    (array.forgets_the_fill, "when the last cell is done"),
+    (array.always_drains, "when the last cell is done"),
+    (array.drains_once, "computed one after another"),
+    (array.forgets_ragged_tiles, "costs as much as a whole one"),
+])  # fmt: skip
+def test_a_wrong_count_of_clocks_quotes_the_words_that_were_overlooked(wrong, words):
+    assert words in judge("accelerator.systolic.cycles", wrong).spec
 
 
 def test_an_answer_that_simulates_is_told_so():

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,10 @@ GIVEN = [
 for exercise, words in GIVEN:
     background(exercise, words, because="what is given")
 
+COUNTED = (
+    "A multiply-add counts as two operations; adding `b` and `relu` count as one each, for each "
+    "element of the result. Each of the four tensors crosses the memory bus once."
+)
 LAYERS = {
     (2, 7, 1): "5ba3a547b411",
     (3, 2, 5): "5362229cfbb1",
@@ -38,11 +43,11 @@ LAYERS = {
 
 @checks(
     "u00.intensity",
-    spec=["FLOP per byte of a layer", "A multiply-add counts as two operations",
-          "adding `b` and `relu` count as one each",
-          "Each of the four tensors crosses the memory bus once.",
-          "right within 0.1 %", "The first layer of the course's perceptron"],
-)  # fmt: skip
+    spec=[
+        *("FLOP per byte of a layer", COUNTED, "right within 0.1 %"),
+        "The first layer of the course's perceptron",
+    ],
+)
 def is_the_intensity(intensity):
     """FLOP per byte of four layers."""
     for sizes, seal in LAYERS.items():
@@ -53,7 +58,7 @@ def is_the_intensity(intensity):
                 f"This is {how_far(got, seal)} for that layer.",
                 program=f"images = {images}, inputs = {inputs}, outputs = {outputs}",
                 got=f"{got:.6g} FLOP/byte",
-                spec="Each of the four tensors crosses the memory bus once.",
+                spec=COUNTED,
             )
     return f"{len(LAYERS)} layers"
 
@@ -165,9 +170,9 @@ def agrees_with_the_simulation(cycles, case):
             "The simulated array takes another number of clocks.",
             program=f"[{m}, {k}] times [{k}, {n}] on {array.rows} x {array.cols} cells, "
             f"drain {'' if array.drain else 'not '}counted",
-            got=f"{got:g} clocks",
-            expected=f"{expected} clocks",
-            spec=_sentence(m, n, array),
+            got=_count(got, "clock"),
+            expected=_count(expected, "clock"),
+            spec=_sentence(cycles, case),
         )
 
 
@@ -177,13 +182,17 @@ def simulated_cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     return wavefront(np.ones((m, k)), np.ones((k, n)), array).cycles
 
 
-def _sentence(m: int, n: int, array: SystolicArray) -> str:
-    """The words of the specification that are about this case."""
-    if m % array.rows or n % array.cols:
-        return "A tile that hangs over the edge of the result costs as much as a whole one."
-    if array.drain:
-        return "If `array.drain`, each tile then takes `array.rows` more clocks."
-    return "The tile ends when the last cell is done."
+def _sentence(cycles: Any, case: tuple[int, int, int, SystolicArray]) -> str:
+    """The words that were overlooked: about one whole tile, its drain, its edges, or many tiles."""
+    m, k, n, array = case
+    for tile, words in ((replace(array, drain=False), CLOCKS[5]), (array, CLOCKS[6])):
+        if cycles(tile.rows, k, tile.cols, tile) != simulated_cycles(tile.rows, k, tile.cols, tile):
+            return words
+    return CLOCKS[1] if m % array.rows or n % array.cols else CLOCKS[0]
+
+
+def _count(number: float, what: str) -> str:
+    return f"{number:g} {what}{'s' * (number != 1)}"
 
 
 @checks("accelerator.systolic.cycles", spec="without simulating them")
@@ -238,7 +247,7 @@ def is_fast(busy):
         if run.cycles > clocks_allowed(array, macs):
             raise Wrong(
                 f"At most {clocks_allowed(array, macs):g} clocks on {array.rows} x {array.cols} "
-                f"cells. This is {run.tiles} tiles with k = {k}.",
+                f"cells. This is {_count(run.tiles, 'tile')} with k = {k}.",
                 program=graph,
                 got=f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used",
             )
