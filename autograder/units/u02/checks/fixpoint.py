@@ -113,7 +113,7 @@ def runs_until_nothing_changes(fixpoint):
          "The same pass is listed twice, so it runs twice in a round. Two rounds change "
          "something, and the third changes nothing."),
         ("flip flop", [_flip, _flip], 1, (flips, flips),
-         "Each pass changes the program, but the round as a whole does not: flip undoes flip."),
+         "Each pass changes the program, but the round as a whole does not: flop undoes flip."),
         ("new", [_anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
         ("rename", [_renamed], 1, (flips, flips), "Other names do not make another program."),
         ("down new", [_countdown, _anew], 4, _long(), "One of 40 numbers changes in each of "

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Wrong, checks
+from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.properties import live_ops, raises, valid_graph
 from autograder.units.u02.checks.shared import same_bits
 from course_lib.ir.graph.build import exp, neg, relu, tanh, trace
@@ -124,16 +124,25 @@ def _ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec
         wanted = one(wanted)
     after = valid_graph(result[0], graph, spec=RESULT)
     if result[1] != good or isinstance(result[1], bool):
-        raise Wrong(f"The passes are: {names}. The first {good} of them keep every output.",
-                    program=graph, got=f"{result[1]!r:.50} passes", expected=f"{good} passes",
+        raise Wrong(f"The passes are: {names}. {_kept(good, len(passes))}", program=graph,
+                    got=f"the number {result[1]!r:.50}", expected=f"the number {good}",
                     spec=spec)  # fmt: skip
     if not same_program(after, wanted):
-        raise Wrong(f"The passes are: {names}. The graph must be what the first {good} of them "
-                    "made of it.",
-                    program=graph, got=after, expected=wanted, spec=RESULT)  # fmt: skip
+        raise Wrong(f"The passes are: {names}. {_kept(good, len(passes))} The graph must be the "
+                    "last one whose outputs are right.", program=graph,
+                    got=after, expected=wanted, spec=RESULT)  # fmt: skip
     if len(ran) > good + 1:
         raise Wrong(f"The passes are: {names}. No pass may run after the first broken one.",
                     program=graph, got=", ".join(ran), spec=NO_LATER)  # fmt: skip
+
+
+def _kept(good: int, count: int) -> str:
+    if good == count:
+        return "Each of them keeps every output." if count else "So there is nothing to run."
+    if not good:
+        return "The first of them changes an output."
+    kept, other = [("one keeps", "second"), ("two keep", "third")][good - 1]
+    return f"The first {kept} every output, and the {other} does not."
 
 
 def _noted(one: Any, ran: list[str]) -> Any:
@@ -245,13 +254,25 @@ def applies_the_rules(apply_rules):
     """The first rule that applies wins, its result is offered again, other types do not count."""
     for make, rules, wanted, why, spec in REWRITTEN:
         before, after = trace(make, F), trace(wanted, F)
-        got = valid_graph(apply_rules(before, rules), before, spec=spec)
+        result = _counted_down(apply_rules, before, why) if countdown in rules else None
+        got = valid_graph(result or apply_rules(before, rules), before, spec=spec)
         mine = Graph.of(got.inputs, got.outputs, got.name)
         if not _alike(mine, after):
             names = ", ".join(rule.__name__ for rule in rules)
             raise Wrong(f"The rules are {names}. {why}", program=before, got=mine,
                         expected=after, spec=spec)  # fmt: skip
     return f"{len(REWRITTEN)} programs"
+
+
+def _counted_down(apply_rules: Any, program: Graph, why: str) -> Any:
+    """What comes out if `countdown` may be applied as often as this program needs."""
+    try:
+        return apply_rules(program, [countdown])
+    except Crashed as error:
+        if "ValueError" not in error.kinds:
+            raise
+        raise Wrong(f"The rules are countdown. {why} Yours raised {error.error}", program=program,
+                    spec=HUNDRED) from None  # fmt: skip
 
 
 def _alike(a: Graph, b: Graph) -> bool:
@@ -273,10 +294,10 @@ def gives_up_after_a_hundred(apply_rules):
                "of one node a rule still applies, so ValueError must be raised.", program=program,
                spec=HUNDRED)  # fmt: skip
     program = trace(lambda x: [x * float(n) for n in (60, 61, 62)], F)
-    after = valid_graph(apply_rules(program, [countdown]), program)
+    anew = "The 100 replacements must be counted anew for each node."
+    after = valid_graph(_counted_down(apply_rules, program, anew), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
-        raise Wrong("The 100 replacements must be counted anew for each node.", program=program,
-                    got=after, spec=HUNDRED)  # fmt: skip
+        raise Wrong(anew, program=program, got=after, spec=HUNDRED)
     return "rules without end"
 
 

@@ -121,16 +121,21 @@ def match_tries_the_order_as_written_first(match):
     ):
         found = match(pattern, node)
         sound(found, pattern, node)
-        got = [found[v].name for v in (a, b, c) if v in found] if found else []
-        if got != ["x", "y", "z"][: len(got)] or not got:
+        needed = topological_order([pattern])
+        wanted = {v: n for v, n in zip((a, b, c), (x, y, z), strict=True) if v in needed}
+        got = found and {v: found[v] for v in wanted}
+        if got != wanted:
             raise Wrong(
-                "The order as written must be tried first, and it works: a is x, b is y and c is "
-                "z.",
+                f"The order as written must be tried first, and it works: {_bound(wanted)}.",
                 program=pair_of(pattern, node),
-                got=", ".join(f"{v} = {n}" for v, n in zip("abc", got, strict=False)) or "None",
+                got=_bound(got) if got else "None",
                 spec=FIRST,
             )
     return "the order as written"
+
+
+def _bound(variables: Mapping[Node, Node]) -> str:
+    return ", ".join(f"{variable.name} = {node.name}" for variable, node in variables.items())
 
 
 @checks("passes.match", spec=[WHETHER, *(spec for _, _, _, spec in pairs_that_differ())])
@@ -178,7 +183,8 @@ def match_binds_what_it_says(match, example):
     found = match(pattern, node)
     if found is None and must:
         raise Wrong(
-            "This node is the pattern with operands of add or mul swapped, so it must match.",
+            "This node is the pattern, perhaps with operands of add or mul swapped, so it must "
+            "match.",
             program=pair_of(pattern, node),
             got="None",
             spec=ALL,

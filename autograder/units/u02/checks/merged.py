@@ -26,8 +26,7 @@ OPERANDS = "equal operands (after merging) and equal attributes"
 APART = "`sub`, `div` and `matmul` are not commutative"
 INPUTS = "Inputs are never merged with each other"
 OUTPUTS = "Outputs may be: both then return the same node"
-ZEROS = "So -0.0 is not 0.0, and NaN is NaN"
-NAN = "and NaN is NaN"
+ZEROS = "(So -0.0 is not 0.0, and NaN is NaN.)"
 LABELS = "Names and origins do not"
 TYPES = "the same element type, shape and *bytes*"
 SAME = "Merge nodes that compute the same value"
@@ -142,7 +141,7 @@ EQUAL = [
   %s = lt(%k, %p) : bool[2]
   %u = and(%s, %s) : bool[2]
   return %d, %r, %u
-}""", "Constants with equal bytes are equal, even those with NaN.", NAN),
+}""", "Constants with equal bytes are equal, even those with NaN.", ZEROS),
     ("""() -> (f32[0], f32[0]) {
   %a = constant dense<[]> : f32[0]
   %b = constant dense<[]> : f32[0]

@@ -148,7 +148,7 @@ INEXACT = [
         "The least i32 has no absolute value: abs gives it back, and it is negative.",
         EXACT,
     ),
-    (lambda x: relu(neg(relu(x))), [F], "It is NaN for NaN, and -0.0 is not 0.0.", EXACT),
+    (lambda x: relu(neg(relu(x))), [F], "It is NaN for NaN.", EXACT),
     (
         lambda x, y: (x / (1.0 / y), sqrt(x) * sqrt(x)),
         [F, F],

@@ -63,6 +63,8 @@ CHEAPER = [
     ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), ["f16[4]"], "div"),
 ]
 
+OF_TWO_OPS = "1.0 / sqrt(x) -> rsqrt(x)"
+
 # What strength must leave alone: (program, types, why, words of the specification).
 AS_CHEAP = [
     (lambda x: x / 10.0, [F], "1/10 is not a float.", TENTH),
@@ -93,7 +95,7 @@ def strength_applies_each_rule(strength):
         _same_specials(program, after, line)
         left = [n for n in live_ops(after) if n.op in gone.split()]
         if left:
-            hint = f" {NO_MATCH}" if line == CHEAPER[0][0] else ""
+            hint = f" {NO_MATCH}" if line == OF_TWO_OPS else ""
             raise Wrong(
                 f"`{line}` must be applied here, and is not.{hint}",
                 program=program,

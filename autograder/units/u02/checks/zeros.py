@@ -68,16 +68,17 @@ def _left_and_right(x: Node) -> Node:
 
 # Programs in which additions of 0.0 go: (before, after, why, words of the specification).
 GONE: list[tuple[Any, Any, str, str]] = [
-    (lambda x: _after(x + 0.0), _after, "1.0 and 2.0 are added further down: no zero is left whose "
-     "sign could be seen.", PASSES),
+    (lambda x: _after(x + 0.0), _after, "0.5, 0.0 or 2.0 is added further down, -0.0 nowhere: no "
+     "zero is left whose sign could be seen.", PASSES),
     (lambda x: (x + 0.0) + 1.0, lambda x: x + 1.0, "0.0 + 1.0 is -0.0 + 1.0.", ADDS),
     (lambda x: apply("add", 1.0, x + 0.0), lambda x: apply("add", 1.0, x), "The constant may stand "
      "on either side.", ADDS),
-    (lambda x: (x + 0.0) + relu(x) + 1.0, lambda x: x + relu(x) + 1.0, "The first "
-     "sum adds no constant; it passes the sign on to the next one, which hides it.", PASSES),
+    (lambda x: (x + 0.0) + relu(x) + 1.0, lambda x: x + relu(x) + 1.0, "The sum "
+     "with relu(x) adds no constant; it passes the sign on to the next one, which hides it.",
+     PASSES),
     (lambda x: ((x + 0.0) + const(MIXED)) + 1.0, lambda x: (x + const(MIXED)) + 1.0,
-     "The first constant has elements that are -0.0, so the first line does not apply. The "
-     "second one does.",
+     "The constant in the middle has elements that are -0.0, so the first of the two lines does "
+     "not apply to it. The second one does.",
      ENOUGH),
     (lambda x: (x + 0.0) + const(-3.0), lambda x: x + const(-3.0), "0.0 - 3.0 is -0.0 - 3.0.",
      ADDS),
@@ -102,7 +103,7 @@ SEEN: list[tuple[Any, str, str]] = [
     (lambda x: [_after(y := x + 0.0), apply("reciprocal", y) + 1.0],
      "One user hides it, but the other divides by it.", HIDDEN),
     (lambda x: (x + 0.0) * 2.0, "The product is returned, and has the sign of its zero.", PASSES),
-    (lambda x: (x + 0.0) + const(MIXED), "At one place -0.0 is added, and 0.0 + -0.0 is 0.0.",
+    (lambda x: (x + 0.0) + const(MIXED), "Where -0.0 is added, 0.0 stays 0.0, and -0.0 stays -0.0.",
      ADDS),
     (lambda x: (x + 0.0) + const(-ZEROS), "Adding -0.0 leaves every zero as it is.", ADDS),
     (lambda x: apply("add", x, const(WIDE)) + 1.0, "This addition also stretches x to f32[2,36].",
@@ -131,7 +132,7 @@ def keeps_what_can_be_seen(drop_zeros):
         try:
             same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
         except Wrong as error:
-            error.problem, error.spec = f"{error.problem} {why}", spec
+            error.problem, error.spec = f"{error.problem.removesuffix('.')}. {why}", spec
             raise
     for make, _ in EITHER:
         before = trace(make, F, F)
