@@ -40,7 +40,9 @@ def bn_fold_by_hand(bn_fold):
     vectors = [np.array([n], np.float32) for n in (4.0, 7.0, 5.0, 3.0)]
     before = Graph.of([x], [apply("batch_norm", y, *vectors, eps=1.0)], "by_hand")
     after = _folded(before, bn_fold(before))
-    same_meaning(before, after, spec="w'[oc] = w[oc] * factor[oc]")
+    (conv,) = (node for node in live_ops(after) if node.op == "conv")
+    scaled = np.allclose(conv.inputs[1].value, 6)  # the weight is 3, and the factor is 2
+    same_meaning(before, after, spec=FOLDED[2] if scaled else FOLDED[1])
     return "one by hand"
 
 
@@ -199,10 +201,11 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
     left = _count(after, "batch_norm") - len(stuck)
     if left:
         raise Wrong(
-            "Each of these batch norms has a convolution right before it, and nobody else reads "
-            f"the value between them, so all must be folded.{_revived(left, len(gone))}"
+            "Each of these batch norms has a convolution before it, with no more than a bias "
+            "between them, and nobody else reads what is between them, so all must be folded."
+            f"{_revived(left, len(gone))}"
             if not stuck
-            else f"{len(stuck)} of these batch norms must stay; here are {left + len(stuck)}.",
+            else f"{len(stuck)} of these batch norms must stay, not {left + len(stuck)}.",
             program=before,
             got=after,
             spec="Fold each batch norm into the convolution before it",
@@ -224,8 +227,8 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
 
 def _revived(left: int, norms: int) -> str:
     return (
-        f" Of {norms}, {left} are left. If you fold them all, a new convolution reads a node of "
-        "the old graph: take its x from `inputs`."
+        f" Of {norms}, {left} {'are' if left > 1 else 'is'} left. If you fold them all, a new "
+        "convolution reads a node of the old graph: take its x from `inputs`."
         if left < norms
         else ""
     )

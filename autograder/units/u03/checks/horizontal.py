@@ -59,7 +59,7 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
     after = same_meaning(before, horizontal(before))
     if _count(after) > 2:
         raise Wrong(
-            f"Two families must become two products; here are {_count(after)}. A merged product "
+            f"Two families must become two products, not {_count(after)}. A merged product "
             "that reads a node of the old graph keeps what that node needs alive: take its x from "
             "`inputs`.",
             program=before,
@@ -213,7 +213,7 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
     after = same_meaning(before, result, rtol=rtol, spec=spec)
     if _count(after) != wanted:
         raise Wrong(
-            f"{wanted} of the {_count(before)} products must be left; here are {_count(after)}.",
+            f"{wanted} of the {_count(before)} products must be left, not {_count(after)}.",
             program=before,
             got=after,
             spec=spec,
@@ -228,8 +228,9 @@ def _products(before: Graph, result: Any, wanted: int, spec: str, sums: int = -1
         )
     mine = Counter(node.op for node in live_ops(after))
     if sums not in (-1, mine["add"]):
+        why = "The biases of a family must become one" if sums else "No product has a bias"
         raise Wrong(
-            f"The biases of a family must become one, which leaves {sums} additions; here are "
+            f"{why}, so {sums or 'no'} addition{'s' * (sums != 1)} must be left, not "
             f"{mine['add']}.",
             program=before,
             got=after,

@@ -81,7 +81,11 @@ def _other_families() -> list[Case]:
         ),
         (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.", CONSTANT),
         (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", MOVED),
-        (Graph.of([x], [moved(one), moved(chained)]), "The second needs the first.", same),
+        (
+            Graph.of([x], [moved(one), moved(chained)]),
+            "Of the two products of x, one goes into a relu; the third product reads that relu.",
+            same,
+        ),
         (Graph.of([x], [moved(one)]), "There is only one.", "n >= 2"),
         (Graph.of([x], twice), "Two relus compute the same, but are two nodes.", same),
     ]

@@ -48,7 +48,8 @@ class Asked:
     def __str__(self) -> str:
         """What the heuristic says, in words."""
         edges = ", ".join(f"(%{a}, %{b})" for a, b in sorted(self.no))
-        return f"should_fuse says no to {edges}." if edges else "should_fuse always says yes."
+        yes = "should_fuse says yes to a node and any user of it"
+        return f"{yes}, but no to {edges}." if edges else f"{yes}."
 
 
 def named(graph: Graph) -> Graph:
@@ -104,7 +105,7 @@ class _Groups:
                 count = len(kernels.get(node.name, ()))
                 raise self.wrong(
                     f"Every operation must be in one kernel, dead ones too; %{node.name} is in "
-                    f"{count}, by the names of what they compute.",
+                    f"{count or 'none'}. This check knows the operations by their names.",
                     OWN,
                 )
         kernel_of = {node: kernels[node.name][0] for node in case.graph.ops}
@@ -155,7 +156,8 @@ class _Groups:
         """Can each be a kernel, and is it written down as `as_kernels` does?"""
         for group in self.group_of.values():
             if len(group) > 1 and (len(group) > LARGEST or kind_of(group[::-1]) is None):
-                names = ", ".join(f"%{n.name}" for n in group[:8])
+                more = [f"and {len(group) - 8} more"] * (len(group) > 8)
+                names = ", ".join([*(f"%{n.name}" for n in group[:8]), *more])
                 raise self.wrong(f"No kernel can hold these {len(group)} operations: {names}.",
                                  HOLDS, group[-1])  # fmt: skip
         wanted = as_kernels(self.graph, self.group_of)

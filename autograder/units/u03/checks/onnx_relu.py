@@ -103,7 +103,8 @@ def _right_count(
     ours -= Counter(Conv=wanted, Relu=wanted)
     if mine != ours:
         can = f"{wanted or 'no'} pair{'s' * (wanted != 1)} can be fused here"
-        told = f"{problem} So {can}." if problem else f"{can.capitalize()}."
+        so = f"So {can}" if problem and not wanted else can.capitalize()
+        told = f"{problem} {so}.".strip()
         raise wrong(f"{told} What is left must be {_counted(ours)}; it is {_counted(mine)}.",
                     before, after, spec)  # fmt: skip
 
