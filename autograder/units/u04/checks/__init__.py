@@ -36,9 +36,9 @@ PLACES = (
     ),
 )
 OWNER, STEP = "Name values by the owner of the", "and the step by what it writes"
-OFTEN = {  # what a wrong count may come from
-    192: "A row of three pixels can lie across the end of a line.",
-    576: "Neighbours in a row share lines.",
+OFTEN = {  # what a wrong count for nchw may come from
+    192: "In nchw a row of the window can lie across the end of a line.",
+    576: "In nchw neighbours in a row share lines.",
     768: "In nchw the rows 10 to 12 of a channel touch each other: they may share a line.",
 }
 
@@ -143,11 +143,12 @@ def counts_the_lines(lines):
             if seal_of("u04.lines", (first, last, name, counts[k])) != seals[k]
         ]
         if wrong:
-            often = next((OFTEN[counts[k]] for k in wrong if counts[k] in OFTEN), "")
+            often = OFTEN.get(counts[0], "") if 0 in wrong else ""
             others = "The other counts are right. " if len(wrong) < len(LAYOUTS) else ""
-            named = " and for ".join(LAYOUTS[k] for k in wrong)
+            named = ", ".join(LAYOUTS[k] for k in wrong)
+            said = f"counts for {named} are" if len(wrong) > 1 else f"count for {named} is"
             raise Wrong(
-                f"The count for {named} is wrong. {others}{often}".strip(),
+                f"The {said} wrong. {others}{often}".strip(),
                 program=f"lines({first}, {last})",
                 got=repr(dict(zip(LAYOUTS, counts, strict=True))),
                 spec="How many cache lines of its image",

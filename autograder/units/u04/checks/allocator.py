@@ -21,9 +21,10 @@ from course_lib.memory.liveness import ALIGNMENT
 LOWEST = "the lower end of the lowest free block that is large enough"
 JOINED = "A block that comes back is joined with the free blocks that touch it, below and above"
 BEGIN = "at first one block from offset 0 that has no end"
+BACK = "a negative one gives all of that block back"
 REST = "what is left of that block stays free"
 GIVEN = ("pairs (name, bytes) in the order in which they come",
-         "a negative one gives all of that block back",
+         BACK,
          "Sizes are multiples of 64; no name asks twice",
          "returns {name: the offset at which its block begins}", "Keep a list of the free blocks",
          "A positive number asks for a block of that many bytes under that name",
@@ -32,6 +33,7 @@ GIVEN = ("pairs (name, bytes) in the order in which they come",
 # One small trace for each sentence: (words, requests in units of 64 bytes).
 CASES: list[tuple[str, list[Request]]] = [
     (BEGIN, [("a", 2), ("b", 1), ("c", 3)]),
+    (BACK, [("a", 2), ("b", 1), ("a", -2), ("c", 1)]),
     (REST, [("a", 3), ("b", 1), ("a", -3), ("c", 1), ("d", 2)]),
     (LOWEST, [("a", 3), ("b", 1), ("c", 1), ("d", 1), ("a", -3), ("c", -1), ("e", 1)]),
     (JOINED, [("a", 1), ("b", 1), ("c", 1), ("a", -1), ("b", -1), ("d", 2)]),
@@ -39,7 +41,7 @@ CASES: list[tuple[str, list[Request]]] = [
     (JOINED, [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("a", -1), ("c", -1), ("b", -1), ("e", 3)]),
     (JOINED, [("a", 2), ("b", 1), ("b", -1), ("c", 4)]),
     (JOINED, [("a", 2), ("a", -2), ("b", 3)]),
-    ("a negative one gives all of that block back", [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
+    (BACK, [("a", 2), ("b", 1), ("a", -2), ("c", 2)]),
     ("pairs (name, bytes) in the order in which they come", []),
 ]
 

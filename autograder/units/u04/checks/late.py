@@ -8,7 +8,7 @@ from __future__ import annotations
 # Kernels of which no operand may be overwritten: (why, words of the specification, kernel).
 ILLEGAL: list[tuple[str, str, str]] = [
     (
-        "Element [3, 0] is read last, after it was written.",
+        "Element [0, 3] is read for the last row of the result, after it was written in the first.",
         "a transpose",
         """kernel @transpose(x0: f32[4,4], out: f32[4,4]) {
   for i in 0..4 {
@@ -167,7 +167,7 @@ ILLEGAL: list[tuple[str, str, str]] = [
 }""",
     ),
     (
-        "The inner loop has written the row before its first element is read.",
+        "The inner loop has written the row before its first element is read again.",
         "True only if no element is read after it was written",
         """kernel @row_then_first(x0: f32[4,4], x1: f32[4], out: f32[4,4]) {
   for i in 0..4 {

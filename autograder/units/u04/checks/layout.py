@@ -133,7 +133,7 @@ def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str 
     if len(left) > expected:
         names = value_names(after)
         raise Wrong(
-            f"{wanted} may be left, but here are {len(left)}.",
+            f"{wanted} may be left, but {len(left)} {'are' if len(left) > 1 else 'is'}.",
             program=before,
             got=after,
             marked=tuple(names[n] for n in left),

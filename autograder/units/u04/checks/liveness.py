@@ -136,6 +136,15 @@ def lives_are_what_the_words_say(liveness):
     """Each sentence of the specification, on a run of two to four tasks."""
     for spec, run, expected in CASES:
         got = _lives(liveness, run, spec)
+        if more := {i.name for i in got} - {i.name for i in expected}:
+            view = min(more) in run[1]
+            raise Wrong(
+                f"{min(more)} needs no bytes in the arena{': it is a view' if view else ''}.",
+                program=told_run(*run),
+                got=told_plan(got),
+                expected=told_plan(expected),
+                spec="A view has no bytes" if view else "A value is left out",
+            )
         if sorted(got, key=str) != sorted(expected, key=str):
             raise Wrong(
                 "The lives must be those expected below, but they are not.",

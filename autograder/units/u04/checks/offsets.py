@@ -96,8 +96,10 @@ def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
         got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
         raise Wrong("The function must return a dict {name: offset}.", program=text, got=got)
     for i in intervals:
-        at = offsets.get(i.name)
-        if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
+        if (at := offsets.get(i.name)) is None:
+            got = told_plan(intervals, offsets)
+            raise Wrong(f"{i.name} must have an offset.", program=text, got=got, spec=PLAN[1])
+        if not whole(at) or at < 0 or at % ALIGNMENT:
             raise Wrong(
                 f"The offset of {i.name} must be at least 0 and a multiple of 64, not {at!r}.",
                 program=text,

@@ -131,14 +131,14 @@ CASES: list[Case] = [
         0,
     ),
     (
-        "A mean over the pixels drops h and w: what is left has the same order in every layout.",
+        "A sum over the pixels drops h and w: what is left has the same order in every layout.",
         OTHERS,
         lambda x: relu(reduce_sum(up(x), axes=(2, 3))),
         (PIXELS,),
         0,
     ),
     (
-        "A mean over the pixels of blocks leaves the channels in blocks: one reshape merges them.",
+        "A sum over the pixels of blocks leaves the channels in blocks: one reshape merges them.",
         OTHERS,
         lambda x: relu(reduce_sum(up(x, "nchw16c"), axes=(2, 3))),
         (BLOCKS,),

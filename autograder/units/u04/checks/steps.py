@@ -63,7 +63,7 @@ def overwriting_is_refused(may_overwrite):
     """What is read too late is refused."""
     cases = [(why, spec, text, "x0") for why, spec, text in ILLEGAL]
     cases += [
-        ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x0"),
+        ("It is read again for other columns.", "a matrix product", LEGAL[2][1], "x0"),
         ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x1"),
         ("It is smaller than the result.", "a broadcast", LEGAL[1][1], "x1"),
     ]
