@@ -35,8 +35,8 @@ def list_schedule(needs: Sequence[dict[int, int]], width: int) -> list[int]:
     that stands earlier in the list. Where needs[n] names m, m must stand before n.
 
     List scheduling goes cycle by cycle. In each, it starts those of the instructions that may start
-    now whose longest chain of waits to the end of the program is longest (Gibbons and Muchnick,
-    1986). It is a good rule, not always the best order: finding that is NP-hard.
+    now whose longest chain of waits, in cycles, to the end of the program is longest (Landskov and
+    others, 1980). It is a good rule, not always the best order: finding that is NP-hard.
 
     >>> list_schedule([{}, {0: 4}, {}, {2: 4}], 1)     # ld, mul, ld, mul
     [0, 2, 1, 3]

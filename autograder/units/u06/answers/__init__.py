@@ -31,9 +31,9 @@ def tile(registers: int) -> tuple[int, int]:
 @exercise("u06.which_first", unit=6, points=2, kind="explain")
 def which_first() -> Rubric:
     """Compared with scheduling after the registers are chosen, scheduling before makes the
-    polynomial twice as fast and the linear layer half as fast. Explain both with the table above:
-    what does a scheduler not know if it comes first, and what has been lost if it comes last? Then
-    name one way for a compiler to get the best of both. Two to six sentences.
+    polynomial faster and the linear layer slower. Explain both with the table above: what does a
+    scheduler not know if it comes first, and what has been lost if it comes last? Then name one way
+    for a compiler to get the best of both. Two to six sentences.
     """
     return Rubric(
         criteria="1 point: before allocation the scheduler does not know how many registers there "
@@ -47,7 +47,7 @@ def which_first() -> Rubric:
         "registers in turn; rename registers in hardware.",
         samples=(
             Sample(2, "Before allocation, the scheduler sees only true dependences and hoists the "
-                   "loads of later k, so more than 16 values are alive at once, and 42 of them go "
+                   "loads of later k, so more than 16 values are alive at once, and 35 of them go "
                    "to memory. After allocation the chains of the polynomial reuse two or three "
                    "registers, and a write has to wait for the reads of the old value, so they run "
                    "one after the other. A scheduler that counts living values and stops hoisting "
@@ -60,23 +60,32 @@ def which_first() -> Rubric:
     )  # fmt: skip
 
 
-@exercise("u06.gpu", unit=6, points=3, kind="evidence")
+@exercise("u06.gpu", unit=6, points=2, kind="evidence")
 def gpu() -> dict[str, object]:
-    """Read the two listings above and return a dict with these keys:
+    """Read the listing above and return a dict with these keys:
 
-    "point"   NVIDIA: the register that holds the number of the thread among all threads, so the
-              number of the point of `out` that it computes
-    "sum"     NVIDIA: the register that carries the running sum from one iteration to the next
-    "bytes"   NVIDIA: how many bytes one thread loads from global memory in one iteration
-    "apart"   NVIDIA: how many bytes lie between the addresses in %rd19 of two neighbouring threads
-              that work on the same row of `out`
-    "flying"  AMD: how many of the loop's loads may still be under way when its first multiply-add
-              starts
-    "sums"    AMD: how many running sums one thread keeps
+    "point"  the register that holds the number of the thread among all threads, so the number of
+             the point of `out` that it computes
+    "sum"    the register that carries the running sum from one iteration to the next
+    "bytes"  how many bytes one thread loads from global memory in one iteration
+    "apart"  how many bytes lie between the addresses in %rd19 of two neighbouring threads that work
+             on the same row of `out`
 
     Registers are texts such as "%rd3", everything else is a whole number, exactly.
     """
-    return {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4, "flying": 2, "sums": 2}
+    return {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4}
+
+
+@exercise("u06.waits", unit=6, points=1, kind="evidence", further=True)
+def waits() -> dict[str, int]:
+    """Read AMD's listing and return a dict with these keys:
+
+    "flying"  how many of the loop's loads may still be under way when its first multiply-add starts
+    "sums"    how many running sums one thread keeps
+
+    Both are whole numbers, exactly.
+    """
+    return {"flying": 2, "sums": 2}
 
 
 @exercise("u06.too_early", unit=6, points=2, kind="inverse", further=True,
@@ -85,7 +94,8 @@ def too_early() -> str:
     """A kernel, as loop text, that takes more cycles if it is scheduled before the registers are
     chosen than if it is scheduled after. The core has 8 registers.
 
-    It has at most 100 values, all f32, and computes something: it writes `out`.
+    It has at most 100 values, which are loads, numbers and results:
+    `len(block_of(parse_kernel(text)).values)`. All are f32, and it writes `out`.
     """
     return """
     kernel @sums(x: f32[24,8], out: f32[8]) {

@@ -64,7 +64,7 @@ def random_needs(seed: int, most: int = 60) -> list[dict[int, int]]:
     needs: list[dict[int, int]] = []
     latency: list[int] = []
     for n in range(rng.randint(2, most)):
-        fresh = not n or rng.random() < 0.4
+        fresh = not n or rng.random() < 0.6
         wait = {}
         if not fresh:
             near = rng.choice((2, 6, n))
@@ -74,5 +74,5 @@ def random_needs(seed: int, most: int = 60) -> list[dict[int, int]]:
             if rng.random() < 0.1:
                 wait.setdefault(rng.randrange(n), 0)
         needs.append(wait)
-        latency.append(4 if fresh else rng.choice((1, 4, 4, 4, 8, 12)))
+        latency.append(4 if fresh else rng.choice((1, 1, 1, 4, 12, 24)))
     return needs

@@ -8,7 +8,8 @@ from __future__ import annotations
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.exercises import slot
 
-RIGHT = {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4, "flying": 2, "sums": 2}
+RIGHT = {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4}
+WAITS = {"flying": 2, "sums": 2}
 
 
 @mutant("u06.tile")
@@ -100,18 +101,48 @@ def a_row_apart():
 
 
 @mutant("u06.gpu")
+def without_the_last():
+    return {key: RIGHT[key] for key in ("point", "sum", "bytes")}
+
+
+@mutant("u06.waits")
 def waits_for_all():
-    return {**RIGHT, "flying": 0}
+    return {**WAITS, "flying": 0}
 
 
-@mutant("u06.gpu")
+@mutant("u06.waits")
+def all_five():
+    return {**WAITS, "flying": 5}
+
+
+@mutant("u06.waits")
 def one_sum():
-    return {**RIGHT, "sums": 1}
+    return {**WAITS, "sums": 1}
 
 
-@mutant("u06.gpu")
-def without_amd():
-    return {key: RIGHT[key] for key in ("point", "sum", "bytes", "apart")}
+@mutant("u06.waits")
+def four_for_each_iteration():
+    return {**WAITS, "sums": 4}
+
+
+@mutant("u06.waits")
+def half_of_it():
+    return {"flying": 2}
+
+
+@alternative("u06.waits")
+def as_texts():
+    return {key: str(value) for key, value in WAITS.items()}
+
+
+@alternative("u06.waits")
+def the_sums_first():
+    return dict(reversed(WAITS.items()))
+
+
+@alternative("u06.waits")
+def as_floating_point():
+    return {key: float(value) for key, value in WAITS.items()}
 
 
 @alternative("u06.gpu")
@@ -192,6 +223,11 @@ def another_type():
 @mutant("u06.too_early")
 def it_writes_nothing():
     return "kernel @k(x: f32[8], out: f32[8]) {\n}"
+
+
+@mutant("u06.too_early")
+def it_writes_another_parameter():
+    return SUMS.replace("out", "y")
 
 
 @mutant("u06.too_early")

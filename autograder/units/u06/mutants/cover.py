@@ -42,6 +42,28 @@ def cheapest_for_each_operation(tree, tiles):
     return _greedy(tree, tiles, lambda one: _size(one[2]) / one[3])
 
 
+@mutant("machine.cover")
+def the_cheapest_for_what_it_covers(tree, tiles):
+    """The least cost for each node of the tree that a tile covers."""
+    return _greedy(tree, tiles, lambda one: -one[3] / _size(one[2]))
+
+
+@mutant("machine.cover")
+def one_level_ahead(tree, tiles):
+    """The tile's cost and the cheapest tile for each subtree that it leaves."""
+
+    def ahead(one):
+        rest = [min(o[3] for o in _fits(h, tiles)) for h in one[1] if not isinstance(h, str)]
+        return -one[3] - sum(rest)
+
+    return _greedy(tree, tiles, ahead)
+
+
+@mutant("machine.cover")
+def nothing_for_a_register(tree, tiles):
+    return None if isinstance(tree, str) else _dynamic(tree, tiles, {})[1]
+
+
 def _dynamic(tree, tiles, known, cost_of=lambda cost: cost, before=True):
     if isinstance(tree, str):
         return 0, []
@@ -139,6 +161,11 @@ def kept_by_value(tree, tiles):
 @alternative("machine.cover")
 def the_last_of_the_cheapest(tree, tiles):
     return tuple(_dynamic(tree, dict(reversed(list(tiles.items()))), {})[1])
+
+
+@alternative("machine.cover")
+def as_a_generator(tree, tiles):
+    yield from _dynamic(tree, tiles, {})[1]
 
 
 COVER, ANY = "machine.cover", "of several cheapest covers, any will do"

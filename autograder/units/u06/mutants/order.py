@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import heapq
 
+import numpy as np
+
 from autograder.check.framework import alternative, equivalent, mutant
 
 
@@ -111,6 +113,18 @@ def ties_by_readers(needs, width):
 def as_a_tuple(needs, width):
     chain = _chains(needs)
     return tuple(_list(needs, width, lambda n: (chain[n], n)))
+
+
+@alternative("machine.list_schedule")
+def as_an_array(needs, width):
+    chain = _chains(needs)
+    return np.array(_list(needs, width, lambda n: (chain[n], -n)), dtype=int)
+
+
+@alternative("machine.list_schedule")
+def one_after_another(needs, width):
+    chain = _chains(needs)
+    yield from _list(needs, width, lambda n: (chain[n], -n))
 
 
 LIST = "machine.list_schedule"

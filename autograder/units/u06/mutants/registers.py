@@ -46,6 +46,53 @@ def the_one_that_ends_first_is_spilled(lives, registers):
 
 
 @mutant("machine.linear_scan")
+def the_newcomer_is_never_spilled(lives, registers):
+    """Spills the one that ends last of those that have a register, also if the new one is later."""
+    free, active, found = list(range(registers)), [], {}
+    for live in sorted(lives, key=lambda one: one.start):
+        for old in [one for one in active if one.end <= live.start]:
+            active.remove(old)
+            free.append(found[old.name])
+        if not free:
+            last = max(active, key=lambda one: one.end)
+            active.remove(last)
+            free.append(found.pop(last.name))
+        found[live.name] = free.pop(0)
+        active.append(live)
+    return found
+
+
+@mutant("machine.linear_scan")
+def the_shortest_lives_first(lives, registers):
+    held, found = [[] for _ in range(registers)], {}
+    for live in sorted(lives, key=lambda one: one.end - one.start):
+        fitting = [r for r in range(registers) if not any(live.meets(o) for o in held[r])]
+        if fitting:
+            held[fitting[0]].append(live)
+            found[live.name] = fitting[0]
+    return found
+
+
+@mutant("machine.linear_scan")
+def what_was_spilled_stays_active(lives, registers):
+    free, active, found = list(range(registers)), [], {}
+    for live in sorted(lives, key=lambda one: one.start):
+        for old in [one for one in active if one.end <= live.start]:
+            active.remove(old)
+            if old.name in found:
+                free.append(found[old.name])
+        if free:
+            found[live.name] = free.pop(0)
+            active.append(live)
+            continue
+        last = max(active, key=lambda one: one.end)
+        if last.end > live.end and last.name in found:
+            found[live.name] = found.pop(last.name)
+            active.append(live)
+    return found
+
+
+@mutant("machine.linear_scan")
 def both_alive_at_the_end(lives, registers):
     return _scan(lives, registers, over=lambda old, new: old.end < new.start)
 

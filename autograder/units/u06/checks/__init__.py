@@ -1,0 +1,146 @@
+"""Visible checks of unit 6, Code generation.
+
+Here are those of the number, the evidence and the inverse. The three pieces of the compiler are
+checked in cover.py, registers.py and order.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.properties import seal_of
+from course_lib import exercises
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.machine.block import block_of
+from course_lib.machine.build import AFTER, BEFORE, build, measure
+from course_lib.machine.core import Core
+
+TILE_SEALS = {8: "48f1e20e20a3", 16: "cb4da5565429", 32: "c8c8cc62d5b2"}
+FIT = ("keeps that many running sums in registers", "For each k, the program loads the vectors of "
+       "b and keeps them in registers, too", "one register for a number of a in all lanes",
+       "both at least 1", "how many vector registers there are in all")  # fmt: skip
+MOST = ("does the most multiply-adds for each load", "Whole numbers, exactly",
+        "So every k costs rows + vectors loads",
+        "any of them will do")  # fmt: skip
+
+
+def fitting(tile: Any, registers: int) -> float:
+    """Multiply-adds for each load of the answer's tile; Wrong if it does not fit."""
+    got = tile(registers)
+    whole = isinstance(got, (list, tuple)) and len(got) == 2 and all(
+        hasattr(n, "__index__") and not isinstance(n, bool) and n >= 1 for n in got)  # fmt: skip
+    if not whole:
+        raise Wrong("The answer must be two whole numbers, each at least 1.", got=repr(got)[:200],
+                    spec="(rows, vectors), both at least 1")  # fmt: skip
+    rows, vectors = got
+    needed = rows * vectors + vectors + 1
+    if needed > registers:
+        forgotten = 0 if rows * vectors > registers else 1 if needed > registers + 1 else 2
+        raise Wrong(f"A tile of {rows} × {vectors} must fit into {registers} registers; it needs "
+                    f"{needed}.", got=repr(got), spec=FIT[forgotten])  # fmt: skip
+    return round(rows * vectors / (rows + vectors), 6)
+
+
+@checks("u06.tile", spec=[*FIT, *MOST])
+def the_best_tile_fits(tile):
+    """The tile fits, and no other that fits does more for each load."""
+    for registers, seal in TILE_SEALS.items():
+        got = fitting(tile, registers)
+        if seal_of("u06.tile", (registers, f"{got:.4f}")) != seal:
+            raise Wrong(f"With {registers} registers, another tile that fits must do more "
+                        "multiply-adds for each load.", got=f"{tile(registers)}: {got:.2f}",
+                        spec=MOST[0])  # fmt: skip
+    return f"{len(TILE_SEALS)} sizes of register files"
+
+
+LISTING_SEALS: dict[str, dict[str, str]] = {
+    "u06.gpu": {
+        "point": "a91509f5fc37",
+        "sum": "30dc54b573a9",
+        "bytes": "dd556f0aab54",
+        "apart": "f14f69d39be6",
+    },
+    "u06.waits": {"flying": "6b93ad201e33", "sums": "a92bcec112a6"},
+}
+ASKED = {
+    "point": "the register that holds the number of the thread among all threads",
+    "sum": "the register that carries the running sum",
+    "bytes": "how many bytes one thread loads from global memory in one iteration",
+    "apart": "how many bytes lie between the addresses in %rd19 of two neighbouring threads",
+    "flying": "how many of the loop's loads may still be under way",
+    "sums": "how many running sums one thread keeps",
+}
+KEYS = "return a dict with these keys"
+
+
+def as_listed(exercise: str, got: Any) -> str:
+    """Wrong unless the dict of an answer says what the listing says."""
+    seals = LISTING_SEALS[exercise]
+    if not isinstance(got, Mapping) or set(got) != set(seals):
+        raise Wrong(f"The answer must be a dict with the keys {', '.join(seals)}.",
+                    got=repr(got)[:300], spec=KEYS)  # fmt: skip
+    right = [key for key in seals if seal_of(exercise, (key, plain(got[key]))) == seals[key]]
+    for key in seals:
+        if key not in right:
+            raise Wrong(f'The listing says something else for "{key}"; {len(right)} of the '
+                        f"{len(seals)} are right.", got=f"{key}: {got[key]!r:.60}",
+                        spec=ASKED[key])  # fmt: skip
+    return f"{len(seals)} facts"
+
+
+@checks("u06.gpu", spec=[*list(ASKED.values())[:4], KEYS, "Registers are texts"])
+def the_listing_says_so(gpu):
+    """Four facts about NVIDIA's listing."""
+    return as_listed("u06.gpu", gpu())
+
+
+@checks("u06.waits", spec=[*list(ASKED.values())[4:], KEYS, "Both are whole numbers"])
+def the_other_listing_says_so(waits):
+    """Two facts about AMD's listing."""
+    return as_listed("u06.waits", waits())
+
+
+def plain(value: object) -> str:
+    """A register with its %, a whole number without a point."""
+    text = str(value).strip().lower()
+    return text.removesuffix(".0") if not text.startswith("r") else f"%{text}"
+
+
+EARLY = ("takes more cycles if it is scheduled before the registers are chosen than if it is "
+         "scheduled after", "The core has 8 registers")  # fmt: skip
+SMALL = ("It has at most 100 values", "it writes `out`", "A kernel, as loop text", "All are f32")
+
+
+@checks("u06.too_early", spec=[*EARLY, *SMALL])
+def scheduling_first_is_slower(too_early):
+    """More cycles if scheduled before the registers are chosen than if scheduled after."""
+    text = too_early()
+    if not isinstance(text, str):
+        raise Wrong("The answer must be the text of a kernel.", got=repr(text)[:200], spec=SMALL[2])
+    try:
+        kernel = parse_kernel(text)
+        block = block_of(kernel)
+    except ValueError as error:
+        raise Wrong(f"The core must be able to run the kernel: {error}", program=text[:2000],
+                    spec=SMALL[2]) from None  # fmt: skip
+    if len(block.values) > 100:
+        raise Wrong(f"The kernel must have at most 100 values; it has {len(block.values)}.",
+                    program=text, spec=SMALL[0])  # fmt: skip
+    written = sorted({buffer for (buffer, _), _ in block.stores})
+    if written != ["out"]:
+        raise Wrong(f"The kernel must write `out`; it writes {' and '.join(written) or 'nothing'}.",
+                    program=text, spec=SMALL[1])  # fmt: skip
+    with exercises.using(getattr(too_early, "plugs", {})):
+        runs = {way: measure(build(kernel, Core(registers=8), (way,))) for way in (BEFORE, AFTER)}
+    before, after = runs[BEFORE], runs[AFTER]
+    if before.cycles <= after.cycles:
+        raise Wrong(
+            f"Scheduled before, it must take more cycles than scheduled after; it takes "
+            f"{before.cycles} ({before.spills} loads and stores of the stack) and {after.cycles} "
+            f"({after.spills}).",
+            program=text,
+            spec=EARLY[0],
+        )
+    return f"{before.cycles} cycles scheduled before, {after.cycles} after"

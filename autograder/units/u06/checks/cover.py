@@ -1,0 +1,121 @@
+"""Visible checks of machine.cover: trees whose least cost is known, covers, and steps.
+
+`covers` judges an answer, here and in the hidden checks. Next room: registers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.steps import with_steps
+from autograder.units.u06.answers.programs import random_tiles, random_tree
+from course_lib.machine.cover import TILES, Tiles, Tree, placed, shown
+
+SEEDS = st.integers(0, 9999)
+
+COVER = ("the names of the tiles, in the order in which they are executed", "come before it",
+         "those of its left operand first", "A register is there already and needs no tile",
+         "some tile fits every operation and leaf",
+         "Cover an expression tree with tiles")  # fmt: skip
+LEAST = ("so that the sum of their costs is as small as possible", "any of them will do",
+         "{name: (pattern, cost)}; costs are positive")  # fmt: skip
+
+# A tree, costs that are not 1, and the least cost of a cover.
+AXPY = ("add", ("mul", "v1", ("const", 0.5)), ("load", "y", 0))
+TWO = ("add", ("mul", "v1", ("load", "x", 0)), ("mul", "v2", ("load", "y", 0)))
+STEP = ("sub", "v1", ("mul", ("broadcast", "w", 3), "v2"))
+POLY = ("add", ("mul", ("add", ("mul", "v1", ("const", 2.0)), ("const", 3.0)), "v1"),
+        ("const", 1.0))  # fmt: skip
+KNOWN: list[tuple[Tree, dict[str, int], int]] = [
+    ("v7", {}, 0),
+    (("load", "x", 8), {}, 1),
+    (AXPY, {}, 2),
+    (AXPY, {"muli": 5}, 3),
+    (TWO, {}, 2),
+    (TWO, {"fmam": 4}, 3),
+    (TWO, {"fmam": 9, "mulm": 9}, 4),
+    (STEP, {}, 2),
+    (STEP, {"fnma": 3}, 3),
+    (STEP, {"fnma": 2, "mul": 2}, 3),
+    (POLY, {}, 4),
+    (POLY, {"fma": 4}, 4),
+    (POLY, {"mul": 2}, 4),
+    (("relu", AXPY), {"relu": 7}, 9),
+]
+
+background("machine.cover", 'tree     a register such as "v1", or a tuple', because="what is given")
+
+
+def covers(cover: Any, tree: Tree, tiles: Tiles) -> int:
+    """The cost of the answer's cover; Wrong if it is none."""
+    names = listed(cover(tree, tiles))
+    program = shown(tree)
+    if not isinstance(names, list):
+        said = "nothing (is a `return` missing?)" if names is None else repr(names)[:200]
+        if isinstance(tree, str):
+            raise Wrong("The cover of a register must be an empty list.", program=program, got=said,
+                        spec=COVER[3])  # fmt: skip
+        raise Wrong("The answer must be a list of names.", program=program, got=said, spec=COVER[0])
+    try:
+        list(placed(tree, names, tiles))
+    except (ValueError, TypeError) as error:
+        problem = "The names must be a cover of the tree, in the order in which they are executed"
+        raise Wrong(f"{problem}: {error}.", program=program, got=", ".join(map(str, names)),
+                    spec=COVER[0]) from None  # fmt: skip
+    return sum(tiles[name][1] for name in names)
+
+
+def listed(answer: Any) -> Any:
+    """The answer as a list, if it is a sequence of any kind: a tuple, a generator, an array."""
+    return (
+        answer
+        if isinstance(answer, (str, Mapping)) or not hasattr(answer, "__iter__")
+        else [*answer]
+    )
+
+
+def priced(costs: Mapping[str, int]) -> dict[str, tuple[Any, int]]:
+    return {name: (pattern, costs.get(name, 1)) for name, (pattern, _) in TILES.items()}
+
+
+@checks("machine.cover", spec=[*COVER, *LEAST])
+def the_least_cost_is_found(cover):
+    """Trees whose least cost is known, with several prices of the instructions."""
+    for tree, costs, least in KNOWN:
+        cost = covers(cover, tree, priced(costs))
+        if cost != least:
+            dear = f", with {costs} and 1 for all others" if costs else ""
+            raise Wrong(
+                f"The cover costs {cost}; the cheapest must cost {least}{dear}.",
+                program=shown(tree),
+                got=", ".join(listed(cover(tree, priced(costs)))) or "no tile",
+                spec=LEAST[0],
+            )
+    return f"{len(KNOWN)} trees"
+
+
+@checks("machine.cover", given=SEEDS, examples=60, what="random trees and tiles", spec=COVER)
+def it_is_a_cover(cover, seed):
+    """Each operation and leaf is computed by one tile, operands first."""
+    covers(cover, random_tree(seed), random_tiles(seed))
+
+
+@checks(
+    "machine.cover", spec="Each subtree is worked out once, however many tiles could lead to it"
+)
+def a_deep_tree_takes_no_longer(cover):
+    """A chain of 20 multiply-adds."""
+    few = with_steps(cover, 60_000, "40 operations",
+                     "a subtree is worked out again and again, or each time it takes too many "
+                     "steps")  # fmt: skip
+    tree: Tree = "v0"
+    for k in range(20):
+        tree = ("add", ("mul", tree, ("load", "x", 8 * k)), ("const", float(k)))
+    cost = covers(few, tree, priced({}))
+    if cost != 40:
+        raise Wrong(f"The cover costs {cost}; the cheapest must cost 40.", spec=LEAST[0])
+    return "a chain of 40 operations"

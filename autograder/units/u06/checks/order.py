@@ -1,0 +1,95 @@
+"""Visible checks of machine.list_schedule: every wait is kept, and the last starts early.
+
+`ratio` and `worth` judge an answer, here and in the hidden checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Score, Wrong, background, checks
+from autograder.units.u06.answers.programs import random_needs
+from autograder.units.u06.checks.cover import listed
+from course_lib.machine.depends import bound, cycles_of, starts
+
+SEEDS = st.integers(0, 9999)
+
+ORDER = ("returns  the numbers of the instructions in the order in which they shall start",
+         "Where needs[n] names m, m must stand before n", "m is smaller than n",
+         "Perhaps no instruction at all")  # fmt: skip
+SOON = ("so that the last of them starts as early as possible", "so many instructions start in one "
+        "cycle, at least 1", "List scheduling goes cycle by cycle", "In each, it starts those",
+        "needs[n] is {m: cycles}")  # fmt: skip
+GOOD = 1.01  # mean of cycles / bound from which an answer earns all points
+RANDOM = [(random_needs(500 + k), 1 + k % 3) for k in range(30)]
+# Small programs for one instruction in a cycle, and the fewest cycles they take.
+SMALLEST: list[tuple[list[dict[int, int]], int]] = [
+    ([{}, {}, {1: 4}, {0: 1}], 5),
+    ([{}, {}, {0: 4, 1: 1}, {1: 1}], 5),
+]
+
+background(
+    "machine.list_schedule",
+    "The processor starts them in that order ... stands earlier in the list",
+    because="how the cycles are counted",
+)
+background("machine.list_schedule", "It is a good rule ... is NP-hard", because="about the rule")
+
+
+def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[int]:
+    """The answer's order; Wrong if it is no order, or breaks a wait."""
+    order = listed(list_schedule(needs, width))
+    text = "\n".join(f"{n}: waits {wait or 'for nothing'}" for n, wait in enumerate(needs[:24]))
+    text = f"width {width}\n{text}" + (f"\nand {len(needs) - 24} more" if len(needs) > 24 else "")
+    if not isinstance(order, list):
+        said = "nothing (is a `return` missing?)" if order is None else repr(order)[:200]
+        raise Wrong("The answer must be a list of numbers.", program=text, got=said, spec=ORDER[0])
+    try:
+        starts(order, needs, width)
+    except (ValueError, TypeError) as error:
+        raise Wrong(f"The order cannot run: {error}.", program=text, got=repr(order)[:300],
+                    spec=ORDER[1]) from None  # fmt: skip
+    return order
+
+
+def ratio(list_schedule: Any, needs: list[dict[int, int]], width: int) -> float:
+    return cycles_of(legal(list_schedule, needs, width), needs, width) / bound(needs, width)
+
+
+def worth(ratios: Sequence[float]) -> tuple[float, float]:
+    """The mean of cycles / bound, and the part of the points that it earns."""
+    mean = sum(ratios) / len(ratios)
+    return mean, min(1.0, max(0.25, 1.0 - 10 * (mean - GOOD)))
+
+
+@checks("machine.list_schedule", spec=ORDER)
+def small_programs_run(list_schedule):
+    """No instruction, one, two that start together, and one that must wait for neither."""
+    small = [[], [{}], [{}, {0: 0}], [{}, {0: 4}, {}], [{}, {}, {0: 4, 1: 0}, {2: 1}]]
+    for needs in small:
+        for width in (1, 2):
+            legal(list_schedule, needs, width)
+    return f"{len(small)} small programs"
+
+
+@checks("machine.list_schedule", given=SEEDS, examples=40, what="random programs", spec=ORDER)
+def every_wait_is_kept(list_schedule, seed):
+    """Each instruction once, and none before one that it waits for."""
+    legal(list_schedule, random_needs(seed, 30), 1 + seed % 3)
+
+
+@checks("machine.list_schedule", spec=[*ORDER, *SOON])
+def the_last_starts_early(list_schedule):
+    """The cycles are near a bound that no order can beat."""
+    mean, fraction = worth([ratio(list_schedule, *one) for one in RANDOM])
+    said = f"cycles / bound: {mean:.3f} on average over {len(RANDOM)} programs; "
+    said += f"all points from {GOOD}, the order of the program has 1.96"
+    for needs, fewest in SMALLEST:
+        cycles = cycles_of(legal(list_schedule, needs, 1), needs, 1)
+        if fraction < 1 and cycles > fewest:
+            return Score(fraction, f"{said}. list_schedule({needs}, 1) gives {cycles} cycles, and "
+                                   f"{fewest} are possible")  # fmt: skip
+    return Score(fraction, said)
