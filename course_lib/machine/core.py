@@ -1,4 +1,4 @@
-"""The small processor: seventeen instructions, a few vector registers, two instructions a cycle.
+"""The small processor: seventeen instructions, a few vector registers, one instruction a cycle.
 
     ld    f0, x[0]              f0 = eight numbers of x, from number 0 on
     bc    f1, w[3]              f1 = number 3 of w, in all lanes
@@ -10,7 +10,8 @@ An instruction takes its operands from registers; some take one from memory, or 
 written in the instruction. It starts in the order of the program, at most `width` of them in a
 cycle, as soon as its registers are ready: there is no other order at run time. `INSTRUCTIONS` is
 the whole machine language, a row for each. Folding a memory operand into arithmetic is what x86
-does, writing a number into the instruction is what AMD's and NVIDIA's GPUs do.
+does, writing a number into the instruction is what AMD's and NVIDIA's GPUs do. One instruction in a
+cycle means that each load and store of a spilled value costs a cycle, however well it is placed.
 Next room: `block.py`.
 """
 
@@ -82,7 +83,7 @@ class Core:
 
     registers: int = 16
     lanes: int = 8
-    width: int = 2
+    width: int = 1
 
     def __post_init__(self) -> None:
         if self.registers < 4 or self.lanes < 1 or self.width < 1:

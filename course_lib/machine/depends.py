@@ -28,7 +28,7 @@ def needs_of(code: Sequence[Instr], lanes: int = 8) -> Needs:
     needs: Needs = []
     written: dict[str, int] = {}
     readers: dict[str, list[int]] = {}
-    memory: list[int] = []
+    memory: dict[tuple[str, bool], list[int]] = {}  # loads and stores (True) of a buffer
     for n, instr in enumerate(code):
         wait: dict[int, int] = {}
 
@@ -40,27 +40,26 @@ def needs_of(code: Sequence[Instr], lanes: int = 8) -> Needs:
                 after(written[name], code[written[name]].row.latency)
         for m in readers.pop(instr.into, []) if instr.into else []:
             after(m, 0)
-        for m in memory if instr.at else []:
-            if (cycles := _through_memory(code[m], instr, lanes)) is not None:
-                after(m, cycles)
+        buffer = instr.at[0] if instr.at else ""
+        for stores in (True, False) if instr.writes_memory else (True,):
+            for m in memory.get((buffer, stores), []):
+                if (cycles := _through_memory(code[m], instr, lanes)) is not None:
+                    after(m, cycles)
         for name in instr.reads:
             readers.setdefault(name, []).append(n)
         if instr.into:
             written[instr.into] = n
             readers.setdefault(instr.into, [])
         if instr.at:
-            memory.append(n)
+            memory.setdefault((buffer, instr.writes_memory), []).append(n)
         wait.pop(n, None)
         needs.append(wait)
     return needs
 
 
 def _through_memory(earlier: Instr, later: Instr, lanes: int) -> int | None:
-    """Cycles that `later` waits for what `earlier` does with the same memory; None: not at all."""
-    if not (earlier.writes_memory or later.writes_memory) or not earlier.at or not later.at:
-        return None
-    if earlier.at[0] != later.at[0]:
-        return None
+    """Cycles that `later` waits for what `earlier` does with the same buffer; None: not at all."""
+    assert earlier.at is not None and later.at is not None
     sizes = [1 if instr.op == "bc" else lanes for instr in (earlier, later)]
     (_, a), (_, b) = earlier.at, later.at
     if a + sizes[0] <= b or b + sizes[1] <= a:

@@ -19,10 +19,10 @@ KINDS = {"ld": "load", "bc": "load", "st": "store"}
 
 
 def cycles(built: Built, title: str, most: int = 40) -> Picture:
-    """The first instructions of a program over its cycles, a lane for each place in a cycle.
+    """The first instructions of a program over its cycles, loads and stores marked.
 
-    A box is as long as its instruction's latency; what starts while it lasts overlaps it, so the
-    lanes are as many as results are on their way at once.
+    A box is as long as its instruction's latency. It stands in the first lane that is empty, so
+    there are as many lanes as results are on their way at once.
     """
     run = measure(built)
     spans, busy = [], []
@@ -32,7 +32,7 @@ def cycles(built: Built, title: str, most: int = 40) -> Picture:
         busy[lane : lane + 1] = [end]
         state = "marked" if instr.op in KINDS else ""
         spans.append(Span(instr.op, start, end, lane=f"{lane + 1}", state=state, tip=str(instr)))
-    return timeline(spans, title, time="cycle")
+    return timeline(spans, title, time="cycle", busy=False)
 
 
 def registers(lives: Sequence[Live], found: Mapping[str, int], title: str) -> Picture:
@@ -42,6 +42,6 @@ def registers(lives: Sequence[Live], found: Mapping[str, int], title: str) -> Pi
     for live in sorted(lives, key=lambda one: (found.get(one.name, 99), one.start)):
         kept = live.name in found
         lane = f"f{found[live.name]}" if kept else f"memory: {live.name}"
-        state = "" if kept else "removed"
+        state = "" if kept else "marked"
         spans.append(Span(live.name, live.start, live.end, lane=lane, state=state))
-    return timeline(spans, title, time="instruction")
+    return timeline(spans, title, time="instruction", busy=False)

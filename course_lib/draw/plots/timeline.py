@@ -62,15 +62,17 @@ def timeline(
     time: str = "schedule step",
     bound: int | None = None,
     bound_name: str = "lower bound",
+    busy: bool = True,
 ) -> Picture:
-    """Draw spans over time. `bound`, in bytes, is a line that no plan can go below."""
+    """Draw spans over time. `bound`, in bytes, is a line that no plan can go below; `busy` says
+    under the title of lanes how much of the time each is in use."""
     if not spans:
         raise ValueError(f"{title}: there is nothing to draw; give at least one Span")
     wrong = next((s for s in spans if s.end < s.start or s.high < s.low), None)
     if wrong:
         raise ValueError(f"{title}: {wrong.name} ends before it starts: {wrong}")
     if any(s.lane for s in spans):
-        return _lanes(spans, title, time)
+        return _lanes(spans, title, time, busy)
     return _plan(spans, title, time, bound, bound_name)
 
 
@@ -169,7 +171,7 @@ def _during(span: Span, time: str, in_steps: bool) -> str:
     return f"{time}s {digits(span.start)} to {digits(span.end - 1)}"
 
 
-def _lanes(spans: Sequence[Span], title: str, time: str) -> Picture:
+def _lanes(spans: Sequence[Span], title: str, time: str, with_shares: bool) -> Picture:
     names = list(dict.fromkeys(s.lane for s in spans))
     shown = [shorten(n, 24) for n in names]
     left = MARGIN + max(len(n) for n in shown) * 11 * SANS_WIDTH + 14
@@ -193,7 +195,8 @@ def _lanes(spans: Sequence[Span], title: str, time: str) -> Picture:
         tip = f"{s.name}: {time} {digits(s.start)} to {digits(s.end)}\n{s.tip}"
         content.append(_box(s, x, y, across(s.end) - x, LANE_HEIGHT - 8, tip))
     share = {n: 100 * t / ((last - first) or 1) for n, t in busy.items()}
-    summary = "busy: " + ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
+    said = ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
+    summary = f"busy: {said}" if with_shares else ""
     size = (left + WIDTH + MARGIN, low_end + 42)
     return _finish(title, summary, content, spans, size, left, time)
 

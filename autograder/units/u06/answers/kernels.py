@@ -1,8 +1,8 @@
 """The kernels of unit 6, as loop text, and what the small processor needs for them.
 
 LINEAR and CONV compute what our compiler makes of two layers for a processor with 16 registers of 8
-float32 (tests/units/test_u06.py makes them again). POLY is the polynomial inside our exp. Next
-room: `tables.py`.
+float32 (tests/units/test_u06.py makes them again). POLY is the polynomial inside our exp. SCALE is
+what ConvNeXt calls layer scale, its eight numbers written into the code. Next room: `tables.py`.
 """
 
 from __future__ import annotations
@@ -89,6 +89,14 @@ kernel @poly(x: f32[32], out: f32[32]) {
     out[i] = x[i] * x[i] * p[i] + x[i] + 1.0
   }
 }"""
+FACTORS = (0.9, 1.1, 0.7, 1.3, 0.8, 1.2, 0.6, 1.4)
+_ROWS = "\n".join(f"    out[{c}, i] = {f} * x[{c}, i] + y[{c}, i]" for c, f in enumerate(FACTORS))
+SCALE = f"""
+kernel @scale(x: f32[8,8], y: f32[8,8], out: f32[8,8]) {{
+  vector i in 0..8 {{
+{_ROWS}
+  }}
+}}"""
 BLEND = """
 kernel @blend(x: f32[32], y: f32[32], out: f32[32]) {
   vector i in 0..32 {
@@ -96,17 +104,24 @@ kernel @blend(x: f32[32], y: f32[32], out: f32[32]) {
   }
 }"""
 TEXTS = {"linear + relu": LINEAR, "conv 3×3 + relu": CONV, "polynomial of exp": POLY,
-         "0.5·x + y": BLEND}  # fmt: skip
+         "layer scale": SCALE, "0.5·x + y": BLEND}  # fmt: skip
 
 
 def kernels() -> dict[str, Kernel]:
-    """The four kernels of the unit's table."""
+    """The five kernels of the unit's table."""
     return {name: parse_kernel(text) for name, text in TEXTS.items()}
 
 
-def tile(rows: int, vectors: int, depth: int = 4, lanes: int = 8) -> Kernel:
-    """A product of depth steps whose rows × vectors running sums stay in registers."""
+def tile(
+    rows: int, vectors: int, depth: int = 4, lanes: int = 8, *, rows_first: bool = True
+) -> Kernel:
+    """A product of depth steps whose rows × vectors running sums stay in registers.
+
+    rows_first  takes one row after another, for each k; if not, one vector of b after another
+    """
     width = vectors * lanes
+    loops = [f"unroll i_2 in 0..{rows}", f"unroll v_2 in 0..{vectors}"]
+    outer, inner = loops if rows_first else reversed(loops)
     body = "acc[{i}, {lanes}*{v} + {j}]"
     zero, sums, last = (
         body.format(i=f"i{n}", v=f"v{n}", j=f"j{n}", lanes=lanes) for n in ("", "_2", "_3")
@@ -119,7 +134,7 @@ kernel @tile({params}) {{
     {zero} = 0.0
   }} }} }}
   for k in 0..{depth} {{
-    unroll i_2 in 0..{rows} {{ unroll v_2 in 0..{vectors} {{ vector j_2 in 0..{lanes} {{
+    {outer} {{ {inner} {{ vector j_2 in 0..{lanes} {{
       {sums} += a[k, i_2] * b[k, {lanes}*v_2 + j_2]
     }} }} }}
   }}

@@ -204,7 +204,7 @@ def made_now(target: str) -> str:
 MULTIPLY_ADDS = {
     "x86-64": (r"vfmadd\w+ps", 8),
     "aarch64": (r"fmla\s+v\d+\.4s", 4),
-    "riscv64": (r"vfmacc\.vf", 8),
+    "riscv64": (r"vfmacc\.vf", 8),  # in two registers of 4
     "nvptx": (r"fma\.rn\.f32", 1),
     "amdgpu": (r"v_pk_fma_f32", 2),
 }
@@ -218,6 +218,6 @@ def targets_table() -> Picture:
         found = re.findall(pattern, text)
         rows.append([target, TARGETS[target].cpu, len(text.splitlines()),
                      found[0].split()[0], numbers, len(found)])  # fmt: skip
-    header = ["target", "processor", "lines", "its multiply-add", "float32 at once",
-              "in the text"]  # fmt: skip
+    header = ["target", "processor", "lines of assembly", "its multiply-add",
+              "float32 that a thread does at once", "how often it stands there"]  # fmt: skip
     return table(rows, header)

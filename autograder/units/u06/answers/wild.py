@@ -19,26 +19,32 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.llvm.codegen import optimize
 from course_lib.llvm.targets import llvm_ir, target_machine
+from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, build
 from course_lib.machine.core import Core
+from course_lib.machine.lives import lives_of, pressure
+from course_lib.machine.select import select
 
-TILES = [(4, 2), (6, 2), (4, 3), (14, 1), (7, 2), (3, 4), (5, 3), (4, 4)]
+TILES = [(6, 2), (4, 3), (7, 2), (3, 4), (5, 3), (4, 4)]  # whose rows come one after another
+OTHERS = {"3 × 4, vectors first": (3, 4), "1 × 10": (1, 10)}
 LLC = ("llc-22",)
 MCA = ("llvm-mca-22",)
-# (rows, vectors) -> stores and loads of spilled vectors, by LLVM's three allocators (llc 22.1.8)
+# (rows, vectors) -> stores and loads of spilled vectors in the whole function, and instructions in
+# the loop, by three allocators of LLVM (llc 22.1.8)
 ALLOCATORS = {
-    (6, 2): {"fast": (24, 24), "basic": (0, 0), "greedy": (0, 0)},
-    (7, 2): {"fast": (28, 28), "basic": (3, 9), "greedy": (3, 3)},
-    (4, 4): {"fast": (32, 32), "basic": (12, 18), "greedy": (12, 12)},
+    (6, 2): {"fast": (24, 24, 52), "basic": (0, 0, 24), "greedy": (0, 0, 24)},
+    (7, 2): {"fast": (28, 28, 59), "basic": (3, 9, 30), "greedy": (3, 3, 53)},
+    (4, 4): {"fast": (32, 32, 61), "basic": (12, 18, 39), "greedy": (12, 12, 68)},
 }
 TINYGRAD = {"ld.global.v4.f32": 4, "ld.global.f32": 12, "fma.rn.f32": 36, "mul.f32": 12,
             "add.f32": 12}  # fmt: skip
 
 
-def haswell(rows: int, vectors: int) -> tuple[str, str]:
+def haswell(rows: int, vectors: int, *, rows_first: bool = True) -> tuple[str, str]:
     """LLVM IR after the optimizer, and assembly, of a tile whose loop runs 64 times."""
     machine = target_machine("x86-64")
-    module = optimize(llvm_ir(tile(rows, vectors, 64), "x86-64"), machine)
+    kernel = tile(rows, vectors, 64, rows_first=rows_first)
+    module = optimize(llvm_ir(kernel, "x86-64"), machine)
     return str(module), machine.emit_assembly(module)
 
 
@@ -51,18 +57,23 @@ def spills_in(assembly: str) -> tuple[int, int]:
 
 def spills_table() -> Picture:
     """Tiles on Haswell by LLVM, beside what the rule says and what our small compiler spills."""
+    tiles = [(f"{r} × {v}", r, v, True) for r, v in TILES]
+    tiles += [(name, r, v, False) for name, (r, v) in OTHERS.items()]
     rows = []
-    for r, v in TILES:
-        stores, reads = spills_in(haswell(r, v)[1])
-        ours = len(build(tile(r, v), Core(), (AFTER,)).spilled)
-        rows.append([f"{r} × {v}", r * v + v + 1, stores, reads, ours])
-    return table(rows, ["tile", "registers by the rule", "LLVM: stores to the stack",
-                        "LLVM: loads from it", "ours: values spilled"])  # fmt: skip
+    for name, r, v, rows_first in tiles:
+        stores, reads = spills_in(haswell(r, v, rows_first=rows_first)[1])
+        kernel = tile(r, v, rows_first=rows_first)
+        alive = pressure(lives_of(select(block_of(kernel))))
+        ours = len(build(kernel, Core(), (AFTER,)).spilled)
+        rows.append([name, r * v + v + 1, alive, stores, reads, ours])
+    return table(rows, ["tile", "registers by the rule", "ours: values alive at once",
+                        "LLVM: stores to the stack", "LLVM: loads from it",
+                        "ours: values spilled"])  # fmt: skip
 
 
-def inner_loop(rows: int = 6, vectors: int = 2) -> str:
-    """The assembly of the innermost loop: from its label to the jump back."""
-    lines = haswell(rows, vectors)[1].splitlines()
+def inner_loop(assembly: str | None = None) -> str:
+    """The assembly of the innermost loop: from its label to the jump back. None: of 6 × 2."""
+    lines = (assembly or haswell(6, 2)[1]).splitlines()
     end = next(k for k, line in enumerate(lines) if re.match(r"\s+j\w+\s+\.LBB", line)
                and any("vfmadd" in one for one in lines[max(0, k - 8):k]))  # fmt: skip
     label = lines[end].split()[-1]
@@ -82,15 +93,17 @@ def allocators() -> tuple[Picture, str]:
     rows = [[f"{r} × {v}", name, *counts] for (r, v), by in found.items()
             for name, counts in by.items()]  # fmt: skip
     word = "llc ran just now" if program else "recorded with llc 22.1.8"
-    return table(rows, ["tile", "-regalloc=", "stores to the stack", "loads from it"]), word
+    return table(rows, ["tile", "-regalloc=", "stores to the stack", "loads from it",
+                        "instructions in the loop"]), word  # fmt: skip
 
 
-def _by_each(program: str, rows: int, vectors: int) -> dict[str, tuple[int, int]]:
+def _by_each(program: str, rows: int, vectors: int) -> dict[str, tuple[int, int, int]]:
     text, found = haswell(rows, vectors)[0], {}
     for name in ("fast", "basic", "greedy"):
         command = [program, "-O3", "-mcpu=haswell", f"-regalloc={name}", "-o", "-"]
         made = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-        found[name] = spills_in(made.stdout)
+        loop = re.findall(r"^\s+[a-z]", inner_loop(made.stdout), re.M)
+        found[name] = (*spills_in(made.stdout), len(loop))
     return found
 
 
@@ -121,6 +134,19 @@ def _tinygrad_ptx() -> str:
     kernel = (x @ w).schedule_linear().src[-1].src[0]
     renderer = PTXRenderer(Target(device="CUDA", renderer="PTX", arch="sm_80"))
     return {part.op.name: part for part in to_program(kernel, renderer).src}["SOURCE"].arg
+
+
+def loads_table(ours: object) -> tuple[Picture, str]:
+    """A thread's loop, ours with so many bytes loaded and tinygrad's: bytes for a multiplication.
+    And a word on where tinygrad's numbers are from."""
+    seen, word = tinygrad_counts()
+    loaded = 16 * seen["ld.global.v4.f32"] + 4 * seen["ld.global.f32"]
+    made = seen["fma.rn.f32"] + seen["mul.f32"]
+    mine = float(str(ours))
+    rows = [["ours, one point", 4, mine, mine / 4],
+            ["tinygrad, 12 points", made, loaded, loaded / made]]  # fmt: skip
+    return table(rows, ["a thread's loop", "multiplications", "bytes from global memory",
+                        "bytes for each multiplication"]), word  # fmt: skip
 
 
 def mca() -> Picture | None:
