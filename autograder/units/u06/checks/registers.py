@@ -37,6 +37,7 @@ SPILLS: list[tuple[list[Live], int, int]] = [
     ([Live("a", 0, 3), Live("b", 1, 5), Live("c", 3, 5)], 1, 1),
     ([Live("a", 0, 4), Live("b", 3, 5), Live("c", 4, 6)], 1, 1),
     ([Live("a", 1, 6), Live("b", 2, 5), Live("c", 3, 4), Live("d", 4, 6)], 1, 2),
+    ([Live("a", 0, 6), Live("b", 2, 8), Live("c", 3, 7), Live("d", 6, 9), Live("e", 7, 9)], 2, 1),
 ]
 
 
