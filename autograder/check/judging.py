@@ -88,7 +88,7 @@ def judge(
         if isinstance(seen, Score):
             fraction = min(fraction, max(0.0, seen.fraction))
             seen = seen.seen
-        tried.append(seen or check.property)
+        tried.append(seen or check.property.rstrip("."))
     points = round(slot.points * fraction, 2)
     counted = [f"{number} {what}" for what, number in examples.items()]
     return Verdict.on(slot, PASSED, points, tried=_once_each(counted + tried))
