@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from course_lib.bridges.gxx import build, compiler
+from course_lib.bridges.gxx import CppError, apart, build, compiler
 from course_lib.ir.loops.cpp import cpp
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
@@ -60,6 +60,34 @@ def test_loading_it_leaves_subnormal_numbers_alone():
     build('extern "C" void nothing() {}', "nothing")()
     smallest = np.finfo(np.float32).smallest_subnormal
     assert smallest * np.float32(1) == smallest != 0
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_in_a_process_of_its_own_arrays_come_back_and_each_call_is_timed():
+    text = """extern "C" long twice(float *x, long n) {
+      for (long i = 0; i < n; ++i) x[i] *= 2;
+      return n; }"""
+    array = np.ones((2, 3), np.float32)
+    ran = apart(text, "twice")(array, 6, repeat=3)
+    assert (array == 8).all() and ran.value == 6 and len(ran.seconds) == 3
+    with pytest.raises(ValueError, match="in one piece"):
+        apart(text, "twice")(np.zeros((4, 4), np.float32)[:, 0], 4)
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("volatile long i = 0; while (x[0] == 0) ++i;", "did not end within 0.5 seconds"),
+        ("for (volatile long i = 0; ; ++i) x[i << 20] = 1;", "memory that it does not have"),
+        ("std::abort();", "gave up"),
+        ("std::exit(0);", "it ended the process"),
+    ],
+)
+def test_what_never_ends_or_crashes_costs_a_sentence(body, why):
+    text = f'#include <cstdlib>\nextern "C" void run(float *x) {{ {body} }}'
+    with pytest.raises(CppError, match=f"The C\\+\\+ failed: .*{why}"):
+        apart(text, "run", seconds=0.5)(np.zeros(4, np.float32))
 
 
 def test_what_has_no_form_in_cpp_is_refused():

@@ -9,10 +9,12 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u07.answers.native import COUNTED, RECORDED, touched
+from autograder.units.u07.answers import native
+from autograder.units.u07.answers.native import COUNTED, RECORDED, native_table, touched
 from autograder.units.u07.answers.products import (
     BEYOND,
     IN_MODELS,
+    LARGE,
     assembly,
     counted,
     innermost,
@@ -25,7 +27,7 @@ from autograder.units.u07.answers.products import (
 from autograder.units.u07.checks import ORDERS
 from autograder.units.u07.checks.schedules import CASES, score, worth
 from autograder.validate import verdict_of
-from course_lib.bridges.gxx import compiler
+from course_lib.bridges.gxx import CppError, compiler
 from course_lib.cost.blocks import blocks
 from course_lib.cost.cache import SMALL, by_distance, misses, misses_of
 from course_lib.cost.machine import Machine
@@ -41,11 +43,11 @@ TEXTBOOK = """
         out[m * N + n] += x[m * K + k] * w[k * N + n];
 """
 TILED = """
-  for (long ko = 0; ko < K; ko += 16)
+  for (long ko = 0; ko < K; ko += 96)
     for (long mo = 0; mo < M; mo += 6)
       for (long no = 0; no < N; no += 16) {
         float acc[6][16] = {};
-        for (long k = ko; k < ko + 16; ++k)
+        for (long k = ko; k < ko + 96; ++k)
           #pragma GCC unroll 6
           for (long m = 0; m < 6; ++m)
             #pragma omp simd
@@ -175,17 +177,52 @@ def test_conflicts_and_their_remedy():
 @pytest.mark.skipif(compiler() is None, reason="needs g++")
 def test_the_loops_in_cpp_are_counted_as_ours_are():
     """The textbook's touch what the product touches; a tile of sums in a local is not counted."""
-    found = [sum(one.values()) for one in misses_of(touched(TEXTBOOK, *COUNTED))]
-    assert found == [sum(one.values()) for one in misses(scheduled(COUNTED, ""))]
-    assert RECORDED[0][1:3] == [f"{count:,}" for count in found]
-    tiled = [sum(one.values()) for one in misses_of(touched(TILED, *COUNTED))]
-    assert waiting([{"": count} for count in tiled], COUNTED) < 0.6
-    with pytest.raises(ValueError, match="do not compute the product"):
-        touched(TEXTBOOK.replace("k < K", "k < K - 1"), *COUNTED)
-    with pytest.raises(ValueError, match="accesses are outside of their matrix"):
-        touched(TEXTBOOK.replace("x[m * K", "x[m * N * K"), *COUNTED)
-    with pytest.raises(ValueError, match="your loops:1"):
-        touched("for (", *COUNTED)
+    found = [sum(one.values()) for one in misses_of(touched(TEXTBOOK, 24, 48, 96))]
+    assert found == [sum(one.values()) for one in misses(scheduled((24, 48, 96), ""))]
+    assert [f"{sum(one.values()):,}" for one in misses_of(touched(TEXTBOOK, *COUNTED), LARGE)] == (
+        RECORDED[0][1:3]
+    )
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_the_block_of_k_is_worth_something_to_a_large_cache():
+    def waits_in_cpp(text):
+        found = [sum(one.values()) for one in misses_of(touched(text, *COUNTED), LARGE)]
+        return waiting([{"": count} for count in found], COUNTED)
+
+    whole = TILED.replace("ko += 96", "ko += K").replace("ko + 96", "K")
+    assert waits_in_cpp(TILED) == pytest.approx(0.316, abs=0.001)
+    assert waits_in_cpp(whole) == pytest.approx(0.770, abs=0.001)
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_what_is_wrong_with_a_students_loops_is_said_in_a_sentence():
+    for text, why in [
+        (
+            TEXTBOOK.replace("k < K", "k < K - 1"),
+            r"do not compute the product: .*first is out\[0, 0",
+        ),
+        (TEXTBOOK.replace("x[m * K", "x[m * N * K"), "accesses are outside of their matrix"),
+        (TEXTBOOK.replace("<", "<=", 1), "outside"),
+        ("for (", "your loops:1"),
+    ]:
+        with pytest.raises(CppError, match=why):
+            touched(text, 24, 48, 96)
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_endless_loops_cost_ten_seconds_and_never_the_kernel(monkeypatch):
+    monkeypatch.setattr(native, "SECONDS", 0.5)
+    endless = "for (long m = 0; m < M; ++m) for (long n = 0; m < 6; ++n) x[m];"
+    with pytest.raises(CppError, match="is there an endless loop"):
+        touched(endless, 24, 48, 96)
+    with pytest.raises(CppError, match="is there an endless loop"):
+        native.speeds({"yours": "volatile long n = 0; while (M) ++n;"}, (24, 48, 96))
+
+
+def test_a_text_with_dots_left_is_not_run(capsys):
+    native_table({"yours": "acc[m][n] += ...;"})
+    assert "yours" in capsys.readouterr().out
 
 
 # ── feedback ──
