@@ -18,32 +18,32 @@ import numpy as np
 
 from course_lib.llvm.codegen import target_machine
 
-CHAINS = range(8)
+CHAINS = 8
 TURNS = 20_000
 
 
-def nanoseconds(operation: str, repeat: int = 20, lanes: int = 8) -> float:
+def nanoseconds(operation: str, repeat: int = 20, lanes: int = 8, chains: int = CHAINS) -> float:
     """The time of one operation on <`lanes` x float>, the best of `repeat` measurements.
 
     `operation` is the right-hand side of an LLVM instruction. {x} stands for its operand with its
     type, %y for a second one of that type; both begin as ones.
     """
     engine = llvm.create_mcjit_compiler(
-        llvm.parse_assembly(_loop(operation, f"<{lanes} x float>")), target_machine()
+        llvm.parse_assembly(_loop(operation, f"<{lanes} x float>", range(chains))), target_machine()
     )
     engine.finalize_object()
     signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
     run = signature(engine.get_function_address("f"))
     ones = np.ones(lanes, np.float32)
     seconds = min(timeit.repeat(lambda: run(ones.ctypes.data, TURNS), number=1, repeat=repeat))
-    return seconds / TURNS / len(CHAINS) * 1e9
+    return seconds / TURNS / chains * 1e9
 
 
-def _loop(operation: str, type: str) -> str:
+def _loop(operation: str, type: str, chains: range) -> str:
     """A function that applies the operation to each chain, `%n` times."""
-    begin = [f"%a{k} = phi {type} [%y, %start], [%b{k}, %loop]" for k in CHAINS]
-    apply = [f"%b{k} = {operation.format(x=f'{type} %a{k}')}" for k in CHAINS]
-    store = [f"store {type} %b{k}, ptr %p, align 4" for k in CHAINS]
+    begin = [f"%a{k} = phi {type} [%y, %start], [%b{k}, %loop]" for k in chains]
+    apply = [f"%b{k} = {operation.format(x=f'{type} %a{k}')}" for k in chains]
+    store = [f"store {type} %b{k}, ptr %p, align 4" for k in chains]
     return "\n".join(
         [
             "define void @f(ptr %p, i64 %n) {",

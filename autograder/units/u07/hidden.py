@@ -16,7 +16,7 @@ from autograder.units.u07.checks.schedules import CASES, score
 from course_lib.exercises import slot
 
 SEED = 70_207
-OTHER = [(48, 48, 96, 1024, 8192), (84, 64, 112, 2048, 16384), (24, 144, 80, 4096, 32768)]
+OTHER = [(48, 80, 84, 2048, 8192), (24, 144, 60, 4096, 32768), (60, 64, 140, 4096, 16384)]
 
 harder("cost.cache.missed", "random_accesses", seed=SEED, given=accesses(80), examples=120)
 harder("u07.smallest", "a_cache_of_that_size_is_enough", seed=SEED, given=programs(200))

@@ -25,6 +25,7 @@ from course_lib.cost.trace import LINE, trace
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.plots.roofline import Dot
 from course_lib.draw.plots.table import table
+from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.types import f32
@@ -36,6 +37,8 @@ from course_lib.schedule.script import parse_schedule
 
 Sizes = tuple[int, int, int]  # m, n, k
 LARGE = (Cache(32 << 10, 8), Cache(256 << 10, 8))  # as many processors had them
+MOST = 512  # lines of the largest cache of a curve
+CHAINS = 12  # sums under way at once: enough to keep the units for multiply-adds busy
 WAITS = (10, 60)  # cycles for a miss in the first cache, and more for one in the second
 
 
@@ -79,8 +82,9 @@ def miss_table(kernels: Mapping[str, Kernel], caches: Sequence[Cache] = SMALL) -
 # `lines_beyond` of 288 x 288 x 288, which takes a while: as written, and with the loops m, k, n.
 BEYOND = {"as written": 1_503_360, "m, k, n": 1_503_360}
 
-# Products in the four models, (m, n, k), each extent a quarter of what it is there, as the small
-# caches are a sixteenth of real ones. One picture or 96 tokens; 1x1 convolutions are products too.
+# Products in the four models, (m, n, k), each extent about a quarter of what it is there, as the
+# small caches are a sixteenth of real ones, and 12 divides the rows. One picture or 96 tokens; 1x1
+# convolutions are products too.
 IN_MODELS: dict[str, Sizes] = {
     "transformer block, 96 tokens, to queries": (24, 64, 64),
     "transformer block, 96 tokens, first layer of the MLP": (24, 256, 64),
@@ -104,6 +108,21 @@ def bill(ways: Mapping[str, Callable[..., str]], caches: Sequence[Cache] = SMALL
     return table(rows, ["product", "m × n × k", *ways, "each line once"])
 
 
+def differing(sizes: Sizes, schedules: Mapping[str, str]) -> Any:
+    """How many numbers of a product are rounded otherwise after some steps than as written."""
+    x, w = matrices(*sizes)
+
+    def run(steps: str) -> np.ndarray:
+        out = np.zeros((sizes[0], sizes[1]), np.float32)
+        run_kernel(scheduled(sizes, steps), {"x": x, "w": w, "out": out})
+        return out
+
+    right = run("")
+    found = {name: int((run(steps) != right).sum()) for name, steps in schedules.items()}
+    return table([[name, f"{count} of {right.size}"] for name, count in found.items()],
+                 ["steps", "numbers whose last bits differ"])  # fmt: skip
+
+
 def reuse(kernel: Kernel) -> dict[int, int]:
     """How many accesses have each reuse distance; -1 for the first of a line."""
     found = distances(trace(kernel).addresses // LINE)
@@ -112,9 +131,10 @@ def reuse(kernel: Kernel) -> dict[int, int]:
 
 
 def miss_curve(counts: Mapping[int, int], work: int) -> list[tuple[float, float]]:
-    """For caches of 1, 2, 4, ... lines without sets: misses for each of `work` multiply-adds."""
-    sizes = [1 << power for power in range(11)]
-    return [(s, sum(n for d, n in counts.items() if d < 0 or d >= s) / work) for s in sizes]
+    """For caches without sets, misses for each of `work` multiply-adds: at every number of lines
+    where they change, and just before."""
+    changes = sorted({s for d in counts if d > 0 for s in (d, d + 1)} | {1, MOST})
+    return [(s, sum(n for d, n in counts.items() if d < 0 or d >= s) / work) for s in changes]
 
 
 def stages(sizes: Sizes, steps: str, title: str) -> Any:
@@ -222,7 +242,8 @@ def roof() -> tuple[float, float]:
     lanes = host_machine().lanes(f32)
     vector = f"<{lanes} x float>"
     peak = 2 * lanes / nanoseconds(
-        f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)", lanes=lanes
+        f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)", lanes=lanes,
+        chains=CHAINS,
     )  # fmt: skip
     source = np.ones(32 << 20, np.float32)
     target = np.empty_like(source)
@@ -252,13 +273,19 @@ def blas_rate(sizes: Sizes) -> float:
     return float(done.stdout)
 
 
-def lines_beyond(steps: str, sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:
-    """How many lines a product brings from beyond the last cache: those of 12 and of 24 rows are
-    simulated, and each further dozen is taken to cost as much as the second."""
+def lines_beyond(steps: Callable[..., str], sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:
+    """How many lines a product brings from beyond the last cache: those of 24 and of 48 rows are
+    simulated, and each further 24 are taken to cost as much as the second ones.
+
+    steps    makes the schedule of (m, n, k, bytes of the first cache, bytes of the second)
+    """
     m, n, k = sizes
-    few, more = (sum(misses(scheduled((rows, n, k), steps), caches)[-1].values())
-                 for rows in (12, 24))  # fmt: skip
-    return few + (more - few) * (m - 12) / 12
+    few, more = (
+        sum(misses(scheduled((rows, n, k), steps(rows, n, k, *(c.size for c in caches))), caches)
+            [-1].values())
+        for rows in (24, 48)
+    )  # fmt: skip
+    return few + (more - few) * (m - 24) / 24
 
 
 def dot(name: str, lines: float, rate: float, sizes: Sizes) -> Dot:

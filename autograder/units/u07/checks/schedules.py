@@ -22,10 +22,12 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.script import Schedule, parse_schedule
 from course_lib.schedule.steps import Pack
 
-# Extents m, n, k, and the bytes of the two caches.
-CASES = [(60, 96, 48, 2048, 16384), (48, 96, 96, 2048, 16384), (36, 48, 144, 2048, 16384),
-         (96, 96, 48, 4096, 32768)]  # fmt: skip
-GOOD = 0.55  # cycles for each multiply-add from which an answer earns all points
+# Extents m, n, k, and the bytes of the two caches. No depth but 1, 2 and 4 divides every k, and the
+# caches differ, so that a text without sizes of its own cannot earn all points.
+CASES = [(36, 48, 100, 1024, 8192), (24, 96, 180, 8192, 16384), (48, 64, 112, 2048, 16384),
+         (36, 96, 60, 2048, 16384)]  # fmt: skip
+GOOD = 0.60  # cycles for each multiply-add from which an answer earns all points
+LONGER = 4 / 3  # each time that the waiting is so much longer costs a quarter
 STEPS_SPEC = "the steps, one in a line, as in `parse_schedule`"
 NO_PACK = "Every step of the language is allowed but `pack`"
 
@@ -37,10 +39,10 @@ background(
 
 
 @checks("u07.blocking", spec=[STEPS_SPEC, NO_PACK, "A schedule for a product, as text",
-                              "m is a multiple of 12, n and k are multiples of 16"])  # fmt: skip
+                              "m is a multiple of 12, n of 16, and k of 4"])  # fmt: skip
 def it_is_a_schedule_of_the_product(blocking):
     """The steps apply, and the loops still compute the product."""
-    m, n, k, first, second = 12, 80, 48, 2048, 16384
+    m, n, k, first, second = 12, 80, 36, 2048, 16384
     kernel = applied(blocking, (m, n, k), first, second)
     rng = np.random.default_rng(0)
     x, w = (rng.integers(-4, 5, dims).astype(np.float32) for dims in ((m, k), (k, n)))
@@ -63,20 +65,22 @@ def the_processor_waits_little(blocking):
 
 
 def score(blocking: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> Score:
-    """All points from `GOOD`; a quarter less each time that the waiting is half as long again."""
+    """All points from `GOOD`; a quarter less each time that the waiting is a third longer."""
     waits = []
     for m, n, k, first, second in cases:
         kernel = applied(blocking, (m, n, k), first, second)
         waits.append(_waiting(kernel, (m, n, k), first, second))
     mean = sum(waits) / len(waits)
-    each = ", ".join(f"{wait:.2f}" for wait in waits)
+    each = ", ".join(
+        f"{m} × {n} × {k}: {w:.2f}" for (m, n, k, *_), w in zip(cases, waits, strict=True)
+    )
     return Score(worth(mean), f"{mean:.2f} cycles of waiting for each multiply-add ({each}); all "
-                 f"points from {GOOD}")  # fmt: skip
+                 f"points from {GOOD:.2f}")  # fmt: skip
 
 
 def worth(mean: float) -> float:
     """The part of the points for a mean of so many cycles."""
-    return min(1.0, max(0.0, 1 - math.log(mean / GOOD) / math.log(1.5) / 4))
+    return min(1.0, max(0.0, 1 - math.log(mean / GOOD) / math.log(LONGER) / 4))
 
 
 @functools.lru_cache(maxsize=512)

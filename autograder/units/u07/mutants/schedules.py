@@ -25,7 +25,7 @@ def rows_inside(m, n, k, first, second):
 @mutant("u07.blocking")
 def cubes(m, n, k, first, second):
     """A tile for the first cache, and none for the registers."""
-    return "split(m, 12)\nsplit(n, 16)\nsplit(k, 16)\nreorder(mo, no, ko, mi, ki, ni)"
+    return "split(m, 12)\nsplit(n, 16)\nsplit(k, 4)\nreorder(mo, no, ko, mi, ki, ni)"
 
 
 @mutant("u07.blocking")
@@ -51,7 +51,7 @@ def a_list_of_steps(m, n, k, first, second):
 
 @mutant("u07.blocking")
 def columns_inside(m, n, k, first, second):
-    return "split(k, 16)\nreorder(n, ko, m, ki)"
+    return "split(k, 4)\nreorder(n, ko, m, ki)"
 
 
 @mutant("u07.blocking")
@@ -61,6 +61,28 @@ def one_level(m, n, k, first, second):
         "split(m, 6)\nsplit(n, 16)\nreorder(mo, no, k, mi, ni)\nunroll(mi)\nvectorize(ni)\n"
         "promote(out, k)"
     )
+
+
+@mutant("u07.blocking")
+def sizes_of_the_example(m, n, k, first, second):
+    """16 steps of k fill the caches of the example; they do not divide every depth."""
+    return f"split(m, 6)\nsplit(n, 16)\nsplit(k, 16)\nreorder(ko, mo, no, ki, mi, ni)\n{TILE}"
+
+
+@mutant("u07.blocking")
+def one_text_for_all_caches(m, n, k, first, second):
+    """A tile of sums and packed columns of w, as deep as the product."""
+    return (
+        "split(m, 6)\nsplit(n, 16)\nreorder(no, mo, k, mi, ni)\nunroll(mi)\nvectorize(ni)\n"
+        "promote(out, k)\ncache(w, no)"
+    )
+
+
+@mutant("u07.blocking")
+def for_the_first_cache_only(m, n, k, first, second):
+    """A strip of w fills half of the first cache, whatever the second one is."""
+    depth = _part(k, first // 128)
+    return f"split(m, 6)\nsplit(n, 16)\nsplit(k, {depth})\nreorder(ko, no, mo, ki, mi, ni)\n{TILE}"
 
 
 @alternative("u07.blocking")
@@ -103,13 +125,9 @@ def four_rows(m, n, k, first, second):
 
 
 @alternative("u07.blocking")
-def packed_for_the_first_cache(m, n, k, first, second):
-    """16 columns of w are copied, a few of them deep, so that they fill half of the first cache."""
-    depth = _part(k, first // 128) if first > 1024 else _part(k, second // 8 // n)
-    return (
-        f"split(m, 3)\nsplit(n, 16)\nsplit(k, {depth})\nreorder(ko, no, mo, ki, mi, ni)\n{TILE}\n"
-        "cache(w, no)"
-    )
+def two_thirds_of_the_second_cache(m, n, k, first, second):
+    depth = _part(k, second // 6 // n)
+    return f"split(m, 6)\nsplit(n, 16)\nsplit(k, {depth})\nreorder(ko, mo, no, ki, mi, ni)\n{TILE}"
 
 
 equivalent(
