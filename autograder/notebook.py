@@ -32,7 +32,7 @@ from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, U
 from autograder.check.judging import judge
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, UNKNOWN, Verdict
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
@@ -40,6 +40,7 @@ from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
+_passed: dict[str, Callable[..., Any] | None] = {}  # the answers that have passed their checks
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
 TOO_LONG = (
@@ -60,7 +61,9 @@ def check(name: str) -> Verdict:
         return Verdict.on(entry, NOT_ATTEMPTED)
     answer = here(entry)
     with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
-        return judge(name, answer)
+        verdict = judge(name, answer)
+    _passed[name] = entry.plugged if verdict.kind == PASSED else None
+    return verdict
 
 
 def here(entry: Slot) -> Callable[..., Any]:
@@ -157,6 +160,9 @@ def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
+    if doubtful := [name for name in names.split() if _passed.get(name) is not slot(name).plugged]:
+        them = "it has" if len(doubtful) == 1 else "they have"
+        _show(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
     run(cell)
 
 

@@ -42,7 +42,7 @@ class Cache:
         return self.size // (self.ways * self.line)
 
 
-# A sixteenth of common ones: a product of 64 x 64 is to them what one of 256 x 256 is to those.
+# A sixteenth of the bytes of common ones; lines do not shrink with them, so columns fare worse.
 SMALL = (Cache(2 << 10, 4), Cache(16 << 10, 8))
 
 
@@ -99,7 +99,7 @@ def misses_of(touched: Trace, caches: Sequence[Cache] = SMALL) -> list[dict[str,
     found, lines = [], touched.addresses // caches[0].line
     for cache in caches:
         asked = without_repeats(lines, cache.sets).tolist()
-        lines = np.asarray(missed(asked, cache.sets, cache.ways), np.int64)
+        lines = np.asarray(list(missed(asked, cache.sets, cache.ways)), np.int64)
         found.append(_by_buffer(lines * cache.line, touched))
     return found
 

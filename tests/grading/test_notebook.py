@@ -104,6 +104,18 @@ def test_cell_waits_for_every_answer_that_it_needs(capsys):
     implements("u99.bytes")(lambda: 1)
     needs("u99.sweep u99.bytes", "cell", ran.append)
     assert ran == ["cell"]
+    assert "uses your answer to u99.sweep, u99.bytes, but they have not passed" in said(capsys)
+
+
+def test_a_cell_says_nothing_of_an_answer_that_has_passed(capsys):
+    implements("u99.sweep")(slot("u99.sweep").reference)
+    assert check("u99.sweep").kind == "passed"
+    capsys.readouterr()
+    needs("u99.sweep", "cell", lambda cell: None)
+    assert said(capsys) == ""
+    implements("u99.sweep")(lambda graph: graph)  # a new answer has not passed yet
+    needs("u99.sweep", "cell", lambda cell: None)
+    assert "uses your answer to u99.sweep, but it has not passed yet." in said(capsys)
 
 
 def test_a_cell_that_needs_an_exercise_that_does_not_exist_says_so(capsys):

@@ -65,10 +65,23 @@ def reordered(kernel: Kernel, order: Sequence[str], what: str) -> Kernel:
                 raise ValueError(f"{what}: {inner.var} stands between them, in {outer.var}")
         if len(nest) < len(order):
             left = next(var for var in order if all(var != loop.var for loop in nest))
-            raise ValueError(f"{what}: {left} must be all that the body of {nest[-1].var} has")
+            raise ValueError(
+                f"{what}: {left} must be all that the body of {nest[-1].var} has{_beside(nest[-1])}"
+            )
         return (_nested(nest, order, what),)
 
     return at_loop(kernel, outermost, change)
+
+
+def _beside(loop: Loop) -> str:
+    """What stands in the way, if it is what a split leaves over: `nt`, beside `no`."""
+    variables = [stmt.var for stmt in loop.body if isinstance(stmt, Loop)]
+    rests = [var for var in variables if var.endswith("t") and f"{var[:-1]}o" in variables]
+    return "".join(
+        f", and {var} stands beside it: split({var[:-1]}, ...) left a rest, as its factor does not "
+        "divide the extent"
+        for var in rests[:1]
+    )
 
 
 def _nested(nest: Sequence[Loop], order: Sequence[str], what: str) -> Loop:

@@ -17,13 +17,13 @@ def orders(order: str, n: int) -> int:
     """How many lines does a product of two n × n matrices bring into the cache?
 
     order    the three loops from the outside to the inside: "mkn", for example
-    n        a multiple of 16
+    n        a multiple of 16, at least 32
     returns  the number of misses, right within 2 %, for each of the six orders
 
     `out[m, n] += x[m, k] * w[k, n]` is inside the loops. A line holds 16 elements, and each matrix
     begins at the start of a line. The cache is empty at first and keeps the lines that were asked
-    for last. A row of each matrix fits into it, with a few lines to spare, but a column does not:
-    it touches n lines, and the cache has fewer.
+    for last. A row of each of the three fits into it at the same time, with a few lines to spare.
+    A column does not: it touches n lines, and the cache has at most half as many.
     """
     _, middle, inner = order
     lines = 0
@@ -43,7 +43,7 @@ def smallest(counts: Mapping[int, int], share: float) -> int:
 
     counts   {reuse distance: number of accesses}; the key -1 stands for the first access of a line
     share    between 0 and 1, and never below the share of the first accesses
-    returns  the smallest number of lines, exactly; 0 if even no cache at all misses few enough
+    returns  the smallest number of lines, exactly; 0 if few enough accesses miss without any cache
 
     The cache keeps the lines that were asked for last, wherever they come from.
     """
@@ -56,15 +56,16 @@ def smallest(counts: Mapping[int, int], share: float) -> int:
 def blocking(m: int, n: int, k: int, first: int, second: int) -> str:
     """A schedule for a product, as text, that makes the processor wait as little as you can.
 
-    m, n, k   the extents of the loops m, n and k of `product(m, n, k)`: m is a multiple of 12, n
-              and k are multiples of 16
+    m, n, k   the extents of the loops of `product(m, n, k)`: m is a multiple of 12, n of 16, and k
+              of 4
     first     bytes of the first cache, which has 4 ways
     second    bytes of the second cache, which has 8 ways
-    returns   the steps, one in a line, as in `parse_schedule`
+    returns   the steps, one in a line, as `parse_schedule` reads them
 
     Every step of the language is allowed but `pack`, which would rearrange an operand before the
     product begins and cost nothing here. Score: a miss in the first cache costs 10 cycles, one in
-    the second 60 more. Their sum, for each multiply-add, counts as the mean over several products.
+    the second 60 more. Their sum, for each multiply-add, counts as the mean over several products
+    and caches.
     """
     depth = max(d for d in range(1, k + 1) if k % d == 0 and (d == 1 or 8 * d * n <= second))
     return f"""
@@ -83,9 +84,9 @@ def register_tile(registers: int) -> tuple[int, int]:
     """The tile of sums that needs the fewest loads for each multiply-add: (rows, vectors), exactly.
 
     Each step of k loads `vectors` vectors of w and, for each of the rows, one number of x into all
-    lanes of a register. Then it does rows × vectors vector multiply-adds. All sums, the vectors of
-    w and one number of x must be in registers at the same time, and there are `registers` of them,
-    at least 3. If several tiles are equally good, any of them is right.
+    lanes of a register. Then it does rows × vectors vector multiply-adds, row after row. All sums,
+    the vectors of w and one number of x must be in registers at the same time, and there are
+    `registers` of them, at least 3. If several tiles are equally good, any of them is right.
     """
     fitting = [
         (rows, vectors)
@@ -98,30 +99,34 @@ def register_tile(registers: int) -> tuple[int, int]:
 
 @exercise("u07.apart", unit=7, points=2, kind="explain")
 def apart() -> Rubric:
-    """Your product is now three lines that say what is computed and a dozen that say in which
-    order. A colleague writes the same tiled loops by hand, in one C++ function of sixty lines. What
-    can our compiler promise for your version that no compiler can for theirs, and what does it need
-    to know about the three lines to keep that promise? Name one thing that your colleague can write
-    and that a schedule cannot say. Three to five sentences.
+    """You wrote the product as three loops, and their order as a list of steps. A colleague writes
+    the same tiled loops by hand, as one C++ function. What does our compiler promise about the
+    result of your version, whatever the steps say, and which exception does it make? What must it
+    see in the loops to keep that promise? And what could your colleague write that no list of steps
+    can say? One thing is enough. Three to five sentences; the promise and what it rests on are
+    worth one point, your colleague's advantage is worth the other.
     """
     return Rubric(
-        criteria="1 point: whatever the schedule says, the result stays (up to the rounding of a "
-        "sum), because each step is applied only if no dependence would run backwards; the "
-        "compiler must know what is read and written where (affine indices), and that += may be "
-        "taken in any order. Half of it for the promise without what it rests on. "
+        criteria="1 point: a wrong step is refused or only slow, and the result stays, because a "
+        "step that changes the order is applied only if no dependence would run backwards; for "
+        "that the compiler must see which elements each iteration reads and writes (affine "
+        "indices). The exception is `promote`, which relies on += being a sum that may be grouped "
+        "otherwise, so that a float sum may be rounded otherwise. Half of it for the promise "
+        "without what it rests on. "
         "1 point: something that is another algorithm and no other order: Strassen's product, a "
         "smaller type, skipping zeros, a loop that stops early, code whose indices are data, "
         "prefetching, instructions of its own. Or something that our language has no step for, "
         "if it is said to be ours.",
         samples=(
-            Sample(2, "A wrong schedule can only be slow or be refused: every step checks the "
-                   "dependences, so the product stays the product, except that a float sum is "
-                   "rounded in another order. For that it must see all indices, and that += may be "
-                   "reordered. They can write Strassen's algorithm, which does fewer multiplies; "
-                   "no schedule turns my three lines into that."),
+            Sample(2, "A bad schedule can only be slow or be refused: a step that changes the "
+                   "order checks that nothing is read before it is written. For that the compiler "
+                   "must see all indices. Only `promote` may change the last bits, because it adds "
+                   "up each block by itself. They can write Strassen's algorithm, which does fewer "
+                   "multiplies; no schedule turns my three loops into that."),
             Sample(1, "The schedule cannot change the result, since the compiler checks "
-                   "dependences between reads and writes before it reorders loops. Their code is "
-                   "probably faster because C++ is closer to the machine."),
+                   "dependences between reads and writes before it reorders loops, and it sees "
+                   "them in the indices; sums may be rounded otherwise. Their code is probably "
+                   "faster because C++ is closer to the machine."),
             Sample(0, "My version is shorter and easier to read, and it can be tuned without "
                    "touching the algorithm."),
         ),

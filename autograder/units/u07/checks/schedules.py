@@ -28,7 +28,7 @@ CASES = [(36, 48, 100, 1024, 8192), (24, 96, 180, 8192, 16384), (48, 64, 112, 20
          (36, 96, 60, 2048, 16384)]  # fmt: skip
 GOOD = 0.60  # cycles for each multiply-add from which an answer earns all points
 LONGER = 4 / 3  # each time that the waiting is so much longer costs a quarter
-STEPS_SPEC = "the steps, one in a line, as in `parse_schedule`"
+STEPS_SPEC = "the steps, one in a line, as `parse_schedule` reads them"
 NO_PACK = "Every step of the language is allowed but `pack`"
 
 background(
@@ -56,7 +56,7 @@ def it_is_a_schedule_of_the_product(blocking):
 @checks("u07.blocking", spec=["that makes the processor wait as little as you can",
                               "a miss in the first cache costs 10 cycles",
                               "one in the second 60 more",
-                              "counts as the mean over several products",
+                              "counts as the mean over several products and caches",
                               "bytes of the first cache, which has 4 ways",
                               "bytes of the second cache, which has 8 ways"])  # fmt: skip
 def the_processor_waits_little(blocking):

@@ -76,6 +76,18 @@ def one_matrix_forgotten(order, n):
     return _orders(order, n) - _orders(order, n, column=0, row=0, stays=0, other=0) - n * n // 16
 
 
+@mutant("u07.orders")
+def six_constants(order, n):
+    """Right for 32 × 32, and for nothing else."""
+    return _orders(order, 32)
+
+
+@mutant("u07.orders")
+def two_lines_in_a_row(order, n):
+    """A row of 32 has two lines; one of 48 has three."""
+    return _orders(order, n, row=2 * n * n)
+
+
 @alternative("u07.orders")
 def from_a_table(order, n):
     line, whole, column = n * n / 16, n**3 / 16, n**3
@@ -298,6 +310,18 @@ def one_line_at_least(counts, share):
 @mutant("u07.smallest")
 def a_count_of_accesses(counts, share):
     return share * sum(counts.values())
+
+
+@alternative("u07.smallest")
+def by_the_share_of_hits(counts, share):
+    """Another rounding."""
+    every = sum(counts.values())
+    hits = 0
+    for size in range(max(counts) + 2):
+        if hits / every >= 1 - share:
+            return size
+        hits += counts.get(size, 0)
+    return size
 
 
 @alternative("u07.smallest")
