@@ -1,5 +1,6 @@
 """Unit 7: its figures are those of the simulator, of LLVM and of g++; its words help."""
 
+import math
 import re
 from itertools import permutations
 
@@ -10,13 +11,20 @@ from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u07.answers import native
-from autograder.units.u07.answers.native import COUNTED, RECORDED, native_table, touched
+from autograder.units.u07.answers.native import (
+    COUNTED,
+    RECORDED,
+    TEXTBOOK,
+    native_table,
+    touched,
+)
 from autograder.units.u07.answers.products import (
     BEYOND,
     IN_MODELS,
     LARGE,
     assembly,
     counted,
+    differing,
     innermost,
     lines_beyond,
     reuse,
@@ -36,12 +44,6 @@ from course_lib.ir.types import f32
 
 WITH_MUTANTS = ["u07.orders", "cost.cache.missed", "u07.smallest", "u07.blocking",
                 "u07.register_tile", "u07.bad_width"]  # fmt: skip
-TEXTBOOK = """
-  for (long m = 0; m < M; ++m)
-    for (long n = 0; n < N; ++n)
-      for (long k = 0; k < K; ++k)
-        out[m * N + n] += x[m * K + k] * w[k * N + n];
-"""
 TILED = """
   for (long ko = 0; ko < K; ko += 96)
     for (long mo = 0; mo < M; mo += 6)
@@ -114,13 +116,38 @@ def test_the_figures_of_the_scored_exercise():
         return float(score(steps, CASES).seen.split()[0])
 
     mutants, ours = mutants_of("u07.blocking"), slot("u07.blocking").reference
-    assert seen(mutants["as_written"]) == pytest.approx(13.33)
-    assert seen(mutants["rows_inside"]) == pytest.approx(3.57)
-    assert seen(mutants["cubes"]) == pytest.approx(0.69)
-    assert seen(mutants["one_level"]) == pytest.approx(0.73)
-    assert seen(ours) == pytest.approx(0.47)
-    assert seen(alternatives_of("u07.blocking")["packed_for_the_first_cache"]) == 0.39
-    assert (worth(0.55), worth(0.55 * 1.5), worth(0.55 * 1.5**4)) == (1, pytest.approx(0.75), 0)
+    assert seen(mutants["as_written"]) == pytest.approx(43.09)
+    assert seen(mutants["rows_inside"]) == pytest.approx(4.48)
+    assert seen(mutants["one_level"]) == pytest.approx(0.93)
+    assert seen(ours) == pytest.approx(0.53)
+    assert (worth(0.6), worth(0.8), worth(0.6 * (4 / 3) ** 4)) == (
+        1,
+        pytest.approx(0.75),
+        pytest.approx(0),
+    )
+
+
+def test_a_text_without_sizes_loses_points():
+    """No depth but 1, 2 and 4 divides each k, and what ignores the caches waits longer."""
+    assert math.gcd(*(k for _, _, k, *_ in CASES)) == 4
+    mutants = mutants_of("u07.blocking")
+    for label in ("cubes", "one_level", "one_text_for_all_caches", "for_the_first_cache_only"):
+        assert 0.5 < score(mutants[label], CASES).fraction < 0.9, label
+
+
+def test_a_rest_in_the_way_of_reorder_is_named():
+    why = r"no must be all .* and nt stands beside it: split\(n, ...\) left a rest"
+    with pytest.raises(ValueError, match=why):
+        scheduled((12, 80, 48), "split(m, 6)\nsplit(n, 32)\nreorder(no, mo, k, mi, ni)")
+
+
+def test_only_promote_changes_the_last_bits():
+    blocks = "split(m, 6)\nsplit(n, 16)\nsplit(k, 8)\nreorder(ko, mo, no, ki, mi, ni)"
+    ways = {"": "reorder(m, k, n)", "b": blocks, "p": blocks + "\npromote(out, ki)"}
+    assert [line.split()[-3] for line in repr(differing((12, 32, 32), ways)).splitlines()[1:]] == [
+        "0", "0", "280"]  # fmt: skip
+    with pytest.raises(ValueError, match="anti dependence through out would run backwards"):
+        scheduled((12, 32, 32), "split(k, 8)\nreorder(ki, ko, m, n)")
 
 
 def test_what_llvm_makes_of_tiles_for_haswell():
@@ -144,10 +171,27 @@ def test_the_tile_and_the_depth_of_ours_are_those_of_blis():
 
 
 def test_the_lines_on_the_roofline():
-    ours = slot("u07.blocking").reference(288, 288, 288, 32 << 10, 256 << 10)
-    assert lines_beyond("reorder(m, k, n)", (288, 288, 288)) == BEYOND["m, k, n"]
-    assert lines_beyond("", (288, 288, 288)) == BEYOND["as written"]
-    assert lines_beyond(ours, (288, 288, 288)) < BEYOND["m, k, n"] / 50
+    """For each number of rows that is simulated, a schedule is made anew, so none can misfit."""
+    big = (288, 288, 288)
+    assert lines_beyond(lambda *sizes: "reorder(m, k, n)", big) == BEYOND["m, k, n"]
+    assert lines_beyond(lambda *sizes: "", big) == BEYOND["as written"]
+    assert 3 * 288 * 288 / 16 / 3 < lines_beyond(gotoblas, big) < BEYOND["m, k, n"] / 50
+    assert lines_beyond(slot("u07.blocking").reference, big) < BEYOND["m, k, n"] / 50
+
+
+def gotoblas(m, n, k, first, second):
+    """A block of x in the second cache, a strip of w in the first."""
+    depth = max(d for d in range(1, k + 1) if k % d == 0 and d <= max(first // 128, 1))
+    rows = max(r for r in range(1, m // 6 + 1) if m // 6 % r == 0 and 48 * r * depth <= second)
+    return f"""split(k, {depth})
+        split(m, {6 * rows})
+        split(mi, 6)
+        split(n, 16)
+        reorder(ko, mo, no, mio, ki, mii, ni)
+        unroll(mii)
+        vectorize(ni)
+        promote(out, ki)
+        cache(w, no)"""
 
 
 def test_the_bill():
@@ -221,8 +265,8 @@ def test_endless_loops_cost_ten_seconds_and_never_the_kernel(monkeypatch):
 
 
 def test_a_text_with_dots_left_is_not_run(capsys):
-    native_table({"yours": "acc[m][n] += ...;"})
-    assert "yours" in capsys.readouterr().out
+    shown = native_table(TEXTBOOK, "acc[m][n] += ...;")
+    assert "dots left to fill in" in capsys.readouterr().out and "yours" not in repr(shown)
 
 
 # ── feedback ──
@@ -265,6 +309,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
         points, bonus = slot(name).points, "bonus " * slot(name).further
         assert f"{name}: passed ({points} of {points} {bonus}points)" in text
     assert "needs your answer" not in text
+    assert "not passed yet" not in text
     for found in ("t is 31.3 times", "t is 73 % of the accesses"):
         assert found in text
     assert re.search(r"6 × 2 +12 +12 +8 +0 +0\.667", text)

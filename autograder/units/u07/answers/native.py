@@ -1,6 +1,6 @@
 """The product in C++, typed by hand: its misses, by the simulator, and its speed.
 
-    native_table({"as given": "for (long m = 0; ...) ..."})
+    native_table(TEXTBOOK, "for (long m = 0; m < M; ++m) { ...")
 
 The text is the body of a function of x, w, out (flat, row-major) and the extents M, N, K. It is
 compiled twice: with a type in place of the pointers that checks each index and writes down each
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.notebook import compare
 from autograder.units.u07.answers.products import LARGE, Sizes, matrices, waiting
 from course_lib.bridges.gxx import FLAGS, CppError, apart, compiler
 from course_lib.cost.cache import misses_of
@@ -28,6 +29,13 @@ TURNS, REPEAT = 2, 2  # how often each text is started, and how often it is time
 # What the cells show where there is no g++: misses of the first and the second cache at `COUNTED`,
 # and GFLOP/s at `TIMED`, of the text as the notebook gives it. g++ 12.2 on a Xeon.
 RECORDED = [["textbook", "1,784,402", "111,456", 13.9, 1.4]]
+
+TEXTBOOK = """
+  for (long m = 0; m < M; ++m)
+    for (long n = 0; n < N; ++n)
+      for (long k = 0; k < K; ++k)
+        out[m * N + n] += x[m * K + k] * w[k * N + n];
+"""
 
 SOURCE = """
 #include <algorithm>
@@ -114,18 +122,24 @@ def _demand(out: np.ndarray, right: np.ndarray) -> None:
         )
 
 
-def native_table(bodies: Mapping[str, str]) -> Any:
-    """Misses in two caches of usual size, cycles of waiting, and speed on this processor."""
+def native_table(textbook: str, yours: str, guess: str = "") -> Any:
+    """Misses in two caches of usual size, cycles of waiting, and speed on this processor.
+
+    guess    the key of a prediction, how many times as fast yours is
+    """
+    bodies = {"textbook": textbook, "yours": yours}
     heads = ["loops in C++", "misses, cache 1", "cache 2", "waiting (cycles per multiply-add)",
              "GFLOP/s"]  # fmt: skip
-    for name in [name for name, body in bodies.items() if "..." in body]:
-        print(f"{name}: there are dots left to fill in, so it is not run.")
-    bodies = {name: body for name, body in bodies.items() if "..." not in body}
+    if "..." in yours:
+        print("There are dots left to fill in, so yours is not run.")
+        del bodies["yours"]
     if compiler() is None:
         print("There is no g++ here. These figures were recorded elsewhere, for the text as given.")
         return table(RECORDED, heads)
     seen = {name: touched(body, *COUNTED) for name, body in bodies.items()}
-    speed = speeds(bodies) if bodies else {}
+    speed = speeds(bodies)
+    if guess and len(speed) == 2:
+        compare(guess, round(speed["yours"] / speed["textbook"], 1))
     rows = []
     for name in bodies:
         found = misses_of(seen[name], LARGE)

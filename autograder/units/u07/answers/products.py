@@ -9,11 +9,13 @@ Next room: native.py, the same in C++.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -271,6 +273,17 @@ def blas_rate(sizes: Sizes) -> float:
     environment = os.environ | one | {"PYTHONPATH": paths}
     done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
     return float(done.stdout)
+
+
+def blas_core() -> str:
+    """The processor for which pip's OpenBLAS has chosen its kernels."""
+    for path in Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*"):
+        library = ctypes.CDLL(str(path))
+        for name in ("scipy_openblas_get_corename64_", "openblas_get_corename64_"):
+            if function := getattr(library, name, None):
+                function.restype = ctypes.c_char_p
+                return function().decode()
+    return "(it does not say which kernels it has chosen)"
 
 
 def lines_beyond(steps: Callable[..., str], sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:
