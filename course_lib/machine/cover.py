@@ -65,7 +65,8 @@ def cover(tree: Tree, tiles: Tiles) -> list[str]:
     """Cover an expression tree with tiles so that the sum of their costs is as small as possible.
 
     tree     a register such as "v1", or a tuple (operation, operand, ...), or a leaf
-    tiles    {name: (pattern, cost)}; costs are positive, some tile fits every operation and leaf
+    tiles    {name: (pattern, cost)}; costs are positive, and for every operation and leaf some
+             tile fits
     returns  the names of the tiles, in the order in which they are executed: the tiles of a tile's
              operands come before it, those of its left operand first
 

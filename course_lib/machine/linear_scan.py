@@ -28,21 +28,21 @@ def short_lives(lives: Sequence[Live], registers: int) -> dict[str, int]:
 
 @exercise("machine.linear_scan", unit=6, points=4, baseline=short_lives)
 def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
-    """Give registers to values, so that as few values as possible go without one.
+    """Give registers to values so that as few values as possible go without one.
 
     lives      in any order; no two start at the same instruction; `end` is larger than `start`
     registers  how many there are, at least 1; they are numbered from 0
-    returns    {name: number of its register}; a value that is not in it is spilled: it is kept in
-               memory all its life
+    returns    {name: number of its register}; a value that is not in it is spilled, which
+               means that it is kept in memory all its life
 
-    Two values whose lives meet have different registers. A life that starts at the instruction at
-    which another one ends may have its register: an instruction reads before it writes. A value
-    that has a register has the same one all its life.
+    Two values whose lives meet have different registers. A life that starts at the instruction
+    where another one ends may take over its register, because an instruction reads before it
+    writes. A value that has a register keeps it all its life.
 
-    Walk through the lives in the order of their starts. Where one starts, the registers of those
-    that have ended are free again. If none is free, spill the one that ends last: of those that
-    have a register and the new one (Poletto and Sarkar, "Linear Scan Register Allocation", 1999).
-    As all spills count the same here, no allocation has fewer.
+    Walk through the lives in the order of their starts. Where a life starts, the registers of
+    those that have ended are free again. If no register is free, look at the new life and at those
+    that have a register, and spill the one that ends last (Poletto and Sarkar, "Linear Scan
+    Register Allocation", 1999). All spills count the same here, so no allocation has fewer.
 
     >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4), Live("d", 3, 5)], 2)
     {'b': 1, 'c': 0, 'd': 1}

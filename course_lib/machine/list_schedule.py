@@ -25,18 +25,19 @@ def as_given(needs: Sequence[dict[int, int]], width: int) -> list[int]:
 def list_schedule(needs: Sequence[dict[int, int]], width: int) -> list[int]:
     """Order instructions so that the last of them starts as early as possible.
 
-    needs    needs[n] is {m: cycles}: instruction n may start at the earliest so many cycles after
-             instruction m has started; m is smaller than n, and cycles may be 0. Perhaps no
-             instruction at all
-    width    so many instructions start in one cycle, at least 1
-    returns  the numbers of the instructions in the order in which they shall start
+    needs    needs[n] is {m: cycles}: instruction n may start no sooner than that many cycles
+             after instruction m has started; m is smaller than n, and cycles may be 0. The list
+             may be empty
+    width    how many instructions may start in one cycle, at least 1
+    returns  the numbers of the instructions in the order in which they are to start
 
     The processor starts them in that order, each as soon as it may, and never one before another
     that stands earlier in the list. Where needs[n] names m, m must stand before n.
 
-    List scheduling goes cycle by cycle. In each, it starts those of the instructions that may start
-    now whose longest chain of waits, in cycles, to the end of the program is longest (Landskov and
-    others, 1980). It is a good rule, not always the best order: finding that is NP-hard.
+    List scheduling goes cycle by cycle. In each, of the instructions that may start, it starts
+    those with the longest chains of waits, in cycles, to the end of the program (Landskov and
+    others, 1980). This is a good rule, but its order is not always the best: finding that is
+    NP-hard.
 
     >>> list_schedule([{}, {0: 4}, {}, {2: 4}], 1)     # ld, mul, ld, mul
     [0, 2, 1, 3]

@@ -39,7 +39,8 @@ def other_trees_cost_the_least(cover, rng):
         cost, least = covers(cover, tree, tiles), covers(best, tree, tiles)
         if cost > least:
             prices = ", ".join(f"{name} {price}" for name, (_, price) in tiles.items())
-            raise Wrong(f"The cover costs {cost}; the cheapest must cost {least}, at {prices}.",
+            raise Wrong(f"The cover must be the cheapest. It costs {cost}; the least is {least}, "
+                        f"at {prices}.",
                         program=shown(tree), got=", ".join(listed(cover(tree, tiles))))  # fmt: skip
     return "80 trees with other prices"
 
@@ -53,7 +54,7 @@ def other_lives_are_spilled_least(linear_scan, rng):
         registers = 1 + k % 9
         spilled, fewest = (sound(f, lives, registers) for f in (linear_scan, best))
         if spilled > fewest:
-            raise Wrong(f"{spilled} of {len(lives)} values are spilled; {fewest} must be enough.",
+            raise Wrong(f"At most {fewest} of {len(lives)} values may be spilled, not {spilled}.",
                         program=told(lives, registers))  # fmt: skip
     return "60 sets of lives"
 
@@ -74,8 +75,8 @@ def other_register_files(tile, rng):
     for registers in [3, 4, 5, *rng.integers(6, 80, size=12).tolist()]:
         got, most = fitting(tile, registers), fitting(best, registers)
         if got < most:
-            raise Wrong(f"With {registers} registers, {most:.2f} multiply-adds for each load must "
-                        "be possible.", got=f"{tile(registers)}: {got:.2f}")  # fmt: skip
+            raise Wrong(f"With {registers} registers, the tile must do {most:.2f} multiply-adds "
+                        "for each load.", got=f"{tile(registers)}: {got:.2f}")  # fmt: skip
     return "15 sizes of register files"
 
 

@@ -16,12 +16,12 @@ def tile(registers: int) -> tuple[int, int]:
 
     A tile of rows × vectors keeps that many running sums in registers. For each k, the program
     loads the vectors of b and keeps them in registers, too. Then it takes the rows one after
-    another: one register for a number of a in all lanes, and a multiply-add for each vector. So
+    another, with one register for a number of a in all lanes and a multiply-add for each vector. So
     every k costs rows + vectors loads.
 
     registers  how many vector registers there are in all, at least 3
-    returns    (rows, vectors), both at least 1. Whole numbers, exactly; if several tiles are the
-               best, any of them will do
+    returns    (rows, vectors), both at least 1. Whole numbers, exactly; if several tiles are best,
+               any of them will do
     """
     fits = [(r, v) for r in range(1, registers) for v in range(1, registers)
             if r * v + v + 1 <= registers]  # fmt: skip
@@ -33,7 +33,7 @@ def which_first() -> Rubric:
     """Compared with scheduling after the registers are chosen, scheduling before makes the
     polynomial faster and the linear layer slower. Explain both with the table above: what does a
     scheduler not know if it comes first, and what has been lost if it comes last? Then name one way
-    for a compiler to get the best of both. Two to six sentences.
+    for a compiler to get the best of both. Write two to six sentences.
     """
     return Rubric(
         criteria="1 point: before allocation the scheduler does not know how many registers there "
@@ -64,14 +64,14 @@ def which_first() -> Rubric:
 def gpu() -> dict[str, object]:
     """Read the listing above and return a dict with these keys:
 
-    "point"  the register that holds the number of the thread among all threads, so the number of
-             the point of `out` that it computes
+    "point"  the register that holds the number of the thread among all threads, which is also
+             the number of the point of `out` that it computes
     "sum"    the register that carries the running sum from one iteration to the next
     "bytes"  how many bytes one thread loads from global memory in one iteration
     "apart"  how many bytes lie between the addresses in %rd19 of two neighbouring threads that work
              on the same row of `out`
 
-    Registers are texts such as "%rd3", everything else is a whole number, exactly.
+    Registers are texts such as "%rd3", and the other two values are whole numbers, exactly.
     """
     return {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4}
 
@@ -91,11 +91,11 @@ def waits() -> dict[str, int]:
 @exercise("u06.too_early", unit=6, points=2, kind="inverse", further=True,
           uses=("machine.cover", "machine.linear_scan", "machine.list_schedule"))  # fmt: skip
 def too_early() -> str:
-    """A kernel, as loop text, that takes more cycles if it is scheduled before the registers are
-    chosen than if it is scheduled after. The core has 8 registers.
+    """Write a kernel, as loop text, that takes more cycles if it is scheduled before the registers
+    are chosen than if it is scheduled after. The core has 8 registers.
 
-    It has at most 100 values, which are loads, numbers and results:
-    `len(block_of(parse_kernel(text)).values)`. All are f32, and it writes `out`.
+    The kernel has at most 100 values, which are loads, numbers and results:
+    `len(block_of(parse_kernel(text)).values)`. All values are f32, and the kernel writes `out`.
     """
     return """
     kernel @sums(x: f32[24,8], out: f32[8]) {

@@ -38,7 +38,7 @@ def fitting(tile: Any, registers: int) -> float:
     needed = rows * vectors + vectors + 1
     if needed > registers:
         forgotten = 0 if rows * vectors > registers else 1 if needed > registers + 1 else 2
-        raise Wrong(f"A tile of {rows} × {vectors} must fit into {registers} registers; it needs "
+        raise Wrong(f"The tile must fit into {registers} registers; {rows} × {vectors} needs "
                     f"{needed}.", got=repr(got), spec=FIT[forgotten])  # fmt: skip
     return round(rows * vectors / (rows + vectors), 6)
 
@@ -49,9 +49,9 @@ def the_best_tile_fits(tile):
     for registers, seal in TILE_SEALS.items():
         got = fitting(tile, registers)
         if seal_of("u06.tile", (registers, f"{got:.4f}")) != seal:
-            raise Wrong(f"With {registers} registers, another tile that fits must do more "
-                        "multiply-adds for each load.", got=f"{tile(registers)}: {got:.2f}",
-                        spec=MOST[0])  # fmt: skip
+            raise Wrong(f"With {registers} registers, the tile must do the most multiply-adds for "
+                        "each load; another one that fits does more.",
+                        got=f"{tile(registers)}: {got:.2f}", spec=MOST[0])  # fmt: skip
     return f"{len(TILE_SEALS)} sizes of register files"
 
 
@@ -110,7 +110,8 @@ def plain(value: object) -> str:
 
 EARLY = ("takes more cycles if it is scheduled before the registers are chosen than if it is "
          "scheduled after", "The core has 8 registers")  # fmt: skip
-SMALL = ("It has at most 100 values", "it writes `out`", "A kernel, as loop text", "All are f32")
+SMALL = ("The kernel has at most 100 values", "the kernel writes `out`",
+         "Write a kernel, as loop text", "All values are f32")  # fmt: skip
 
 
 @checks("u06.too_early", spec=[*EARLY, *SMALL])
@@ -137,9 +138,9 @@ def scheduling_first_is_slower(too_early):
     before, after = runs[BEFORE], runs[AFTER]
     if before.cycles <= after.cycles:
         raise Wrong(
-            f"Scheduled before, it must take more cycles than scheduled after; it takes "
-            f"{before.cycles} ({before.spills} loads and stores of the stack) and {after.cycles} "
-            f"({after.spills}).",
+            f"The kernel must take more cycles if it is scheduled before than after; it takes "
+            f"{before.cycles} ({before.spills} loads and stores of spilled values) and "
+            f"{after.cycles} ({after.spills}).",
             program=text,
             spec=EARLY[0],
         )

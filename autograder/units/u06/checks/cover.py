@@ -19,7 +19,7 @@ SEEDS = st.integers(0, 9999)
 
 COVER = ("the names of the tiles, in the order in which they are executed", "come before it",
          "those of its left operand first", "A register is there already and needs no tile",
-         "some tile fits every operation and leaf",
+         "for every operation and leaf some tile fits",
          "Cover an expression tree with tiles")  # fmt: skip
 LEAST = ("so that the sum of their costs is as small as possible", "any of them will do",
          "{name: (pattern, cost)}; costs are positive")  # fmt: skip
@@ -90,7 +90,7 @@ def the_least_cost_is_found(cover):
         if cost != least:
             dear = f", with {costs} and 1 for all others" if costs else ""
             raise Wrong(
-                f"The cover costs {cost}; the cheapest must cost {least}{dear}.",
+                f"The cover must be the cheapest. It costs {cost}; the least is {least}{dear}.",
                 program=shown(tree),
                 got=", ".join(listed(cover(tree, priced(costs)))) or "no tile",
                 spec=LEAST[0],
@@ -117,5 +117,6 @@ def a_deep_tree_takes_no_longer(cover):
         tree = ("add", ("mul", tree, ("load", "x", 8 * k)), ("const", float(k)))
     cost = covers(few, tree, priced({}))
     if cost != 40:
-        raise Wrong(f"The cover costs {cost}; the cheapest must cost 40.", spec=LEAST[0])
+        raise Wrong(f"The cover must be the cheapest. It costs {cost}; the least is 40.",
+                    spec=LEAST[0])  # fmt: skip
     return "a chain of 40 operations"

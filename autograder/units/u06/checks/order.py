@@ -17,12 +17,12 @@ from course_lib.machine.depends import bound, cycles_of, starts
 
 SEEDS = st.integers(0, 9999)
 
-ORDER = ("returns  the numbers of the instructions in the order in which they shall start",
+ORDER = ("returns  the numbers of the instructions in the order in which they are to start",
          "Where needs[n] names m, m must stand before n", "m is smaller than n",
-         "Perhaps no instruction at all")  # fmt: skip
-SOON = ("so that the last of them starts as early as possible", "so many instructions start in one "
-        "cycle, at least 1", "List scheduling goes cycle by cycle", "In each, it starts those",
-        "needs[n] is {m: cycles}")  # fmt: skip
+         "The list may be empty")  # fmt: skip
+SOON = ("so that the last of them starts as early as possible", "how many instructions may start "
+        "in one cycle, at least 1", "List scheduling goes cycle by cycle",
+        "In each, of the instructions that may start", "needs[n] is {m: cycles}")  # fmt: skip
 GOOD = 1.01  # mean of cycles / bound from which an answer earns all points
 RANDOM = [(random_needs(500 + k), 1 + k % 3) for k in range(30)]
 # Small programs for one instruction in a cycle, and the fewest cycles they take.
@@ -36,7 +36,7 @@ background(
     "The processor starts them in that order ... stands earlier in the list",
     because="how the cycles are counted",
 )
-background("machine.list_schedule", "It is a good rule ... is NP-hard", because="about the rule")
+background("machine.list_schedule", "This is a good rule ... is NP-hard", because="about the rule")
 
 
 def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[int]:
@@ -86,7 +86,7 @@ def the_last_starts_early(list_schedule):
     """The cycles are near a bound that no order can beat."""
     mean, fraction = worth([ratio(list_schedule, *one) for one in RANDOM])
     said = f"cycles / bound: {mean:.3f} on average over {len(RANDOM)} programs; "
-    said += f"all points from {GOOD}, the order of the program has 1.96"
+    said += f"all points from {GOOD}, program order has 1.96"
     for needs, fewest in SMALLEST:
         cycles = cycles_of(legal(list_schedule, needs, 1), needs, 1)
         if fraction < 1 and cycles > fewest:

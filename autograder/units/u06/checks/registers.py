@@ -17,13 +17,14 @@ from course_lib.machine.lives import Live, pressure
 SEEDS = st.integers(0, 9999)
 
 REGISTERS = ("Two values whose lives meet have different registers", "numbered from 0",
-             "{name: number of its register}", "A value that has a register has the same one",
+             "{name: number of its register}", "A value that has a register keeps it",
              "in any order; no two start", "at least 1; they are numbered")  # fmt: skip
-FEWEST = ("so that as few values as possible go without one", "If none is free, spill the one that "
-          "ends last", "no allocation has fewer", "Walk through the lives in the order of their "
-          "starts", "the registers of those that have ended are free again",
+FEWEST = ("so that as few values as possible go without one", "If no register is free, look at the "
+          "new life and at those that have a register, and spill the one that ends last",
+          "no allocation has fewer", "Walk through the lives in the order of their starts",
+          "the registers of those that have ended are free again",
           "a value that is not in it is spilled")  # fmt: skip
-SHARE = "A life that starts at the instruction at which another one ends may have its register"
+SHARE = "A life that starts at the instruction where another one ends may take over its register"
 
 # Lives, registers, and the fewest values that can be spilled.
 SPILLS: list[tuple[list[Live], int, int]] = [
@@ -83,7 +84,7 @@ def as_few_as_possible_are_spilled(linear_scan):
         spilled = sound(linear_scan, lives, registers)
         if spilled > fewest:
             raise Wrong(
-                f"{spilled} of the {len(lives)} values are spilled; {fewest} must be enough.",
+                f"At most {fewest} of the {len(lives)} values may be spilled, not {spilled}.",
                 program=told(lives, registers),
                 got=repr(dict(linear_scan(lives, registers))),
                 spec=FEWEST[0] if fewest else SHARE,
@@ -100,7 +101,7 @@ def living_values_have_registers_of_their_own(linear_scan, example):
     if sound(linear_scan, lives, registers) and pressure(lives) <= registers:
         raise Wrong(
             f"Never more than {pressure(lives)} values are alive together, so with {registers} "
-            "registers no value must be spilled.",
+            "registers no value may be spilled.",
             program=told(lives, registers),
             spec=FEWEST[0],
         )
