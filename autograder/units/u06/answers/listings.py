@@ -219,5 +219,5 @@ def targets_table() -> Picture:
         rows.append([target, TARGETS[target].cpu, len(text.splitlines()),
                      found[0].split()[0], numbers, len(found)])  # fmt: skip
     header = ["target", "processor", "lines of assembly", "its multiply-add",
-              "float32 that a thread does at once", "how often it appears"]  # fmt: skip
+              "float32 at once, per thread", "how often it appears"]  # fmt: skip
     return table(rows, header)
