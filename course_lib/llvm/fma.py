@@ -140,21 +140,22 @@ def _count(
 
 @exercise("llvm.fma.arithmetic", unit=5, points=4)
 def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
-    """Count the floating-point arithmetic that stands in a module of LLVM IR, by kind.
+    """Count the floating-point arithmetic in a module of LLVM IR, by kind.
 
-    For each function with a body: for each of its blocks, in order, a dict from kind to count.
-    What does not occur is left out. The kinds:
+    For each function with a body, return a list of dicts from kind to count, one for each block in
+    order. Leave out kinds that do not occur. The kinds:
 
         fma, fmuladd   calls of `llvm.fma.*` and `llvm.fmuladd.*`
-        pair           an fadd or fsub that is fused with an fmul; the two count once
+        pair           an fadd or fsub that is fused with an fmul; together they count once
         add, mul       every other fadd or fsub, and every other fmul
 
-    An fadd or fsub is fused with an operand of its own that is an fmul, if both instructions allow
-    it (flag `contract` or `fast`), both stand in one block, and the product is an operand only this
-    once. If both operands would do, one product is fused and the other counts under mul. An
-    instruction on `<8 x float>` counts 8, one on `<32 x float>` 32, and one on `float` 1.
+    An fadd or fsub is fused with an fmul that is one of its own operands, if both instructions
+    allow it (flag `contract` or `fast`), both are in the same block, and the product is used as an
+    operand only this once. If both operands qualify, one product is fused and the other counts
+    under mul. An instruction on `<8 x float>` counts as 8, one on `<32 x float>` as 32, and one on
+    `float` as 1.
 
-    Ours also counts reductions of a vector, and vectors whose length only the machine knows;
+    Our version also counts vector reductions, and vectors whose length only the machine knows;
     yours need not.
     """
     return {f.name: _of_function(f) for f in functions(parse(text))}

@@ -19,9 +19,9 @@ REFERENCE_COUNTS = {
 
 @exercise("u05.offset", unit=5, points=2, kind="number")
 def offset(turn: int, channel: int) -> int:
-    """How many bytes behind `%pixels` does the load in `@channel` read?
+    """How many bytes past `%pixels` does the load in `@channel` read?
 
-    turn     which turn of the loop; the first is turn 0
+    turn     which iteration of the loop; the first is turn 0
     channel  the argument `%c`
 
     Return the exact number of bytes.
@@ -32,13 +32,13 @@ def offset(turn: int, channel: int) -> int:
 
 @exercise("u05.four_sums", unit=5, points=3, kind="inverse")
 def four_sums() -> str:
-    """LLVM IR of a dot product whose chain is short.
+    """Write LLVM IR for a dot product whose chain is short.
 
     Return the text of one function with the head `define float @dot(ptr %x, ptr %y, i64 %n)`. It
     returns the dot product of n floats at `%x` and n floats at `%y`, where n is a multiple of 4 and
-    at least 4. The chain for n floats is at most n / 4 + 4 operations long; four sums make it so.
-    Each element is read once, and nothing is stored. Write no vectors: scalar instructions such as
-    those of the listing above are all that you need.
+    at least 4. The chain for n floats is at most n / 4 + 4 operations long; four sums achieve that.
+    Each element is read once, and nothing is stored. Do not use vectors: scalar instructions like
+    those in the listing above are all that you need.
     """
     lines = [
         *("define float @dot(ptr %x, ptr %y, i64 %n) {", "entry:", "  br label %loop", "", "loop:"),
@@ -87,23 +87,23 @@ def passes() -> dict[str, str]:
 @exercise("u05.three_counts", unit=5, points=2, kind="explain")
 def three_counts() -> Rubric:
     """The formula counts 109,051,904 multiply-adds in the transformer block, and the walk through
-    its LLVM IR counts 1.8 % more. On the perceptron both agree, but the cells of a chip of 32 × 32
-    multiply 32.5 times as often. Where does each difference come from? Which count comes closest to
-    what the CPU executes, and which to what the chip does? Name one reason why neither is the time.
-    Two to five sentences.
+    its LLVM IR counts 1.8 % more. On the perceptron the two agree, but a chip of 32 × 32 cells
+    multiplies 32.5 times as often. Where does each difference come from? Which count comes closest
+    to what the CPU executes, and which to what the chip does? Name one reason why neither gives the
+    time. Write two to five sentences.
     """
     return Rubric(
         criteria="1 point: both reasons. The kernels of the block do more than matrix products: "
         "GELU's erf, the exponentials of softmax and the layer norms are polynomials and sums of "
         "products in LLVM IR, which the formula of the products leaves out. The perceptron "
-        "multiplies a matrix by one row, so in each tile 31 of 32 rows of cells compute what "
-        "nobody needs (padding: the chip computes whole tiles). One reason alone earns half. "
+        "multiplies a matrix by one row, so in each tile 31 of 32 rows of cells compute "
+        "nothing useful (padding: the chip computes whole tiles). One reason alone earns half. "
         "1 point: the choice and its limit. The dynamic count of the IR for the CPU (better still "
-        "after the optimizer), the padded count for the chip; and a reason why a count is no time: "
-        "the perceptron waits for its weights, erf has a division and comparisons that nobody "
-        "counts, a chain of additions leaves multipliers idle. 'None of the three predicts the "
-        "time, because ...' with such a reason earns the point too. The choice without a reason "
-        "earns half, a static count nothing.",
+        "after the optimizer), the padded count for the chip; and a reason why a count is not a "
+        "time: the perceptron waits for its weights, erf has a division and comparisons that are "
+        "not counted, a chain of additions leaves multipliers idle. 'None of the three predicts "
+        "the time, because ...' with such a reason earns the point too. The choice without a "
+        "reason earns half, a static count nothing.",
         samples=(
             Sample(2, "GELU and softmax call erf and exp, and in machine code these are "
                    "polynomials of multiply-adds, which the formula m·k·n knows nothing about. The "

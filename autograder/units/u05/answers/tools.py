@@ -153,8 +153,8 @@ def guessed_and_counted(n: int) -> Picture:
     runs = {b: r for (b, _), r in zip(exact.blocks, exact.runs.blocks, strict=True)}
     rows = [[loop, guess[before], guess[loop] / guess[before], guess[loop], runs[loop]]
             for loop, before in LOOPS.items()]  # fmt: skip
-    return table(rows, ["loop", "LLVM: reached in a call", "turns each time", "turns in a call",
-                        f"counted, n = {n}"])  # fmt: skip
+    return table(rows, ["loop", "LLVM: reached in a call", "iterations each time",
+                        "iterations in a call", f"counted, n = {n}"])  # fmt: skip
 
 
 def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:

@@ -34,17 +34,16 @@ SEALS = {
 
 # what each pass leaves in a diff, for whoever took another one's work for it
 TRACES = {
-    "ADCE": "ADCE only removes: nothing that stays is written otherwise, and nobody needed what is "
-    "gone.",
-    "EarlyCSE": "EarlyCSE removes a value for which an earlier line has another name, and whoever "
-    "used it takes that name.",
-    "InstCombine": "InstCombine leaves another instruction where one is gone.",
-    "LICM": "LICM moves a line as it stands: it is gone in a loop and new in front of it.",
-    "LoopRotate": "LoopRotate leaves the loop's test at its end, and a copy of it in front.",
+    "ADCE": "ADCE only removes: nothing that stays is changed, and what is gone was not needed.",
+    "EarlyCSE": "EarlyCSE removes a value that an earlier line has under another name, and each "
+    "use now has that name.",
+    "InstCombine": "InstCombine puts another instruction in the place of one that is gone.",
+    "LICM": "LICM moves a line unchanged, from inside a loop to a place in front of it.",
+    "LoopRotate": "LoopRotate leaves the test at the loop's end, and a copy of the test in front.",
     "LoopUnroll": "LoopUnroll leaves several copies of the loop's body.",
     "LoopVectorize": "LoopVectorize leaves types such as <8 x float>.",
     "SROA": "SROA removes an alloca, with its loads and stores.",
-    "SimplifyCFG": "SimplifyCFG removes or joins blocks and leaves what they compute.",
+    "SimplifyCFG": "SimplifyCFG removes or merges blocks and keeps what they compute.",
 }
 
 
@@ -52,20 +51,20 @@ background("u05.offset", "turn ... turn 0", because="what is given")
 background("u05.offset", "channel  the argument `%c`", because="what is given")
 
 
-@checks("u05.offset", spec=["How many bytes behind `%pixels`", "Return the exact number of bytes"])
+@checks("u05.offset", spec=["How many bytes past `%pixels`", "Return the exact number of bytes"])
 def is_where_the_load_reads(offset):
     """Where the load reads in a few turns, for each channel."""
-    moves_on(offset, "turn", (1, 0), "How long is a pixel, and how much is `%i` more?")
+    moves_on(offset, "turn", (1, 0), "How long is a pixel, and by how much does `%i` grow?")
     moves_on(offset, "channel", (0, 1), "How many bytes further is the next float?")
     for (turn, channel), seal in OFFSETS.items():
         got = a_number(offset(turn, channel), unit="bytes")
         if not sealed(got, (turn, channel), seal):
-            why = "Which pixel is it in the first turn, and where in it is the first float?"
+            why = "Which pixel is read in the first turn, and where in it is the first float?"
             raise Wrong(
                 f"The load does not read at byte {got:g}. {why}",
                 program=f"offset({turn}, {channel})",
                 got=f"{got:g}",
-                spec="How many bytes behind `%pixels`",
+                spec="How many bytes past `%pixels`",
             )
     return "loads in turns 0, 1 and 7, of all three channels"
 
@@ -75,10 +74,10 @@ def moves_on(offset, step, to, why):
     got = a_number(offset(*to), unit="bytes") - a_number(offset(0, 0), unit="bytes")
     if not sealed(got, (step,), STEPS[step]):
         raise Wrong(
-            f"From one {step} to the next, the load must move on otherwise. {why}",
+            f"From one {step} to the next, the load must move by another distance. {why}",
             program=f"offset{to} - offset(0, 0)",
             got=f"{got:g}",
-            spec="How many bytes behind `%pixels`",
+            spec="How many bytes past `%pixels`",
         )
 
 

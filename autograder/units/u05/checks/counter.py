@@ -16,21 +16,26 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, background, checks
 
 NAME = "llvm.fma.arithmetic"
-EACH = "For each function with a body: for each of its blocks, in order, a dict from kind to count"
-LEFT = "What does not occur is left out"
+EACH = (
+    "For each function with a body, return a list of dicts from kind to count, one for each block"
+)
+LEFT = "Leave out kinds that do not occur"
 CALLS = "calls of `llvm.fma.*` and `llvm.fmuladd.*`"
-PAIR = "an fadd or fsub that is fused with an fmul; the two count once"
+PAIR = "an fadd or fsub that is fused with an fmul; together they count once"
 REST = "every other fadd or fsub, and every other fmul"
-OWN = "An fadd or fsub is fused with an operand of its own that is an fmul"
+OWN = "An fadd or fsub is fused with an fmul that is one of its own operands"
 FLAG = "if both instructions allow it (flag `contract` or `fast`)"
-BLOCK = "both stand in one block"
-USER = "the product is an operand only this once"
-TWO = "If both operands would do, one product is fused and the other counts under mul"
-LANES = "An instruction on `<8 x float>` counts 8, one on `<32 x float>` 32, and one on `float` 1"
+BLOCK = "both are in the same block"
+USER = "the product is used as an operand only this once"
+TWO = "If both operands qualify, one product is fused and the other counts under mul"
+LANES = (
+    "An instruction on `<8 x float>` counts as 8, one on `<32 x float>` as 32, and one on `float` "
+    "as 1"
+)
 
 background(NAME, "Count the floating-point arithmetic ... by kind.", because="the sentences below")
 background(NAME, "The kinds:", because="the table below")
-background(NAME, "Ours also counts", because="about what is not asked")
+background(NAME, "Our version also counts", because="about what is not asked")
 
 
 class Piece(NamedTuple):

@@ -13,14 +13,12 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, background, checks
 
 SUM = "if all of its edges are known, their sum is the block's count"
-LAST = "If the block is known and all of its edges but one, the last one is what is missing"
-ENDS = "the side without edges says nothing"
+LAST = "If the block and all but one of its edges are known, the last edge is the difference"
+ENDS = "a side without edges says nothing"
 KEEPS = "all of `known`, and every count that the two rules below give"
 ON = "Go on until neither rule gives anything new"
 OUT = "leave out what they do not give"
-BOTH = (
-    "A call runs a block as often as it takes the edges into it, all together, and as often as it"
-)
+BOTH = "and runs as often as the edges of either side are taken in total"
 
 NAME = "llvm.control.balanced"
 background(NAME, "How often do blocks run ... a few counts tell?", because="the question")

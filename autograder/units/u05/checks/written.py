@@ -17,11 +17,11 @@ SIZES = (4, 8, 12, 64)
 HEAD = "Return the text of one function with the head `define float @dot(ptr %x, ptr %y, i64 %n)`"
 PRODUCT = "returns the dot product of n floats at `%x` and n floats at `%y`"
 LENGTHS = "where n is a multiple of 4 and at least 4"
-CHAIN = "The chain for n floats is at most n / 4 + 4 operations long; four sums make it so"
+CHAIN = "The chain for n floats is at most n / 4 + 4 operations long; four sums achieve that"
 ONCE = "Each element is read once, and nothing is stored"
-KNOWN = "Write no vectors: scalar instructions such as those of the listing above"
+KNOWN = "Do not use vectors: scalar instructions like those in the listing above"
 
-background("u05.four_sums", "LLVM IR of a dot product whose chain is short.",
+background("u05.four_sums", "Write LLVM IR for a dot product whose chain is short.",
            because="the sentences below")  # fmt: skip
 
 
@@ -41,7 +41,7 @@ def ran(text: str, size: int) -> Execution:
         ) from None
     if found.value != x @ y:
         raise Wrong(
-            f"For n = {size} the function must return the dot product.",
+            f"For n = {size}, the function must return the dot product.",
             program=text, got=str(found.value), expected=str(x @ y), spec=PRODUCT,
         )  # fmt: skip
     if found.stores or any((a != b).any() for a, b in zip(given, (x, y), strict=True)):
@@ -68,12 +68,10 @@ def is_a_function_that_llvm_takes(four_sums):
 def checked(text: object) -> str:
     """A text with the head that was asked for."""
     if not isinstance(text, str) or len(text) > LONGEST:
-        raise Wrong("The answer must be a text, LLVM IR.", got=type(text).__name__, spec=HEAD)
+        raise Wrong("The answer must be a text of LLVM IR.", got=type(text).__name__, spec=HEAD)
     head = r"define float @dot\(ptr (noalias |readonly )*%x, ptr (noalias |readonly )*%y, i64 %n\)"
     if not re.search(head, text):
-        raise Wrong(
-            "The head of the function must be the one that is asked for.", program=text, spec=HEAD
-        )
+        raise Wrong("The function must have the head that the task gives.", program=text, spec=HEAD)
     return text
 
 
@@ -118,7 +116,7 @@ def the_chain_is_short(four_sums):
     for size in SIZES:
         if (chain := ran(text, size).chain) > size // 4 + 4:
             raise Wrong(
-                f"For n = {size} the chain may have {size // 4 + 4} operations at most.",
+                f"For n = {size} the chain may have at most {size // 4 + 4} operations.",
                 program=text, got=f"{chain} operations", spec=CHAIN,
             )  # fmt: skip
     return f"{SIZES[-1]} products, a chain of {ran(text, SIZES[-1]).chain}"
