@@ -60,14 +60,15 @@ def by_distance(lines: Sequence[int], sets: int, ways: int) -> list[int]:
 def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
     """The lines that are not in the cache when they are asked for, in the order of the misses.
 
-    lines    numbers of lines, at least 0, in the order in which a program asks for them
+    lines    line numbers, at least 0, in the order in which a program asks for them
     sets     line number n may be in set n % sets only
     ways     how many lines a set can hold
     returns  the lines that missed, with repetitions
 
     The cache is empty at first. A line that misses comes into its set. If the set is full, the
-    line in it that was asked for longest ago leaves first. A hit counts as asking, too. Each access
-    must take a number of steps that does not grow with `sets` or with the accesses before it.
+    line in it that was asked for longest ago leaves first. A hit counts as asking for the line,
+    too. Each access must take a number of steps that does not grow with `sets` or with the number
+    of accesses before it.
 
     >>> missed([0, 2, 0, 4, 0, 2], 2, 2)
     [0, 2, 4, 2]

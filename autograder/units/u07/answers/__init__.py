@@ -18,12 +18,12 @@ def orders(order: str, n: int) -> int:
 
     order    the three loops from the outside to the inside: "mkn", for example
     n        a multiple of 16, at least 32
-    returns  the number of misses, right within 2 %, for each of the six orders
+    returns  the number of misses, correct within 2 % for each of the six orders
 
     `out[m, n] += x[m, k] * w[k, n]` is inside the loops. A line holds 16 elements, and each matrix
-    begins at the start of a line. The cache is empty at first and keeps the lines that were asked
-    for last. A row of each of the three fits into it at the same time, with a few lines to spare.
-    A column does not: it touches n lines, and the cache has at most half as many.
+    begins at the start of a line. The cache is empty at first and keeps the most recently used
+    lines. One row of each matrix fits into it at the same time, with a few lines to spare. A column
+    does not fit: it touches n lines, and the cache has at most half as many.
     """
     _, middle, inner = order
     lines = 0
@@ -41,11 +41,11 @@ def orders(order: str, n: int) -> int:
 def smallest(counts: Mapping[int, int], share: float) -> int:
     """How many lines must a cache keep so that at most this share of the accesses misses?
 
-    counts   {reuse distance: number of accesses}; the key -1 stands for the first access of a line
+    counts   {reuse distance: number of accesses}; the key -1 stands for the first access to a line
     share    between 0 and 1, and never below the share of the first accesses
     returns  the smallest number of lines, exactly; 0 if few enough accesses miss without any cache
 
-    The cache keeps the lines that were asked for last, wherever they come from.
+    The cache has no sets and keeps the most recently used lines.
     """
     allowed = share * sum(counts.values())
     sizes = sorted(distance + 1 for distance in counts)  # 0 among them: there is a first access
@@ -54,18 +54,18 @@ def smallest(counts: Mapping[int, int], share: float) -> int:
 
 @exercise("u07.blocking", unit=7, points=4, kind="budget")
 def blocking(m: int, n: int, k: int, first: int, second: int) -> str:
-    """A schedule for a product, as text, that makes the processor wait as little as you can.
+    """A schedule for a product, as text, that makes the processor wait as little as possible.
 
     m, n, k   the extents of the loops of `product(m, n, k)`: m is a multiple of 12, n of 16, and k
               of 4
     first     bytes of the first cache, which has 4 ways
     second    bytes of the second cache, which has 8 ways
-    returns   the steps, one in a line, as `parse_schedule` reads them
+    returns   the steps, one per line, as `parse_schedule` reads them
 
-    Every step of the language is allowed but `pack`, which would rearrange an operand before the
-    product begins and cost nothing here. Score: a miss in the first cache costs 10 cycles, one in
-    the second 60 more. Their sum, for each multiply-add, counts as the mean over several products
-    and caches.
+    Every step of the language is allowed except `pack`, which would rearrange an operand before the
+    product begins and cost nothing here. Score: a miss in the first cache costs 10 cycles, and one
+    in the second costs 60 more. What counts is the sum of these costs for each multiply-add, as the
+    mean over several products and caches.
     """
     depth = max(d for d in range(1, k + 1) if k % d == 0 and (d == 1 or 8 * d * n <= second))
     return f"""
@@ -103,15 +103,15 @@ def apart() -> Rubric:
     the same tiled loops by hand, as one C++ function. What does our compiler promise about the
     result of your version, whatever the steps say, and which exception does it make? What must it
     see in the loops to keep that promise? And what could your colleague write that no list of steps
-    can say? One thing is enough. Three to five sentences; the promise and what it rests on are
-    worth one point, your colleague's advantage is worth the other.
+    can say? One thing is enough. Write three to five sentences. The promise and what it rests on
+    are worth one point, and your colleague's advantage is worth the other.
     """
     return Rubric(
         criteria="1 point: a wrong step is refused or only slow, and the result stays, because a "
         "step that changes the order is applied only if no dependence would run backwards; for "
         "that the compiler must see which elements each iteration reads and writes (affine "
         "indices). The exception is `promote`, which relies on += being a sum that may be grouped "
-        "otherwise, so that a float sum may be rounded otherwise. Half of it for the promise "
+        "otherwise, so that a float sum may be rounded differently. Half a point for the promise "
         "without what it rests on. "
         "1 point: something that is another algorithm and no other order: Strassen's product, a "
         "smaller type, skipping zeros, a loop that stops early, code whose indices are data, "
@@ -135,9 +135,9 @@ def apart() -> Rubric:
 
 @exercise("u07.bad_width", unit=7, points=2, kind="inverse", further=True)
 def bad_width(sets: int, ways: int) -> int:
-    """The width of a matrix of which a cache cannot even keep a strip of `ways` + 1 lines.
+    """A width at which a cache cannot even keep `ways` + 1 lines of one column of the matrix.
 
-    sets, ways   of the cache; sets is a power of two and at least 2
+    sets, ways   the shape of the cache; sets is a power of two and at least 2
     returns      how many elements a row has: a multiple of 16, at least 16 and at most 65,536
 
     The matrix is row-major and begins at the start of a line, and a line holds 16 elements. The

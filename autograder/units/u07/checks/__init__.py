@@ -41,15 +41,15 @@ def lines_of(order: str, n: int, kept: int) -> dict[str, int]:
 
 
 ORDERS = tuple(map("".join, permutations("mnk")))
-WITHIN = "the number of misses, right within 2 %, for each of the six orders"
+WITHIN = "the number of misses, correct within 2 % for each of the six orders"
 ORDERS_SPEC = (
     "How many lines does a product of two n × n matrices bring into the cache",
     WITHIN,
     "`out[m, n] += x[m, k] * w[k, n]` is inside the loops",
     "A line holds 16 elements, and each matrix begins at the start of a line",
-    "keeps the lines that were asked for last",
-    "A row of each of the three fits into it at the same time, with a few lines to spare",
-    "A column does not: it touches n lines, and the cache has at most half as many",
+    "keeps the most recently used lines",
+    "One row of each matrix fits into it at the same time, with a few lines to spare",
+    "A column does not fit: it touches n lines, and the cache has at most half as many",
     "n        a multiple of 16, at least 32",
     "the three loops from the outside to the inside",
 )
@@ -139,7 +139,7 @@ SMALL_CASES = [
     (ROOM, ([0, 1, 0, 2, 3, 4, 2], 1, 2)),
     ("the line in it that was asked for longest ago leaves first", ([0, 1, 2, 1], 1, 2)),
     ("line number n may be in set n % sets only", ([0, 2, 4, 1, 0, 1], 2, 2)),
-    ("A hit counts as asking, too", ([0, 1, 2, 0, 3, 0, 1], 1, 3)),
+    ("A hit counts as asking for the line, too", ([0, 1, 2, 0, 3, 0, 1], 1, 3)),
     ("If the set is full", ([0, 2, 0, 4, 0, 2], 2, 2)),
 ]
 
@@ -155,7 +155,7 @@ def small_cases(missed):
 CACHE_SPEC = (
     "The lines that are not in the cache when they are asked for, in the order of the misses",
     "A line that misses comes into its set",
-    "numbers of lines, at least 0, in the order in which a program asks for them",
+    "line numbers, at least 0, in the order in which a program asks for them",
 )
 
 
@@ -167,8 +167,8 @@ def random_accesses(missed, example):
 
 
 STEPS = (
-    "Each access must take a number of steps that does not grow with `sets` or with the accesses "
-    "before it"
+    "Each access must take a number of steps that does not grow with `sets` or with the number of "
+    "accesses before it"
 )
 
 
@@ -189,7 +189,7 @@ SMALLEST_CASES = [
     ("at most this share of the accesses misses", ({-1: 8, 2: 64, 9: 56}, 0.5)),
     ("0 if few enough accesses miss without any cache", ({-1: 1, 4: 3}, 1.0)),
     ("never below the share of the first accesses", ({-1: 1, 0: 1, 63: 2}, 0.25)),
-    ("the key -1 stands for the first access of a line", ({-1: 3, 0: 1}, 0.75)),
+    ("the key -1 stands for the first access to a line", ({-1: 3, 0: 1}, 0.75)),
 ]
 
 
@@ -211,7 +211,7 @@ def programs(draw: DrawFn, most: int = 60) -> tuple[list[int], float]:
 
 
 WHOSE = ("How many lines must a cache keep so that at most this share of the accesses misses",
-         "The cache keeps the lines that were asked for last, wherever they come from",
+         "The cache has no sets and keeps the most recently used lines",
          "{reuse distance: number of accesses}")  # fmt: skip
 
 
@@ -322,7 +322,7 @@ def fitting(register_tile: Any, registers: int) -> tuple[int, int]:
     spec=["The first element of each of the rows 0 to `ways` is read, from top to bottom",
           "Every access must miss", "a multiple of 16, at least 16 and at most 65,536",
           "The matrix is row-major and begins at the start of a line, and a line holds 16",
-          "of which a cache cannot even keep a strip of `ways` + 1 lines",
+          "A width at which a cache cannot even keep `ways` + 1 lines of one column",
           "sets is a power of two and at least 2"],
 )  # fmt: skip
 def every_access_misses(bad_width):

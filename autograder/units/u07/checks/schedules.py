@@ -28,8 +28,8 @@ CASES = [(36, 48, 100, 1024, 8192), (24, 96, 180, 8192, 16384), (48, 64, 112, 20
          (36, 96, 60, 2048, 16384)]  # fmt: skip
 GOOD = 0.60  # cycles for each multiply-add from which an answer earns all points
 LONGER = 4 / 3  # each time that the waiting is so much longer costs a quarter
-STEPS_SPEC = "the steps, one in a line, as `parse_schedule` reads them"
-NO_PACK = "Every step of the language is allowed but `pack`"
+STEPS_SPEC = "the steps, one per line, as `parse_schedule` reads them"
+NO_PACK = "Every step of the language is allowed except `pack`"
 
 background(
     "u07.blocking",
@@ -53,10 +53,11 @@ def it_is_a_schedule_of_the_product(blocking):
                     spec="A schedule for a product")  # fmt: skip
 
 
-@checks("u07.blocking", spec=["that makes the processor wait as little as you can",
+@checks("u07.blocking", spec=["that makes the processor wait as little as possible",
                               "a miss in the first cache costs 10 cycles",
-                              "one in the second 60 more",
-                              "counts as the mean over several products and caches",
+                              "one in the second costs 60 more",
+                              "What counts is the sum of these costs for each multiply-add, as "
+                              "the mean over several products and caches",
                               "bytes of the first cache, which has 4 ways",
                               "bytes of the second cache, which has 8 ways"])  # fmt: skip
 def the_processor_waits_little(blocking):
@@ -95,7 +96,7 @@ def applied(blocking: Any, sizes: Sizes, first: int, second: int) -> Kernel:
     text = blocking(*sizes, first, second)
     if not isinstance(text, str):
         shown = "nothing (is a `return` missing?)" if text is None else repr(text)[:200]
-        raise Wrong("The function must return the steps as one text.", program=program, got=shown,
+        raise Wrong("The function must return the steps as one string.", program=program, got=shown,
                     spec=STEPS_SPEC)  # fmt: skip
     try:
         schedule: Schedule = parse_schedule(text)
