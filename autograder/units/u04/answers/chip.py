@@ -164,17 +164,17 @@ def memory_of(model: Any) -> list[list[Any]]:
             _value(c) for c in model.stage("import").form.constants
         ],
         "weights, batch norms folded into them": [_value(c) for c in model.graph.constants],
-        "weights, packed for the kernels": list(program.constants.values()),
-        "weights, packed and aligned: what the kernels read": [
-            array for name, array in fixed.items() if name in program.constants
+        "weights, packed for the kernels": [
+            *program.constants.values(),
+            *(array for name, array in fixed.items() if name in program.constants),
         ],
     }
     rows: list[list[Any]] = []
     seen: set[int] = set()
     for kind, arrays in kinds.items():
-        new = [a for a in arrays if _address(a) not in seen]
-        seen |= {_address(a) for a in new}
-        rows.append([kind, sum(a.nbytes for a in new) / 1e6])
+        new = {_address(a): a.nbytes for a in arrays if _address(a) not in seen}
+        seen |= set(new)
+        rows.append([kind, sum(new.values()) / 1e6])
     rows.append(["arena: everything in between", memory.size / 1e6])
     outer = {"input": program.inputs, "result": program.outputs}
     rows += [
