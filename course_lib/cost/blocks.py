@@ -29,6 +29,8 @@ PANEL = 1 << 20  # bytes of a panel at most: it is a local, and locals are on th
 DEPTH = 256  # steps of k for each update of the result; more make the panels narrow, and no faster
 AWAY = 4  # vector instructions that take as long as a vector from beyond the first cache
 LINE = 64  # bytes that come into a cache together
+PAGE = 4096  # bytes: two addresses so far apart have the same place in a first cache, on most
+WAYS = 8  # lines with the same place that a first cache holds at least
 MOVE = 2  # instructions that pack a vector: a load and a store
 
 
@@ -75,6 +77,18 @@ def share(extent: int, most: int) -> int:
         return extent
     even = [d for d in range(most // 2 + 1, most + 1) if extent % d == 0]
     return max(even) if even else math.ceil(extent / math.ceil(extent / most))
+
+
+def crowded(rows: int, apart: int) -> bool:
+    """Do `rows` lines, each `apart` bytes behind the last, push each other out of the first cache?
+
+    One way is left to the other operand. A strip whose rows have room is read where it lies.
+
+    >>> crowded(14, 4 * 512), crowded(14, 4 * 1024)
+    (False, True)
+    """
+    places = PAGE // max(math.gcd(PAGE, apart), LINE)
+    return rows > places * (WAYS - 1)
 
 
 def price_of_blocks(sizes: tuple[int, int, int], of: Blocks, lanes: int) -> float:

@@ -16,7 +16,7 @@ from collections.abc import MutableMapping, Sequence
 
 import numpy as np
 
-from course_lib.ir.arrays import aligned_bytes, aligned_copy, aligned_empty, is_aligned
+from course_lib.ir.arrays import address, aligned_bytes, aligned_copy, aligned_empty, is_aligned
 from course_lib.ir.loops.program import Program
 from course_lib.ir.types import TensorType
 from course_lib.memory.plan import MemoryPlan
@@ -43,7 +43,7 @@ class Buffers:
         self.slots = {owner: slot for slot, owner in enumerate(program.owners)}
         self.table = (ctypes.c_void_p * len(self.slots))()
         for value, array in self.fixed.items():
-            self.table[self.slots[value]] = array.ctypes.data
+            self.table[self.slots[value]] = address(array)
         owners = [program.owner(v) for v in program.outputs]
         self.results = {v: program.types[v] for v in owners if v in program.buffers}
         self.returned = [
@@ -57,7 +57,7 @@ class Buffers:
         for value, type in self.results.items():
             own[value] = aligned_empty(type.dims, type.dtype.numpy)
         for value, array in own.items():
-            self.table[self.slots[value]] = array.ctypes.data
+            self.table[self.slots[value]] = address(array)
         return ChainMap(own, self.fixed)
 
     def outputs(self, arrays: Arrays) -> list[np.ndarray]:

@@ -2,24 +2,27 @@
 
     for m { for n { acc = 0; for k { acc += x[m, k] * w[k, n] }; out[m, n] = f(acc) } }
     ==>
-    for m { for n { out[m, n] = 0 } }
-    for n / columns { for k / depth {
-      a panel of w is copied, in blocks of as many columns as a tile has
-      for m / rows {
-        a strip of x is copied
-        for n / lanes { a tile of sums; for k { rows x lanes multiply-adds }; out += sums } } } }
-    for m { for n { out[m, n] = f(out[m, n]) } }
+    for n / columns {
+      for m { for n { out[m, n] = 0 } }
+      for k / depth {
+        a panel of w is copied, in blocks of as many columns as a tile has
+        for m / rows {
+          a strip of x is copied, if its rows would push each other out of the first cache
+          for n / lanes { a tile of sums; for k { rows x lanes multiply-adds }; out += sums } } }
+      for m { for n { out[m, n] = f(out[m, n]) } } }
 
-Where a size is not a multiple, a copy of the loops does what is left over, in the same way. How
-large the parts are says `cost/blocks.py`; here are the steps. Next room: `choose.py`.
+A thread that has some columns of the result is the only one that touches them. Where a size is not
+a multiple, a copy of the loops does what is left over, in the same way. How large the parts are
+says `cost/blocks.py`; here are the steps. Next room: `choose.py`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from course_lib.cost.blocks import Blocks
+from course_lib.cost.blocks import Blocks, crowded
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Store
 from course_lib.ir.loops.walk import accesses, original, statements
@@ -98,11 +101,15 @@ def _moved_by(load: Load, *candidates: Loop) -> set[str]:
 
 def run_in_blocks(script: Script, of: Product, by: Blocks) -> None:
     """The schedule of a product: loop after loop is split, and its inner part goes inside."""
-    script.do(Demote(of.acc), Fission(of.m.var), Fission(of.n.var))
-    k, *results = [loop.var for loop in perfect_nest(find_loop(script.kernel, of.k.var))]
-    m, n = sorted(results, key=lambda var: original(var) == original(of.n.var))
-    script.do(Reorder((n, k, m)))
-    _Levels(script, of, by).split([n, k, m], [by.columns, by.depth, by.rows, by.lanes])
+    script.do(Demote(of.acc), Reorder((of.n.var, of.m.var)))
+    levels = _Levels(script, of, by)
+    for outer, inner in levels.pieces(of.n.var, by.columns):
+        _, m = perfect_nest(find_loop(script.kernel, inner))
+        script.do(Fission(m.var), Fission(inner))
+        inside = find_loop(script.kernel, outer).body
+        k = next(s for s in inside if isinstance(s, Loop) and original(s.var) == of.k.var)
+        nest = [loop.var for loop in perfect_nest(k)]
+        levels.split(nest, [by.depth, by.rows, by.lanes])
 
 
 @dataclass(frozen=True)
@@ -127,8 +134,16 @@ class _Levels:
                 self.pack(outer)
                 self.script.do(*self.pads)
                 self.pads.clear()
-            if len(factors) == 2:
+            if len(factors) == 2 and self.strips_are_copied():
                 self.script.do(Cache(self.of.x.buffer, outer))
+
+    def strips_are_copied(self) -> bool:
+        """A strip of x whose rows have room in the first cache is read where it lies."""
+        x, type = self.of.x, self.script.kernel.buffers[self.of.x.buffer].type
+        if x.indices[-1] != Affine.var(self.of.k.var):
+            return True
+        axis = x.indices.index(Affine.var(self.of.m.var))
+        return crowded(self.by.rows, type.dtype.size * math.prod(type.dims[axis + 1 :]))
 
     def pieces(self, var: str, factor: int) -> list[tuple[str, str]]:
         """The blocks of a loop, and what is left over as a block of its own: (outer, inner)."""
