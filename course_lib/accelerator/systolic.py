@@ -26,28 +26,51 @@ import numpy as np
 
 from course_lib.exercises import exercise
 
+STAYS = {"os": "output", "ws": "weight", "is": "input"}  # what a cell keeps, by dataflow
+
 
 @dataclass(frozen=True)
 class SystolicArray:
-    """`rows` x `cols` cells of one multiply-accumulate per clock, output-stationary.
+    """`rows` x `cols` cells of one multiply-accumulate per clock, output-stationary at first.
 
-    drain   count the `rows` clocks in which the results of a tile move down and out. Without it,
-            results leave while the next tile is computed (each cell has a second accumulator)
+    drain      count the `rows` clocks in which the results of a tile move down and out. Without it,
+               results leave while the next tile is computed (each cell has a second accumulator)
+    dataflow   "os", "ws" or "is": what stays in the cells, outputs, weights or inputs
+    shadow     weights or inputs of the next tile are loaded during this one, into second registers
 
-    Always counted: the clocks until the operands have reached the last cell. Never: memory.
+    Always counted: the clocks until the operands have reached the last cell, and those in which
+    the array waits for weights or inputs to be loaded. Never: memory. Simulated here is "os" only.
     """
 
     rows: int = 4
     cols: int = 4
     drain: bool = False
+    dataflow: str = "os"
+    shadow: bool = False
 
     def __post_init__(self) -> None:
         if self.rows < 1 or self.cols < 1:
             raise ValueError(f"an array needs a row and a column, got {self.rows} x {self.cols}")
+        if self.dataflow not in STAYS:
+            raise ValueError(f"a dataflow is one of {', '.join(STAYS)}, got {self.dataflow!r}")
+        if self.shadow and self.dataflow == "os":
+            raise ValueError(
+                "shadow registers hold weights or inputs: an output-stationary array has none"
+            )
+        if self.drain and self.dataflow != "os":
+            raise ValueError(
+                "drain is a question of outputs that stay: where weights or inputs stay, outputs "
+                "leave as they are computed"
+            )
 
     def __str__(self) -> str:
-        drain = "fill and drain, not memory" if self.drain else "fill, not drain, not memory"
-        return f"{self.rows}×{self.cols} output-stationary array (counted: {drain}; whole tiles)"
+        if self.dataflow == "os":
+            counted = "fill and drain, not memory" if self.drain else "fill, not drain, not memory"
+        else:
+            counted = f"{'first load' if self.shadow else 'load of each tile'}, fill, not memory"
+        kept = f"{STAYS[self.dataflow]}-stationary"
+        shadow = " with shadow registers" if self.shadow else ""
+        return f"{self.rows}×{self.cols} {kept} array{shadow} (counted: {counted}; whole tiles)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +115,9 @@ def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
 
     Integers are summed in 32 bits, as in hardware for int8; floats in their own type.
     """
-    a, b = _operands(a, b)
+    if array.dataflow != "os":
+        raise ValueError(f"output-stationary arrays only, got {array}")
+    a, b = operands(a, b)
     (m, _), n = a.shape, b.shape[1]
     values = np.zeros((m, n), a.dtype)
     total = macs = tiles = 0
@@ -116,7 +141,7 @@ def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
 
 def clocks(a: np.ndarray, b: np.ndarray) -> Iterator[Clock]:
     """One tile: `a` [rows, k] times `b` [k, cols], every cell at every clock until all are done."""
-    a, b = _operands(a, b)
+    a, b = operands(a, b)
     (rows, k), cols = a.shape, b.shape[1]
     held_a = np.zeros((rows, cols), a.dtype)
     held_b, acc = held_a.copy(), held_a.copy()
@@ -150,13 +175,16 @@ def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     >>> cycles(4, 8, 4, SystolicArray(rows=4, cols=4))
     14
     """
+    if array.dataflow != "os":
+        raise ValueError(f"output-stationary arrays only, got {array}")
     # Without the drain, SCALE-Sim v2 computes this number too; its report says one less per layer.
     tiles = -(-m // array.rows) * -(-n // array.cols)
     one = k + array.rows + array.cols - 2 + (array.rows if array.drain else 0)
     return tiles * one
 
 
-def _operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Both as the cells compute with them: integers in 32 bits, floats in their own type."""
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in (*a.shape, *b.shape):
         raise ValueError(f"a [m, k] times b [k, n] expected, got {list(a.shape)}, {list(b.shape)}")
     kind = np.result_type(a, b)

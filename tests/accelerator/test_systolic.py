@@ -73,6 +73,38 @@ def test_an_array_says_what_it_counts():
     )
 
 
+def test_other_dataflows_say_what_stays_and_what_is_counted():
+    shadow = SystolicArray(8, 4, dataflow="ws", shadow=True)
+    assert str(shadow) == (
+        "8×4 weight-stationary array with shadow registers "
+        "(counted: first load, fill, not memory; whole tiles)"
+    )
+    assert str(SystolicArray(dataflow="is")) == (
+        "4×4 input-stationary array (counted: load of each tile, fill, not memory; whole tiles)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"dataflow": "rs"}, "one of os, ws, is, got 'rs'"),
+        ({"shadow": True}, "an output-stationary array has none"),
+        ({"dataflow": "is", "drain": True}, "where weights or inputs stay"),
+    ],
+)
+def test_an_array_that_cannot_be_is_refused(fields, why):
+    with pytest.raises(ValueError, match=why):
+        SystolicArray(**fields)
+
+
+def test_the_output_stationary_simulation_refuses_other_arrays():
+    array = SystolicArray(dataflow="ws")
+    with pytest.raises(ValueError, match="output-stationary arrays only"):
+        wavefront(np.ones((2, 2)), np.ones((2, 2)), array)
+    with pytest.raises(ValueError, match="output-stationary arrays only"):
+        cycles(2, 2, 2, array)
+
+
 @pytest.mark.parametrize("shapes", [((2, 3), (2, 3)), ((3,), (3, 1)), ((0, 2), (2, 2))])
 def test_shapes_that_do_not_multiply_are_refused(shapes):
     with pytest.raises(ValueError, match=r"a \[m, k\] times b \[k, n\] expected"):
