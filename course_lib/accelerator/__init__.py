@@ -1,8 +1,9 @@
-"""The chip: a systolic array of multiply-accumulate cells.
+"""The chip: a systolic array of multiply-accumulate cells, and what makes a machine of it.
 
     wavefront(a, b, SystolicArray(16, 16))   ->   the product, and 18,304 cycles
+    interpret(assemble(text), dram, chip)    ->   what a program of the chip leaves behind
 
 Here stand the array, clock by clock, its cycle count as a formula, and the matrix products that a
-model asks of it. Instruction set, scratchpads, DMA and the compiler from tiles to instructions are
-not written yet (units 12 and 13). Next room: `systolic.py`.
+model asks of it; the description of a whole chip (`chip.py`) and its instructions (`isa/`). Next
+room: `systolic.py`.
 """

@@ -1,0 +1,66 @@
+"""What a program can see: the memories, and the weights in the array (the architectural state).
+
+    state = State(chip, dram)
+    state.view(Region("acts", 0, (2, 3), (16, 1)))   ->   int8[2, 3], which can be written
+
+Next room: `instruction.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, WEIGHTS, Chip
+from course_lib.accelerator.isa.fault import Fault
+from course_lib.accelerator.isa.region import Region
+
+UNITS = {ACCS: "words", PARAMS: "words"}
+
+
+@dataclass(eq=False)
+class State:
+    """Everything that instructions read and write. `dram` is a flat int8 array, changed in place.
+
+    memories  name -> flat array: int8 bytes; int32 words of accs (a row is `cols` of them) and of
+              params (an entry is `cols` biases, then `cols` scales, which are float32 bits)
+    held      the weights in the cells, float32[rows, cols]: int8 values, ready for a product
+    """
+
+    chip: Chip
+    dram: np.ndarray
+    memories: dict[str, np.ndarray] = field(init=False)
+    held: np.ndarray | None = None
+    overflows: int = 0
+
+    def __post_init__(self) -> None:
+        if self.dram.dtype != np.int8 or self.dram.ndim != 1 or not self.dram.flags.c_contiguous:
+            said = f"{self.dram.dtype}{list(self.dram.shape)}"
+            raise ValueError(f"DRAM is a flat, contiguous int8 array, got {said}")
+        chip = self.chip
+        self.memories = {
+            DRAM: self.dram,
+            WEIGHTS: np.zeros(chip.weights, np.int8),
+            ACTS: np.zeros(chip.acts, np.int8),
+            ACCS: np.zeros(chip.size(ACCS), np.int32),
+            PARAMS: np.zeros(chip.size(PARAMS), np.int32),
+        }
+
+    def view(self, region: Region) -> np.ndarray:
+        """The elements of a region; a Fault if any of them is not there."""
+        array = self.memories[region.memory]
+        check_bounds(region, len(array))
+        return region.view(array)
+
+
+def check_bounds(region: Region, size: int) -> None:
+    """A Fault if a region does not lie inside a memory of `size` elements."""
+    if region.end > size:
+        unit = UNITS.get(region.memory, "bytes")
+        raise Fault(
+            "out of bounds",
+            f"{region.memory} holds {size:,} {unit}, "
+            f"but {unit} {region.start:,} to {region.end - 1:,} are touched",
+            "the address and the sizes of this instruction",
+        )
