@@ -88,6 +88,7 @@ _ROWS = [
     Scalar("pow", 2, _power, "a to the power b"),
     Scalar("max", 2, np.maximum, "the larger one; NaN if either is NaN"),
     Scalar("min", 2, np.minimum, "the smaller one; NaN if either is NaN"),
+    Scalar("mul_rounded", 2, np.multiply, "a * b, never one step with an addition", accepts=FLOAT),
     Scalar("neg", 1, np.negative, "-a", accepts=("float", "int")),
     Scalar("abs", 1, np.abs, "|a|"),
     Scalar("sign", 1, np.sign, "-1, 0 or 1"),

@@ -2,10 +2,10 @@
 
     emit_scalar(b, "add", [x, y], [i32, i32], i32)     ->   add i32 %x, %y
 
-A multiplication and an addition may be contracted (`a * b + c` becomes one fused instruction), sums
-may be reassociated where the caller says so, and nothing else: no step assumes that NaN or
-infinities do not happen. f16 computes everything in f32 and rounds each result, whether or not the
-processor has instructions for f16. Next room: `floats.py`.
+A multiplication and an addition may be contracted (`a * b + c` becomes one fused instruction, but
+not `mul_rounded(a, b) + c`), sums may be reassociated where the caller says so, and nothing else:
+no step assumes that NaN or infinities do not happen. f16 computes everything in f32 and rounds each
+result, whether or not the processor has instructions for f16. Next room: `floats.py`.
 """
 
 from __future__ import annotations
@@ -91,6 +91,7 @@ ROWS = {
     "pow": Row(_llvm("pow"), integers.power, integers.power_unsigned),
     "max": Row(_llvm("maximum"), _llvm("smax"), _llvm("umax"), B.or_),
     "min": Row(_llvm("minimum"), _llvm("smin"), _llvm("umin"), B.and_),
+    "mul_rounded": Row(B.fmul),
     "neg": Row(B.fneg, integers.neg),
     "abs": Row(_llvm("fabs"), integers.absolute, integers.same),
     "sign": Row(floats.sign, integers.sign, integers.sign_unsigned),

@@ -4,7 +4,7 @@ Each op has a list of cases: operands and attributes. All cases of an op are out
 which `levels_agree` runs with numpy, as loops, as scheduled loops and as machine code.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from course_lib.ir.registry import OPS
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import DTYPES, DType, TensorType, type_of
 
-Case = tuple[list[np.ndarray], dict[str, Any]]
+Case = tuple[list[Any], dict[str, Any]]
 FLOATS = [d for d in DTYPES.values() if d.is_float]
 INTEGERS = [d for d in DTYPES.values() if d.kind in ("int", "uint")]
 NUMBERS = [*FLOATS, *INTEGERS]
@@ -115,6 +115,57 @@ def matmul_cases() -> Iterator[Case]:
         yield [some(a, DTYPES["f32"]), some(b, DTYPES["f32"])], {}
     for dtype in ALL:
         yield [some((5, 7), dtype), some((7, 18), dtype)], {}
+
+
+def sums_cases() -> Iterator[Case]:
+    """Narrow integers with wider sums, the largest ones among them; sums of i32 that wrap."""
+    for name, wide in (("i8", "i32"), ("i8", "i16"), ("u8", "i32"), ("i16", "i64"), ("i8", None)):
+        limits = np.iinfo(DTYPES[name].numpy)
+        operands = [
+            RNG.integers(limits.min, limits.max + 1, shape) for shape in ((5, 40), (40, 18))
+        ]
+        yield [o.astype(limits.dtype) for o in operands], {"sums": wide}
+    yield [np.full(shape, 2**17, np.int32) for shape in ((2, 3), (3, 2))], {}
+
+
+def conv_sums_cases() -> Iterator[Case]:
+    for x, w, attrs in [
+        ((1, 3, 9, 8), (16, 3, 3, 3), {"strides": (2, 2), "pads": (1, 1, 1, 1)}),
+        ((2, 6, 5, 4), (6, 1, 3, 3), {"groups": 6, "pads": (1, 0, 2, 1)}),
+    ]:
+        operands = [RNG.integers(-128, 128, shape).astype(np.int8) for shape in (x, w)]
+        yield operands, {**attrs, "sums": "i32"}
+
+
+QUANTA = np.array([0.5, 0.1, 3.0], np.float32)  # scales
+
+
+def quantize_cases() -> Iterator[Case]:
+    odd = np.array([0.0, -0.0, 0.25, 0.75, -0.25, 63.4, 1e9, -1e9, np.inf, -np.inf, np.nan])
+    for name in ("i8", "u8", "i16", "i32"):
+        yield [odd.astype(np.float32), QUANTA[:1].reshape(())], {"dtype": name}
+    yield [some((2, 3, 4), DTYPES["f32"]), QUANTA], {}
+    yield [some((4, 3), DTYPES["f32"]), QUANTA], {"axis": -1}
+    yield [RNG.uniform(-50, 50, (4, 200)).astype(np.float32), QUANTA[1:2].reshape(())], {}
+
+
+def dequantize_cases() -> Iterator[Case]:
+    for name in ("i8", "u8", "i16", "u16", "i32"):
+        yield [special(DTYPES[name]), QUANTA[1:2].reshape(())], {}
+    yield [some((3, 4), DTYPES["i8"]), QUANTA], {"axis": 0}
+
+
+def requantize_cases() -> Iterator[Case]:
+    sums = RNG.integers(-(10**6), 10**6, (2, 3, 100)).astype(np.int32)
+    yield [sums, QUANTA * np.float32(1e-4)], {}
+    yield [sums, QUANTA * np.float32(1e-4)], {"low": 0, "high": 60}
+    yield [special(DTYPES["i32"]), QUANTA[:1].reshape(())], {"low": -127}
+
+
+def add_quantized_cases() -> Iterator[Case]:
+    pairs = [RNG.integers(-128, 128, 600).astype(np.int8) for _ in range(2)]
+    for a, b in RNG.uniform(0.01, 2, (2, 2)).astype(np.float32):
+        yield [*pairs, np.asarray(a), np.asarray(b)], {"low": 0}
 
 
 def conv_cases() -> Iterator[Case]:
@@ -415,7 +466,7 @@ def scan_cases() -> Iterator[Case]:
 
 
 F32_UP = [DTYPES["f32"], DTYPES["f64"], *INTEGERS]
-CASES: dict[str, Callable[[], Iterator[Case]]] = {
+CASES: dict[str, Callable[[], Iterable[Case]]] = {
     "select": select_cases,
     "cast": cast_cases,
     "reduce_sum": lambda: reduction_cases(ALL),
@@ -423,8 +474,8 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "reduce_max": extreme_cases,
     "reduce_min": extreme_cases,
     "cumsum": cumsum_cases,
-    "matmul": matmul_cases,
-    "conv": conv_cases,
+    "matmul": lambda: (*matmul_cases(), *sums_cases()),
+    "conv": lambda: (*conv_cases(), *conv_sums_cases()),
     "conv_in_layout": conv_in_layout_cases,
     "winograd_tiles": winograd_tiles_cases,
     "winograd_pixels": winograd_pixels_cases,
@@ -466,8 +517,20 @@ CASES: dict[str, Callable[[], Iterator[Case]]] = {
     "softplus": activation_cases,
     "elu": lambda: activation_cases({}, {"alpha": 0.5}),
     "leaky_relu": lambda: activation_cases({}, {"slope": 0.2}),
+    "quantize": quantize_cases,
+    "dequantize": dequantize_cases,
+    "requantize": requantize_cases,
+    "add_quantized": add_quantized_cases,
 }
-EXACT = {"div", "reciprocal", "select", "cast", "clamp", "leaky_relu"}  # no sums inside
+EXACT = {
+    "dequantize",
+    "div",
+    "reciprocal",
+    "select",
+    "cast",
+    "clamp",
+    "leaky_relu",
+}  # no sums inside
 
 
 def cases_of(op: str) -> list[Case]:

@@ -5,7 +5,7 @@
 They stay whole while that helps (a pass can recognise a batch norm, a reader a softmax), then
 `passes/prepare/decompose.py` replaces each by its definition. Their numpy meaning *is* the
 definition, run by the interpreter, so that the two cannot drift apart. Next room:
-`conv_transpose.py`.
+`quantize.py`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,12 @@
 
 Images are [n, c, h, w], filters [oc, c/groups, kh, kw]; `pads` lists all low sides, then all high
 ones. The loop forms are those *without* padding: with padding, an op decomposes into `pad` and
-itself, so that every index stays inside its buffer. Next room: `pooling.py`.
+itself, so that every index stays inside its buffer.
+
+    %2 = matmul(%p, %q) {sums = "i32"} : i32[8,16]      // p: i8[8,4], q: i8[4,16]
+
+Products of i8 are summed in i32 where `sums` says so; sums that leave their type wrap around, as in
+hardware. Next room: `pooling.py`.
 """
 
 from __future__ import annotations
@@ -18,14 +23,48 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.attributes import Attr, Attrs
-from course_lib.ir.expr import Affine, LoopForm, call
+from course_lib.ir.expr import Affine, Expr, LoopForm, call, cast
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.elementwise import broadcast, broadcast_index, same_dtype
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window, padded, positions_of, without_padding
 from course_lib.ir.registry import Op, register
-from course_lib.ir.types import TensorType
+from course_lib.ir.types import DType, TensorType, dtype
 
 V = Affine.var
+SUMS = Attr("dtype", None)  # what sums of integers are kept in; None: the operands' type
+
+
+def _sum_type(operand: DType, attrs: Attrs, what: str) -> DType:
+    """The element type of the sums, and so of the result."""
+    wide = dtype(attrs["sums"] or operand.name)
+    if wide == operand:
+        return wide
+    if operand.kind not in ("int", "uint") or wide.kind != "int" or wide.size <= operand.size:
+        raise ValueError(f"{what}: sums of {operand} cannot be kept in {wide}, but integers can be "
+                         "summed in wider signed ones")  # fmt: skip
+    return wide
+
+
+def _operands(a: np.ndarray, b: np.ndarray, terms: int, wide: np.dtype) -> list[np.ndarray]:
+    """The operands in the type in which numpy multiplies them: integers in the floats that hold
+    every sum of so many terms exactly, if there are such, because only floats have a fast product.
+    """
+    if wide.kind not in "iu":
+        return [a, b]
+    largest = [max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b)]
+    bound = largest[0] * largest[1] * terms
+    exact = [np.dtype(t) for t, bits in ((np.float32, 24), (np.float64, 53)) if bound < 2**bits]
+    return [x.astype(exact[0] if exact else wide) for x in (a, b)]
+
+
+def _as_sums(y: np.ndarray, wide: np.dtype) -> np.ndarray:
+    """Whole numbers, perhaps as floats, in the type of the sums: they wrap around."""
+    return y.astype(np.int64).astype(wide) if y.dtype != wide else y
+
+
+def product(x: Expr, y: Expr, out: TensorType) -> Expr:
+    """What a sum of the result adds at one point."""
+    return call("mul", cast(x, out.dtype), cast(y, out.dtype))
 
 
 # ── matmul ──
@@ -41,7 +80,14 @@ def _matmul_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
             f"matmul: inner sizes differ: {a} has k = {a.shape[-1]}, {b} has k = {b.shape[-2]}"
         )
     batch = broadcast([a.shape[:-2], b.shape[:-2]], "matmul")
-    return TensorType(a.dtype, (*batch, a.shape[-2], b.shape[-1]))
+    wide = _sum_type(a.dtype, attrs, "matmul")
+    return TensorType(wide, (*batch, a.shape[-2], b.shape[-1]))
+
+
+def _matmul(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
+    a, b = arrays
+    wide = _sum_type(DType.of(a.dtype), attrs, "matmul").numpy
+    return _as_sums(np.matmul(*_operands(a, b, a.shape[-1], wide)), wide)
 
 
 def _matmul_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -54,7 +100,7 @@ def _matmul_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> l
         LoopForm(
             domain=(*batch, ("m", out.dims[-2]), ("n", out.dims[-1])),
             write=(*at, V("m"), V("n")),
-            body=lambda load: call("mul", load(0, *read_a), load(1, *read_b)),
+            body=lambda load: product(load(0, *read_a), load(1, *read_b), out),
             reduce=(("k", a.dims[-1]),),
             combine="add",
         )
@@ -67,8 +113,9 @@ register(
         kind="contraction",
         arity=2,
         doc="matrix product of the last two axes; the axes before them broadcast",
+        attrs={"sums": SUMS},
         infer=_matmul_type,
-        evaluate=lambda arrays, attrs: np.matmul(*arrays),
+        evaluate=_matmul,
         loops=_matmul_loops,
         flops=lambda out, ins, attrs: 2 * out.numel * ins[0].dims[-1],
     )
@@ -94,12 +141,15 @@ def _conv_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     if isinstance(w.shape[0], int) and w.shape[0] % groups:
         raise ValueError(f"conv: {w.shape[0]} output channels do not divide into {groups} groups")
     window = Window.of(w.shape[2:], attrs, "conv")
-    return TensorType(x.dtype, (x.shape[0], w.shape[0], *window.out(x.shape[2:], "conv")))
+    wide = _sum_type(x.dtype, attrs, "conv")
+    return TensorType(wide, (x.shape[0], w.shape[0], *window.out(x.shape[2:], "conv")))
 
 
 def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     """im2col: every window becomes a row, then one matrix product for each group."""
     x, w = arrays
+    wide = _sum_type(DType.of(x.dtype), attrs, "conv").numpy
+    x, w = _operands(x, w, math.prod(w.shape[1:]), wide)
     groups, spatial = attrs["groups"], x.ndim - 2
     windows = Window.of(w.shape[2:], attrs, "conv").view(x, 0)  # [n, c, *out, *kernel]
     out = windows.shape[2 : 2 + spatial]
@@ -107,7 +157,8 @@ def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     rows = windows.reshape(len(x), math.prod(out), groups, math.prod(w.shape[1:]))
     filters = w.reshape(groups, len(w) // groups, math.prod(w.shape[1:]))
     parts = [rows[:, :, g] @ filters[g].T for g in range(groups)]  # [n, positions, oc/groups]
-    return np.concatenate(parts, axis=-1).swapaxes(1, 2).reshape(len(x), len(w), *out)
+    sums = _as_sums(np.concatenate(parts, axis=-1), wide)
+    return sums.swapaxes(1, 2).reshape(len(x), len(w), *out)
 
 
 def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -125,7 +176,7 @@ def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> lis
         LoopForm(
             domain=(("n", n), *grouped, ("oc", oc // groups), *positions),
             write=(V("n"), filter, *(V(o) for o, _ in positions)),
-            body=lambda load: call("mul", load(0, *source), load(1, *weight)),
+            body=lambda load: product(load(0, *source), load(1, *weight), out),
             reduce=(("ic", ic), *window.loops),
             combine="add",
         )
@@ -145,7 +196,7 @@ CONV = register(
         kind="contraction",
         arity=2,
         doc="convolution of x[n,c,...] with w[oc,c/groups,...] (cross-correlation, as in torch)",
-        attrs={**WINDOW_ATTRS, "groups": Attr("int", 1, least=1)},
+        attrs={**WINDOW_ATTRS, "groups": Attr("int", 1, least=1), "sums": SUMS},
         infer=_conv_type,
         evaluate=_conv,
         loops=_conv_loops,

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from course_lib.ir.attributes import Attr, Attrs
-from course_lib.ir.expr import Affine, LoopForm, call
+from course_lib.ir.expr import Affine, LoopForm
 from course_lib.ir.graph.build import relayout
 from course_lib.ir.graph.node import Node, apply
-from course_lib.ir.ops.contraction import CONV
+from course_lib.ir.ops.contraction import CONV, product
 from course_lib.ir.ops.layout import (
     FILTER,
     IMAGE,
@@ -180,7 +180,7 @@ def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> lis
         LoopForm(
             domain=loops_over(order, result, sizes),
             write=y.at(result),
-            body=lambda load: call("mul", load(0, *x.at(source)), load(1, *w.at(weight))),
+            body=lambda load: product(load(0, *x.at(source)), load(1, *w.at(weight)), out),
             reduce=loops_over(w, {axis: weight[axis] for axis in "ihw"}, filters),
             combine="add",
         )
