@@ -1,0 +1,55 @@
+"""Calibration: how large does each value get on a few samples?
+
+    calibrate(graph, [[x0], [x1]])  ->  {%x: Range(-2.1, 3.4), %relu: Range(0.0, 5.2), ...}
+
+The smallest and the largest number that was seen (min-max). Real tools also clip outliers, by
+percentile or by entropy. Next room: `site.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.node import Node
+
+
+class Range(NamedTuple):
+    """All numbers of a value were from `low` to `high`."""
+
+    low: float
+    high: float
+
+    @property
+    def scale(self) -> np.float32:
+        """How large a step of i8 is if both ends are within 127 steps of 0; 1 if all was 0."""
+        return np.float32(max(-self.low, self.high) / 127 or 1)
+
+
+def calibrate(graph: Graph, samples: Iterable[Sequence[Any]]) -> dict[Node, Range]:
+    """The range of every float value but constants, over all samples (inputs as `run` takes them).
+
+    Raises ValueError if there is no sample, or a value is not finite.
+    """
+    ranges: dict[Node, Range] = {}
+
+    def watch(node: Node, value: np.ndarray) -> None:
+        if node.op == "constant" or not node.type.dtype.is_float or not value.size:
+            return
+        low, high = float(value.min()), float(value.max())
+        if not np.isfinite([low, high]).all():
+            raise ValueError(
+                f"calibration needs finite numbers; {node!r} goes from {low} to {high}"
+            )
+        before = ranges.get(node, Range(low, high))
+        ranges[node] = Range(min(low, before.low), max(high, before.high))
+
+    for sample in samples:
+        run(graph, sample, watch)
+    if not ranges:
+        raise ValueError("calibration needs at least one sample")
+    return ranges
