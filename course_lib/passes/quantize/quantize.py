@@ -7,7 +7,7 @@
                                   %5 = relu(add(%3, %4)), and a pair of its own behind it
 
 This is the form in which tools exchange quantized models (ONNX: QDQ). It still runs in floats, so
-it shows what quantization costs in accuracy; `integers.py` makes integer ops of it, the next room.
+it shows what quantization costs in accuracy. Next room: `integers.py`, where it becomes integers.
 """
 
 from __future__ import annotations
