@@ -156,6 +156,14 @@ EXAMPLES = {
 }
 
 
+QUANTIZED: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "quantize": (("f32[2,6]",), {}),
+    "dequantize": (("i8[2,6]",), {}),
+    "requantize": (("i32[2,6]",), {"low": 0}),
+    "add_quantized": (("i8[2,6]", "i8[2,6]"), {}),
+}
+
+
 @pytest.mark.parametrize("name", [n for n, row in OPS.items() if row.decompose is not None])
 def test_decompose_leaves_only_ops_that_stand_for_themselves(name: str) -> None:
     attrs: dict[str, Any]
@@ -165,6 +173,10 @@ def test_decompose_leaves_only_ops_that_stand_for_themselves(name: str) -> None:
     elif name == "batch_norm":
         operands, attrs = [inp("x", "f32[2,3,4]"), *(weights(3) for _ in range(3))], {}
         operands.append(const([0.5, 1.0, 2.0]))
+    elif name in QUANTIZED:
+        types, attrs = QUANTIZED[name]
+        scales = [const(0.5) for _ in types]
+        operands = [*(inp(f"x{k}", type) for k, type in enumerate(types)), *scales]
     elif name == "conv":
         operands = [inp("x", "f32[1,4,5,5]"), weights(6, 2, 3, 3)]
         attrs = {"groups": 2, "pads": (1, 0, 2, 1)}
@@ -175,7 +187,7 @@ def test_decompose_leaves_only_ops_that_stand_for_themselves(name: str) -> None:
         assert name == "conv_transpose", f"{name} needs an example here"
         operands, attrs = [inp("x", "f32[1,4,5,5]"), weights(4, 2, 3, 3)], {"strides": (2, 2)}
     node = apply(name, *operands, origin=("layer",), **attrs)
-    graph = Graph.of(operands[:1], [node])
+    graph = Graph.of([o for o in operands if o.op == "input"], [node])
     after = decompose(graph)
     assert_close(graph, after)
     assert all(op(n.op).kind != "composite" for n in after.nodes)
