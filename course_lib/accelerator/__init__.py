@@ -1,9 +1,9 @@
 """The chip: a systolic array of multiply-accumulate cells, and what makes a machine of it.
 
     wavefront(a, b, SystolicArray(16, 16))   ->   the product, and 18,304 cycles
-    interpret(assemble(text), dram, chip)    ->   what a program of the chip leaves behind
+    simulate(assemble(text), dram, chip)     ->   what a program of the chip leaves behind, clocks
 
 Here stand the array, clock by clock, its cycle count as a formula, and the matrix products that a
-model asks of it; the description of a whole chip (`chip.py`) and its instructions (`isa/`). Next
-room: `systolic.py`.
+model asks of it; the description of a whole chip (`chip.py`), its instructions (`isa/`), and the
+chip at work (`core/`). Next room: `systolic.py`.
 """

@@ -51,15 +51,16 @@ class Chip:
     banks: tuple[int, int, int] = (4, 8, 4)
     dma_bytes: int = 16
     dma_latency: int = 100
-    queue: int = 16
+    queue: int = 64
     ghz: float = 1.0
 
     def __post_init__(self) -> None:
         for field in fields(self):
             if field.type == "int":
                 self._check_count(field.name, 0 if field.name == "dma_latency" else 1)
-        if len(self.banks) != 3 or any(b < 1 for b in self.banks):
-            raise ValueError(f"{self.name}: banks of weights, acts and accs, got {self.banks}")
+        if len(self.banks) != 3 or any(b < 1 for b in self.banks) or sum(self.banks) > 60:
+            want = "banks of weights, acts and accs, at most 60 together"
+            raise ValueError(f"{self.name}: {want}, got {self.banks}")
         for memory, banks in zip(SRAMS, self.banks, strict=False):
             if self.size(memory) % banks:
                 size = self.size(memory)

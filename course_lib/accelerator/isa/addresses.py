@@ -7,7 +7,6 @@ Next room: `load.py`.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from course_lib.accelerator.chip import ACCS, ACTS, Chip
@@ -22,19 +21,19 @@ def pixels(i: Any, channels: int) -> Region:
     return Region(ACTS, i.acts, (i.h, i.w, channels), (i.line, i.step, 1))
 
 
-def sums(i: Any, chip: Chip) -> Region:
-    """The rows of accumulators that belong to the h * w pixels of `i`: n sums each."""
-    return Region(ACCS, i.accs * chip.cols, (i.h * i.w, i.n), (chip.cols, 1))
+def sums(i: Any, chip: Chip, times: int = 1) -> Region:
+    """The rows of accumulators that belong to the h * w pixels of `i`, n sums each; if `times` is
+    0, none of them."""
+    return Region(ACCS, i.accs * chip.cols, (i.h * i.w * times, i.n), (chip.cols, 1))
 
 
 def transfer(chip: Chip, region: Region) -> tuple[int, int]:
     """Clocks on the port to DRAM, and the latency behind them. What lies side by side is one
     burst; each burst takes whole clocks."""
-    burst = 1
-    sizes = list(zip(region.counts, region.strides, strict=True))
-    while sizes and (sizes[-1][0] == 1 or sizes[-1][1] == burst):
-        burst *= sizes.pop()[0]
-    bursts = math.prod(many for many, _ in sizes)
+    burst, bursts, gapless = 1, 1, True
+    for many, stride in zip(reversed(region.counts), reversed(region.strides), strict=True):
+        gapless = gapless & ((stride == burst) | (many == 1))
+        burst, bursts = burst * many**gapless, bursts * many ** (1 - gapless)
     return bursts * -(-burst // chip.dma_bytes), chip.dma_latency
 
 

@@ -61,7 +61,7 @@ class Matmul(Instruction):
     add: int = bits(1, default=0)
 
     def reads(self, chip: Chip) -> tuple[Region, ...]:
-        return (pixels(self, self.k), *(self.writes(chip) if self.add else ()))
+        return pixels(self, self.k), sums(self, chip, self.add)
 
     def writes(self, chip: Chip) -> tuple[Region, ...]:
         return (sums(self, chip),)
@@ -98,7 +98,7 @@ class MatmulOs(Instruction):
 
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         weights = Region(WEIGHTS, self.weights, (self.k, self.n), (self.pitch, 1))
-        return (pixels(self, self.k), weights, *(self.writes(chip) if self.add else ()))
+        return pixels(self, self.k), weights, sums(self, chip, self.add)
 
     def writes(self, chip: Chip) -> tuple[Region, ...]:
         return (sums(self, chip),)
@@ -113,7 +113,7 @@ class MatmulOs(Instruction):
         return self.h * self.w
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
-        return self.k + chip.rows + chip.cols - 2 + (chip.rows if chip.drain else 0), 0
+        return self.k, chip.rows + chip.cols - 2 + (chip.rows if chip.drain else 0)
 
 
 def _accumulate(i: Matmul | MatmulOs, state: State, x: np.ndarray, w: np.ndarray) -> None:

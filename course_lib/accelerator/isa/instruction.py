@@ -15,8 +15,10 @@ when it is done. There is a counter of tokens for each pair of engines. Next roo
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from operator import attrgetter
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,11 +62,11 @@ class Field:
     def optional(self) -> bool:
         return self.default is not dataclasses.MISSING
 
-    @property
+    @cached_property
     def low(self) -> int:
         return -(1 << (self.width - 1)) if self.signed else self.least
 
-    @property
+    @cached_property
     def high(self) -> int:
         return (1 << (self.width - self.signed)) - 1
 
@@ -72,7 +74,8 @@ class Field:
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Instruction:
     """One instruction. A class below it is one row of the machine language: its fields are the
-    encoding, its docstring says the meaning, `run` is the meaning.
+    encoding, its docstring says the meaning, `run` is the meaning. `reads`, `writes` and `clocks`
+    are plain arithmetic on fields, so that they also work where the fields are arrays (`columns`).
 
     wait, signal  engines that a token is taken from before it starts, given to when it is done
     origin        where in the model it comes from; not part of the word
@@ -92,8 +95,8 @@ class Instruction:
             value = values[f.name]
             if type(value) is not int or not f.low <= value <= f.high:
                 object.__setattr__(self, f.name, _converted(self.name, f, value))
-        if self.wait or self.signal:
-            for key in ("wait", "signal"):
+        for key in ("wait", "signal"):
+            if values[key] != ():
                 object.__setattr__(self, key, self._engines(key, values[key]))
 
     def _engines(self, key: str, given: Iterable[str]) -> tuple[str, ...]:
@@ -118,7 +121,7 @@ class Instruction:
         """Its meaning: change the state."""
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
-        """Clocks in which it keeps its engine, and more clocks until what it does is done."""
+        """Clocks in which its engine is busy with it, and more clocks until it is done."""
         return 0, 0
 
     def __str__(self) -> str:
@@ -132,6 +135,16 @@ class Instruction:
         return " ".join(words)
 
     __repr__ = __str__
+
+
+def columns(program: Sequence[Instruction]) -> Any:
+    """Instructions of one kind as one instruction whose fields are int64 arrays."""
+    cls = type(program[0])
+    table = object.__new__(cls)
+    for f in cls.fields:
+        values = np.array(list(map(attrgetter(f.name), program)))
+        object.__setattr__(table, f.name, values)
+    return table
 
 
 def row(engine: str) -> Any:

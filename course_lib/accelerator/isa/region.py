@@ -27,7 +27,7 @@ class Region(NamedTuple):
         """One behind the last element. Strides are never negative."""
         last = self.start
         for count, stride in zip(self.counts, self.strides, strict=True):
-            last += (count - 1) * stride
+            last = last + (count - 1) * stride  # not +=, which would change an array
         return last + 1
 
     def view(self, array: np.ndarray) -> np.ndarray:
@@ -42,5 +42,5 @@ def packed(memory: str, start: int, *counts: int) -> Region:
     strides, stride = [], 1
     for count in reversed(counts):
         strides.append(stride)
-        stride *= count
+        stride = stride * count
     return Region(memory, start, counts, tuple(reversed(strides)))

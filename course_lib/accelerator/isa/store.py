@@ -2,7 +2,8 @@
 
     act  accs=0 n=4 params=0 acts=512 h=1 w=9 step=4 line=36 low=0     ->   requantized, ReLU
 
-Next room: `instructions.py`, the whole table.
+A store is done when its last byte has left the chip; the port keeps the order. Next room:
+`instructions.py`, the whole table.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ class St(Instruction):
         copy(self, state)
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
-        return transfer(chip, *self.writes(chip))
+        return transfer(chip, *self.writes(chip))[0], 0
 
 
 @row(STORE)
@@ -161,7 +162,7 @@ class Stacc(Instruction):
         state.view(self.writes(state.chip)[0])[...] = words.view(np.int8)
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
-        return transfer(chip, *self.writes(chip))
+        return transfer(chip, *self.writes(chip))[0], 0
 
 
 def rounded(values: np.ndarray, low: int, high: int) -> np.ndarray:

@@ -1,0 +1,124 @@
+"""Races between engines: two touch the same bytes, one writes, and no token orders them.
+
+    hazard: instruction 5 reads 64 bytes of acts that instruction 4 writes, and no token ...
+
+Whether bytes are right by luck of the timing is not the question. A token says: whoever takes it
+starts after its giver was done. So each instruction knows, for each engine, the last instruction
+that was surely done before it (a vector clock: Fidge and Mattern, 1988; race detectors such as
+ThreadSanitizer do the same with threads). For every byte of every memory we keep who wrote and who
+read it last, in the order of the program, and compare. Next room: `simulate.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from course_lib.accelerator.chip import DRAM, SRAMS, Chip
+from course_lib.accelerator.core.clockwork import Times
+from course_lib.accelerator.core.needs import Needs
+from course_lib.accelerator.isa.fault import Fault
+from course_lib.accelerator.isa.instruction import Instruction
+from course_lib.accelerator.isa.interp import where
+from course_lib.accelerator.isa.region import Region
+from course_lib.accelerator.isa.state import UNITS
+
+Clock = tuple[int, int, int]  # for each engine: so many instructions of the program, at most
+READ, WRITE = "reads", "writes"
+
+
+def check_hazards(
+    program: Sequence[Instruction], needs: Needs, times: Times, chip: Chip, dram: int
+) -> None:
+    """Raise a Fault for the first instruction that another engine's tokens do not order behind
+    what it depends on, or that reads what nothing has written yet. `dram` in bytes."""
+    known = vector_clocks(needs, times)
+    shadow = _Shadow(chip, dram)
+    for number, i in enumerate(program[:-1]):
+        engine, reads, writes = needs.engine[number], i.reads(chip), i.writes(chip)
+        touched = [*((READ, region) for region in reads), *((WRITE, region) for region in writes)]
+        for action, region in touched:
+            found = shadow.conflict(engine, known[number], action, region)
+            if found:
+                raise _hazard(program, number, action, region, *found)
+        for action, region in touched:
+            shadow.note(number, engine, action, region)
+
+
+def vector_clocks(needs: Needs, times: Times) -> list[Clock]:
+    """For each instruction and each engine: every instruction of that engine with a number below
+    this one was done when the instruction started."""
+    before: list[Clock] = [(0, 0, 0)] * len(needs.engine)
+    last = [(0, 0, 0)] * 3  # what the last instruction of each engine knew
+    for number in times.order:
+        engine = needs.engine[number]
+        known = list(last[engine])
+        for giver in times.givers[number]:
+            known = [max(pair) for pair in zip(known, before[giver], strict=True)]
+            known[needs.engine[giver]] = max(known[needs.engine[giver]], giver + 1)
+        last[engine] = before[number] = (known[0], known[1], known[2])
+    return before
+
+
+class _Shadow:
+    """For each memory, engine and action: for each byte 1 + the last instruction that did it."""
+
+    def __init__(self, chip: Chip, dram: int) -> None:
+        self.sizes = {memory: chip.size(memory) for memory in SRAMS} | {DRAM: dram}
+        self.last: dict[tuple[str, str, int], np.ndarray] = {}
+        self.latest: dict[tuple[str, str, int], int] = {}  # of all bytes together
+        self.written = {m: np.zeros(self.sizes[m], bool) for m in SRAMS}
+
+    def conflict(
+        self, engine: int, known: Clock, action: str, region: Region
+    ) -> tuple[int, str] | None:
+        """Another engine's instruction that touches the region and is not known to be done; or -1
+        if the region is read and nothing has written it."""
+        for other in (0, 1, 2):
+            for theirs in (WRITE, READ) if action == WRITE else (WRITE,):
+                key = region.memory, theirs, other
+                if other == engine or self.latest.get(key, 0) <= known[other]:
+                    continue
+                last = int(region.view(self.last[key]).max(initial=0))
+                if last > known[other]:
+                    return last - 1, theirs
+        written = self.written.get(region.memory)
+        if action == READ and written is not None and not region.view(written).all():
+            return -1, WRITE
+        return None
+
+    def note(self, number: int, engine: int, action: str, region: Region) -> None:
+        key = region.memory, action, engine
+        if key not in self.last:
+            self.last[key] = np.zeros(self.sizes[region.memory], np.int32)
+        region.view(self.last[key])[...] = number + 1
+        self.latest[key] = number + 1
+        if action == WRITE and region.memory != DRAM:
+            region.view(self.written[region.memory])[...] = True
+
+
+def _hazard(
+    program: Sequence[Instruction],
+    number: int,
+    action: str,
+    region: Region,
+    other: int,
+    theirs: str,
+) -> Fault:
+    memory, unit = region.memory, UNITS.get(region.memory, "bytes")
+    place = f"{unit} {region.start:,} to {region.end - 1:,} of {memory}"
+    i = program[number]
+    if other < 0:
+        look = "the load, the matmul or the act that should have written them"
+        what = f"instruction {number} {action} {place}, which nothing has written yet"
+        return Fault("hazard", what, look, *where(number, i))
+    them = program[other]
+    kind = {(READ, WRITE): "read before write", (WRITE, READ): "overwritten in use"}
+    name = kind.get((action, theirs), "two writes")
+    what = (
+        f"{name}: instruction {number} {action} {place}, which instruction {other} {theirs}, "
+        "and no token says that it is done"
+    )
+    look = f"signal={i.engine} in {them.name} {other} or one behind it, and wait={them.engine} here"
+    return Fault("hazard", what, look, *where(number, i), *where(other, them))

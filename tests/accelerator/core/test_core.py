@@ -1,0 +1,191 @@
+"""The chip at work: clocks as in the formula and step by step, values as in numpy, faults."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.core.simulate import simulate, stalls, times
+from course_lib.accelerator.isa.execute import MatmulOs
+from course_lib.accelerator.isa.fault import Fault
+from course_lib.accelerator.isa.instruction import ENGINES
+from course_lib.accelerator.isa.instructions import Halt
+from course_lib.accelerator.isa.interp import interpret
+from course_lib.accelerator.isa.load import Lda
+from course_lib.accelerator.isa.text import assemble
+
+NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
+SIZES = st.integers(1, 20)
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 30), st.integers(1, 9), st.booleans())
+def test_folds_take_what_the_closed_form_says(folds, rows, cols, m, count, shadow):
+    chip = replace(NPU, rows=rows, cols=cols, shadow=shadow)
+    pipelined = (count - 1) * max(m, rows) + m + 2 * rows + cols - 2
+    want = pipelined if shadow else count * (m + 2 * rows + cols - 2)
+    assert times(folds(m, count), chip, free=("fetch",)).total == want
+    if max(m, rows) > 1:  # else two instructions would have to be fetched in a clock
+        assert times(folds(m, count), chip).total == want
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(1, 30), st.integers(1, 9), st.booleans())
+def test_output_stationary_folds_take_what_the_closed_form_says(rows, cols, k, count, drain):
+    chip = replace(NPU, rows=rows, cols=cols, drain=drain)
+    fold = MatmulOs(acts=0, h=1, w=1, step=0, line=0, k=k, n=1, weights=0, pitch=1, accs=0)
+    want = count * (k + rows + cols - 2 + drain * rows)
+    assert times([*[fold] * count, Halt()], chip).total == want
+
+
+@given(SIZES, SIZES, SIZES, st.integers(1, 64), st.integers(0, 50), st.booleans())
+def test_a_tiled_product_equals_numpy_and_the_interpreter(
+    product, expected, m, k, n, width, latency, shadow
+):
+    chip = replace(SMALL, dma_bytes=width, dma_latency=latency, shadow=shadow, acts=256)
+    program, dram, where = product(chip, m, k, n)
+    want, plain = expected(dram, m, k, n, chip.cols), dram.copy()
+    run = simulate(program, dram, chip)
+    np.testing.assert_array_equal(dram[where].reshape(m, n), want)
+    state = interpret(program, plain, chip)
+    np.testing.assert_array_equal(plain, dram)
+    for memory, left in state.memories.items():
+        np.testing.assert_array_equal(left, run.state.memories[memory])
+    check_account(run.times)
+
+
+def check_account(found):
+    """Every clock of every engine is busy or has one cause."""
+    for number, engine in enumerate(ENGINES):
+        assert sum(stalls(found, engine).values()) == found.total
+        ends = sorted((g.start, g.end) for g in found.gaps if g.engine == number)
+        assert all(a[1] <= b[0] for a, b in pairwise(ends))
+
+
+# ── faults ──
+
+
+def without_token(program, place):
+    """One of its tokens less; `place` counts all waits and signals."""
+    places = [(n, key, e) for n, i in enumerate(program) for key in ("wait", "signal")
+              for e in getattr(i, key)]  # fmt: skip
+    number, key, engine = places[place % len(places)]
+    left = tuple(e for e in getattr(program[number], key) if e != engine)
+    return [replace(i, **{key: left}) if n == number else i for n, i in enumerate(program)]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 64), st.integers(0, 60), st.booleans())
+def test_a_lost_token_is_a_fault_or_does_no_harm(product, expected, place, width, latency, slow):
+    chip = replace(SMALL, dma_bytes=width, dma_latency=latency, acts=256, shadow=not slow)
+    program, dram, where = product(chip, 30, 6, 7)
+    want = expected(dram, 30, 6, 7, chip.cols)
+    try:
+        simulate(without_token(program, place), dram, chip)
+    except Fault as fault:
+        assert fault.kind in ("hazard", "deadlock")
+        assert not dram[where].any()
+        return
+    np.testing.assert_array_equal(dram[where].reshape(30, 7), want)
+
+
+def test_lost_tokens_are_mostly_noticed(product):
+    chip, kinds = replace(SMALL, acts=256), Counter()
+    program, dram, _ = product(chip, 60, 6, 7)
+    for place in range(0, 200, 7):
+        try:
+            simulate(without_token(program, place), dram.copy(), chip)
+            kinds["harmless"] += 1
+        except Fault as fault:
+            kinds[fault.kind] += 1
+    assert kinds["hazard"] > 5 and kinds["deadlock"] > 5
+    assert kinds["harmless"] < 8  # such as a token behind the last tile
+
+
+RACE = """
+    ldw dram=0 weights=0 rows=4 bytes=4 pitch=4 signal=execute
+    lda dram=16 acts=0 h=1 w=8 bytes=4 step=4 line=32 signal=execute    ; conv1
+    preload weights=0 k=4 n=4 pitch=4 wait=load
+    matmul acts=0 h=1 w=8 step=4 line=32 k=4 n=4 accs=0 {}   ; conv1
+    lda dram=16 acts=0 h=1 w=4 bytes=4 step=4 line=16 {}     ; conv2
+    halt
+"""
+
+
+@pytest.mark.parametrize(
+    ("tokens", "said"),
+    [
+        (("", ""), "read before write: instruction 3 reads bytes 0 to 31 of acts"),
+        (("wait=load", ""), "overwritten in use: instruction 4 writes bytes 0 to 15 of acts"),
+        (("wait=load signal=load", "wait=execute"), ""),
+    ],
+)
+@pytest.mark.parametrize("latency", [0, 500])
+def test_a_race_is_told_with_both_instructions_by_any_luck(tokens, said, latency):
+    chip, dram = replace(SMALL, dma_latency=latency), np.ones(48, np.int8)
+    program = assemble(RACE.format(*tokens))
+    if not said:
+        assert simulate(program, dram, chip).times.left == {}
+        return
+    with pytest.raises(Fault) as caught:
+        simulate(program, dram, chip)
+    assert caught.value.kind == "hazard"
+    for part in (said, "from: conv1", "look at: signal="):
+        assert part in str(caught.value)
+
+
+def test_without_the_check_a_race_leaves_what_the_timing_makes_of_it():
+    """Other loads come first, so the product starts before its pixels, and multiplies zeros."""
+    load = "lda dram=0 acts=512 h=1 w=12 bytes=4 step=4 line=48"
+    text = RACE.format("", "").replace("    lda", f"    {load}\n    {load}\n    lda", 1)
+    program, dram = assemble(text), np.ones(48, np.int8)
+    fine = interpret(program, dram, SMALL).memories["accs"]
+    race = simulate(program, dram, SMALL, hazards=False).state.memories["accs"]
+    assert fine[:4].tolist() == [4, 4, 4, 4] and not race.any()
+
+
+def test_reading_what_nothing_has_written_is_a_hazard():
+    with pytest.raises(Fault, match="which nothing has written yet"):
+        simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)
+
+
+def test_a_deadlock_says_who_waits_for_whom():
+    text = """
+        ldw dram=0 weights=0 rows=4 bytes=4 pitch=4 wait=execute signal=execute   ; conv1
+        preload weights=0 k=4 n=4 pitch=4 wait=load signal=load                   ; conv1
+        halt
+    """
+    with pytest.raises(Fault) as caught:
+        simulate(assemble(text), np.zeros(16, np.int8), SMALL)
+    assert caught.value.kind == "deadlock"
+    for part in (
+        "load: instruction 0 (ldw",
+        "waits for a token from execute",
+        "execute: instruction 1 (preload",
+        "instruction 1 (preload weights=0 k=4 n=4 pitch=4 wait=load signal=load) of execute would",
+        "store: nothing is in its queue",
+        "from: conv1",
+    ):
+        assert part in str(caught.value)
+
+
+def test_a_full_queue_can_be_what_blocks(folds):
+    """Four loads wait for a product that is not fetched, because the fifth load has no room."""
+    load = Lda(dram=0, acts=0, h=1, w=1, bytes=4, step=4, line=4)
+    program = [replace(load, wait=("execute",)), *[load] * 4, folds(1, 1)[0]]
+    program = [*program[:-1], replace(program[-1], signal=("load",)), Halt()]
+    with pytest.raises(Fault, match=r"fetch: instruction 4 .* the queue of load is full \(4\)"):
+        times(program, SMALL)
+    assert times(program, replace(SMALL, queue=5)).total > 0
+
+
+def test_a_run_says_where_the_clocks_went(product):
+    program, dram, _ = product(NPU, 300, 64, 64)
+    run = simulate(program, dram, NPU)
+    for part in (f"{run.total:,} clocks", "execute  busy", "token from load", "32×32 cells"):
+        assert part in str(run)
+    with pytest.raises(ValueError, match="free is of dma"):
+        times(program, NPU, free=("lunch",))
+    assert times(program, NPU, free=("dma",)).total < run.total
