@@ -3,7 +3,8 @@
     wavefront(a, b, SystolicArray(16, 16))   ->   the product, and 18,304 cycles
     simulate(assemble(text), dram, chip)     ->   what a program of the chip leaves behind, clocks
 
-Here stand the array, clock by clock, its cycle count as a formula, and the matrix products that a
-model asks of it; the description of a whole chip (`chip.py`), its instructions (`isa/`), and the
-chip at work (`core/`). Next room: `systolic.py`.
+Here stand the array of unit 0, clock by clock, its cycle count as a formula, and the matrix
+products that a model asks of it; all dataflows, at three levels (`array/`); the description of a
+whole chip (`chip.py`), its instructions (`isa/`), and the chip at work (`core/`). Next room:
+`systolic.py`.
 """

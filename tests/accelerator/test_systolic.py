@@ -151,6 +151,12 @@ def test_the_matmul_of_a_graph_takes_the_clocks_of_the_simulation():
     assert utilization(products(graph), run.array) == run.utilization
 
 
+def test_products_of_a_model_on_an_array_where_weights_stay():
+    parts = products(trace(lambda x, w: x @ w, "f32[6,9]", "f32[9,7]"))
+    array = SystolicArray(4, 3, dataflow="ws")
+    assert total_cycles(parts, array) == 3 * 3 * (6 + 2 * 4 + 3 - 2)
+
+
 def test_the_stepper_shows_every_clock_with_operands_and_sums():
     picture = wavefront_steps(np.array([[2, 3], [4, 5]]), np.array([[1, 6], [7, 8]]))
     assert picture.title == "2 x 2 cells, k = 2: 4 clocks"
