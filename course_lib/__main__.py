@@ -6,6 +6,7 @@
     python -m course_lib fma kernel.ll --given lo=0 hi=8
     python -m course_lib asm mlp --target nvptx
     python -m course_lib ops
+    python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
 
 `MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
 mobilenet_v2). Next room: `commands.py`.
@@ -19,14 +20,14 @@ import os
 import sys
 from collections.abc import Sequence
 
-from course_lib import __version__, commands
+from course_lib import __version__, commands, systolic_command
 from course_lib.exercises import NotAnswered
 
 
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m course_lib", description="The course's compiler.")
     top.add_argument("--version", action="version", version=__version__)
-    subs = top.add_subparsers(dest="command", required=True, metavar="{run,show,look,fma,asm,ops}")
+    subs = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     run = subs.add_parser("run", help="compile a model, run it and say what it cost")
     show = subs.add_parser("show", help="print or draw one intermediate form of a model")
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     fma = subs.add_parser("fma", help="count the multiply-adds of a model, or of LLVM IR")
     asm = subs.add_parser("asm", help="the kernels of a model as assembly, for this or that target")
     ops = subs.add_parser("ops", help="the op table as documentation")
+    array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
     for sub in (run, show, look, fma, asm):
         sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
         sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
@@ -60,7 +62,8 @@ def parser() -> argparse.ArgumentParser:
                      "nvptx or amdgpu (x86-64)")  # fmt: skip
     asm.add_argument("--kernel", metavar="NAME", help="only this kernel")
     ops.add_argument("op", nargs="?", help="only this op")
-    for sub in (run, show, look, fma, asm, ops):
+    systolic_command.arguments(array)
+    for sub in (run, show, look, fma, asm, ops, array):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 
@@ -69,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0, 1 (it could not be done) or 2 (wrong usage)."""
     options = parser().parse_args(arguments)
     try:
-        result = getattr(commands, options.command)(options)
+        room = systolic_command if options.command == "systolic" else commands
+        result = getattr(room, options.command)(options)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -116,6 +116,8 @@ PRESETS = {
         "teaching", 4, 4, weights=1 * KIB, acts=1 * KIB, accs=64, params=16, banks=(2, 4, 2),
         dma_bytes=4, dma_latency=10, queue=4,
     ),
-    "scalesim": Chip("scalesim", shadow=False, drain=False),
+    "scalesim": Chip(
+        "scalesim", shadow=False, drain=False, weights=64 * KIB, accs=512,
+    ),
     "rtl": Chip("rtl", 4, 4),
 }  # fmt: skip

@@ -34,7 +34,7 @@ from course_lib.accelerator.array.timing import Fold, streaming, timing
 from course_lib.accelerator.systolic import Run, SystolicArray
 
 BUSY, FIRST, SHIFT, TAKE = 1, 2, 4, 8
-PEAK = 1 << 27  # numbers that enter at the edges: beyond, level 0 would take some minutes
+CLOCKS, PEAK = 1 << 20, 1 << 25  # clocks; numbers that enter: about a minute
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +101,16 @@ def simulate(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
     return Run(array, joined(found, folding), counted, folding.macs, folding.folds)
 
 
+def affordable(folding: Folding) -> None:
+    """ValueError if a product takes too long at this level."""
+    clocks = folding.folds * streaming(folding)
+    if clocks > CLOCKS or clocks * (folding.array.rows + folding.array.cols) > PEAK:
+        raise ValueError(f"at least {clocks:,} clocks are too many for level 0, use 1 or 2")
+
+
 def _feed(folding: Folding, parts: Tiles) -> Feed:
-    array, most = folding.array, folding.folds * streaming(folding)
-    if most * (array.rows + array.cols) > PEAK:
-        raise ValueError(f"more than {most:,} clocks are too many for level 0, use level 1 or 2")
+    array = folding.array
+    affordable(folding)
     folds = timing(folding)
     counted = folds[-1].end
     # The last results of an array with a second accumulator leave after the count has ended.

@@ -19,7 +19,7 @@ from course_lib.accelerator.array.timing import streaming, timing
 from course_lib.accelerator.systolic import Run, SystolicArray
 
 CELLS = 1 << 15  # so many cells at once: their numbers stay in a cache
-PEAK = 1 << 34  # cells times clocks: beyond, level 1 would take some minutes
+WORK, PEAK = 1 << 34, 1 << 27  # cells times clocks; numbers that leave: about a minute
 WAITING = 1 << 22  # and not more operands than that
 
 
@@ -29,9 +29,7 @@ def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
     ValueError if there is too much to do for this level.
     """
     folding, parts = tiles(a, b, array)
-    work = folding.folds * streaming(folding) * array.rows * array.cols
-    if work > PEAK:
-        raise ValueError(f"{work:,} cells times clocks are too many for level 1, use level 2")
+    affordable(folding)
     long = folding.time + 2 * (array.rows + array.cols)
     most = max(1, min(CELLS // (array.rows * array.cols), WAITING // (array.rows * long)))
     some = _outputs_stay if folding.flow.stays == "c" else _operands_stay
@@ -41,6 +39,14 @@ def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
     ]
     values = joined(np.concatenate(left), folding)
     return Run(array, values, timing(folding)[-1].end, folding.macs, folding.folds)
+
+
+def affordable(folding: Folding) -> None:
+    """ValueError if a product takes too long, or too much memory, at this level."""
+    clocks, array = folding.folds * streaming(folding), folding.array
+    work = clocks * array.rows * array.cols
+    if work > WORK or clocks * (array.rows + array.cols) > PEAK:
+        raise ValueError(f"{work:,} cells times clocks are too many for level 1, use level 2")
 
 
 def _outputs_stay(folding: Folding, parts: Tiles, folds: np.ndarray) -> np.ndarray:
