@@ -4,10 +4,10 @@
     %1 = rsqrt(%0)                       Sqrt, Reciprocal
     %2 = fused(%1) {body = ...}          the ops of the body, one by one
 
-One short rule for each of our ops, in `write_rules.py`. A composite without a rule is written
-out as its definition in the op table; groups made by fusion are opened again, since ONNX has no
-such thing. Other tools then read what our passes made of a model: onnxruntime is one of our
-witnesses. Next room: `surgery.py`.
+One short rule for each of our ops, in `write_rules.py` and `write_products.py`. A composite without
+a rule is written out as its definition in the op table; groups made by fusion are opened again,
+since ONNX has no such thing. Other tools then read what our passes made of a model: onnxruntime is
+one of our witnesses. Next room: `surgery.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import onnx
 from onnx import helper
 
 from course_lib.frontend.onnx.opset import OLDEST_OPSET
-from course_lib.frontend.onnx.write_rules import RULES
+from course_lib.frontend.onnx.write_products import RULES
 from course_lib.frontend.onnx.writer import Writer, info
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify

@@ -3,7 +3,7 @@
     mod(%x, %y) : f32   ->   Mod(fmod = 1), then mended where the signs differ
 
 A rule returns the name of its result; None means "write my definition instead", for example because
-the opset is too old. Next: `write.py`, the public function.
+the opset is too old. Next: `write_products.py`, products of floats and of integers.
 """
 
 from __future__ import annotations
@@ -61,7 +61,12 @@ def _ne(w: Writer, node: Node, x: str, y: str) -> str:
 
 @exports("pow")
 def _pow(w: Writer, node: Node, x: str, y: str) -> str:
-    return w.emit("Pow", x, y)
+    """ONNX has powers of i32 and i64, but of no narrower integers."""
+    kind = node.type.dtype
+    if kind.is_float or kind.size >= 4:
+        return w.emit("Pow", x, y)
+    wide = (w.emit("Cast", name, to=onnx.TensorProto.INT64) for name in (x, y))
+    return w.emit("Cast", w.emit("Pow", *wide), to=type_code(kind))
 
 
 @exports("mod")
@@ -166,18 +171,8 @@ def _argsort(w: Writer, node: Node, x: str) -> str:
 # ── layers ──
 
 
-@exports("matmul")
-def _matmul(w: Writer, node: Node, x: str, y: str) -> str:
-    return w.emit("MatMul", x, y)
-
-
-def _window(attrs: Any) -> dict[str, Any]:
+def window(attrs: Any) -> dict[str, Any]:
     return {k: attrs[k] for k in ("strides", "pads", "dilations") if attrs[k] is not None}
-
-
-@exports("conv")
-def _conv(w: Writer, node: Node, x: str, weights: str) -> str:
-    return w.emit("Conv", x, weights, group=node.attrs["groups"], **_window(node.attrs))
 
 
 @exports("conv_transpose")
@@ -185,24 +180,24 @@ def _conv_transpose(w: Writer, node: Node, x: str, weights: str) -> str:
     extra = node.attrs["output_padding"]
     more = {"output_padding": extra} if extra else {}
     return w.emit("ConvTranspose", x, weights, group=node.attrs["groups"], **more,
-                  **_window(node.attrs))  # fmt: skip
+                  **window(node.attrs))  # fmt: skip
 
 
 @exports("max_pool")
 def _max_pool(w: Writer, node: Node, x: str) -> str:
-    return w.emit("MaxPool", x, kernel_shape=node.attrs["kernel"], **_window(node.attrs))
+    return w.emit("MaxPool", x, kernel_shape=node.attrs["kernel"], **window(node.attrs))
 
 
 @exports("avg_pool")
 def _avg_pool(w: Writer, node: Node, x: str) -> str | None:
     """AveragePool knows dilations since opset 19."""
-    window = _window(node.attrs)
-    if max(window.get("dilations", (1,))) == 1:
-        window.pop("dilations", None)
+    slides = window(node.attrs)
+    if max(slides.get("dilations", (1,))) == 1:
+        slides.pop("dilations", None)
     elif w.opset < 19:
         return None
     return w.emit("AveragePool", x, kernel_shape=node.attrs["kernel"],
-                  count_include_pad=int(node.attrs["count_include_pad"]), **window)  # fmt: skip
+                  count_include_pad=int(node.attrs["count_include_pad"]), **slides)  # fmt: skip
 
 
 @exports("sum_pool")
@@ -210,7 +205,7 @@ def _sum_pool(w: Writer, node: Node, x: str) -> str:
     """ONNX has no such op: a convolution of each channel with ones."""
     channels, kernel = node.type.dims[1], node.attrs["kernel"]
     ones = w.constant(np.ones((channels, 1, *kernel), node.type.dtype.numpy))
-    return w.emit("Conv", x, ones, group=channels, **_window(node.attrs))
+    return w.emit("Conv", x, ones, group=channels, **window(node.attrs))
 
 
 @exports("batch_norm")

@@ -7,7 +7,15 @@ Each file puts its rules into the table when it is imported; `RULES` is the whol
 Next room: `elementwise.py`.
 """
 
-from course_lib.frontend.onnx.rules import contrib, elementwise, movement, nn, recurrent, signal
+from course_lib.frontend.onnx.rules import (
+    contrib,
+    elementwise,
+    movement,
+    nn,
+    quantized,
+    recurrent,
+    signal,
+)
 from course_lib.frontend.onnx.table import RULES
 
-__all__ = ["RULES", "contrib", "elementwise", "movement", "nn", "recurrent", "signal"]
+__all__ = ["RULES", "contrib", "elementwise", "movement", "nn", "quantized", "recurrent", "signal"]

@@ -2,7 +2,7 @@
 
     Gemm(%a, %b, %c, transB=1)   ->   add(matmul(%a, transpose(%b)), %c)
 
-Next: `signal.py`.
+Next: `quantized.py`.
 """
 
 from __future__ import annotations
