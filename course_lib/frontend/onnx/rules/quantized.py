@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
-from course_lib.frontend.onnx.rules.nn import window_of
-from course_lib.frontend.onnx.table import element_type, translates
+from course_lib.frontend.onnx.rules.nn import global_average_pool, window_of
+from course_lib.frontend.onnx.table import MICROSOFT, element_type, translates
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
@@ -165,3 +165,22 @@ def _rescaled(total: Node, scales: tuple[Node, Node, Node], zero: Node, axis: in
     product = b.mul(b.cast(total, "f32"), _along(factor, total, axis))
     shift = const(np.zeros((), zero.type.dtype.numpy)) if point is None else point
     return _shifted(product, b.reshape(shift, ()))
+
+
+# ── onnxruntime's own: an op of floats between pairs, which `passes/quantize/integers.py` knows ──
+
+
+@translates("QLinearAdd", domain=MICROSOFT)
+def qlinear_add(x: Node, x_scale: Node, x_zero: Node | None, y: Node, y_scale: Node,
+                y_zero: Node | None, scale: Node, zero: Node | None = None) -> Node:  # fmt: skip
+    operands = dequantize_linear(x, x_scale, x_zero), dequantize_linear(y, y_scale, y_zero)
+    return quantize_linear(b.add(*operands), scale, zero)
+
+
+@translates("QLinearGlobalAveragePool", domain=MICROSOFT)
+def qlinear_mean(x: Node, x_scale: Node, x_zero: Node, scale: Node, zero: Node, *,
+                 channels_last: int = 0) -> Node:  # fmt: skip
+    if channels_last:
+        raise ValueError("images in nhwc are not supported")
+    pooled = global_average_pool(dequantize_linear(x, x_scale, x_zero))
+    return quantize_linear(pooled, scale, zero)
