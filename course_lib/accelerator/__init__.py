@@ -5,6 +5,6 @@
 
 Here stand the array of unit 0, clock by clock, its cycle count as a formula, and the matrix
 products that a model asks of it; all dataflows, at three levels (`array/`); the description of a
-whole chip (`chip.py`), its instructions (`isa/`), and the chip at work (`core/`). Next room:
-`systolic.py`.
+whole chip (`chip.py`), its instructions (`isa/`), the chip at work (`core/`) and what it looks like
+(`trace/`). Next room: `systolic.py`.
 """

@@ -4,12 +4,10 @@
 
 Instructions are fetched in the order of the program, one in a clock, into the queue of their
 engine, and leave it when they start. A full queue stops fetching, for all engines. Each engine
-starts its instructions in order, each as soon as
-
-    it is there; its tokens are; its engine is free; the port and its banks are not another's.
-
-The next instruction that starts anywhere is the one that can start first; of two in the same clock,
-load goes before execute before store. Nothing that has not started yet could be in its way. An
+takes its instructions in order. One is ready when it is there, its tokens are, and its engine is
+free; then it asks for the port and its banks, and starts when no other engine has one of them. Who
+was ready first gets them first; of two in the same clock, load goes before execute before store. So
+the loop takes whichever is ready first: nothing that is not ready yet could be in its way. An
 instruction is done when its own work and all before it on its engine are: then it signals.
 
 The array is pipelined: pixels of the next `matmul` enter right behind those of this one, while its
@@ -92,25 +90,24 @@ class _Clockwork:
         self.next_fetch, self.fetch_time = 0, -1
         self.queues: list[deque[int]] = [deque() for _ in ENGINES]
         self.left_at = [0] * 3  # when an instruction left the queue
-        self.earliest = [NEVER] * 3  # when the first of the queue can start, as things stand
+        self.ready = [NEVER] * 3  # when the first of the queue is ready
         self.tokens: list[list[deque[tuple[int, int]]]] = [[deque() for _ in "les"] for _ in "les"]
         self.free = [0] * 5  # by unit: when the next one may start
         self.loaded = 0  # when the last weights were in the cells
         self.busy, self.idle, self.last_done = [0] * 3, [0] * 3, [0] * 3
         self.owned = [0] * 3  # by engine: the banks that it had last
-        self.wanted = [0] * 3  # the banks of the first of the queue
         self.until = [0] * len(bank_names(chip))
         self.bits: dict[int, tuple[int, ...]] = {}
 
     def run(self) -> None:
-        earliest, count = self.earliest, len(self.needs.engine)
+        ready, count = self.ready, len(self.needs.engine)
         while True:
             if self.next_fetch < count:
                 self._fetch()
-            when = min(earliest)
-            if when == NEVER:
+            first = min(ready)
+            if first == NEVER:
                 return
-            self._issue(earliest.index(when), when)
+            self._issue(ready.index(first), first)
 
     def _fetch(self) -> None:
         """Fetch until a queue is full."""
@@ -129,26 +126,21 @@ class _Clockwork:
                 self._look(engine)
 
     def _look(self, engine: int) -> None:
-        """When can the first of the queue start, if nothing else starts before?"""
+        """When is the first of the queue ready?"""
         needs, queue = self.needs, self.queues[engine]
-        self.earliest[engine] = NEVER
+        self.ready[engine] = NEVER
         if not queue:
-            self.wanted[engine] = 0
             return
         number = queue[0]
-        banks = self.wanted[engine] = needs.banks[number]
-        start, free = self.fetched[number], self.free[needs.unit[number]]
-        if free > start:
-            start = free
+        ready, free = self.fetched[number], self.free[needs.unit[number]]
+        if free > ready:
+            ready = free
         for other in needs.wait[number]:
             tokens = self.tokens[other][engine]
             if not tokens:
                 return
-            start = max(start, tokens[0][0])
-        others = banks & ~self.owned[engine]
-        if others:
-            start = max(start, *[self.until[bank] for bank in self._bits(others)])
-        self.earliest[engine] = start
+            ready = max(ready, tokens[0][0])
+        self.ready[engine] = ready
 
     def _bits(self, banks: int) -> tuple[int, ...]:
         found = self.bits.get(banks)
@@ -159,6 +151,9 @@ class _Clockwork:
     def _issue(self, engine: int, start: int) -> None:
         needs = self.needs
         number = self.queues[engine].popleft()
+        others = needs.banks[number] & ~self.owned[engine]
+        if others:
+            start = max(start, *[self.until[bank] for bank in self._bits(others)])
         if start > self.idle[engine]:
             self._explain(engine, number, start)
         for other in needs.wait[number]:
@@ -176,7 +171,7 @@ class _Clockwork:
         self._look(engine)
         for other in needs.signal[number]:
             self.tokens[engine][other].append((done, number))
-            if self.earliest[other] == NEVER:
+            if self.ready[other] == NEVER:
                 self._look(other)
 
     def _take_unit(self, unit: int, start: int, busy_end: int, done: int) -> None:
@@ -202,16 +197,13 @@ class _Clockwork:
         if banks & ~self.owned[engine]:
             self.owned = [owned & ~banks for owned in self.owned]
             self.owned[engine] |= banks
-        for other in (0, 1, 2):
-            if self.wanted[other] & banks and other != engine:
-                self._look(other)
 
     def _explain(self, engine: int, number: int, start: int) -> None:
         """Why the engine was idle until `start`: each clock has the first cause that fits."""
         needs, at = self.needs, self.idle[engine]
         causes = [("fetch", self.fetched[number])]
         for other in needs.wait[number]:
-            causes.append((f"token from {ENGINES[other]}", self.tokens[other][engine][0][0]))
+            causes.append((f"wait={ENGINES[other]}", self.tokens[other][engine][0][0]))
         if needs.unit[number] in (PRELOAD, MATMUL):
             causes.append(("weights", self.loaded))
         causes.append(("drain", self.free[needs.unit[number]]))
@@ -243,6 +235,7 @@ class _Clockwork:
             if self.tokens[i][j]
         }
         return Times(
-            total, self.fetched, self.start, self.busy_end, self.done, self.order, self.givers,
+            total, self.fetched, self.start, self.busy_end, self.done,
+            sorted(self.order, key=self.start.__getitem__), self.givers,
             self.gaps, self.busy, left,
         )  # fmt: skip

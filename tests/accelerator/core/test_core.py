@@ -184,7 +184,7 @@ def test_a_full_queue_can_be_what_blocks(folds):
 def test_a_run_says_where_the_clocks_went(product):
     program, dram, _ = product(NPU, 300, 64, 64)
     run = simulate(program, dram, NPU)
-    for part in (f"{run.total:,} clocks", "execute  busy", "token from load", "32×32 cells"):
+    for part in (f"{run.total:,} clocks", "execute  busy", "wait=load", "32×32 cells"):
         assert part in str(run)
     with pytest.raises(ValueError, match="free is of dma"):
         times(program, NPU, free=("lunch",))

@@ -21,7 +21,7 @@ from course_lib.accelerator.isa.store import Act, St, Vadd
 def step(program: list, chip: Chip, limit: int = 20_000) -> dict | None:
     """Clock in which each instruction is fetched, starts and is done; None if nothing moves."""
     program = program[:-1]
-    fetched, start, done = {}, {}, {}
+    fetched, start, done, asked = {}, {}, {}, {}
     queues: dict = {e: [] for e in ENGINES}
     tokens: dict = {(a, b): 0 for a in ENGINES for b in ENGINES}
     last: dict = {e: None for e in ENGINES}
@@ -40,11 +40,23 @@ def step(program: list, chip: Chip, limit: int = 20_000) -> dict | None:
                     fetched[n] = clock
                     queue.append(n)
                     may_fetch, moved = False, True
-            for engine in ENGINES:
-                queue = queues[engine]
-                if not queue or not can_start(queue[0], clock, program, chip, start, done, tokens):
+            for queue in queues.values():
+                if queue and is_ready(queue[0], clock, program, chip, start, done, tokens):
+                    asked.setdefault(queue[0], clock)
+            first_come = sorted(
+                (asked[q[0]], place, q)
+                for place, q in enumerate(queues.values())
+                if q and q[0] in asked
+            )
+            ahead: list[int] = []
+            for _, _, queue in first_come:
+                n = queue[0]
+                busy = is_blocked(n, clock, program, chip, start, done, ahead)
+                ahead.append(n)
+                if busy:
                     continue
-                n = queue.pop(0)
+                queue.pop(0)
+                engine = program[n].engine
                 for other in program[n].wait:
                     tokens[other, engine] -= 1
                 start[n] = clock
@@ -59,21 +71,29 @@ def step(program: list, chip: Chip, limit: int = 20_000) -> dict | None:
     return None
 
 
-def can_start(n, clock, program, chip, start, done, tokens) -> bool:
+def is_ready(n, clock, program, chip, start, done, tokens) -> bool:
     i = program[n]
     if any(not tokens[other, i.engine] for other in i.wait):
         return False
-    for m in start:
-        other = program[m]
-        busy_end = start[m] + other.clocks(chip)[0]
-        if other.engine == i.engine:
-            if unit_blocks(i.name, other.name, clock, start[m], busy_end, done[m], chip):
-                return False
-        elif places(i, chip) & places(other, chip) and clock < done[m]:
-            return False
-        if uses_port(i) and uses_port(other) and clock < busy_end:
-            return False
-    return True
+    mine = [m for m in start if program[m].engine == i.engine]
+    ends = {m: start[m] + program[m].clocks(chip)[0] for m in mine}
+    return not any(
+        unit_blocks(i.name, program[m].name, clock, start[m], ends[m], done[m], chip) for m in mine
+    )
+
+
+def is_blocked(n, clock, program, chip, start, done, ahead) -> bool:
+    """Has another engine the port or a bank that it needs, or asked for it before?"""
+    i = program[n]
+    for m in (*start, *ahead):
+        other, waits = program[m], m in ahead
+        same_bank = other.engine != i.engine and places(i, chip) & places(other, chip)
+        same_port = uses_port(i) and uses_port(other)
+        if same_bank and (waits or clock < done[m]):
+            return True
+        if same_port and (waits or clock < start[m] + other.clocks(chip)[0]):
+            return True
+    return False
 
 
 def unit_blocks(name, before, clock, start, busy_end, done, chip) -> bool:

@@ -1,0 +1,49 @@
+"""What a run costs in energy, by a published table.
+
+    energy(counters(run), run.chip)   ->   {"multiply-accumulate": 2.4e5, "dram": 8.1e6, ...}   (pJ)
+
+Source: Horowitz, "Computing's energy problem (and what we can do about it)", ISSCC 2014, for 45 nm
+and 0.9 V: an operation, and an access of 64 bits to memories of three sizes. An SRAM of another
+size stands on the line between them, both axes logarithmic, with the size of one bank; DRAM is
+given as 1.3 to 2.6 nJ and counted as 1.95. Wires between cells, clock, control and leakage are not
+in the table and not counted, so this compares programs and does not predict a chip. Next room:
+`chrome.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from course_lib.accelerator.chip import DRAM, SRAMS, Chip
+from course_lib.accelerator.trace.counters import WORD, Counters
+
+PICOJOULE = {
+    "int8 multiply": 0.2,
+    "int32 add": 0.1,
+    "float32 multiply": 3.7,
+    "float32 add": 0.9,
+    "dram 64 bits": 1950.0,
+}
+SRAM_64_BITS = {8 * 1024: 10.0, 32 * 1024: 20.0, 1024 * 1024: 100.0}  # bytes -> pJ
+
+
+def energy(found: Counters, chip: Chip) -> dict[str, float]:
+    """pJ by what used it."""
+    mac = PICOJOULE["int8 multiply"] + PICOJOULE["int32 add"]
+    rescale = PICOJOULE["int32 add"] + PICOJOULE["float32 multiply"]
+    both = 2 * PICOJOULE["float32 multiply"] + PICOJOULE["float32 add"]
+    used = {
+        "multiply-accumulate": found.macs * mac,
+        "output pipeline": found.rescaled * rescale + found.summed * both,
+    }
+    for memory in SRAMS:
+        bank = chip.size(memory) * WORD.get(memory, 1) // chip.bank_count(memory)
+        moved = found.read[memory] + found.written[memory]
+        used[memory] = moved / 8 * sram_access(bank)
+    return used | {DRAM: found.dram / 8 * PICOJOULE["dram 64 bits"]}
+
+
+def sram_access(size: int) -> float:
+    """pJ for 64 bits of an SRAM of `size` bytes; outside the table, its ends."""
+    sizes, cost = zip(*SRAM_64_BITS.items(), strict=True)
+    return float(np.exp(np.interp(np.log(size), np.log(sizes), np.log(cost))))
