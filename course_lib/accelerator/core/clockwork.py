@@ -159,14 +159,16 @@ class _Clockwork:
         for other in needs.wait[number]:
             self.givers[number] += (self.tokens[other][engine].popleft()[1],)
         busy_end = start + needs.busy[number]
-        done = max(busy_end + needs.tail[number], self.last_done[engine])
-        if needs.unit[number] != PRELOAD:
+        done, unit = busy_end + needs.tail[number], needs.unit[number]
+        if done < self.last_done[engine]:
+            done = self.last_done[engine]
+        if unit != PRELOAD:
             self.idle[engine] = busy_end
-            self.busy[engine] += needs.busy[number]
+            self.busy[engine] += busy_end - start
         self.order.append(number)
         self.start[number], self.busy_end[number], self.done[number] = start, busy_end, done
         self.last_done[engine], self.left_at[engine] = done, start
-        self._take_unit(needs.unit[number], start, busy_end, done)
+        self._take_unit(unit, start, busy_end, done)
         self._take_banks(engine, needs.banks[number], busy_end, done)
         self._look(engine)
         for other in needs.signal[number]:
@@ -182,18 +184,19 @@ class _Clockwork:
             self.loaded = busy_end
             free[MATMUL] = max(free[MATMUL], busy_end)
         elif unit >= MATMUL:
+            behind = start if self.chip.shadow else done
+            if free[PRELOAD] < behind:
+                free[PRELOAD] = behind
             free[MATMUL_OS] = done
-            free[PRELOAD] = max(free[PRELOAD], start if self.chip.shadow else done)
             if unit == MATMUL_OS:
-                free[MATMUL] = max(free[MATMUL], done)
+                free[MATMUL] = done
 
     def _take_banks(self, engine: int, banks: int, busy_end: int, done: int) -> None:
         """Until when others have to wait for the banks of an instruction."""
         until = self.until
         for bank in self._bits(banks):
-            end = done if bank else busy_end
-            if until[bank] < end:
-                until[bank] = end
+            if until[bank] < done:
+                until[bank] = done if bank else busy_end
         if banks & ~self.owned[engine]:
             self.owned = [owned & ~banks for owned in self.owned]
             self.owned[engine] |= banks

@@ -4,7 +4,7 @@
 
 From the lowest bit: 4 bits for the instruction (its place in the table), 3 bits `wait`, 3 bits
 `signal` (load, execute, store), then its fields in the order of its class. `layout` prints them.
-Words of 128 bits, as in VTA, would not hold the strides of an image. Next room: `interp.py`.
+Words of 128 bits, as in VTA, would not hold the strides of an image. Next room: `manual.py`.
 """
 
 from __future__ import annotations

@@ -3,21 +3,24 @@
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from itertools import product as product_of
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from course_lib.accelerator.array.closed import cycles
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.core.simulate import simulate, stalls, times
-from course_lib.accelerator.isa.execute import MatmulOs
+from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import Halt
 from course_lib.accelerator.isa.interp import interpret
 from course_lib.accelerator.isa.load import Lda
 from course_lib.accelerator.isa.text import assemble
+from course_lib.accelerator.systolic import SystolicArray
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
 SIZES = st.integers(1, 20)
@@ -39,6 +42,29 @@ def test_output_stationary_folds_take_what_the_closed_form_says(rows, cols, k, c
     fold = MatmulOs(acts=0, h=1, w=1, step=0, line=0, k=k, n=1, weights=0, pitch=1, accs=0)
     want = count * (k + rows + cols - 2 + drain * rows)
     assert times([*[fold] * count, Halt()], chip).total == want
+
+
+@given(SIZES, SIZES, SIZES, st.integers(1, 6), st.integers(2, 6), st.booleans())
+def test_whole_products_take_the_cycles_of_the_array(m, k, n, rows, cols, flag):
+    """A compiler's loops over tiles, against the formula of `array/`, for both dataflows."""
+    chip = replace(NPU, rows=rows, cols=cols, shadow=flag, drain=flag)
+    ws, os = [], []
+    for k0, n0 in product_of(range(0, k, rows), range(0, n, cols)):
+        tile = dict(k=min(rows, k - k0), n=min(cols, n - n0))
+        ws.append(Preload(weights=k0 * n + n0, pitch=n, **tile))
+        ws.append(Matmul(acts=k0, h=m, w=1, step=0, line=k, accs=0, add=int(k0 > 0), **tile))
+    for m0, n0 in product_of(range(0, m, rows), range(0, n, cols)):
+        tile = dict(h=min(rows, m - m0), n=min(cols, n - n0))
+        os.append(
+            MatmulOs(acts=m0 * k, w=1, step=0, line=k, k=k, weights=n0, pitch=n, accs=0, **tile)
+        )
+    arrays = (
+        SystolicArray(rows, cols, dataflow="ws", shadow=flag),
+        SystolicArray(rows, cols, dataflow="os", drain=flag),
+    )
+    for program, array in zip((ws, os), arrays, strict=True):
+        found = times([*program, Halt()], chip, free=("fetch",))
+        assert found.total == cycles(m, k, n, array)
 
 
 @given(SIZES, SIZES, SIZES, st.integers(1, 64), st.integers(0, 50), st.booleans())

@@ -16,10 +16,15 @@ from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import ROWS, Halt
 from course_lib.accelerator.isa.interp import interpret
 from course_lib.accelerator.isa.load import Lda, Ldb, Ldw
+from course_lib.accelerator.isa.manual import manual
 from course_lib.accelerator.isa.region import Region, packed
+from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.store import Act, St, Stacc, Vadd, Vmax
 from course_lib.accelerator.isa.text import assemble, disassemble
 from course_lib.accelerator.isa.word import WORD, decode, encode, layout
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.interp import run as run_graph
+from course_lib.ir.graph.node import apply
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
 NAMES = st.text("abcdefgh.0123456789", min_size=1, max_size=8)
@@ -52,6 +57,14 @@ def test_each_instruction_fits_its_word_and_says_what_it_means(cls):
     places = layout(cls)
     assert places[-1][1] + places[-1][2] <= 8 * WORD
     assert cls.__doc__ and (cls is Halt or cls.run.__qualname__.startswith(cls.__name__))
+
+
+def test_the_manual_has_a_row_for_each_instruction():
+    text = str(manual())
+    for cls in ROWS:
+        assert cls.name in text
+    assert "opcode 4, wait 3, signal 3, weights 24, k 12, n 12, pitch 16" in text
+    assert "cells[k, n] = weights[k, n]" in text
 
 
 @pytest.mark.parametrize(
@@ -223,6 +236,41 @@ def test_act_rounds_half_to_even_saturates_and_clamps(seed):
     )
     got = state.memories["acts"][100:172].reshape(9, 8)[:, :4]
     np.testing.assert_array_equal(got, np.clip(np.clip(halves, -128, 127), low, high))
+
+
+BYTES = st.integers(-128, 127)
+SCALES = st.floats(2**-12, 2, width=32)
+
+
+def value_in_ir(op, arrays, **attrs):
+    """What the op table says that an op computes."""
+    kinds = {"int8": "i8", "int32": "i32", "float32": "f32"}
+    types = [f"{kinds[str(a.dtype)]}[{','.join(map(str, a.shape))}]" for a in arrays]
+    return run_graph(trace(lambda *x: apply(op, *x, **attrs), *types), arrays)[0]
+
+
+@given(st.integers(0), SCALES, SCALES, BYTES, BYTES)
+def test_act_and_vadd_mean_what_requantize_and_add_quantized_mean(seed, sa, sb, one, other):
+    """Bit by bit, with sums of all sizes; so a graph of integers says what the chip has to do."""
+    rng, chip = np.random.default_rng(seed), SMALL
+    low, high = min(one, other), max(one, other)
+    total = rng.integers(-(2**31), 2**31, (8, 4)) >> rng.integers(0, 31, (8, 4))
+    scale = np.array([sa, sb, sa * sb, 1], np.float32)
+    state = State(chip, np.zeros(1, np.int8))
+    state.memories["accs"][:32] = total.ravel()
+    state.memories["params"][:8] = [0, 0, 0, 0, *scale.view(np.int32)]
+    limits = dict(low=low, high=high)
+    Act(accs=0, n=4, params=0, acts=0, h=1, w=8, step=4, line=0, **limits).run(state)
+    a = state.memories["acts"][:32].reshape(8, 4).copy()
+    sums = total.astype(np.int32)
+    want = value_in_ir("requantize", [sums, scale], axis=1, **limits)
+    np.testing.assert_array_equal(a, want)
+    b = int8(rng, 8, 4)
+    state.memories["acts"][100:132] = b.ravel()
+    Vadd(a=0, b=100, acts=200, size=32, sa=sa, sb=sb, **limits).run(state)
+    pair = [np.float32(sa), np.float32(sb)]
+    want = value_in_ir("add_quantized", [a, b, *pair], **limits)
+    np.testing.assert_array_equal(state.memories["acts"][200:232].reshape(8, 4), want)
 
 
 def test_residual_sum_and_max_pool_equal_numpy():
