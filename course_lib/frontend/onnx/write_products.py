@@ -9,6 +9,8 @@ that another engine rounds where we round. Next: `write.py`, the public function
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_lib.frontend.onnx.table import type_code
@@ -67,5 +69,5 @@ def _dequantize(w: Writer, node: Node, x: str, scale: str) -> str | None:
     return w.emit("DequantizeLinear", x, scale, **_axis(node))
 
 
-def _axis(node: Node) -> dict[str, int]:
+def _axis(node: Node) -> dict[str, Any]:
     return {"axis": node.attrs["axis"]} if node.inputs[1].type.rank else {}

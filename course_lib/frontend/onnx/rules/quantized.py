@@ -106,7 +106,7 @@ def _centred(x: Node, point: Node | None, axis: int) -> Node:
     return _known(wide)
 
 
-def _alike(x: Node, y: Node) -> tuple[Node, Node, dict[str, str]]:
+def _alike(x: Node, y: Node) -> tuple[Node, Node, dict[str, Any]]:
     """Operands of one type, and what to say about their sums."""
     if x.type.dtype == y.type.dtype and x.type.dtype in BYTES:
         return x, y, {"sums": "i32"}
