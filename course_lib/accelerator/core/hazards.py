@@ -18,9 +18,9 @@ import numpy as np
 from course_lib.accelerator.chip import DRAM, SRAMS, Chip
 from course_lib.accelerator.core.clockwork import Times
 from course_lib.accelerator.core.needs import Needs
+from course_lib.accelerator.isa.check import where
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
-from course_lib.accelerator.isa.interp import where
 from course_lib.accelerator.isa.region import Region
 from course_lib.accelerator.isa.state import UNITS
 

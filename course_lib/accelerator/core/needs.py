@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from course_lib.accelerator.chip import DRAM, SRAMS, Chip
+from course_lib.accelerator.isa.check import check, where
 from course_lib.accelerator.isa.fault import Fault
-from course_lib.accelerator.isa.instruction import ENGINES, Instruction, columns
-from course_lib.accelerator.isa.interp import check_end, where
+from course_lib.accelerator.isa.instruction import ENGINES, Instruction
 from course_lib.accelerator.isa.region import Region
 from course_lib.accelerator.isa.state import check_bounds
 
@@ -48,14 +48,12 @@ def find_needs(
 ) -> Needs:
     """Of every instruction but `halt`. A Fault if an address leaves its memory; that of DRAM is
     checked if its size, `dram` bytes, is known. What is `free` takes no clocks (see FREE)."""
-    check_end(program)
-    engine, unit, busy, tail, banks = np.zeros((5, len(program) - 1), np.int64)
-    for numbers in _by_kind(program):
-        first, table = program[numbers[0]], columns([program[n] for n in numbers])
+    engine, unit, busy, tail, banks = np.zeros((5, max(0, len(program) - 1)), np.int64)
+    for numbers, table in check(program, chip):
         regions = *table.reads(chip), *table.writes(chip)
         _check_all(program, numbers, chip, regions, dram)
-        engine[numbers] = ENGINES.index(first.engine)
-        unit[numbers] = UNITS.get(first.name, STORES if first.engine == "store" else LOADS)
+        engine[numbers] = ENGINES.index(table.engine)
+        unit[numbers] = UNITS.get(table.name, STORES if table.engine == "store" else LOADS)
         busy[numbers], tail[numbers] = table.clocks(chip)
         for region in regions:
             banks[numbers] |= _banks(region, chip)
@@ -79,14 +77,6 @@ def bank_names(chip: Chip) -> list[str]:
     for memory in SRAMS:
         names += [f"{memory} bank {b}" for b in range(chip.bank_count(memory))]
     return names
-
-
-def _by_kind(program: Sequence[Instruction]) -> list[list[int]]:
-    """The numbers of all instructions of each kind."""
-    kinds: dict[type[Instruction], list[int]] = {}
-    for number, i in enumerate(program[:-1]):
-        kinds.setdefault(type(i), []).append(number)
-    return list(kinds.values())
 
 
 def _banks(region: Region, chip: Chip) -> Any:

@@ -49,6 +49,8 @@ class Run:
             lines.append(f"  {engine:<8} {shares}")
         if self.state.overflows:
             lines.append(f"  {self.state.overflows:,} sums wrapped at 32 bits")
+        for (giver, taker), count in self.times.left.items():
+            lines.append(f"  {count} tokens from {giver} to {taker} were never taken")
         return "\n".join([*lines, str(self.chip)])
 
 

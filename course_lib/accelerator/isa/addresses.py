@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from course_lib.accelerator.chip import ACCS, ACTS, Chip
-from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.region import Region
 from course_lib.accelerator.isa.state import State
@@ -41,13 +40,3 @@ def copy(i: Instruction, state: State) -> None:
     """The first region that `i` reads goes to the first that it writes."""
     source = state.view(i.reads(state.chip)[0])
     state.view(i.writes(state.chip)[0])[...] = source
-
-
-def check_fits(i: Instruction, chip: Chip, **most: int) -> None:
-    """A Fault if a field of `i` is greater than the array has room for."""
-    for name, limit in most.items():
-        if getattr(i, name) > limit:
-            said = (
-                f"{name} is {getattr(i, name)}, but the array has {chip.rows} x {chip.cols} cells"
-            )
-            raise Fault("array", said, f"the tile: {name} is at most {limit}")

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from course_lib.accelerator.chip import WEIGHTS, Chip
-from course_lib.accelerator.isa.addresses import check_fits, pixels, sums
-from course_lib.accelerator.isa.fault import Fault
+from course_lib.accelerator.isa.addresses import pixels, sums
 from course_lib.accelerator.isa.instruction import EXECUTE, Instruction, bits, count, row
 from course_lib.accelerator.isa.region import Region
 from course_lib.accelerator.isa.state import State
@@ -34,8 +33,10 @@ class Preload(Instruction):
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         return (Region(WEIGHTS, self.weights, (self.k, self.n), (self.pitch, 1)),)
 
+    def most(self, chip: Chip) -> dict[str, int]:
+        return {"k": chip.rows, "n": chip.cols}
+
     def run(self, state: State) -> None:
-        check_fits(self, state.chip, k=state.chip.rows, n=state.chip.cols)
         held = np.zeros((state.chip.rows, state.chip.cols), np.float32)
         held[: self.k, : self.n] = state.view(self.reads(state.chip)[0])
         state.held = held
@@ -66,11 +67,10 @@ class Matmul(Instruction):
     def writes(self, chip: Chip) -> tuple[Region, ...]:
         return (sums(self, chip),)
 
+    def most(self, chip: Chip) -> dict[str, int]:
+        return {"k": chip.rows, "n": chip.cols}
+
     def run(self, state: State) -> None:
-        if state.held is None:
-            look = "a preload is missing before it"
-            raise Fault("array", "there are no weights in the cells yet", look)
-        check_fits(self, state.chip, k=state.chip.rows, n=state.chip.cols)
         x = state.view(pixels(self, self.k)).reshape(-1, self.k)
         _accumulate(self, state, x, state.held[: self.k, : self.n])
 
@@ -103,8 +103,10 @@ class MatmulOs(Instruction):
     def writes(self, chip: Chip) -> tuple[Region, ...]:
         return (sums(self, chip),)
 
+    def most(self, chip: Chip) -> dict[str, int]:
+        return {"m": chip.rows, "n": chip.cols}
+
     def run(self, state: State) -> None:
-        check_fits(self, state.chip, m=state.chip.rows, n=state.chip.cols)
         x, weights = (state.view(r) for r in self.reads(state.chip)[:2])
         _accumulate(self, state, x.reshape(-1, self.k), weights)
 

@@ -117,6 +117,10 @@ class Instruction:
         """What it writes, of all memories."""
         return ()
 
+    def most(self, chip: Chip) -> dict[str, int]:
+        """Fields (or properties) that the array has only so much room for."""
+        return {}
+
     def run(self, state: State) -> None:
         """Its meaning: change the state."""
 

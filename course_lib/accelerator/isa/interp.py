@@ -14,16 +14,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.accelerator.chip import Chip
+from course_lib.accelerator.isa.check import check, where
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
-from course_lib.accelerator.isa.instructions import Halt
 from course_lib.accelerator.isa.state import State
 
 
 def interpret(program: Sequence[Instruction], dram: np.ndarray, chip: Chip) -> State:
     """Run a program in its own order on a flat int8 `dram`, which it changes. Raises a Fault with
     the instruction if an address or a tile does not fit the chip."""
-    check_end(program)
+    check(program, chip)
     state = State(chip, dram)
     for number, instruction in enumerate(program):
         try:
@@ -31,17 +31,3 @@ def interpret(program: Sequence[Instruction], dram: np.ndarray, chip: Chip) -> S
         except Fault as fault:
             raise fault.at(*where(number, instruction)) from None
     return state
-
-
-def check_end(program: Sequence[Instruction]) -> None:
-    """A Fault unless `halt` is the last instruction, and there only."""
-    halts = [n for n, i in enumerate(program) if isinstance(i, Halt)]
-    if halts != [len(program) - 1]:
-        what = f"halt is the last instruction, once; here: {halts or 'nowhere'}"
-        raise Fault("program", what, f"the end of the program ({len(program)} instructions)")
-
-
-def where(number: int, instruction: Instruction) -> tuple[str, ...]:
-    """The lines of a fault that say where it happened; instructions count from 0."""
-    origin = ", ".join(instruction.origin) or "unknown"
-    return f"  instruction {number}: {instruction}", f"  from: {origin}"

@@ -2,7 +2,7 @@
 
     manual()     # instruction, engine, the fields of its word from bit 0 on, meaning
 
-Everything in it is read from the classes. Next room: `interp.py`.
+Everything in it is read from the classes. Next room: `check.py`.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class State:
     chip: Chip
     dram: np.ndarray
     memories: dict[str, np.ndarray] = field(init=False)
-    held: np.ndarray | None = None
+    held: np.ndarray = field(init=False)
     overflows: int = 0
 
     def __post_init__(self) -> None:
@@ -39,6 +39,7 @@ class State:
             said = f"{self.dram.dtype}{list(self.dram.shape)}"
             raise ValueError(f"DRAM is a flat, contiguous int8 array, got {said}")
         chip = self.chip
+        self.held = np.zeros((chip.rows, chip.cols), np.float32)
         self.memories = {
             DRAM: self.dram,
             WEIGHTS: np.zeros(chip.weights, np.int8),

@@ -177,6 +177,28 @@ def test_reading_what_nothing_has_written_is_a_hazard():
         simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)
 
 
+@pytest.mark.parametrize(
+    "last",
+    [
+        "act accs=0 n=5 params=0 acts=0 h=1 w=1 step=5 line=5",
+        "lda dram=0 acts=1020 h=1 w=1 bytes=8 step=8 line=8",
+    ],
+)
+def test_a_program_with_a_fault_leaves_memory_as_it_was(last):
+    text = "lda dram=0 acts=0 h=1 w=1 bytes=8 step=8 line=8 signal=store\n"
+    text += "st acts=0 dram=8 h=1 w=1 bytes=8 step=8 line=8 wait=load\n"
+    dram = np.arange(16, dtype=np.int8)
+    with pytest.raises(Fault, match="instruction 2: "):
+        simulate(assemble(f"{text}{last}\nhalt"), dram, SMALL)
+    assert dram.tolist() == list(range(16))
+
+
+def test_a_token_that_nobody_takes_is_mentioned():
+    text = "lda dram=0 acts=0 h=1 w=1 bytes=8 step=8 line=8 signal=store\nhalt"
+    run = simulate(assemble(text), np.zeros(16, np.int8), SMALL)
+    assert "1 tokens from load to store were never taken" in str(run)
+
+
 def test_a_deadlock_says_who_waits_for_whom():
     text = """
         ldw dram=0 weights=0 rows=4 bytes=4 pitch=4 wait=execute signal=execute   ; conv1

@@ -152,7 +152,8 @@ def pieces(draw):
 
 @given(st.lists(pieces(), min_size=1, max_size=25), st.booleans(), st.integers(1, 4))
 def test_clocks_equal_those_of_a_machine_that_is_stepped(program, shadow, queue):
-    chip, program = replace(TINY, shadow=shadow, queue=queue), [*program, Halt()]
+    chip = replace(TINY, shadow=shadow, queue=queue)
+    program = [Preload(weights=0, k=4, n=4, pitch=4), *program, Halt()]
     want = step(program, chip, limit=600)
     if want is None:
         with pytest.raises(Fault, match="no engine can go on"):
