@@ -1,6 +1,7 @@
 """Pictures of the chip at work.
 
-    wavefront_steps(a, b)      # a stepper: one tile, clock by clock
+    wavefront_steps(a, b)               # a stepper: one tile, clock by clock
+    dataflow_steps(a, b, array)         # the same for any dataflow, and for several tiles
 
 Next room: `course_lib/llvm`, the other target.
 """
@@ -9,10 +10,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from course_lib.accelerator.systolic import Clock, clocks
+from course_lib.accelerator.array.dataflow import tiles
+from course_lib.accelerator.array.registers import (
+    BUSY,
+    SHIFT,
+    Feed,
+    Registers,
+    empty,
+    feed_of,
+    registers,
+)
+from course_lib.accelerator.systolic import STAYS, Clock, SystolicArray, clocks
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.plots.cells import Cell, cells
+
+AHEAD = 8  # clocks that an operand at the edge is shown before it enters
+MOST = 60  # clocks in a stepper
 
 
 def wavefront_steps(a: np.ndarray, b: np.ndarray) -> Picture:
@@ -24,6 +38,73 @@ def wavefront_steps(a: np.ndarray, b: np.ndarray) -> Picture:
     letters = max(len(line) for s in states for row in _grid(s) for c in row for line in c.lines)
     shown = [(f"clock {s.number}", _picture(s, a, b, letters)) for s in states]
     return stepper(shown, f"{rows} x {cols} cells, k = {k}: {total} clocks")
+
+
+def dataflow_steps(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Picture:
+    """Walk through the product of `a` [m, k] and `b` [k, n] on an array of any dataflow.
+
+    A cell shows its two factors while it multiplies, its sum (Σ) or the partial sum on its way
+    down (Σ↓), and the weight that waits behind this one. ValueError if there are too many clocks.
+    """
+    folding, parts = tiles(a, b, array)
+    feed = feed_of(folding, parts)
+    if feed.counted > MOST:
+        raise ValueError(f"a stepper shows {MOST} clocks at most, this product has {feed.counted}")
+    states = [empty(feed, array), *registers(a, b, array)][: feed.counted + 1]
+    grids = [_cells_of(state, array) for state in states]
+    edges = [_edges(state.number, feed, array) for state in states]
+    letters = max(len(line) for grid in grids for row in grid for c in row for line in c.lines)
+    wide = max(len(" ".join(line)) for west, _ in edges for line in west)
+    high = max(len(column) for _, north in edges for column in north)
+    shown = []
+    for state, grid, (west, north) in zip(states, grids, edges, strict=True):
+        picture = cells(
+            grid,
+            title=f"{int(state.busy.sum())} of {state.busy.size} cells multiply",
+            summary="thick frame: multiplies and adds in this clock; dashed: waits",
+            west=[" ".join(reversed(line)).rjust(wide) for line in west],
+            north=[[""] * (high - len(column)) + column[::-1] for column in north],
+            letters=letters,
+        )
+        shown.append((f"clock {state.number}", picture))
+    folds = f"{folding.folds} folds" if folding.folds > 1 else "one fold"
+    kept = f"{array.rows} x {array.cols} cells, {STAYS[array.dataflow]}-stationary"
+    return stepper(shown, f"{kept}: {folds}, {feed.counted} clocks")
+
+
+def _edges(number: int, feed: Feed, array: SystolicArray) -> tuple[list[list[str]], ...]:
+    """What enters at each row and above each column in the next clocks, the next one first."""
+    outputs = array.dataflow == "os"
+    above, bit = (feed.down, BUSY) if outputs else (feed.load, SHIFT)
+    comes = [(feed.control & BUSY)[:, i] != 0 for i in range(array.rows)]
+    west = [_coming(feed.right[number:, i], comes[i][number:]) for i in range(array.rows)]
+    first = (feed.control[:, 0] & bit) != 0  # what is true of column j was of column 0 before
+    late = [np.concatenate([np.zeros(j, bool), first])[number:] for j in range(array.cols)]
+    north = [_coming(above[number:, j], late[j][: len(above) - number]) for j in range(array.cols)]
+    return west, north
+
+
+def _coming(values: np.ndarray, real: np.ndarray) -> list[str]:
+    """A dot stands for a clock in which nothing enters."""
+    last = int(np.flatnonzero(real[:AHEAD]).max(initial=-1)) + 1
+    return [str(v) if r else "·" for v, r in zip(values[:last], real[:last], strict=True)]
+
+
+def _cells_of(state: Registers, array: SystolicArray) -> list[list[Cell]]:
+    return [[_registers(state, array, i, j) for j in range(array.cols)] for i in range(array.rows)]
+
+
+def _registers(state: Registers, array: SystolicArray, i: int, j: int) -> Cell:
+    right, down, stay, spare = (
+        getattr(state, name)[i, j] for name in ("right", "down", "stay", "spare")
+    )
+    busy = bool(state.busy[i, j])
+    if array.dataflow == "os":
+        lines = (f"{right} · {down}" if busy else "", f"Σ {stay}")
+    else:
+        lines = (f"{right} · {stay}" if busy else f"{stay}", f"Σ↓ {down}" if busy else "")
+    lines += (f"next {spare}",) if array.shadow else ()
+    return Cell(lines, "marked" if busy else "stall")
 
 
 def _picture(state: Clock, a: np.ndarray, b: np.ndarray, letters: int) -> Picture:

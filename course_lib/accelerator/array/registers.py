@@ -64,6 +64,7 @@ class Feed:
 
     right, control   [clocks, rows], from the left
     down, load       [clocks, cols], from above: operands, and what will stay
+    counted          so many of the clocks are part of the cycles
     """
 
     right: np.ndarray
@@ -75,7 +76,7 @@ class Feed:
 
 def registers(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Iterator[Registers]:
     """Multiply `a` [m, k] by `b` [k, n], one fold after another, one clock after another."""
-    yield from _states(_feed(*tiles(a, b, array)), array)
+    yield from _states(feed_of(*tiles(a, b, array)), array)
 
 
 def simulate(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
@@ -84,9 +85,9 @@ def simulate(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
     ValueError if there are too many clocks for this level.
     """
     folding, parts = tiles(a, b, array)
-    feed = _feed(folding, parts)
+    feed = feed_of(folding, parts)
     left, leaves, counted = [], [], 0
-    before = _empty(feed, array)
+    before = empty(feed, array)
     for state in _states(feed, array):
         counted += state.counted
         values, some = _leaving(before, state, array)
@@ -108,7 +109,8 @@ def affordable(folding: Folding) -> None:
         raise ValueError(f"at least {clocks:,} clocks are too many for level 0, use 1 or 2")
 
 
-def _feed(folding: Folding, parts: Tiles) -> Feed:
+def feed_of(folding: Folding, parts: Tiles) -> Feed:
+    """All that will enter, at every clock; ValueError if there are too many clocks."""
     array = folding.array
     affordable(folding)
     folds = timing(folding)
@@ -151,7 +153,7 @@ def _place(feed: Feed, fold: Fold, folding: Folding, parts: Tiles) -> None:
 
 
 def _states(feed: Feed, array: SystolicArray) -> Iterator[Registers]:
-    held = _empty(feed, array)
+    held = empty(feed, array)
     clock = _outputs_stay if array.dataflow == "os" else _operands_stay
     for number in range(len(feed.right)):
         right = _east(held.right, feed.right[number])
@@ -163,9 +165,10 @@ def _states(feed: Feed, array: SystolicArray) -> Iterator[Registers]:
         yield held
 
 
-def _empty(feed: Feed, array: SystolicArray) -> Registers:
-    empty = np.zeros((array.rows, array.cols), feed.right.dtype)
-    return Registers(0, True, empty, empty, empty, empty, empty.astype(np.uint8))
+def empty(feed: Feed, array: SystolicArray) -> Registers:
+    """All registers before the first clock."""
+    nothing = np.zeros((array.rows, array.cols), feed.right.dtype)
+    return Registers(0, True, nothing, nothing, nothing, nothing, nothing.astype(np.uint8))
 
 
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # down, stay, spare

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.accelerator import systolic
+from course_lib.accelerator.array.access import accesses
 from course_lib.accelerator.array.closed import cycles, definition
 from course_lib.accelerator.array.dataflow import DATAFLOWS, Folding
 from course_lib.accelerator.array.multiply import multiply
@@ -137,6 +138,24 @@ def test_every_cell_multiplies_once_for_each_point_of_its_folds(kind):
 )
 def test_published_totals(kind, expected):
     assert cycles(96, 100, 50, SystolicArray(32, 32, **kind)) == expected
+
+
+@pytest.mark.parametrize(
+    ("dataflow", "reported", "reads", "writes"),
+    [
+        ("os", 447, (4000, 3300), None),  # it counts 1,576 writes where 40 x 33 results are stored
+        ("ws", 535, (4000, 1650), 2640),
+        ("is", 507, (2000, 3300), 2640),
+    ],
+)
+def test_what_scale_sim_reported(dataflow, reported, reads, writes):
+    """SCALE-Sim 2.0.2 on [40, 50] x [50, 33], 32 x 32, as it was run: compute cycles, which start
+    at 0, and the SRAM accesses of DETAILED_ACCESS_REPORT.csv."""
+    array = SystolicArray(32, 32, dataflow=dataflow)
+    assert cycles(40, 50, 33, array) - 1 == reported
+    found = accesses(40, 50, 33, array)
+    assert (found["a"].sram_reads, found["b"].sram_reads) == reads
+    assert writes is None or found["c"].sram_writes == writes
 
 
 def test_short_streams_wait_for_the_next_weights():
