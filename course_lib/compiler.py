@@ -103,6 +103,7 @@ def generate(
     cpu: str = "host",
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
+    from course_lib.llvm.helpers import helpers, new_kernels
     from course_lib.llvm.host import host_machine
     from course_lib.llvm.jit import compile_program
 
@@ -112,11 +113,12 @@ def generate(
     with timed(seconds, "memory"):
         program, memory = plan(program)
     see("loops", program)
-    with timed(seconds, "schedule"):
-        program = schedule(program, machine)
-    see("scheduled", program)
-    with timed(seconds, "codegen"):
-        code = compile_program(program, cpu, machine.threads)
+    with helpers(new_kernels(program, machine), machine, machine.threads - 1, cpu):
+        with timed(seconds, "schedule"):
+            program = schedule(program, machine)
+        see("scheduled", program)
+        with timed(seconds, "codegen"):
+            code = compile_program(program, cpu, machine.threads)
     see("llvm", code.llvm_ir)
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks

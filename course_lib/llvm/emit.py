@@ -9,12 +9,12 @@
       ...
       ret i64 0
 
-A kernel becomes one function for each top-level loop. If that loop is parallel, the function runs
-its iterations number `lo .. hi`, so that a caller can share them out among threads. It returns 1 if
-an index that it read from memory (a gather's) was outside its buffer, else 0. In a `vector`
-loop an index moves in lanes: an access that does not move is loaded once, one that moves by one
-element is a vector load, one that moves by a few is a wider load and a shuffle. Next room:
-`scalars.py`.
+A kernel becomes one function for each top-level loop, which runs its iterations number `lo .. hi`,
+so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
+know how many there are, does not write them out.) It returns 1 if an index that it read from memory
+(a gather's) was outside its buffer, else 0. In a `vector` loop an index moves in lanes: an access
+that does not move is loaded once, one that moves by one element is a vector load, one that moves by
+a few is a wider load and a shuffle. Next room: `scalars.py`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, St
 from course_lib.ir.loops.walk import substitute
 from course_lib.ir.types import DType, bool_
 from course_lib.llvm.scalars import emit_scalar
-from course_lib.llvm.values import I32, I64, constant, memory_type
+from course_lib.llvm.values import I32, I64, constant, like, memory_type, splat
 
 MAX_SHUFFLE_STRIDE = 4
 MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
@@ -38,13 +38,15 @@ MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all 
 class Part:
     """One function of a kernel.
 
-    iterations  of its parallel loop; 1 if it has none
+    iterations  of its outermost loop; 1 if it has none
     checks      it takes indices from memory, and may return 1
+    parallel    several threads may share the iterations
     """
 
     symbol: str
     iterations: int
     checks: bool = False
+    parallel: bool = False
 
 
 def emit_kernel(
@@ -93,22 +95,23 @@ class Emitter:
         self.entry = self.fn.append_basic_block("entry")
         self.b = ir.IRBuilder(self.fn.append_basic_block("body"))
         self.at: dict[str, ir.Value] = {}  # loop variables that are running
+        self.sums: dict[tuple, ir.Value] = {}  # parts of indices that have been computed
         self.lanes: _Lanes | None = None
         self.outside: ir.Value | None = None  # where it is kept that an index was outside
 
     def function(self, body: tuple[Stmt, ...]) -> Part:
         first = self.fn.blocks[1]
-        iterations = 1
-        only = body[0] if len(body) == 1 else None
-        if isinstance(only, Loop) and only.kind == "parallel" and only.extent is not None:
-            iterations = only.extent
-            start = self.index(only.start)
-            self.loop(only, self.b.add(self.lo, start), self.b.add(self.hi, start))
-        else:
+        outermost = only_loop(body)
+        if outermost is None:
             self.block(body)
+        else:
+            start = self.index(outermost.start)
+            self.loop(outermost, self.b.add(self.lo, start), self.b.add(self.hi, start))
         self.b.ret(self.status())
         ir.IRBuilder(self.entry).branch(first)
-        return Part(self.symbol, iterations, self.outside is not None)
+        iterations = 1 if outermost is None else outermost.extent or 0
+        parallel = outermost is not None and outermost.kind == "parallel"
+        return Part(self.symbol, iterations, self.outside is not None, parallel)
 
     def status(self) -> ir.Value:
         """What the function returns: was an index outside its buffer?"""
@@ -157,9 +160,10 @@ class Emitter:
         i.add_incoming(start, before)
         self.b.cbranch(self.b.icmp_signed("<", i, stop), body, done)
         self.b.position_at_end(body)
-        self.at[loop.var] = i
+        self.at[loop.var], outside = i, dict(self.sums)
         self.block(loop.body)
         del self.at[loop.var]
+        self.sums = outside  # what the loop has computed is not known behind it
         i.add_incoming(self.b.add(i, I64(1), flags=("nsw",)), self.b.block)
         self.b.branch(head)
         self.b.position_at_end(done)
@@ -204,17 +208,22 @@ class Emitter:
 
     def index(self, affine: Affine) -> ir.Value:
         """The value of an affine index, in lane 0 of a vector loop."""
-        total: ir.Value | None = None
-        for var, coefficient in affine.terms:
-            if self.lanes is not None and var == self.lanes.var:
-                continue
-            term = self.at[var]
-            if coefficient != 1:
-                term = self.b.mul(term, I64(coefficient), flags=("nsw",))
-            total = term if total is None else self.b.add(total, term, flags=("nsw",))
-        if total is None:
+        terms = tuple(term for term in affine.terms if not self.lanes or term[0] != self.lanes.var)
+        if not terms:
             return I64(affine.const)
+        total = self.sum_of(terms)
         return self.b.add(total, I64(affine.const), flags=("nsw",)) if affine.const else total
+
+    def sum_of(self, terms: tuple[tuple[str, int], ...]) -> ir.Value:
+        """The sum of loop variables times numbers, computed once: unrolled accesses share it."""
+        if terms not in self.sums:
+            *before, (var, coefficient) = terms
+            last = self.at[var]
+            if coefficient != 1:
+                last = self.b.mul(last, I64(coefficient), flags=("nsw",))
+            total = self.b.add(self.sum_of((*before,)), last, flags=("nsw",)) if before else last
+            self.sums[terms] = total
+        return self.sums[terms]
 
     def address(self, name: str, indices: tuple[Affine | Expr, ...]) -> tuple[ir.Value, int]:
         """Pointer to the element (in lane 0), and how many elements apart the lanes are."""
@@ -302,17 +311,16 @@ class Emitter:
             return value
         type = ir.VectorType(value.type, self.lanes.width)
         if isinstance(value, ir.Constant):
-            return ir.Constant(type, [value] * self.lanes.width)
+            return splat(value, self.lanes.width)
         undefined = ir.Constant(type, ir.Undefined)
         first = self.b.insert_element(undefined, value, I32(0))
-        zeros = ir.Constant(ir.VectorType(I32, self.lanes.width), [0] * self.lanes.width)
-        return self.b.shuffle_vector(first, undefined, zeros)
+        return self.b.shuffle_vector(first, undefined, splat(I32(0), self.lanes.width))
 
     def from_memory(self, value: ir.Value, dtype: DType) -> ir.Value:
         """A bool is a byte in memory and one bit in a register."""
         if dtype != bool_:
             return value
-        return self.b.icmp_unsigned("!=", value, ir.Constant(value.type, _zeros(value.type)))
+        return self.b.icmp_unsigned("!=", value, like(value, 0))
 
     def to_memory(self, value: ir.Value, dtype: DType) -> ir.Value:
         if dtype != bool_:
@@ -323,8 +331,12 @@ class Emitter:
         return self.b.zext(value, byte)
 
 
-def _zeros(type: ir.Type):
-    return [0] * type.count if isinstance(type, ir.VectorType) else 0
+def only_loop(body: tuple[Stmt, ...]) -> Loop | None:
+    """The loop of which a function runs the iterations `lo .. hi`: all that there is in it."""
+    match body:
+        case (Loop(kind="for" | "parallel") as loop,) if loop.extent is not None:
+            return loop
+    return None
 
 
 def _vectorizable(loop: Loop) -> bool:

@@ -91,7 +91,8 @@ class _Emitter:
             for part in self.parts[step.kernel.name]:
                 task = self.task(f"{number}.{part.symbol}", step, part)
                 count = I64(part.iterations)
-                if self.threads > 1 and part.iterations > 1 and worth_a_thread(step.node):
+                shared = self.threads > 1 and part.parallel and part.iterations > 1
+                if shared and worth_a_thread(step.node):
                     said = call(b, RUN_PARALLEL, [task, values, count, I64(self.threads)], I64)
                 else:
                     said = b.call(task, [values, I64(0), count])

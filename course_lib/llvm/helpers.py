@@ -1,18 +1,17 @@
-"""Code generation in parallel: more processes, which leave machine code where this one finds it.
+"""Kernels made in parallel: more processes, which leave what they make where this one finds it.
 
-    with helpers(texts, "host", 3):                 # three of them
-        for text in texts:
-            generate(text, "host")                  # most of it is there already
+    with helpers(new_kernels(program, machine), machine, 3):      # three of them
+        schedule, emit, compile                                   # most of it is there already
 
-llvmlite lets one thread at a time into LLVM, so they are processes. Each goes round all modules
-from another place and passes over those whose machine code is kept (`course_lib/keep.py`): nobody
-has to share out the work. A helper that cannot start, or dies, costs nothing but its help.
-Next room: `pool.py`, whose module is the first that LLVM works on.
+LLVM and Python let one thread at a time work, so they are processes. Each goes round all kernels
+from another place, schedules, emits and compiles those that nobody has begun, and keeps what it
+made (`course_lib/keep.py`): nobody has to share out the work. A helper that cannot start, or dies,
+costs nothing but its help. Next room: `course_lib/runtime/executable.py`.
 """
 
 from __future__ import annotations
 
-import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -21,29 +20,42 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
+from course_lib.cost.machine import Machine
 from course_lib.exercises import plugs_now
-from course_lib.llvm.codegen import generate, is_generated
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.program import Program
+from course_lib.llvm.codegen import generate
+from course_lib.llvm.jit import emit_once
+from course_lib.schedule.schedule import choose_once, distinct, is_chosen
 
-WORTH = 400_000  # characters of LLVM IR, half a second's work: a helper needs that long to start
-MODULES = 8  # that each one should have
+Order = tuple[Kernel, frozenset[str]]  # a kernel, and which of its operands are constants
+
+KERNELS = 8  # new ones for each process: half a second's work, and a helper needs that to start
+
+
+def new_kernels(program: Program, machine: Machine) -> list[Order]:
+    """Those that nobody has scheduled on this machine. None while an answer to an exercise is
+    plugged in: nothing is kept then, and that process may be one that may not start others."""
+    if plugs_now():
+        return []
+    return [order for order in distinct(program) if not is_chosen(order[0], machine, order[1])]
 
 
 @contextmanager
-def helpers(texts: Sequence[str], cpu: str, count: int) -> Iterator[int]:
-    """Up to `count` processes compile these modules while the block runs; how many do.
-
-    None where there is little to do, and none while an answer to an exercise is plugged in: that
-    process may be one that may not start others.
-    """
-    wanted = [text for text in texts if not is_generated(text, cpu)] if count else []
+def helpers(
+    orders: Sequence[Order], machine: Machine, count: int, cpu: str = "host"
+) -> Iterator[int]:
+    """Up to `count` processes make these kernels, and this one makes its share before the block
+    runs; how many there are. None where there is little to do."""
     started: list[subprocess.Popen] = []
-    if sum(map(len, wanted)) >= WORTH and not plugs_now():
-        count = min(count, len(wanted) // MODULES)
-        with suppress(OSError):
-            for number in range(1, count + 1):
-                begin = number * len(wanted) // (count + 1)
-                started.append(_start([*wanted[begin:], *wanted[:begin]], cpu))
+    count = min(count, len(orders) // KERNELS)
+    with suppress(OSError):
+        for number in range(1, count + 1):
+            begin = number * len(orders) // (count + 1)
+            started.append(_start([*orders[begin:], *orders[:begin]], machine, cpu))
     try:
+        if started:
+            make(orders, machine, cpu)
         yield len(started)
     finally:
         for process in started:
@@ -51,11 +63,20 @@ def helpers(texts: Sequence[str], cpu: str, count: int) -> Iterator[int]:
             threading.Thread(target=process.wait, daemon=True).start()
 
 
-def _start(texts: list[str], cpu: str) -> subprocess.Popen:
+def make(orders: Sequence[Order], machine: Machine, cpu: str) -> None:
+    """Schedule, emit and compile the kernels that no other process has begun meanwhile."""
+    for kernel, constants in orders:
+        if not is_chosen(kernel, machine, constants):
+            with suppress(ValueError):  # whoever needs the kernel will say what is wrong with it
+                text, _ = emit_once(choose_once(kernel, machine, constants))
+                generate(text, cpu)
+
+
+def _start(orders: Sequence[Order], machine: Machine, cpu: str) -> subprocess.Popen:
     """A process that imports from where this one does."""
     code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as here; here.help_out()"
-    with tempfile.TemporaryFile("w+") as order:
-        json.dump([texts, cpu], order)
+    with tempfile.TemporaryFile() as order:
+        pickle.dump((orders, machine, cpu), order)
         order.seek(0)
         return subprocess.Popen(
             [sys.executable, "-c", code],
@@ -68,6 +89,4 @@ def _start(texts: list[str], cpu: str) -> subprocess.Popen:
 def help_out() -> None:
     """What a helper does."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # nothing half written stays
-    texts, cpu = json.load(sys.stdin)
-    for text in texts:
-        generate(text, cpu)
+    make(*pickle.load(sys.stdin.buffer))

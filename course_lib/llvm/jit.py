@@ -6,8 +6,7 @@
     code = compile_program(program)
     code.entries[0](table)         // all steps of a model, on a table of addresses: `entry.py`
 
-`ctypes` releases the interpreter lock during a call. Next room:
-`course_lib/runtime/executable.py`.
+`ctypes` releases the interpreter lock during a call. Next room: `helpers.py`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from course_lib.keep import kept, sources
 from course_lib.llvm.codegen import generate, target_machine
 from course_lib.llvm.emit import Part, emit_kernel
 from course_lib.llvm.entry import Run, emit_entries, runs
-from course_lib.llvm.helpers import helpers
 from course_lib.llvm.pool import start_workers
 
 
@@ -60,7 +58,7 @@ class Entry:
 class Code:
     """Machine code in memory. It lives as long as this object.
 
-    functions  for each kernel its parts, in order: (callable, iterations of its parallel loop); one
+    functions  for each kernel its parts, in order: (callable, iterations of the outermost loop); it
                returns 1 if an index from the data was outside its buffer, else 0
     entries    the steps of a program that follow each other without numpy in between
     modules    for each module its LLVM IR before the optimizer, and after it: one for each kernel,
@@ -129,15 +127,14 @@ def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:
 def compile_program(program: Program, cpu: str = "host", threads: int = 1) -> Code:
     """Machine code for the kernels of a program, and for running them in order.
 
-    threads  how many may work on one kernel, and how many processes on the code of all of them
+    threads  how many may work on one kernel
     """
     kernels = list({s.kernel.name: s.kernel for s in program.steps if s.kernel}.values())
     emitted = {kernel.name: emit_once(kernel) for kernel in kernels}
     parts = {name: functions for name, (_, functions) in emitted.items()}
     loaded = _Loaded(cpu)
-    with helpers([text for text, _ in emitted.values()], cpu, threads - 1):
-        for name, (text, _) in emitted.items():
-            loaded.add(name, text)
+    for name, (text, _) in emitted.items():
+        loaded.add(name, text)
     found = runs(program)
     if found:
         start_workers(threads - 1)  # the entries name the pool's function

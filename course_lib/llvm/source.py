@@ -20,7 +20,7 @@ from llvmlite import ir
 
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt, print_kernel
 from course_lib.llvm.codegen import optimize, target_machine
-from course_lib.llvm.emit import Emitter, Part, emit_kernel
+from course_lib.llvm.emit import Emitter, Part, emit_kernel, only_loop
 
 Line = tuple[str, int | None]  # a line of text, and the line of the loops that it comes from
 
@@ -71,8 +71,7 @@ class Located(Emitter):
         self.fn.set_metadata("dbg", self.scope)
         before = next(k for k, stmt in enumerate(self.kernel.body) if stmt is body[0])
         first = 2 + sum(map(height, self.kernel.body[:before]))
-        is_loop = isinstance(body[0], Loop) and body[0].kind == "parallel"
-        self.at_line(first if is_loop else first - 1)  # the emitter enters a parallel loop itself
+        self.at_line(first if only_loop(body) else first - 1)  # the emitter enters this loop itself
         return super().function(body)
 
     def block(self, body: tuple[Stmt, ...]) -> None:

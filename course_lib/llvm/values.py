@@ -57,8 +57,19 @@ def constant(value: float | int | bool, dtype: DType) -> ir.Constant:
 def like(value: ir.Value, number: float | int) -> ir.Constant:
     """`number` as a constant of the same type as `value` (in every lane, if that is a vector)."""
     if isinstance(value.type, ir.VectorType):
-        return ir.Constant(value.type, [ir.Constant(value.type.element, number)] * value.type.count)
+        return splat(ir.Constant(value.type.element, number), value.type.count)
     return ir.Constant(value.type, number)
+
+
+class Splat(ir.Constant):
+    """The same constant in every lane, in LLVM's short form: `splat (float 1.0)`."""
+
+    def get_reference(self) -> str:
+        return f"splat ({self.constant[0]})"
+
+
+def splat(element: ir.Constant, lanes: int) -> ir.Constant:
+    return Splat(ir.VectorType(element.type, lanes), [element] * lanes)
 
 
 def intrinsic(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:

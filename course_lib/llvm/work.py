@@ -83,7 +83,7 @@ def total(works: list[Work], of: Callable[[Work], int | None]) -> int | None:
 
 
 def _executed(text: str, ranges: dict[str, dict[str, int]]) -> Counts:
-    """All parts of a kernel together, each over all iterations of its parallel loop."""
+    """All parts of a kernel together, each over all iterations of its outermost loop."""
     total: Counter[str] = Counter()
     for symbol, given in ranges.items():
         counts = count_fma(text, given)[symbol].dynamic

@@ -19,7 +19,7 @@ from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
 
-Part = tuple[Callable[..., int], int]  # machine code, and the iterations of its parallel loop
+Part = tuple[Callable[..., int], int]  # machine code, and the iterations of its outermost loop
 
 
 @dataclass(frozen=True, eq=False)

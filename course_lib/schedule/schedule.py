@@ -20,7 +20,7 @@ from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.loops.nest import Kernel, Packing, print_kernel
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.types import type_of
-from course_lib.keep import kept, sources
+from course_lib.keep import is_kept, kept, sources
 from course_lib.schedule.choose import choose
 
 Chooser = Callable[[Kernel, Machine, frozenset[str]], Kernel]
@@ -31,12 +31,43 @@ def choose_once(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> 
     exercise is plugged in, for it may choose otherwise."""
     if plugs_now():
         return choose(kernel, machine, constants)
-    code = sources("ir", "cost", "schedule")
-    key = repr((print_kernel(kernel), machine, sorted(constants), code))
     data, _ = kept(
-        "schedules", key, lambda: (pickle.dumps(choose(kernel, machine, constants)), b"")
+        "schedules",
+        _key(kernel, machine, constants),
+        lambda: (pickle.dumps(choose(kernel, machine, constants)), b""),
     )
     return pickle.loads(data)  # from a folder whose machine code we run, too
+
+
+def is_chosen(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> bool:
+    """Would `choose_once` find it? True, too, where nothing can be kept."""
+    return is_kept("schedules", _key(kernel, machine, constants))
+
+
+def _key(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> str:
+    code = sources("ir", "cost", "schedule")
+    return repr((print_kernel(kernel), machine, sorted(constants), code))
+
+
+def distinct(program: Program) -> list[tuple[Kernel, frozenset[str]]]:
+    """The kernels that `schedule` schedules: of those that are equal but for their name, the first;
+    and which operands are constants."""
+    found: dict[tuple, tuple[Kernel, frozenset[str]]] = {}
+    for step in program.steps:
+        if step.kernel is not None:
+            fixed = fixed_operands(program, step)
+            found.setdefault(_same(step.kernel, fixed), (step.kernel, fixed))
+    return list(found.values())
+
+
+def fixed_operands(program: Program, step: Step) -> frozenset[str]:
+    """The parameters of its kernel to which a step gives a constant."""
+    return frozenset(f"x{k}" for k, value in enumerate(step.reads) if value in program.constants)
+
+
+def _same(kernel: Kernel, fixed: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """Equal for kernels that may share a schedule. By text: as data, 0.0 and -0.0 are equal."""
+    return print_kernel(replace(kernel, name="", origin=())), fixed
 
 
 def schedule(program: Program, machine: Machine, chooser: Chooser = choose_once) -> Program:
@@ -48,11 +79,9 @@ def schedule(program: Program, machine: Machine, chooser: Chooser = choose_once)
         if step.kernel is None:
             steps.append(step)
             continue
-        fixed = frozenset(
-            f"x{k}" for k, value in enumerate(step.reads) if value in program.constants
-        )
-        same = (print_kernel(replace(step.kernel, name="", origin=())), fixed)
-        if same not in scheduled:  # by text: as data, the numbers 0.0 and -0.0 are equal
+        fixed = fixed_operands(program, step)
+        same = _same(step.kernel, fixed)
+        if same not in scheduled:
             scheduled[same] = chooser(step.kernel, machine, fixed)
         kernel = scheduled[same]
         reads = list(step.reads)
