@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from tqdm import tqdm
 from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.systolic import STAYS, SystolicArray
 
-M, K, N, SIDE = 197, 768, 768, 32
+SIZES, SIDE = (197, 768, 768), 32  # m, k, n
 CONFIG = """[general]
 run_name = course
 [architecture_presets]
@@ -47,9 +48,11 @@ def main() -> None:
     parser = options(__doc__ or "")
     parser.add_argument("--scalesim", metavar="PYTHON", default=sys.executable,
                         help="of an environment with the package scalesim (this one)")  # fmt: skip
+    parser.add_argument("--product", type=int, nargs=3, metavar=("M", "K", "N"), default=SIZES)
     asked = parser.parse_args()
+    m, k, n = asked.product
     rng = np.random.default_rng(0)
-    a, b = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in ((M, K), (K, N)))
+    a, b = (rng.integers(-128, 128, shape, dtype=np.int8) for shape in ((m, k), (k, n)))
     left_out = {} if has_scalesim(asked.scalesim) else {
         "SCALE-Sim": f"{asked.scalesim} has no package scalesim"
     }  # fmt: skip
@@ -58,8 +61,8 @@ def main() -> None:
         array = SystolicArray(SIDE, SIDE, dataflow=dataflow)
         found, count = levels(a, b, array, asked.rounds, asked.seconds)
         if not left_out:
-            found["SCALE-Sim"] = scalesim(asked.scalesim, array, count)
-        what = f"{M} x {K} x {N}, {dataflow}"
+            found["SCALE-Sim"] = scalesim(asked.scalesim, asked.product, array, count)
+        what = f"{m} x {k} x {n}, {dataflow}"
         rows.append({"product": what, "threads": 1, "cycles": count, "ms": found})
     finish(rows, "product", left_out, asked)
 
@@ -90,12 +93,13 @@ def has_scalesim(python: str) -> bool:
     return done.returncode == 0
 
 
-def scalesim(python: str, array: SystolicArray, cycles: int) -> float:
+def scalesim(python: str, sizes: Sequence[int], array: SystolicArray, cycles: int) -> float:
     """Milliseconds of one run of the tool, in a process of its own."""
+    m, k, n = sizes
     with tempfile.TemporaryDirectory() as folder:
         config, layers = Path(folder, "array.cfg"), Path(folder, "product.csv")
         config.write_text(CONFIG.format(side=SIDE, dataflow=array.dataflow))
-        layers.write_text(f"Layer, M, N, K,\nproduct, {M}, {N}, {K},\n")
+        layers.write_text(f"Layer, M, N, K,\nproduct, {m}, {n}, {k},\n")
         command = [python, "-m", "scalesim.scale", "-c", config, "-t", layers]
         start = time.perf_counter()
         done = subprocess.run(

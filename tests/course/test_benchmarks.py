@@ -45,3 +45,30 @@ def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engine
     assert all(milliseconds > 0 for milliseconds in row["ms"].values())
     assert not set(found["left_out"]) & engines
     assert "<svg" in plot.read_text() and "onnxruntime" in plot.read_text()
+
+
+def test_three_levels_of_the_array_get_a_time_and_a_missing_peer_is_named(root):
+    script = root / "benchmarks" / "systolic.py"
+    product = ["--product", "33", "40", "50", "--scalesim", "/nowhere/python"]
+    command = [sys.executable, script, *product, *QUICK]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout.splitlines()[-1])
+    assert found["left_out"] == {"SCALE-Sim": "/nowhere/python has no package scalesim"}
+    cycles = {row["product"]: row["cycles"] for row in found["rows"]}
+    assert cycles == {"33 x 40 x 50, os": 4 * 102, "33 x 40 x 50, ws": 4 * 127,
+                      "33 x 40 x 50, is": 4 * 144}  # fmt: skip
+    for row in found["rows"]:
+        assert set(row["ms"]) == {"course", "level 1", "level 0"}
+
+
+def test_the_peer_of_the_array_has_to_report_the_same_cycles(root, tmp_path):
+    """A Python that has the package, as far as can be seen, and reports another number."""
+    other = tmp_path / "python"
+    other.write_text("#!/bin/sh\necho 'Compute cycles: 408'\n")
+    other.chmod(0o755)
+    script = root / "benchmarks" / "systolic.py"
+    command = [sys.executable, script, "--product", "33", "40", "50", "--scalesim", other, *QUICK]
+    result = subprocess.run(command, capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "not 407: no figures" in result.stderr
