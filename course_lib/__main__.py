@@ -6,6 +6,7 @@
     python -m course_lib fma kernel.ll --given lo=0 hi=8
     python -m course_lib asm mlp --target nvptx
     python -m course_lib ops
+    python -m course_lib quantize mlp -o int8.onnx
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
 
 `MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
@@ -20,8 +21,10 @@ import os
 import sys
 from collections.abc import Sequence
 
-from course_lib import __version__, commands, systolic_command
+from course_lib import __version__, commands, quantize_command, systolic_command
 from course_lib.exercises import NotAnswered
+
+ROOMS = {"quantize": quantize_command, "systolic": systolic_command}  # of the other commands, one
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,8 +38,9 @@ def parser() -> argparse.ArgumentParser:
     fma = subs.add_parser("fma", help="count the multiply-adds of a model, or of LLVM IR")
     asm = subs.add_parser("asm", help="the kernels of a model as assembly, for this or that target")
     ops = subs.add_parser("ops", help="the op table as documentation")
+    int8 = subs.add_parser("quantize", help="a model in 8-bit integers, and the chip's share of it")
     array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
-    for sub in (run, show, look, fma, asm):
+    for sub in (run, show, look, fma, asm, int8):
         sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
         sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
         sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
@@ -62,8 +66,9 @@ def parser() -> argparse.ArgumentParser:
                      "nvptx or amdgpu (x86-64)")  # fmt: skip
     asm.add_argument("--kernel", metavar="NAME", help="only this kernel")
     ops.add_argument("op", nargs="?", help="only this op")
+    quantize_command.arguments(int8)
     systolic_command.arguments(array)
-    for sub in (run, show, look, fma, asm, ops, array):
+    for sub in (run, show, look, fma, asm, ops, int8, array):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 
@@ -72,7 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit status is 0, 1 (it could not be done) or 2 (wrong usage)."""
     options = parser().parse_args(arguments)
     try:
-        room = systolic_command if options.command == "systolic" else commands
+        room = ROOMS.get(options.command, commands)
         result = getattr(room, options.command)(options)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
