@@ -89,7 +89,7 @@ class _Clockwork:
         self.gaps: list[Gap] = []
         self.next_fetch, self.fetch_time = 0, -1
         self.queues: list[deque[int]] = [deque() for _ in ENGINES]
-        self.left_at = [0] * 3  # when an instruction left the queue
+        self.left: list[list[int]] = [[], [], []]  # when each instruction left its queue
         self.ready = [NEVER] * 3  # when the first of the queue is ready
         self.tokens: list[list[deque[tuple[int, int]]]] = [[deque() for _ in "les"] for _ in "les"]
         self.free = [0] * 5  # by unit: when the next one may start
@@ -98,6 +98,7 @@ class _Clockwork:
         self.owned = [0] * 3  # by engine: the banks that it had last
         self.until = [0] * len(bank_names(chip))
         self.bits: dict[int, tuple[int, ...]] = {}
+        self.places = [self._bits(banks) for banks in needs.banks]
 
     def run(self) -> None:
         ready, count = self.ready, len(self.needs.engine)
@@ -118,7 +119,9 @@ class _Clockwork:
             if len(queue) == depth:
                 return
             if not self.instant_fetch:
-                self.fetch_time = max(self.fetch_time + 1, self.left_at[engine])
+                time, left = self.fetch_time + 1, self.left[engine]
+                freed = len(left) + len(queue) - depth  # whose place it takes
+                self.fetch_time = time if freed < 0 or left[freed] < time else left[freed]
             self.fetched[number] = self.fetch_time
             self.next_fetch = number + 1
             queue.append(number)
@@ -167,9 +170,10 @@ class _Clockwork:
             self.busy[engine] += busy_end - start
         self.order.append(number)
         self.start[number], self.busy_end[number], self.done[number] = start, busy_end, done
-        self.last_done[engine], self.left_at[engine] = done, start
+        self.last_done[engine] = done
+        self.left[engine].append(start)
         self._take_unit(unit, start, busy_end, done)
-        self._take_banks(engine, needs.banks[number], busy_end, done)
+        self._take_banks(engine, number, busy_end, done)
         self._look(engine)
         for other in needs.signal[number]:
             self.tokens[engine][other].append((done, number))
@@ -183,6 +187,7 @@ class _Clockwork:
         if unit == PRELOAD:
             self.loaded = busy_end
             free[MATMUL] = max(free[MATMUL], busy_end)
+            free[MATMUL_OS] = max(free[MATMUL_OS], start)  # in order
         elif unit >= MATMUL:
             behind = start if self.chip.shadow else done
             if free[PRELOAD] < behind:
@@ -191,10 +196,10 @@ class _Clockwork:
             if unit == MATMUL_OS:
                 free[MATMUL] = done
 
-    def _take_banks(self, engine: int, banks: int, busy_end: int, done: int) -> None:
+    def _take_banks(self, engine: int, number: int, busy_end: int, done: int) -> None:
         """Until when others have to wait for the banks of an instruction."""
-        until = self.until
-        for bank in self._bits(banks):
+        until, banks = self.until, self.needs.banks[number]
+        for bank in self.places[number]:
             if until[bank] < done:
                 until[bank] = done if bank else busy_end
         if banks & ~self.owned[engine]:

@@ -30,4 +30,4 @@ def word_of(cls: type[Instruction]) -> str:
 
 def meaning(cls: type[Instruction]) -> str:
     """What its docstring says, as one line."""
-    return " ".join((inspect.getdoc(cls) or "").split())
+    return " ".join((inspect.getdoc(cls) or "").replace("`", "").split())

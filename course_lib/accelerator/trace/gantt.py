@@ -37,9 +37,10 @@ def gantt(run: Run, first: int = 0, last: int | None = None, title: str = "") ->
     return timeline(spans, f"{name}{shown}", time="clock")
 
 
-def part_roofline(run: Run, title: str = "Roofline of the chip") -> Plot:
+def part_roofline(run: Run, title: str = "Roofline of the chip, int8") -> Plot:
     """A dot for each part of the model that multiplies: operations (two to a MAC) for each byte
-    over the port, and operations in a second at the nominal clock. A part had as many clocks as
+    over the port, and operations in a second at the nominal clock (the axes say
+    FLOP). A part had as many clocks as
     the array for it, or the port, whichever had more: what was loaded behind another part's back
     is not free."""
     hertz = run.chip.ghz * 1e9

@@ -91,6 +91,12 @@ def check_account(found):
         assert all(a[1] <= b[0] for a, b in pairwise(ends))
 
 
+def test_a_product_that_needs_no_weights_does_not_overtake_a_preload():
+    load = Preload(weights=0, k=4, n=4, pitch=4)
+    tile = MatmulOs(acts=0, h=1, w=1, step=0, line=0, k=5, n=4, weights=0, pitch=4, accs=0)
+    assert times([load, load, tile, Halt()], SMALL).start == [0, 4, 4]
+
+
 # ── faults ──
 
 
