@@ -19,14 +19,16 @@ ALIGNMENT = 64  # bytes: a cache line, and the widest vector
 
 def aligned_bytes(size: int) -> np.ndarray:
     """New bytes that begin at a multiple of 64."""
-    return aligned_empty((size,), np.uint8)
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -address(raw) % ALIGNMENT
+    return raw[start : start + size]
 
 
 def aligned_empty(shape: Sequence[int], dtype: Any) -> np.ndarray:
     """A new array, its elements not yet set. Every call of a model makes some, so this is quick."""
     dtype = np.dtype(dtype)
-    raw = np.empty(math.prod(shape) * dtype.itemsize + ALIGNMENT, np.uint8)
-    return np.ndarray(shape, dtype, raw, -address(raw) % ALIGNMENT)  # type: ignore[arg-type]
+    size = math.prod(shape) * dtype.itemsize
+    return np.ndarray(shape, dtype, aligned_bytes(size))  # type: ignore[arg-type]
 
 
 def address(array: np.ndarray) -> int:
