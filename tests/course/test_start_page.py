@@ -94,9 +94,9 @@ def test_readme_and_start_page_say_how_many_units_there_are(root):
 
 
 def test_the_library_is_as_long_as_the_start_page_says(root):
-    """About 10,000 lines of code from graph to machine code, 1,500 lines of text in the path."""
+    """About 11,000 lines of code from graph to machine code, 1,500 lines of text in the path."""
     page = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
-    assert "about 1,500 lines" in page and "about 10,000 lines of code" in page
+    assert "about 1,500 lines" in page and "about 11,000 lines of code" in page
     library, map_ = root / "course_lib", (root / "docs" / "architecture.md").read_text("utf-8")
     path = re.findall(r"`([\w/]+\.py)`", map_[map_.index("## Where to start reading") :])
     assert len(path) == 8  # and one file of `ir/ops/`
@@ -105,7 +105,7 @@ def test_the_library_is_as_long_as_the_start_page_says(root):
     read = sum(len(file.read_text("utf-8").splitlines()) for file in files)
     assert 1200 < read < 1600
     rooms = "ir", "passes", "lower", "schedule", "memory", "cost", "llvm", "runtime"
-    assert 9000 < sum(lines_of_code(f) for r in rooms for f in (library / r).rglob("*.py")) < 11000
+    assert 10000 < sum(lines_of_code(f) for r in rooms for f in (library / r).rglob("*.py")) < 12000
 
 
 def lines_of_code(path: Path) -> int:
