@@ -7,7 +7,7 @@ import ast
 import re
 from pathlib import Path
 
-NAMED = re.compile(r"Next(?:\s+room)?:\s+`?([\w/]+(?:\.py)?)")
+NAMED = re.compile(r"Next(?:\s+room)?:\s+`?([\w/]+(?:\.(?:py|v))?)")
 
 
 def files(root: Path) -> list[Path]:
