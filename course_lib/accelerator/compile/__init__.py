@@ -1,6 +1,11 @@
 """From an integer graph to the chip's program.
 
 support.py     which ops the chip has, as patterns     partition.py   what goes to the chip
+product.py     a layer as the chip sees it             tiles.py       what fits into the SRAMs
+walk.py        the order of the tiles                  emit.py        their instructions
+tokens.py      which engine waits for which            estimate.py    how long it takes, about
+search.py      the tile of each layer                  vector.py      sums, pooling, means
+layer.py       a match with its addresses              build.py       all layers: one program
 
 Next room: `support.py`.
 """

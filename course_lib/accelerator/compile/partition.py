@@ -6,7 +6,7 @@
 Each match of a pattern (`support.py`), and each op without one, gets the number of a part: the
 smallest that is not below those of its operands, odd for the chip, even for the processor. A value
 thus never flows to a part with a smaller number, and that is all there is to say about cycles: the
-parts can run one after another. Next room: `course_lib/accelerator/chip.py`, what they run on.
+parts can run one after another. Next room: `product.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.graph.node import Node, inp
 
 CHIP, CPU = "chip", "cpu"
+Refuse = Callable[[Match], str]
 Runner = Callable[[Graph, Sequence[np.ndarray]], Sequence[np.ndarray]]
 
 
@@ -91,13 +92,14 @@ class Partition:
         return "\n".join([*lines, share, *(f"on the cpu: {r}" for r in self.refusals)])
 
 
-def partition(graph: Graph) -> Partition:
+def partition(graph: Graph, refuse: Refuse = lambda match: "") -> Partition:
     """Give each op of an integer graph (`passes/quantize/to_int8.py`) to the chip or the processor.
 
     Patterns are looked for from the outputs upwards, so that a convolution is found with the
     rescaling that ends it. Nothing is computed twice. An op that nobody needs may stay where it is.
+    `refuse` may say of a match why it stays on the processor all the same (`layer.refused`).
     """
-    matches, refusals = cover(graph)
+    matches, refusals = cover(graph, refuse)
     unit = {m.root: m for m in matches}
     inside = {node for m in matches for node in m.nodes[:-1]}
     number: dict[Node, int] = {}
@@ -112,7 +114,7 @@ def partition(graph: Graph) -> Partition:
     return Partition(graph, tuple(parts), tuple(refusals))
 
 
-def cover(graph: Graph) -> tuple[list[Match], list[Refusal]]:
+def cover(graph: Graph, refuse: Refuse = lambda match: "") -> tuple[list[Match], list[Refusal]]:
     """The matches of the chip's patterns, none of which overlap, in the order of the graph, and the
     ops that are in none."""
     users, outputs = graph.users(), set(graph.outputs)
@@ -123,6 +125,8 @@ def cover(graph: Graph) -> tuple[list[Match], list[Refusal]]:
         if node in inside:
             continue
         found = match(node, lambda n: len(users[n]) == 1 and n not in outputs)
+        if isinstance(found, Match):
+            found = refuse(found) or found
         if isinstance(found, Match):
             matches.append(found)
             inside.update(found.nodes)

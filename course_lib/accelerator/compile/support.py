@@ -109,6 +109,8 @@ def _matmul(match: Match) -> str:
     assert product is not None
     if weights.rank != 2:
         return f"weights are a matrix [k, n], got {weights}"
+    if product.type.rank == 4:
+        return f"values of four axes lie as images (nhwc), so {product.type} has no rows of k"
     return _per_channel(match, product)
 
 
@@ -179,6 +181,8 @@ def match(root: Node, may_hide: Callable[[Node], bool] = lambda node: True) -> M
     """
     if root.type.dtype != i8:
         return f"its result is {root.type.dtype}, the chip's are i8"
+    if any(0 in node.type.shape for node in (root, *root.inputs)):
+        return f"there is nothing to compute in {root.type}"
     reasons = []
     for pattern in PATTERNS:
         found: tuple[list[Node], dict[str, Node]] = ([], {})
