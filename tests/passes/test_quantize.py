@@ -239,3 +239,44 @@ def test_preparing_folds_the_batch_norms(floats):
 def test_wrong_operands_are_refused_in_words(make, words):
     with pytest.raises(ValueError, match=words):
         trace(make, "f32[3,3]")
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-12, 1e-7])
+def test_a_channel_that_hardly_reacts_keeps_its_bias(size):
+    """Its bias in steps of its sums would be beyond i32, or with a scale of 1 below a step."""
+    weights = const((normal(4, 3) * [1e-3, size, 1e-3]).astype(np.float32))
+    bias, sample = const(np.array([0.3, 1.0, -0.3], np.float32)), [1000 * normal(8, 4)]
+    graph = trace(lambda x: b.add(b.matmul(x, weights), bias), "f32[8,4]")
+    (want,), (pairs,), (got,) = (
+        run(g(graph, [sample]) if g else graph, sample) for g in (None, qdq, to_int8)
+    )
+    step = np.abs(want).max() / 127
+    assert np.abs(pairs - want).max() < 2 * step and np.abs(got - want).max() < 2 * step
+
+
+def test_sums_too_long_for_32_bits_stay_in_floats():
+    """140,000 products of 127 and 127 are more than 2**31."""
+    long, sample = 140_000, [np.ones((1, 140_000), np.float32)]
+    ones = const(np.ones((long, 1), np.float32))
+    whole = to_int8(trace(lambda x: b.relu(b.matmul(x, ones)), f"f32[1,{long}]"), [sample])
+    assert run(whole, sample)[0] == long
+
+
+def test_one_channel_may_have_a_bias_without_axes():
+    graph = trace(
+        lambda x: b.add(b.conv(x, const(normal(1, 3, 3, 3))), const(np.float32(0.5))),
+        "f32[1,3,5,5]",
+    )
+    sample = [normal(1, 3, 5, 5)]
+    whole = to_int8(graph, [sample])
+    assert ops_of(whole)["conv i32"] == ops_of(whole)["add i32"] == 1
+    (want,), (got,) = run(graph, sample), run(whole, sample)
+    assert np.abs(got - want).max() < 0.05 * np.abs(want).max()
+
+
+def test_graphs_without_floats_or_elements_are_left_as_they_are():
+    integers_only = trace(lambda x: x, "i8[4]")
+    assert not to_int8(integers_only, [[np.zeros(4, np.int8)]]).ops
+    nothing = trace(lambda x: b.matmul(x, const(normal(4, 3))), "f32[0,4]")
+    assert run(to_int8(nothing, [[normal(0, 4)]]), [normal(0, 4)])[0].shape == (0, 3)
+    assert Range(-1e-44, 0).scale == 1  # 1e-44 / 127 is no number of f32

@@ -27,20 +27,21 @@ class Range(NamedTuple):
     @property
     def scale(self) -> np.float32:
         """How large a step of i8 is if both ends are within 127 steps of 0; 1 if all was 0."""
-        return np.float32(max(-self.low, self.high) / 127 or 1)
+        return np.float32(max(-self.low, self.high) / 127) or np.float32(1)
 
 
 def calibrate(graph: Graph, samples: Iterable[Sequence[Any]]) -> dict[Node, Range]:
-    """The range of every float value but constants, over all samples (inputs as `run` takes them).
+    """The range of every float value but constants, over all samples (inputs as `run` takes them);
+    0 to 0 of one without elements.
 
     Raises ValueError if there is no sample, or a value is not finite.
     """
     ranges: dict[Node, Range] = {}
 
     def watch(node: Node, value: np.ndarray) -> None:
-        if node.op == "constant" or not node.type.dtype.is_float or not value.size:
+        if node.op == "constant" or not node.type.dtype.is_float:
             return
-        low, high = float(value.min()), float(value.max())
+        low, high = (float(value.min()), float(value.max())) if value.size else (0.0, 0.0)
         if not np.isfinite([low, high]).all():
             raise ValueError(
                 f"calibration needs finite numbers; {node!r} goes from {low} to {high}"
@@ -48,8 +49,10 @@ def calibrate(graph: Graph, samples: Iterable[Sequence[Any]]) -> dict[Node, Rang
         before = ranges.get(node, Range(low, high))
         ranges[node] = Range(min(low, before.low), max(high, before.high))
 
+    seen = 0
     for sample in samples:
         run(graph, sample, watch)
-    if not ranges:
+        seen += 1
+    if not seen:
         raise ValueError("calibration needs at least one sample")
     return ranges

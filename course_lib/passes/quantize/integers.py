@@ -34,6 +34,7 @@ from course_lib.passes.quantize.site import (
     Site,
     channel_axis,
     site_of,
+    sums_fit,
     weight_axis,
 )
 
@@ -118,7 +119,7 @@ def _rescaled(held: Steps, target: np.ndarray) -> Node:
 def _product(site: Site, x: Steps, w: Steps, target: np.ndarray) -> Node | None:
     """conv or matmul in i32, the bias added there, and one rounding."""
     anchor = site.anchor
-    if not w.even and w.axis != weight_axis(anchor):
+    if not sums_fit(anchor) or (not w.even and w.axis != weight_axis(anchor)):
         return None
     origin = origins(*site.inner, site.root)
     each = sum_scale(x.scale, w.scale)

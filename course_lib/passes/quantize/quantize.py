@@ -27,10 +27,12 @@ from course_lib.passes.quantize.site import (
     channel_axis,
     constant,
     sites,
+    sums_fit,
     weight_axis,
 )
 
 I32 = np.iinfo(np.int32)
+BIAS = 1 << 30  # half of i32 for the bias; the other half is for the products (`sums_fit`)
 
 
 def quantize(graph: Graph, ranges: Mapping[Node, Range]) -> Graph:
@@ -75,7 +77,11 @@ class _Quantizer:
         operands = [self.pair(node.inputs[0], x)]
         for old, new in zip(node.inputs[1:], others, strict=True):
             weights = node.op in PRODUCTS and old.op == "constant"
-            operands.append(_weights(new, weight_axis(node)) if weights else self.pair(old, new))
+            if weights:
+                least = _least_scale(self.anchors[node], operands[0].inputs[1].value)
+                operands.append(_weights(new, weight_axis(node), least))
+            else:
+                operands.append(self.pair(old, new))
         return node.with_inputs(operands)
 
     def with_bias(self, node: Node, site: Site, inputs: tuple[Node, ...]) -> Node:
@@ -89,6 +95,7 @@ class _Quantizer:
         axis = next((a for a, size in enumerate(shape) if size > 1), 0)
         steps = whole(old.value.ravel() / scale.astype(np.float64)).reshape(shape)
         whole_bias = const(steps, name=old.name)
+        scale = scale if shape else scale[0]
         bias = apply("dequantize", whole_bias, const(scale), axis=axis, origin=node.origin)
         return node.with_inputs([product, bias])
 
@@ -104,8 +111,9 @@ class _Quantizer:
 
 
 def _fits(site: Site) -> bool:
-    """Does it compute f32 of something that is not known before?"""
-    return site.root.type.dtype == f32 and not constant(site.anchor.inputs[0])
+    """Does it compute f32 of something that is not known before, in sums that i32 can hold?"""
+    floats = site.root.type.dtype == f32 and not constant(site.anchor.inputs[0])
+    return floats and sums_fit(site.anchor)
 
 
 def sum_scale(x: np.ndarray, w: np.ndarray) -> np.ndarray:
@@ -126,11 +134,21 @@ def _pair(x: Node, scale: Node) -> Node:
     return apply("dequantize", apply("quantize", x, scale, origin=x.origin), scale, origin=x.origin)
 
 
-def _weights(w: Node, axis: int) -> Node:
-    """Constant weights as i8 with a scale for each output channel, and dequantized."""
+def _least_scale(site: Site, x_scale: np.ndarray) -> np.ndarray:
+    """How large the scale of each channel's weights must be for its bias to have BIAS steps at
+    most. Weights of a channel that hardly reacts (or not at all) are so small that its bias, in
+    steps of its sums, would not fit into i32."""
+    if site.bias is None:
+        return np.zeros(1)
+    return np.abs(site.bias.value.ravel().astype(np.float64)) / (np.float64(x_scale) * BIAS)
+
+
+def _weights(w: Node, axis: int, least: np.ndarray) -> Node:
+    """Constant weights as i8 with a scale, `least` or more, for each output channel; dequantized.
+    A channel of zeros without a bias has the scale 1."""
     rest = tuple(a for a in range(w.type.rank) if a != axis)
-    largest = np.abs(w.value).max(rest, initial=0)
-    scale = np.where(largest > 0, largest / 127, 1).astype(np.float32)
+    largest = np.maximum(np.abs(w.value).max(rest, initial=0) / 127, least).astype(np.float32)
+    scale = np.where(largest > 0, largest, np.float32(1))
     along = scale.reshape([-1 if a == axis else 1 for a in range(w.type.rank)])
     steps = np.clip(np.rint(w.value / along), -127, 127).astype(np.int8)
     return apply("dequantize", const(steps, name=w.name), const(scale), axis=axis, origin=w.origin)

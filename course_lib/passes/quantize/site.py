@@ -107,6 +107,15 @@ def constant(node: Node) -> bool:
     return all(n.op != "input" for n in topological_order([node]))
 
 
+def sums_fit(anchor: Node) -> bool:
+    """Do the sums of a product of i8 stay within half of i32, whatever the numbers are?"""
+    if anchor.op not in PRODUCTS:
+        return True
+    x, w = (i.type.dims for i in anchor.inputs[:2])
+    length = math.prod(w[1:]) if anchor.op == "conv" else x[-1]
+    return length * 128 * 128 <= 1 << 30
+
+
 def channel_axis(product: Node) -> int:
     """Along which axis of the result each position has weights of its own."""
     return 1 if product.op == "conv" else product.type.rank - 1
