@@ -62,8 +62,8 @@ class Chip:
             want = "banks of weights, acts and accs, at most 60 together"
             raise ValueError(f"{self.name}: {want}, got {self.banks}")
         for memory, banks in zip(SRAMS, self.banks, strict=False):
-            if self.size(memory) % banks:
-                size = self.size(memory)
+            size = self.accs if memory == ACCS else self.size(memory)  # rows stay whole
+            if size % banks:
                 raise ValueError(f"{self.name}: {memory} has {size}, not a multiple of {banks}")
         if not self.ghz > 0:
             raise ValueError(f"{self.name}: ghz is above zero, got {self.ghz}")

@@ -8,9 +8,10 @@ With R rows, C columns and F folds, of which each streams T operands (`dataflow.
     ws, is            F (T + 2 R + C - 2)
     ... with shadow   (F - 1) max(T, R) + T + 2 R + C - 2
 
-Without shadow and drain, these are the lines of SCALE-Sim (Samajdar et al., "A systematic
-methodology for characterizing scalability of DNN accelerators using SCALE-Sim", ISPASS 2020); the
-total in that tool's report is one less. Next room: `multiply.py`.
+Without shadow and drain, this is what the code of SCALE-Sim counts (version 2); the total in its
+report is one less. Its paper has F (T + 2 R + C - 2) for all three, so with the drain for "os"
+(Samajdar et al., "A systematic methodology for characterizing scalability of DNN accelerators using
+SCALE-Sim", ISPASS 2020). Next room: `multiply.py`.
 """
 
 from __future__ import annotations

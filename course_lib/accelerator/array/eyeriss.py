@@ -7,9 +7,9 @@ Chen, Emer and Sze ("Eyeriss: a spatial architecture for energy-efficient datafl
 compare dataflows by where their numbers come from. Counted is as in `access.py`: words, at the
 SRAM, from cell to cell, and in registers. These are models of the counts; they have no cycles.
 
-No local reuse: a cell has no register for an operand. Rows are k and columns n, as with "ws"; a
-number of `a` goes to all used columns of its row, a weight comes from the SRAM for each
-multiply-accumulate, and partial sums go down through the used rows.
+No local reuse: a cell has no register for an operand, and reads none. Rows are k and columns n, as
+with "ws"; a number of `a` goes to all used columns of its row, a weight comes from the SRAM for
+each multiply-accumulate, and partial sums go down through the used rows.
 
 Row-stationary: a cell keeps one row of a filter, and slides one row of the image past it. Cell
 (i, j) makes, from filter row i and image row j + i, its share of output row j; shares add up
@@ -67,8 +67,8 @@ def no_local_reuse(m: int, k: int, n: int, array: SystolicArray) -> dict[str, Ac
     reads = m * k * folding.folds_across
     sums = m * n * folding.folds_down
     return {
-        "a": Access(reads, 0, m * k * n - reads, folding.macs, 0),
-        "b": Access(folding.macs, 0, 0, folding.macs, 0),
+        "a": Access(reads, 0, m * k * n - reads, 0, 0),
+        "b": Access(folding.macs, 0, 0, 0, 0),
         "c": Access(sums - m * n, sums, folding.macs - sums, folding.macs - sums, folding.macs),
     }
 

@@ -97,7 +97,9 @@ def _check_all(
     dram: int | None,
 ) -> None:
     """A Fault for the first instruction of a kind that leaves a memory."""
-    sizes = {memory: chip.size(memory) for memory in SRAMS} | {DRAM: dram or 1 << 62}
+    sizes = {memory: chip.size(memory) for memory in SRAMS} | {
+        DRAM: 1 << 62 if dram is None else dram
+    }
     for place, region in enumerate(regions):
         outside = np.atleast_1d(region.end > sizes[region.memory])
         if outside.any():

@@ -61,7 +61,8 @@ def simulate(
 
     Raises a Fault for an address out of bounds, a deadlock, and, unless `hazards` is False, for a
     race between engines; nothing of `dram` is changed then. Without that check a race does what
-    the timing makes of it, as on a real chip.
+    the timing makes of it, and a whole one: who starts second waits for the bank of the first. On a
+    real chip, where banks are shared clock by clock, it may also see half of what the first does.
     """
     needs = find_needs(program, chip, len(dram))
     found = clockwork(program, needs, chip)

@@ -30,6 +30,7 @@ from course_lib.accelerator.isa.state import State
 
 LOAD, EXECUTE, STORE, FETCH = "load", "execute", "store", "fetch"
 ENGINES = (LOAD, EXECUTE, STORE)
+LARGEST = float(np.finfo(np.float32).max)
 
 
 def bits(width: int, signed: bool = False, default: Any = dataclasses.MISSING) -> Any:
@@ -102,9 +103,9 @@ class Instruction:
     def _engines(self, key: str, given: Iterable[str]) -> tuple[str, ...]:
         named = tuple(e for e in ENGINES if e in given)
         wrong = [e for e in given if e not in ENGINES or e == self.engine]
-        if wrong or isinstance(given, str):
+        if wrong or isinstance(given, str) or len(named) < len(tuple(given)):
             others = ", ".join(e for e in ENGINES if e != self.engine)
-            look = f"the engines that an instruction of {self.engine} may name: {others}"
+            look = f"the engines that an instruction of {self.engine} may name, once: {others}"
             said = f"{self.name}: {key} cannot be {given!r}"
             raise Fault("field", said, look)
         return named
@@ -170,9 +171,10 @@ def row(engine: str) -> Any:
 
 def _converted(name: str, f: Field, value: Any) -> Any:
     """The value in the type of its field; a Fault if it does not fit."""
-    if f.real and isinstance(value, (int, float, np.floating)):
+    number = isinstance(value, (int, float, np.integer, np.floating))
+    if f.real and number and abs(value) <= LARGEST:
         return float(np.float32(value))
     if isinstance(value, (int, np.integer)) and f.low <= int(value) <= f.high and not f.real:
         return int(value)
-    want = "a number" if f.real else f"a whole number from {f.low:,} to {f.high:,}"
+    want = "a finite float32" if f.real else f"a whole number from {f.low:,} to {f.high:,}"
     raise Fault("field", f"{name}: {f.name} is {want}, got {value!r}", "who computed this field")

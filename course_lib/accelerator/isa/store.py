@@ -21,8 +21,8 @@ from course_lib.accelerator.isa.state import State
 class Act(Instruction):
     """acts[h, w, n] = clamp(int8(round((accs[h * w, n] + bias) * scale)), low, high), a row in a
     clock. Bias int32 (the sum wraps) and scale float32 of each channel are entry `params`; the
-    product is rounded to float32, then half to even, then to -128..127. ReLU is low=0, ReLU6 also
-    high = what 6.0 is. (Gemmini scales accumulators by a float32 too.)"""
+    sum is rounded to float32, the product too, then half to even, then to -128..127. ReLU is low=0,
+    ReLU6 also high = what 6.0 is. (Gemmini scales accumulators by a float32 too.)"""
 
     accs: int = bits(16)
     n: int = count(12)

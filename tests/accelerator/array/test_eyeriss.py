@@ -20,8 +20,8 @@ def test_no_local_reuse_enumerated(sizes):
         chains[i, p // 3, j] += 1  # the cells through which a partial sum goes
     macs, sums = m * k * n, len(chains)
     found = no_local_reuse(m, k, n, array)
-    assert found["a"] == Access(len(deliveries), 0, macs - len(deliveries), macs, 0)
-    assert found["b"] == Access(macs, 0, 0, macs, 0)
+    assert found["a"] == Access(len(deliveries), 0, macs - len(deliveries), 0, 0)
+    assert found["b"] == Access(macs, 0, 0, 0, 0)
     hops = sum(length - 1 for length in chains.values())
     assert found["c"] == Access(sums - m * n, sums, hops, macs - sums, macs)
 

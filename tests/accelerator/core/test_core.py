@@ -178,6 +178,11 @@ def test_without_the_check_a_race_leaves_what_the_timing_makes_of_it():
     assert fine[:4].tolist() == [4, 4, 4, 4] and not race.any()
 
 
+def test_an_address_outside_of_an_empty_memory_is_told_with_its_instruction():
+    with pytest.raises(Fault, match=r"dram holds 0 bytes(.|\n)*instruction 0: ldw"):
+        simulate(assemble(RACE.format("", "")), np.zeros(0, np.int8), SMALL)
+
+
 def test_reading_what_nothing_has_written_is_a_hazard():
     with pytest.raises(Fault, match="which nothing has written yet"):
         simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)

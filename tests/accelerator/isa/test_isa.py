@@ -27,6 +27,9 @@ from course_lib.ir.graph.interp import run as run_graph
 from course_lib.ir.graph.node import apply
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
+VADD = Vadd(a=0, b=0, acts=0, size=1, sa=1.0, sb=1.0)
+PLACES = {name: low for name, low, _ in layout(Vadd)}
+NAN = int.from_bytes(encode([VADD]), "little") | 0x7FC00000 << PLACES["sa"]
 NAMES = st.text("abcdefgh.0123456789", min_size=1, max_size=8)
 
 
@@ -78,6 +81,8 @@ def test_the_manual_has_a_row_for_each_instruction():
         ("preload weights=0 k=4 n=4 pitch=4 k=4", ["k stands here twice"]),
         ("preload weights=0 k=4 n=4 pitch=4 wiat=load", ["did you mean wait?"]),
         ("preload weights=0 k=4 n=4 pitch=4 wait=execute", ["wait cannot be", "load, store"]),
+        ("preload weights=0 k=4 n=4 pitch=4 wait=load,load", ["wait cannot be", "once: load"]),
+        ("vadd a=0 b=0 acts=0 size=1 sb=1 sa=1e39", ["sa is a finite float32, got 1e+39"]),
         ("act accs=0 n=4 params=0 acts=0 h=1 w=1 step=4 line=4 low=-129", ["from -128 to 127"]),
     ],
 )
@@ -95,6 +100,7 @@ def test_a_wrong_text_is_told_by_line_and_field(text, parts):
         (b"\x0f" + bytes(31), "begins with 15"),
         (b"\x0b" + bytes(30) + b"\x01", "a bit set behind its 10 bits"),
         (bytes(32), "rows is a whole number from 1"),
+        (NAN.to_bytes(WORD, "little"), "sa is a finite float32, got nan"),
     ],
 )
 def test_bytes_that_are_no_program_are_refused(data, said):
@@ -106,8 +112,9 @@ def test_fields_take_numpy_numbers_and_refuse_others():
     halves = dict(a=0, b=0, acts=0, size=np.int64(4), sb=1)
     made = Vadd(sa=0.1, **halves)
     assert type(made.size) is int and made.sa == struct.unpack("<f", struct.pack("<f", 0.1))[0]
-    with pytest.raises(Fault, match="sa is a number, got 'x'"):
-        Vadd(sa="x", **halves)  # type: ignore[arg-type]
+    for wrong in ("x", float("inf"), 10**400):
+        with pytest.raises(Fault, match="sa is a finite float32, got"):
+            Vadd(sa=wrong, **halves)  # type: ignore[arg-type]
     with pytest.raises(Fault, match="size is a whole number"):
         replace(made, size=1.5)  # type: ignore[arg-type]
 
@@ -360,6 +367,7 @@ def test_a_chip_says_every_number_and_refuses_nonsense():
         {"ghz": 0},
         {"acts": 1.5},
         {"banks": (0, 1, 1)},
+        {"accs": 6, "banks": (1, 1, 4)},
     ):
         with pytest.raises(ValueError, match="npu"):
             replace(NPU, **wrong)
