@@ -154,15 +154,20 @@ def _place(feed: Feed, fold: Fold, folding: Folding, parts: Tiles) -> None:
 
 def _states(feed: Feed, array: SystolicArray) -> Iterator[Registers]:
     held = empty(feed, array)
-    clock = _outputs_stay if array.dataflow == "os" else _operands_stay
-    for number in range(len(feed.right)):
-        right = _east(held.right, feed.right[number])
-        control = _east(held.control, feed.control[number])
-        down = _south(held.down, feed.down[number])
-        down, stay, spare = clock(held, right, control, down, feed.load[number], array)
-        counted = number < feed.counted
-        held = Registers(number + 1, counted, right, down, stay, spare, control)
+    for _ in range(len(feed.right)):
+        held = after(held, feed, array)
         yield held
+
+
+def after(held: Registers, feed: Feed, array: SystolicArray) -> Registers:
+    """All registers one clock later. `held.number` says which line of `feed` enters."""
+    number = held.number
+    right = _east(held.right, feed.right[number])
+    control = _east(held.control, feed.control[number])
+    down = _south(held.down, feed.down[number])
+    clock = _outputs_stay if array.dataflow == "os" else _operands_stay
+    down, stay, spare = clock(held, right, control, down, feed.load[number], array)
+    return Registers(number + 1, number < feed.counted, right, down, stay, spare, control)
 
 
 def empty(feed: Feed, array: SystolicArray) -> Registers:

@@ -1,0 +1,168 @@
+"""Unit 12, Systolic arrays: its exercises. None of them is a function of the library.
+
+The bodies of the exercises are our answers and never ship. Next room:
+autograder/units/u12/checks/__init__.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.rubrics import Rubric, Sample
+from course_lib.accelerator.array import closed
+from course_lib.accelerator.systolic import SystolicArray
+from course_lib.exercises import exercise
+
+
+@exercise("u12.clock", unit=12, points=3, kind="implement")
+def clock(
+    right: np.ndarray,
+    down: np.ndarray,
+    stay: np.ndarray,
+    shift: np.ndarray,
+    enters: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the registers of a weight-stationary grid hold after the next clock.
+
+    right, down, stay   [rows, cols], what they hold before it
+    shift               [rows, cols], True where a cell takes a new weight in this clock
+    enters              [rows], the operands that enter from the left
+    weights             [cols], the weights that enter from above
+
+    All cells work at once, with what the registers hold before the clock. `right` takes the
+    `right` of the neighbour on the left, and in column 0 the operand that enters. `down` takes the
+    `down` of the neighbour above, and in row 0 it takes 0, plus a product: the operand that the
+    cell takes in this clock, times the weight that it holds before the clock. Where `shift` is
+    True, `stay` takes the `stay` of the neighbour above, and in row 0 the weight that enters.
+    Elsewhere `stay` keeps its weight. Return right, down and stay, in this order.
+    """
+    operand = np.column_stack([enters, right[:, :-1]])
+    above = np.vstack([np.zeros_like(down[:1]), down[:-1]])
+    weight = np.vstack([weights, stay[:-1]])
+    return operand, above + operand * stay, np.where(shift, weight, stay)
+
+
+@exercise("u12.fault", unit=12, points=2, kind="evidence", uses=("u12.clock",))
+def fault(
+    right: np.ndarray,
+    down: np.ndarray,
+    stay: np.ndarray,
+    shift: np.ndarray,
+    enters: np.ndarray,
+    weights: np.ndarray,
+) -> tuple[int, str, int, int]:
+    """Where did the chip of this trace go wrong?
+
+    The arguments are those of `clock`, with an axis for the clocks in front: `right[0]` is what the
+    registers hold after clock 1, and `enters[0]` is what enters in clock 1. Before clock 1, all
+    registers hold 0. In one clock, one register of one cell took a wrong value. Every other value
+    is right for what the registers held one clock before. Return (clock, register, row, column):
+    clocks count from 1, rows and columns from 0, and the register is "right", "down" or "stay".
+    You may call your `clock`.
+    """
+    nothing = np.zeros_like(right[0])
+    held = nothing, nothing, nothing
+    for number in range(len(right)):
+        due = clock(*held, shift[number], enters[number], weights[number])
+        held = right[number], down[number], stay[number]
+        for name, wanted, found in zip(("right", "down", "stay"), due, held, strict=True):
+            if (wanted != found).any():
+                row, col = np.argwhere(wanted != found)[0].tolist()
+                return number + 1, name, row, col
+    raise ValueError("no register took a wrong value")
+
+
+@exercise("u12.clocks", unit=12, points=3, kind="number")
+def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
+    """The clocks of a weight-stationary array that gets a row of weights every `wait` clocks.
+
+    It works on `folds` folds, with `time` rows of operands for each. To load a fold takes `wait`
+    clocks for each row of `array`. In the clock after that, the first operand enters cell (0, 0).
+    Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
+    for `time` clocks. A fold ends when its last cell is done. If `array.shadow` is False, the next
+    load begins after that. If it is True, the next load begins when this fold's first operand
+    enters, and the first operand of the next fold enters as soon as its weights are loaded and
+    all operands of this fold have entered cell (0, 0). Count from the first load to the end of the
+    last fold, exactly. A billion folds must take no more steps than one.
+
+    >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
+    14
+    """
+    load, stream = wait * array.rows, time + array.rows + array.cols - 2
+    if array.shadow:
+        return load + (folds - 1) * max(time, load) + stream
+    return folds * (load + stream)
+
+
+@exercise("u12.which", unit=12, points=2, kind="evidence")
+def which(m: int, k: int, n: int, rows: int, cols: int, reported: int) -> str:
+    """Which definitions make `reported` cycles of the product [m, k] x [k, n] on rows x cols cells?
+
+    Return the letters of all of them, such as "BD", in any order. Return "" if there is none.
+
+    A  Output-stationary, without the drain.
+    B  The number of A's last clock, if the first one has the number 0.
+    C  Output-stationary, with the drain.
+    D  Weight-stationary, without shadow registers.
+    E  Weight-stationary, with shadow registers.
+    F  The multiply-accumulates divided by the number of cells, rounded up.
+    """
+
+    def count(dataflow: str, drain: bool = False, shadow: bool = False) -> int:
+        return closed.cycles(m, k, n, SystolicArray(rows, cols, drain, dataflow, shadow))
+
+    counts = {"A": count("os"), "B": count("os") - 1, "C": count("os", drain=True),
+              "D": count("ws"), "E": count("ws", shadow=True),
+              "F": -(-m * k * n // (rows * cols))}  # fmt: skip
+    return "".join(letter for letter, cycles in counts.items() if cycles == reported)
+
+
+@exercise("u12.choose", unit=12, points=2, kind="budget")
+def choose(m: int, k: int, n: int, cells: int) -> SystolicArray:
+    """An array with `cells` cells that is fast at the product [m, k] x [k, n].
+
+    It has exactly `cells` cells, in any number of rows, and any dataflow. It has no shadow
+    registers and does not count a drain. Your points depend on the mean of (fewest cycles / your
+    cycles) over a list of products: 0.999 or more earns all points, and each hundredth below that
+    costs 2 %, down to a quarter.
+    """
+    arrays = [SystolicArray(rows, cells // rows, dataflow=kind)
+              for rows in range(1, cells + 1) if cells % rows == 0
+              for kind in ("os", "ws", "is")]  # fmt: skip
+    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
+
+
+@exercise("u12.larger", unit=12, points=2, kind="explain")
+def larger() -> Rubric:
+    """The array of 256 × 256 has 64 times as many cells as the one of 32 × 32. By the table above,
+    ResNet-18 needs far fewer cycles on it, and MobileNetV2 needs more than twice as many. Explain
+    both, for the array with shadow weights: name the parts of a product's cycles that grow with the
+    array and those that shrink. Then say what you would change, in the array or in how a depthwise
+    layer is mapped. Write three to six sentences.
+    """
+    return Rubric(
+        criteria="1 point: a depthwise layer is one product for each channel, with k = 9 and "
+        "n = 1, so it is a single fold on either array and uses 9 cells; load and fill, 2R + C - 2 "
+        "clocks, are paid for each channel and grow from 94 to 766, so thousands of channels take "
+        "more cycles. 0.5 points: ResNet-18's products have large k and n, so the number of folds "
+        "shrinks up to 64 times, and fill and first load are paid only once per product (the gain "
+        "is less than 64 because folds hang over the edges and short streams wait for weights). "
+        "0.5 points: a remedy, such as several channels on the diagonal blocks of one fold, "
+        "channels sent back to back so that fill is paid once, several small arrays, or a vector "
+        "unit beside the array.",
+        samples=(
+            Sample(2, "Each channel of a depthwise layer is a product of its own with k = 9 and "
+                   "n = 1. It is one fold on both arrays and keeps 9 cells busy, but loading and "
+                   "fill take 2R + C - 2 clocks: 94 on the small array and 766 on the large one, "
+                   "for each of thousands of channels. ResNet-18's products are cut into many "
+                   "folds, whose number falls by up to 64, and with shadow weights the fill is "
+                   "paid once per product. I would let the channels of a layer follow each other "
+                   "without waiting for the array to be empty."),
+            Sample(1, "Depthwise layers have one column and nine rows, so nearly all cells of the "
+                   "large array do nothing, and filling it takes longer. A vector unit should do "
+                   "them."),
+            Sample(0, "MobileNetV2 is a small model, so it is limited by memory bandwidth and a "
+                   "larger array cannot help."),
+        ),
+    )  # fmt: skip

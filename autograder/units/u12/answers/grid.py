@@ -1,0 +1,159 @@
+"""Clocks and traces of a weight-stationary grid, made by level 0 of the library.
+
+    expected(right, down, stay, shift, enters, weights)    the registers one clock later
+    trace(a, b, array, Fault(9, "stay", 1, 2, 5))          every clock of a product, with a fault
+    multiplied(clock, a, b)                                a product, clocked by an answer
+
+Next room: `tables.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from course_lib.accelerator.array.dataflow import tiles
+from course_lib.accelerator.array.registers import (
+    BUSY,
+    SHIFT,
+    Feed,
+    Registers,
+    after,
+    feed_of,
+    registers,
+)
+from course_lib.accelerator.systolic import SystolicArray
+
+Three = tuple[np.ndarray, np.ndarray, np.ndarray]
+NAMES = ("right", "down", "stay")
+
+
+class Trace(NamedTuple):
+    """Registers [clocks, rows, cols] after each clock, and what entered in it."""
+
+    right: np.ndarray
+    down: np.ndarray
+    stay: np.ndarray
+    shift: np.ndarray
+    enters: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Fault:
+    """In this clock (from 1), this register of this cell takes a value that is too large."""
+
+    clock: int
+    register: str
+    row: int
+    col: int
+    by: int = 1
+
+
+def expected(
+    right: np.ndarray,
+    down: np.ndarray,
+    stay: np.ndarray,
+    shift: np.ndarray,
+    enters: np.ndarray,
+    weights: np.ndarray,
+) -> Three:
+    """The registers one clock later, by the library's level 0."""
+    rows, cols = right.shape
+    bits = (BUSY | np.where(shift, SHIFT, 0)).astype(np.uint8)
+    before = np.column_stack([bits[:, 1:], bits[:, :1]])  # control bits move right, too
+    held = Registers(0, True, right, down, stay, stay, before)
+    nothing = np.zeros((1, cols), right.dtype)
+    feed = Feed(enters[None], bits[None, :, 0], nothing, weights[None], 1)
+    made = after(held, feed, SystolicArray(rows, cols, dataflow="ws"))
+    return made.right, made.down, made.stay
+
+
+def trace(a: np.ndarray, b: np.ndarray, array: SystolicArray, fault: Fault | None = None) -> Trace:
+    """Every clock of [m, k] x [k, n] on a weight-stationary array without shadow registers."""
+    feed = feed_of(*tiles(a, b, array))
+    clean = [state for state in registers(a, b, array) if state.counted]
+    shift = np.array([(state.control & SHIFT) != 0 for state in clean])
+    nothing = np.zeros_like(clean[0].right)
+    held, states = (nothing, nothing, nothing), []
+    for number in range(feed.counted):
+        held = expected(*held, shift[number], feed.right[number], feed.load[number])
+        if fault and fault.clock == number + 1:
+            wrong = held[NAMES.index(fault.register)]
+            wrong[fault.row, fault.col] += fault.by
+        states.append(held)
+    right, down, stay = (np.array(one) for one in zip(*states, strict=True))
+    return Trace(right, down, stay, shift, feed.right[: feed.counted], feed.load[: feed.counted])
+
+
+def multiplied(clock: Callable[..., Three], a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, int]:
+    """`a` [m, k] times `b` [k, n] in one fold on k x n cells, by `clock`; and the clocks."""
+    (rows, cols), time = b.shape, len(a)
+    given = trace(a, b, SystolicArray(rows, cols, dataflow="ws"))
+    held: Three = tuple(np.zeros((rows, cols), given.right.dtype) for _ in NAMES)  # type: ignore
+    bottom = []
+    for shift, enters, weights in zip(given.shift, given.enters, given.weights, strict=True):
+        held = clock(*held, shift, enters, weights)
+        bottom.append(np.asarray(held[1])[-1])
+    return leaving(np.array(bottom), rows, time), len(bottom)
+
+
+def leaving(bottom: np.ndarray, rows: int, time: int) -> np.ndarray:
+    """The results of one fold from what the lowest row's `down` held after each clock."""
+    cols = np.arange(bottom.shape[1])
+    return bottom[2 * rows - 1 + np.arange(time)[:, None] + cols, cols]
+
+
+def planted(seed: int, size: int = 3) -> tuple[Trace, Fault]:
+    """A random product with one fault, on an array of at most `size` x `size`."""
+    rng = np.random.default_rng(seed)
+    rows, cols = rng.integers(2, size + 1, 2).tolist()
+    k, n = rng.integers(1, 2 * size, 2).tolist()
+    a = rng.integers(1, 9, (int(rng.integers(2, 5)), k))
+    b = rng.integers(1, 9, (k, n))
+    array = SystolicArray(rows, cols, dataflow="ws")
+    last = len(trace(a, b, array).right)
+    fault = Fault(
+        int(rng.integers(1, last + 1)),
+        NAMES[rng.integers(3)],
+        int(rng.integers(rows)),
+        int(rng.integers(cols)),
+        int(rng.integers(1, 5)),
+    )
+    return trace(a, b, array, fault), fault
+
+
+@dataclass(frozen=True, eq=False)
+class Broken:
+    """A trace with a fault, the product that was due, and the one that left the chip."""
+
+    trace: Trace
+    due: np.ndarray
+    got: np.ndarray
+
+
+def overwritten() -> Broken:
+    """A weight that is overwritten before its last use."""
+    a, b = np.array([[1, 2], [3, 4], [5, 6]]), np.array([[1, 4], [3, 1]])
+    given = trace(a, b, SystolicArray(2, 2, dataflow="ws"), Fault(5, "stay", 0, 1, 5))
+    return Broken(given, a @ b, leaving(given.down[:, -1], 2, len(a)))
+
+
+def shown_fault(right: Trace, wrong: Trace, first: int) -> str:
+    """The registers of the wrong trace from a clock on, row by row; ! where the other differs."""
+    lines = []
+    for number in range(first - 1, len(right.right)):
+        parts = []
+        for name in NAMES:
+            pairs = zip(getattr(right, name)[number], getattr(wrong, name)[number], strict=True)
+            parts.append(f"{name} " + " / ".join(_marked(*pair) for pair in pairs))
+        lines.append(f"clock {number + 1:>2}   " + "    ".join(parts))
+    return "\n".join(lines)
+
+
+def _marked(right: np.ndarray, wrong: np.ndarray) -> str:
+    pairs = zip(right.tolist(), wrong.tolist(), strict=True)
+    return " ".join(f"{w:>2}" + ("!" if w != r else " ") for r, w in pairs)

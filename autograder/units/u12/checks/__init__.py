@@ -1,0 +1,148 @@
+"""Visible checks of unit 12, Systolic arrays: the clock of a grid, and the fault in a trace.
+
+`same_registers` and `found` judge an answer, here and in the hidden checks. Next room: counts.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.units.u12.answers.grid import NAMES, Fault, Trace, expected, multiplied, planted
+
+SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 9999))
+TRACES = st.tuples(st.integers(2, 3), st.integers(0, 9999))
+
+CLOCK = {
+    "right": ("`right` takes the `right` of the neighbour on the left",
+              "in column 0 the operand that enters"),
+    "down": ("`down` takes the `down` of the neighbour above",
+             "the operand that the cell takes in this clock",
+             "times the weight that it holds before the clock"),
+    "stay": ("Where `shift` is True, `stay` takes the `stay` of the neighbour above",
+             "Elsewhere `stay` keeps its weight"),
+}  # fmt: skip
+WHOLE = ("All cells work at once, with what the registers hold before the clock",
+         "Return right, down and stay, in this order", "What the registers of a weight-stationary "
+         "grid hold after the next clock")  # fmt: skip
+GIVEN = (
+    "right, down, stay [rows, cols], what they hold before it",
+    "shift [rows, cols], True where a cell takes a new weight in this clock",
+    "enters [rows], the operands that enter from the left",
+    "weights [cols], the weights that enter from above",
+)
+
+
+def random_state(rows: int, cols: int, seed: int) -> tuple[np.ndarray, ...]:
+    """Registers, shifts, and what enters."""
+    rng = np.random.default_rng(seed)
+    held = [rng.integers(0, 10, (rows, cols)) for _ in NAMES]
+    shift = rng.integers(0, 2, (rows, cols)).astype(bool)
+    return (*held, shift, rng.integers(0, 10, rows), rng.integers(0, 10, cols))
+
+
+def same_registers(clock: Any, state: tuple[np.ndarray, ...]) -> None:
+    """Wrong unless the answer's registers are those that the library's level 0 holds."""
+    got = three(clock(*state), state)
+    for name, mine, due in zip(NAMES, got, expected(*state), strict=True):
+        if mine.shape != due.shape:
+            raise Wrong(f"`{name}` must have the shape {list(due.shape)}, not {list(mine.shape)}.",
+                        program=told(state), spec=WHOLE[1])  # fmt: skip
+        if (mine != due).any():
+            row, col = np.argwhere(mine != due)[0].tolist()
+            spec = CLOCK[name][0]
+            if name == "right" and col == 0:
+                spec = CLOCK["right"][1]
+            if name == "stay" and not state[3][row, col]:
+                spec = CLOCK["stay"][1]
+            raise Wrong(f"`{name}` of cell ({row}, {col}) must be {due[row, col]}.",
+                        program=told(state), got=f"{name} = {shown(mine)}",
+                        expected=f"{name} = {shown(due)}", spec=spec)  # fmt: skip
+
+
+def three(got: Any, state: Sequence[np.ndarray]) -> list[np.ndarray]:
+    if not isinstance(got, (tuple, list)) or len(got) != 3:
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be three arrays: right, down, stay.", program=told(state),
+                    got=said, spec=WHOLE[1])  # fmt: skip
+    return [np.asarray(one) for one in got]
+
+
+def told(state: Sequence[np.ndarray]) -> str:
+    names = (*NAMES, "shift", "enters", "weights")
+    return "\n".join(f"{name:<8}{shown(one)}" for name, one in zip(names, state, strict=True))
+
+
+def shown(array: np.ndarray) -> str:
+    return str(np.asarray(array).tolist())[:200]
+
+
+@checks("u12.clock", given=SIZES, examples=60, what="random grids",
+        spec=[*CLOCK["right"], *CLOCK["down"], *CLOCK["stay"], *WHOLE, *GIVEN])  # fmt: skip
+def one_clock(clock, case):
+    """The registers after one clock, cell by cell."""
+    same_registers(clock, random_state(*case))
+
+
+@checks("u12.clock", spec=WHOLE[0])
+def a_whole_product(clock):
+    """A product that is clocked from the first weight to the last result."""
+    rng = np.random.default_rng(12)
+    for m, k, n in ((1, 1, 1), (4, 4, 4), (7, 5, 3)):
+        a, b = rng.integers(-9, 10, (m, k)), rng.integers(-9, 10, (k, n))
+        got, count = multiplied(clock, a, b)
+        if (got != a @ b).any():
+            raise Wrong("What leaves at the bottom must be the product.", program=f"a = "
+                        f"{shown(a)}\nb = {shown(b)}", got=shown(got),
+                        expected=shown(a @ b))  # fmt: skip
+    return f"the last of 3 products took {count} clocks"
+
+
+FAULT = ("In one clock, one register of one cell took a wrong value", "Every other value is right "
+         "for what the registers held one clock before", "Return (clock, register, row, column)",
+         "clocks count from 1, rows and columns from 0", "Where did the chip of this trace go",
+         "Before clock 1, all registers hold 0", 'the register is "right", "down" or "stay"',
+         "The arguments are those of `clock` ... what enters in clock 1")  # fmt: skip
+background("u12.fault", "You may call your `clock`.", because="a permission")
+
+
+def found(fault: Any, given: Trace, planted_at: Fault) -> None:
+    """Wrong unless the answer names the clock, the register and the cell."""
+    got = fault(*given)
+    due = planted_at.clock, planted_at.register, planted_at.row, planted_at.col
+    if not isinstance(got, (tuple, list)) or len(got) != 4:
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be four values: clock, register, row, column.", got=said,
+                    spec=FAULT[2])  # fmt: skip
+    same = [_same(mine, one) for mine, one in zip(got, due, strict=True)]
+    if not all(same):
+        what = ("clock", "register", "row", "column")[same.index(False)]
+        spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
+        if what == "clock" and _same(got[0], due[0] - 1):
+            spec = FAULT[3]
+        raise Wrong(f"The {what} is another one.", program=described(given),
+                    got=repr(tuple(got))[:200], expected=repr(due), spec=spec)  # fmt: skip
+
+
+def _same(mine: Any, due: Any) -> bool:
+    return mine == due if isinstance(due, str) else not isinstance(mine, str) and int(mine) == due
+
+
+def described(given: Trace) -> str:
+    clocks, rows, cols = given.right.shape
+    lines = [f"{clocks} clocks of {rows} x {cols} cells"]
+    for number in range(min(clocks, 8)):
+        held = "  ".join(f"{name} {shown(getattr(given, name)[number])}" for name in NAMES)
+        lines.append(f"clock {number + 1:>2}  {held}  enters {shown(given.enters[number])}")
+    return "\n".join([*lines, *(["and more clocks"] if clocks > 8 else [])])
+
+
+@checks("u12.fault", given=TRACES, examples=40, what="traces with a fault", spec=FAULT)
+def the_planted_fault(fault, trace):
+    """The one register that took a wrong value."""
+    size, seed = trace
+    found(fault, *planted(seed, size))

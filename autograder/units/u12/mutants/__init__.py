@@ -1,0 +1,247 @@
+"""Answers to unit 12: plausible mistakes that every check must catch, other right ones that pass.
+
+Here: the clock of a grid and the fault in a trace. Next room: counts.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.check.framework import alternative, equivalent, mutant
+from autograder.units.u12.answers.grid import expected
+
+
+def _clock(right, down, stay, shift, enters, weights):
+    """Right, for the wrong ones that change a part of it."""
+    operand = np.column_stack([enters, right[:, :-1]])
+    above = np.vstack([np.zeros_like(down[:1]), down[:-1]])
+    return operand, above + operand * stay, np.where(shift, np.vstack([weights, stay[:-1]]), stay)
+
+
+@mutant("u12.clock")
+def multiplies_the_operand_of_the_last_clock(right, down, stay, shift, enters, weights):
+    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
+    return operand, np.vstack([0 * down[:1], down[:-1]]) + right * stay, weight
+
+
+@mutant("u12.clock")
+def multiplies_with_the_new_weight(right, down, stay, shift, enters, weights):
+    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
+    return operand, np.vstack([0 * down[:1], down[:-1]]) + operand * weight, weight
+
+
+@mutant("u12.clock")
+def sums_stay_in_the_cell(right, down, stay, shift, enters, weights):
+    """As in an output-stationary array."""
+    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
+    return operand, down + operand * stay, weight
+
+
+@mutant("u12.clock")
+def operands_move_down(right, down, stay, shift, enters, weights):
+    operand = np.vstack([np.resize(enters, right.shape[1]), right[:-1]])
+    above = np.vstack([0 * down[:1], down[:-1]])
+    weight = np.where(shift, np.vstack([weights, stay[:-1]]), stay)
+    return operand, above + operand * stay, weight
+
+
+@mutant("u12.clock")
+def one_cell_after_the_other(right, down, stay, shift, enters, weights):
+    """A cell sees what its neighbours have taken in the same clock."""
+    right, down, stay = right.copy(), down.copy(), stay.copy()
+    for i in range(len(right)):
+        for j in range(right.shape[1]):
+            right[i, j] = right[i, j - 1] if j else enters[i]
+            down[i, j] = (down[i - 1, j] if i else 0) + right[i, j] * stay[i, j]
+            if shift[i, j]:
+                stay[i, j] = stay[i - 1, j] if i else weights[j]
+    return right, down, stay
+
+
+@mutant("u12.clock")
+def every_weight_shifts(right, down, stay, shift, enters, weights):
+    return _clock(right, down, stay, np.ones_like(shift), enters, weights)
+
+
+@mutant("u12.clock")
+def a_new_weight_is_the_one_that_enters(right, down, stay, shift, enters, weights):
+    operand, sums, _ = _clock(right, down, stay, shift, enters, weights)
+    return operand, sums, np.where(shift, weights, stay)
+
+
+@mutant("u12.clock")
+def the_edges_are_connected(right, down, stay, shift, enters, weights):
+    operand = np.column_stack([enters, right[:, :-1]])
+    return operand, np.roll(down, 1, 0) + operand * stay, np.where(
+        shift, np.vstack([weights, stay[:-1]]), stay)  # fmt: skip
+
+
+@mutant("u12.clock")
+def in_another_order(right, down, stay, shift, enters, weights):
+    operand, sums, weight = _clock(right, down, stay, shift, enters, weights)
+    return operand, weight, sums
+
+
+@alternative("u12.clock")
+def cell_by_cell(right, down, stay, shift, enters, weights):
+    new = [np.zeros_like(one) for one in (right, down, stay)]
+    for i in range(len(right)):
+        for j in range(right.shape[1]):
+            new[0][i, j] = right[i, j - 1] if j else enters[i]
+            new[1][i, j] = (down[i - 1, j] if i else 0) + new[0][i, j] * stay[i, j]
+            above = stay[i - 1, j] if i else weights[j]
+            new[2][i, j] = above if shift[i, j] else stay[i, j]
+    return tuple(new)
+
+
+@alternative("u12.clock")
+def with_slices(right, down, stay, shift, enters, weights):
+    operand = right.copy()
+    operand[:, 1:], operand[:, 0] = right[:, :-1], enters
+    sums = operand * stay
+    sums[1:] += down[:-1]
+    weight = stay.copy()
+    above = np.concatenate([weights.reshape(1, -1), stay])[:-1]
+    weight[shift] = above[shift]
+    return [operand, sums, weight]
+
+
+@alternative("u12.clock")
+def by_rolling(right, down, stay, shift, enters, weights):
+    operand, above, weight = np.roll(right, 1, 1), np.roll(down, 1, 0), np.roll(stay, 1, 0)
+    operand[:, 0], above[0], weight[0] = enters, 0, weights
+    return operand, above + operand * stay, shift * weight + (1 - shift) * stay
+
+
+def _found(states, number_from=1):
+    right, down, stay, shift, enters, weights = states
+    held = tuple(np.zeros_like(right[0]) for _ in range(3))
+    for n in range(len(right)):
+        due = expected(*held, shift[n], enters[n], weights[n])
+        now = right[n], down[n], stay[n]
+        for name, wanted, got in zip(("right", "down", "stay"), due, now, strict=True):
+            if (wanted != got).any():
+                row, col = np.argwhere(wanted != got)[0].tolist()
+                return n + number_from, name, row, col
+        held = now
+    return 1, "down", 0, 0
+
+
+@mutant("u12.fault")
+def clocks_from_zero(right, down, stay, shift, enters, weights):
+    states = right, down, stay, shift, enters, weights
+    return _found(states, 0)
+
+
+@mutant("u12.fault")
+def cells_from_one(right, down, stay, shift, enters, weights):
+    states = right, down, stay, shift, enters, weights
+    clock, name, row, col = _found(states)
+    return clock, name, row + 1, col + 1
+
+
+@mutant("u12.fault")
+def the_last_that_differs(right, down, stay, shift, enters, weights):
+    """Clocks a grid of its own from the start, and takes the last register that differs."""
+    held, last = tuple(np.zeros_like(right[0]) for _ in range(3)), (1, "down", 0, 0)
+    for n in range(len(right)):
+        held = expected(*held, shift[n], enters[n], weights[n])
+        for name, mine, got in zip(("right", "down", "stay"), held, (right, down, stay),
+                                   strict=True):  # fmt: skip
+            for row, col in np.argwhere(mine != got[n]).tolist():
+                last = n + 1, name, row, col
+    return last
+
+
+@mutant("u12.fault")
+def only_the_sums(right, down, stay, shift, enters, weights):
+    """Looks at partial sums alone, because they are what is wrong in the end."""
+    for n in range(len(right)):
+        before = (right[n - 1], down[n - 1], stay[n - 1]) if n else (0 * right[0],) * 3
+        due = expected(*before, shift[n], enters[n], weights[n])[1]
+        if (due != down[n]).any():
+            return n + 1, "down", *np.argwhere(due != down[n])[0].tolist()
+    return 1, "down", 0, 0
+
+
+@mutant("u12.fault")
+def row_and_column_exchanged(right, down, stay, shift, enters, weights):
+    states = right, down, stay, shift, enters, weights
+    clock, name, row, col = _found(states)
+    return clock, name, col, row
+
+
+@mutant("u12.fault")
+def weights_never_change(right, down, stay, shift, enters, weights):
+    return _found((right, down, stay, 0 * shift, enters, weights))
+
+
+@alternative("u12.fault")
+def all_that_differ(right, down, stay, shift, enters, weights):
+    """Every clock from the one before, in the trace; then the first difference."""
+    zero = np.zeros_like(right[:1])
+    before = [np.concatenate([zero, one[:-1]]) for one in (right, down, stay)]
+    found = []
+    for n in range(len(right)):
+        due = expected(before[0][n], before[1][n], before[2][n], shift[n], enters[n], weights[n])
+        for name, wanted, got in zip(("right", "down", "stay"), due,
+                                     (right[n], down[n], stay[n]), strict=True):  # fmt: skip
+            found += [(n + 1, name, int(i), int(j)) for i, j in np.argwhere(wanted != got)]
+    return found[0]
+
+
+@alternative("u12.fault")
+def register_by_register(right, down, stay, shift, enters, weights):
+    """Three comparisons of whole traces, without a clock."""
+    was = [np.concatenate([np.zeros_like(one[:1]), one[:-1]]) for one in (right, down, stay)]
+    due_right = np.concatenate([enters[:, :, None], was[0][:, :, :-1]], axis=2)
+    zeros = np.zeros_like(was[1][:, :1])
+    due_down = np.concatenate([zeros, was[1][:, :-1]], axis=1) + right * was[2]
+    above = np.concatenate([weights[:, None], was[2][:, :-1]], axis=1)
+    due_stay = np.where(shift, above, was[2])
+    wrong_right = np.argwhere(due_right != right).tolist()
+    if wrong_right:
+        n, i, j = wrong_right[0]
+        due_down[n, i, j] = down[n, i, j]  # it computed with the wrong operand
+        return n + 1, "right", i, j
+    for name, due, got in (("down", due_down, down), ("stay", due_stay, stay)):
+        for n, i, j in np.argwhere(due != got).tolist():
+            return n + 1, name, i, j
+
+
+@alternative("u12.fault")
+def cell_after_cell(right, down, stay, shift, enters, weights):
+    clocks, rows, cols = right.shape
+    for n in range(clocks):
+        for i in range(rows):
+            for j in range(cols):
+                came = int(enters[n, i]) if j == 0 else _was(right, n, i, j - 1)
+                if right[n, i, j] != came:
+                    return [n + 1, "right", i, j]
+    for n in range(clocks):
+        for i in range(rows):
+            for j in range(cols):
+                above = _was(down, n, i - 1, j) if i else 0
+                if down[n, i, j] != above + right[n, i, j] * _was(stay, n, i, j):
+                    return [n + 1, "down", i, j]
+                came = (_was(stay, n, i - 1, j) if i else weights[n, j]) if shift[n, i, j] else None
+                if stay[n, i, j] != (_was(stay, n, i, j) if came is None else came):
+                    return [n + 1, "stay", i, j]
+
+
+def _was(one, n, i, j):
+    return int(one[n - 1, i, j]) if n else 0
+
+
+FAULT = "u12.fault"
+NONE = "every trace has a fault, so the end is never reached"
+ONE = "one register differs in one cell, so it does not matter which is looked at first"
+equivalent(FAULT, "raise ValueError", "pass", because=NONE)
+equivalent(FAULT, "raise ValueError", "raise ArithmeticError", because=NONE)
+for other in ("right[1]", "right[-1]"):
+    equivalent(
+        FAULT, "np.zeros_like(right[0])", f"np.zeros_like({other})", because="only its shape"
+    )
+equivalent(FAULT, "for name, wanted, found in zip(", "reversed(", because=ONE)
+equivalent(FAULT, "due, held, strict=True", "held, due, strict=True", because="!= is symmetric")
+equivalent(FAULT, "[0].tolist()", "[-1].tolist()", because=ONE)

@@ -1,0 +1,173 @@
+"""Unit 12: its clocks are the library's, its figures are counted here, others' are recorded."""
+
+import numpy as np
+import pytest
+
+from autograder.units.u12.answers import tables
+from autograder.units.u12.answers.grid import (
+    Fault,
+    expected,
+    leaving,
+    multiplied,
+    overwritten,
+    planted,
+    shown_fault,
+    trace,
+)
+from autograder.units.u12.checks.counts import LAYERS
+from course_lib.accelerator.array import closed
+from course_lib.accelerator.array.dataflow import Folding
+from course_lib.accelerator.array.presets import preset
+from course_lib.accelerator.array.registers import registers
+from course_lib.accelerator.array.timing import timing
+from course_lib.accelerator.systolic import SystolicArray
+from course_lib.bridges.icarus import installed
+from course_lib.exercises import slot
+
+CLOCKS = slot("u12.clocks").reference
+SHADOW = [SystolicArray(side, side, dataflow="ws", shadow=True) for side in tables.SIDES]
+
+
+def million(model, array, wait=1):
+    return round(tables.on_clocks(model, array, CLOCKS, wait) / 1e6, 3)
+
+
+def test_the_three_numbers_of_the_opening_question():
+    which = slot("u12.which").reference
+    found = [which(4, 4, 4, 4, 4, cycles) for cycles in (9, 10, 14)]
+    assert found == ["B", "A", "CDE"]
+    assert closed.cycles(4, 4, 4, preset("teaching")[0]) == 14
+    assert tables.REPORTED["os"] == (9, round(100 * 64 / (16 * 9), 2))
+
+
+def test_our_grid_takes_fourteen_clocks_and_multiplies():
+    rng = np.random.default_rng(1)
+    for m, k, n, clocks in ((4, 4, 4, 14), (49, 16, 8, 87)):
+        a, b = rng.integers(-9, 10, (m, k)), rng.integers(-9, 10, (k, n))
+        product, took = multiplied(slot("u12.clock").reference, a, b)
+        assert took == clocks == closed.cycles(m, k, n, SystolicArray(k, n, dataflow="ws"))
+        np.testing.assert_array_equal(product, a @ b)
+
+
+def test_a_trace_is_what_the_library_clocks():
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(-9, 10, (5, 7)), rng.integers(-9, 10, (7, 4))
+    array = SystolicArray(3, 2, dataflow="ws")
+    made, states = trace(a, b, array), [s for s in registers(a, b, array) if s.counted]
+    assert len(made.right) == len(states) == closed.cycles(5, 7, 4, array)
+    nothing = np.zeros((3, 2), int)
+    held = nothing, nothing, nothing
+    for n, state in enumerate(states):
+        held = expected(*held, made.shift[n], made.enters[n], made.weights[n])
+        for mine, theirs in zip(held, (state.right, state.down, state.stay), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_one_register_of_a_planted_trace_is_wrong():
+    for seed in range(100):
+        given, fault = planted(seed, 5)
+        nothing, wrong = np.zeros_like(given.right[0]), []
+        held = nothing, nothing, nothing
+        for n in range(len(given.right)):
+            due = expected(*held, given.shift[n], given.enters[n], given.weights[n])
+            held = given.right[n], given.down[n], given.stay[n]
+            wrong += [n + 1 for d, h in zip(due, held, strict=True) for _ in np.argwhere(d != h)]
+        assert wrong == [fault.clock]
+
+
+def test_a_fault_in_one_column_shows_in_another():
+    a, b = np.array([[1, 2], [3, 4], [5, 6]]), np.array([[1, 0, 2], [3, 1, 1]])
+    array = SystolicArray(2, 3, dataflow="ws")
+    fault = Fault(4, "right", 0, 0, 3)
+    right, wrong = trace(a, b, array), trace(a, b, array, fault)
+    assert shown_fault(right, wrong, 4).count("!") == 5
+    differ = leaving(right.down[:, -1], 2, 3) != leaving(wrong.down[:, -1], 2, 3)
+    assert np.argwhere(differ).tolist() == [[1, 2]]
+    broken = overwritten()
+    assert slot("u12.fault").reference(*broken.trace) == (5, "stay", 0, 1)
+    assert (broken.got != broken.due).sum() == 1
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_the_clocks_are_those_of_the_controller(shadow):
+    rng = np.random.default_rng(3)
+    for folds, time, rows, cols in rng.integers(1, 9, (50, 4)).tolist():
+        array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
+        due = timing(Folding(array, time, rows * folds, cols))[-1].end
+        assert (
+            CLOCKS(folds, time, array, 1) == due == closed.cycles(time, rows * folds, cols, array)
+        )
+
+
+@pytest.mark.parametrize("shadow", [False, True])
+def test_slow_weights_are_those_of_an_event_by_event_count(shadow):
+    rng = np.random.default_rng(4)
+    for folds, time, rows, cols, wait in rng.integers(1, 9, (50, 5)).tolist():
+        free = start = end = 0
+        for fold in range(folds):
+            loaded = free + wait * rows
+            start = max(loaded, start + time) if shadow and fold else loaded
+            end = start + time + rows + cols - 2
+            free = start if shadow else end
+        array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
+        assert CLOCKS(folds, time, array, wait) == end
+
+
+def test_a_larger_array_makes_mobilenet_slower():
+    assert [million("mobilenet_v2", a) for a in SHADOW] == [3.861, 3.334, 3.840, 5.148, 7.872]
+    assert [million("resnet18", a) for a in SHADOW] == [7.158, 1.800, 0.494, 0.216, 0.123]
+    depthwise = [p for p in tables.parts_of("mobilenet_v2") if p.n == 1]
+    array = SHADOW[1]
+    cycles = sum(p.count * closed.cycles(p.m, p.k, p.n, array) for p in depthwise)
+    macs = sum(p.macs for p in depthwise) / sum(p.macs for p in tables.parts_of("mobilenet_v2"))
+    assert round(cycles / 1e6 / million("mobilenet_v2", array), 2) == 0.89
+    assert round(macs, 2) == 0.07
+
+
+def test_the_fewest_cycles_are_the_fewest():
+    for m, k, n, cells, fewest in LAYERS:
+        assert fewest == min(
+            closed.cycles(m, k, n, SystolicArray(rows, cells // rows, dataflow=kind))
+            for rows in range(1, cells + 1)
+            if cells % rows == 0
+            for kind in ("os", "ws", "is")
+        )
+    assert closed.cycles(1, 512, 1000, SystolicArray(32, 32)) == 18_368
+
+
+def test_what_the_text_says_of_choosing():
+    choose, square = slot("u12.choose").reference, SystolicArray(32, 32)
+    shares = {}
+    for model in tables.NAMES:
+        parts = tables.parts_of(model)
+        chosen = sum(p.count * closed.cycles(p.m, p.k, p.n, choose(p.m, p.k, p.n, 1024))
+                     for p in parts)  # fmt: skip
+        fixed = sum(p.count * closed.cycles(p.m, p.k, p.n, square) for p in parts)
+        shares[model] = (
+            round(1 - chosen / fixed, 2),
+            round(1024 * chosen / sum(p.macs for p in parts), 1),
+        )
+    assert shares["resnet18"][0] == 0.10
+    assert shares["mlp"][0] == 0.88
+    assert shares["mobilenet_v2"][1] == 10.5
+
+
+def test_the_tpu_waits_for_weights():
+    array = SystolicArray(256, 256, dataflow="ws", shadow=True)
+    busy = {batch: 300 * batch / CLOCKS(300, batch, array, 5) for batch in (200, 1280)}
+    assert round(busy[200], 2) == 0.16
+    assert busy[1280] > 0.99
+
+
+@pytest.mark.skipif(not installed(), reason="iverilog is not installed")
+def test_the_verilog_is_the_recorded_one():
+    picture, word = tables.witnesses()
+    lines = [line.split() for line in str(picture).splitlines()[1:]]
+    assert word == "run just now"
+    assert [(int(a), int(b)) for a, b in (_counts(line) for line in lines)] == [
+        (10, 10), (14, 14), (14, 14), (14, 14), (14, 14)]  # fmt: skip
+
+
+def _counts(line):
+    numbers = [word for word in line if word.isdigit()]
+    return numbers[0], numbers[1]
