@@ -49,6 +49,11 @@ def network(x: Node) -> Node:
     return b.softmax(b.matmul(hidden, const(normal(16, 5))))
 
 
+def pair(x: Node) -> Node:
+    return apply("dequantize", apply("quantize", x, SCALE), SCALE)
+
+
+SCALE = const(np.float32(0.5))
 SHAPE = (2, 3, 12, 12)
 SAMPLES = [[normal(*SHAPE)] for _ in range(3)]
 
@@ -280,3 +285,20 @@ def test_graphs_without_floats_or_elements_are_left_as_they_are():
     nothing = trace(lambda x: b.matmul(x, const(normal(4, 3))), "f32[0,4]")
     assert run(to_int8(nothing, [[normal(0, 4)]]), [normal(0, 4)])[0].shape == (0, 3)
     assert Range(-1e-44, 0).scale == 1  # 1e-44 / 127 is no number of f32
+
+
+def test_a_graph_with_pairs_keeps_its_scales_whatever_the_samples_are(floats):
+    pairs = qdq(floats, SAMPLES)
+    small = [[0.01 * values for values in sample] for sample in SAMPLES]
+    again = to_int8(pairs, small)
+    assert ops_of(again) == ops_of(to_int8(again, small)) == ops_of(to_int8(floats, SAMPLES))
+    np.testing.assert_array_equal(
+        run(again, SAMPLES[0])[0], run(to_int8(floats, SAMPLES), SAMPLES[0])[0]
+    )
+
+
+def test_weights_that_another_tool_transposes_are_constants_of_the_integers():
+    weights = b.transpose(apply("dequantize", const(np.ones((3, 4), np.int8)), SCALE), (1, 0))
+    graph = trace(lambda x: pair(b.matmul(pair(x), weights)), "f32[8,4]")
+    product = next(n for n in to_int8(graph, []).ops if n.op == "matmul")
+    assert product.inputs[1].op == "constant"

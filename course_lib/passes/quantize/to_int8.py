@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.types import i8
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
@@ -33,12 +34,16 @@ def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
 
     It has the same inputs and outputs, which stay floats: the first ops quantize, the last ones
     dequantize. What has no integer form (softmax, layer_norm, gelu) stays in floats between them.
+    A graph that was quantized before, as by another tool, keeps its own scales.
     """
-    return run_passes(qdq(graph, samples), [integers, cse, dce])
+    return run_passes(qdq(graph, samples), [integers, fold, cse, dce])
 
 
 def qdq(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
-    """The same with quantize-dequantize pairs around float ops: what other tools exchange."""
+    """The same with quantize-dequantize pairs around float ops: what other tools exchange. A graph
+    that has pairs is left as it is."""
+    if any(node.op == "quantize" and node.type.dtype == i8 for node in graph.ops):
+        return graph
     ready = prepared(graph)
     return dce(quantize(ready, calibrate(ready, samples)))
 
