@@ -83,15 +83,17 @@ def _waits(run: Run) -> list[Event]:
 
 
 def _arrows(run: Run) -> list[Event]:
-    """From the slice of the giver to that of the taker."""
+    """From the last clock in the slice of the giver (a viewer wants them inside one; the token
+    comes when the giver is `done`) to the first of the taker."""
     found, start = [], run.times.start
     for taker, givers in enumerate(run.times.givers):
         for giver in givers:
             link: Event = {"cat": "token", "id": f"{giver}-{taker}"}
-            ends = (("s", giver, {}), ("f", taker, {"bp": "e"}))
-            for kind, n, more in ends:
+            last = max(start[giver], run.times.busy_end[giver] - 1)
+            ends = (("s", giver, last, {}), ("f", taker, start[taker], {"bp": "e"}))
+            for kind, n, clock, more in ends:
                 lane = LANES.index(lane_of(run.program[n].name))
-                found.append(_event(kind, "token", lane, ts=start[n], **link, **more))
+                found.append(_event(kind, "token", lane, ts=clock, **link, **more))
     return found
 
 

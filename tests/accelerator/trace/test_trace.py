@@ -58,12 +58,16 @@ def test_the_file_is_what_the_trace_event_format_asks_for(run, tmp_path):
 
 def test_every_token_is_an_arrow_between_two_slices(run):
     trace = chrome_trace(run)
-    starts = {lane: {s[0] for s in spans} for lane, spans in slices(trace).items()}
+    start, end = run.times.start, run.times.busy_end
+    first = {(e["tid"], e["ts"]) for e in trace["traceEvents"] if e["ph"] == "X"}
     arrows = Counter()
     for event in trace["traceEvents"]:
         if event["ph"] in "sf":
             arrows[event["id"], event["ph"]] += 1
-            assert event["ts"] in starts[event["tid"]]
+            giver, taker = map(int, event["id"].split("-"))
+            clock = start[taker] if event["ph"] == "f" else end[giver] - 1
+            assert event["ts"] == clock / 1000, "a token is given at the end of the giver's slice"
+            assert event["ph"] == "s" or (event["tid"], event["ts"]) in first
     taken = sum(len(i.wait) for i in run.program)
     assert len(arrows) == 2 * taken and set(arrows.values()) == {1}
 
