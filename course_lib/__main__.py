@@ -1,6 +1,7 @@
 """The command line: run a model, look at what the compiler made of it, list the ops.
 
     python -m course_lib run model.onnx --compare onnxruntime
+    python -m course_lib run model.onnx --target systolic --trace trace.json
     python -m course_lib show model.onnx --stage fuse -o fuse.svg
     python -m course_lib look mlp --kernel matmul_add_relu_0 -o kernel.html
     python -m course_lib fma kernel.ll --given lo=0 hi=8
@@ -21,7 +22,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from course_lib import __version__, commands, quantize_command, systolic_command
+from course_lib import __version__, chip_command, commands, quantize_command, systolic_command
 from course_lib.exercises import NotAnswered
 
 ROOMS = {"quantize": quantize_command, "systolic": systolic_command}  # of the other commands, one
@@ -47,12 +48,14 @@ def parser() -> argparse.ArgumentParser:
                          help="the value of an input that must be known at compile time, such as "
                          "a shape (of an ONNX file; may be repeated)")  # fmt: skip
         sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
-    run.add_argument("--target", choices=("cpu", "interpreter"), default="cpu")
+    run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
+                     help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
     run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
     run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
     run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
     run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
                      "results differ in their last bits")  # fmt: skip
+    chip_command.arguments(run)
     show.add_argument("--stage", default="import", help="import, a pass, loops, …, or all")
     look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
     look.add_argument("--what", choices=commands.PICTURES, default="source",
@@ -78,6 +81,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         room = ROOMS.get(options.command, commands)
+        if options.command == "run" and options.target == "systolic":
+            room = chip_command
         result = getattr(room, options.command)(options)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -18,6 +18,12 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.accelerator.compile.offload import offload
+from course_lib.accelerator.compile.report import chip_report
+from course_lib.accelerator.isa.text import disassemble
 from course_lib.draw.graphs.stages import Stage
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
@@ -30,10 +36,12 @@ from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
 from course_lib.passes.prepare.widen import widen
+from course_lib.passes.quantize.to_int8 import whole
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
+from course_lib.runtime.systolic import SystolicModel
 from course_lib.schedule.schedule import schedule
 
-TARGETS = ("cpu", "interpreter")
+TARGETS = ("cpu", "interpreter", "systolic")
 Watch = Callable[[str, Any], object]
 
 
@@ -45,19 +53,23 @@ def compile(
     watch: Watch | None = None,
     threads: int | None = None,
     cpu: str = "host",
+    chip: str | Chip = "npu",
 ) -> Executable:
     """Compile a model into an `Executable`: call it with arrays or tensors.
 
     model           a torch.nn.Module, an ONNX file (path, bytes, ModelProto) or a Graph
     example_inputs  arrays or tensors, or one of them. A torch module needs them to be traced; they
                     also give a number to every symbolic size (a batch of `n`)
-    target          "cpu": machine code; "interpreter": numpy, node by node
+    target          "cpu": machine code; "interpreter": numpy, node by node; "systolic": 8-bit
+                    integers on a simulated chip, with ranges as large as those of the example
+                    inputs (of random ones without them), and machine code for what it cannot do
     passes          graph passes in order; None: `passes.pipeline.DEFAULT`
     watch           `watch(name, form)` sees every intermediate form: a Graph after each pass, then
                     a Program of loop nests, then LLVM IR as text
     threads         how many may work on one kernel; None: as many as there are processors
     cpu             whose instructions: "host", all that this processor has, or a level of x86-64
                     such as "x86-64-v3", which also older ones have
+    chip            for "systolic": the name of a preset, or a `Chip` (`accelerator/chip.py`)
 
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
@@ -75,6 +87,15 @@ def compile(
     with timed(seconds, "import"):
         graph = read(model, example_inputs)
     see("import", graph)
+    if target == "systolic":
+        rest = DEFAULT if passes is None else passes
+        samples = None if example_inputs is None else _listed(example_inputs)
+
+        def on_cpu(part: Graph) -> Any:
+            made = run_passes(part, rest)
+            return generate(made, lambda name, form: None, [], {}, threads, cpu).run
+
+        return on_chip(graph, samples, chip, on_cpu, see, stages, seconds)
     with timed(seconds, "passes"):
         graph = run_passes(graph, DEFAULT if passes is None else passes, see)
     if target == "interpreter":
@@ -86,8 +107,8 @@ def read(model: Any, example_inputs: Any) -> Graph:
     """The model as a verified graph with numbers for sizes, which computes in f32 at least."""
     from course_lib.frontend import load
 
-    if example_inputs is not None and not isinstance(example_inputs, (list, tuple)):
-        example_inputs = [example_inputs]
+    if example_inputs is not None:
+        example_inputs = _listed(example_inputs)
     graph = verify(load(model, example_inputs))
     if example_inputs is not None:
         graph = specialize(graph, [type_of(as_array(x)) for x in example_inputs])
@@ -123,6 +144,45 @@ def generate(
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks
     return CompiledModel(graph, program, memory, code, stages, seconds)
+
+
+def on_chip(
+    graph: Graph,
+    inputs: Sequence[Any] | None,
+    chip: str | Chip,
+    on_cpu: Callable[[Graph], Any],
+    see: Watch,
+    stages: list[Stage],
+    seconds: dict[str, float],
+) -> SystolicModel:
+    """Graph of floats -> of 8-bit integers -> parts -> programs of the chip; `on_cpu` compiles the
+    other parts."""
+    if isinstance(chip, str) and chip not in PRESETS:
+        raise ValueError(f"chip is one of {', '.join(PRESETS)}, got {chip!r}")
+    machine = PRESETS[chip] if isinstance(chip, str) else chip
+    said = "random numbers" if inputs is None else "the example inputs"
+    sample = _random(graph) if inputs is None else [as_array(x) for x in inputs]
+    with timed(seconds, "quantize"):
+        integers = verify(whole(graph, [sample]))
+    see("quantize", integers)
+    with timed(seconds, "chip"):
+        made = offload(integers, machine, on_cpu)
+    see("chip", lambda: "".join(disassemble(p.program) for p in made.programs))
+    return SystolicModel(integers, made, chip_report, said, stages, seconds)
+
+
+def _random(graph: Graph) -> list[np.ndarray]:
+    """Standard normal floats, zeros for other inputs."""
+    rng = np.random.default_rng(0)
+    return [
+        rng.standard_normal(n.type.dims).astype(n.type.dtype.numpy)
+        if n.type.dtype.is_float else np.zeros(n.type.dims, n.type.dtype.numpy)
+        for n in graph.inputs
+    ]  # fmt: skip
+
+
+def _listed(inputs: Any) -> Sequence[Any]:
+    return inputs if isinstance(inputs, (list, tuple)) else [inputs]
 
 
 @contextmanager

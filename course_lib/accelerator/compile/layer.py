@@ -19,7 +19,7 @@ from course_lib.accelerator.compile.estimate import bound
 from course_lib.accelerator.compile.product import Product, pack
 from course_lib.accelerator.compile.search import choose_tile
 from course_lib.accelerator.compile.support import Match
-from course_lib.accelerator.compile.tiles import Tile
+from course_lib.accelerator.compile.tiles import Tile, smallest
 from course_lib.accelerator.compile.vector import (
     emit_add,
     emit_mean,
@@ -121,7 +121,7 @@ def refused(match: Match, chip: Chip) -> str:
                 return f"windows and borders of at most 16 pixels, got {widest + 1}"
             if any(max(product.low[a], product.high[a]) >= product.reach(a, 1) for a in (0, 1)):
                 return "the border is as wide as the window"
-            choose_tile(product, chip)
+            smallest(product, chip)
         elif match.pattern.name == "max_pool":
             pool_tile(Product.of(match), chip)
         elif match.pattern.name == "mean":

@@ -15,7 +15,7 @@ from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.emit import Places, Program, emit
 from course_lib.accelerator.compile.estimate import bound, estimate, folds
 from course_lib.accelerator.compile.product import Product
-from course_lib.accelerator.compile.tiles import Cut, Tile, candidates, footprint, smallest
+from course_lib.accelerator.compile.tiles import Cut, Tile, candidates, smallest
 from course_lib.accelerator.compile.tokens import synchronize
 from course_lib.accelerator.core.simulate import times
 from course_lib.accelerator.isa.instructions import Halt
@@ -50,11 +50,7 @@ def choose_tile(product: Product, chip: Chip) -> tuple[Tile, int]:
 def proposed(product: Product, chip: Chip, count: int = FEW) -> list[Tile]:
     """The `count` tiles with the lowest estimates. Estimates within 2 % are equal: then the shorter
     program comes first."""
-    found = list(candidates(product, chip))
-    if not found:
-        tile = smallest(product, chip)
-        footprint(product, tile, chip)
-        return [tile]
+    found = list(candidates(product, chip)) or [smallest(product, chip)]
     guesses = [estimate(product, tile, chip) for tile in found]
     least = EQUAL * min(guesses)
 
@@ -75,6 +71,6 @@ def _somewhere(product: Product, tile: Tile, chip: Chip) -> Program:
     """The program of a layer, its operands and results in different places."""
     image = product.images * product.size[0] * product.size[1] * product.channels
     places = Places(x=0, weights=_Anywhere(), params=0, y=image)
-    size = image + max(product.pixels * product.outputs, 8 * chip.cols * chip.params)
-    size = max(size, chip.weights + chip.acts)
+    params = 8 * chip.cols * -(-product.outputs // chip.cols)
+    size = max(image + product.pixels * product.outputs, params, chip.weights)
     return [*synchronize(emit(product, tile, chip, places), chip, size), Halt()]

@@ -127,9 +127,14 @@ class Cut:
 
 
 def smallest(product: Product, chip: Chip) -> Tile:
-    """The baseline: few pixels, few channels, nothing loaded ahead. Right wherever anything is."""
+    """The baseline: few pixels, few channels, nothing loaded ahead. ValueError that names the
+    memory if not even one pixel fits."""
     channels = min(product.channels, chip.rows)
-    return Tile(1, min(product.out[1], chip.rows), channels, double=False)
+    tile = Tile(1, min(product.out[1], chip.rows), channels, double=False)
+    if not fits(product, tile, chip):
+        tile = replace(tile, w=1)
+        footprint(product, tile, chip)
+    return tile
 
 
 def candidates(product: Product, chip: Chip) -> Iterator[Tile]:

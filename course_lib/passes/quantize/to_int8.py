@@ -39,6 +39,16 @@ def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     return run_passes(qdq(graph, samples), [integers, fold, cse, dce])
 
 
+def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
+    """`to_int8` of a graph of floats. One that holds quantize ops already, as from another tool,
+    keeps its own scales; one without floats is what it is."""
+    held = {node.op for node in graph.ops}
+    if held & {"quantize", "dequantize", "requantize", "add_quantized"}:
+        return run_passes(prepared(graph), [integers, cse, dce])
+    floats = any(node.type.dtype.is_float for node in graph.ops)
+    return to_int8(graph, samples) if floats else graph
+
+
 def qdq(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     """The same with quantize-dequantize pairs around float ops: what other tools exchange. A graph
     that has pairs is left as it is."""
