@@ -123,8 +123,4 @@ def _accumulate(i: Matmul | MatmulOs, state: State, x: np.ndarray, w: np.ndarray
     kind = np.float32 if i.k <= EXACT else np.float64
     product = (x.astype(kind) @ w.astype(kind)).astype(np.int32)
     target = state.view(i.writes(state.chip)[0])
-    if i.add:
-        total = target + product
-        state.overflows += int(((target ^ total) & (product ^ total) < 0).sum())
-        product = total
-    target[...] = product
+    target[...] = state.add(target, product) if i.add else product

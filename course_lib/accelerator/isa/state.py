@@ -26,6 +26,7 @@ class State:
     memories  name -> flat array: int8 bytes; int32 words of accs (a row is `cols` of them) and of
               params (an entry is `cols` biases, then `cols` scales, which are float32 bits)
     held      the weights in the cells, float32[rows, cols]: int8 values, ready for a product
+    overflows how many sums of int32 have wrapped
     """
 
     chip: Chip
@@ -53,6 +54,12 @@ class State:
         array = self.memories[region.memory]
         check_bounds(region, len(array))
         return region.view(array)
+
+    def add(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Two int32 arrays added in 32 bits (shapes broadcast); sums that wrap are counted."""
+        total = a + b
+        self.overflows += int(((a ^ total) & (b ^ total) < 0).sum())
+        return total
 
 
 def check_bounds(region: Region, size: int) -> None:

@@ -47,7 +47,7 @@ class Act(Instruction):
 
     def run(self, state: State) -> None:
         total, (bias, scale) = (state.view(r) for r in self.reads(state.chip))
-        scaled = (total + bias).astype(np.float32) * scale.view(np.float32)
+        scaled = state.add(total, bias).astype(np.float32) * scale.view(np.float32)
         result = rounded(scaled, self.low, self.high)
         state.view(self.writes(state.chip)[0])[...] = result.reshape(self.h, self.w, self.n)
 

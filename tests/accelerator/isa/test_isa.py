@@ -315,6 +315,18 @@ def test_sums_wrap_at_32_bits_and_are_counted():
     assert state.overflows == 1
 
 
+def test_a_sum_that_wraps_with_its_bias_is_counted_too():
+    """The largest bias and a sum of 1: the result is the most negative, not 127."""
+    dram = np.array([2**31 - 1, 1, 1, 1, *[0x3F800000] * 4], "<i4").view(np.int8)
+    ones = [Lda(dram=4, acts=0, h=1, w=1, bytes=1, step=1, line=1),
+            Ldw(dram=4, weights=0, rows=1, bytes=1, pitch=1), Ldb(dram=0, params=0, count=1),
+            Preload(weights=0, k=1, n=1, pitch=1)]  # fmt: skip
+    pixel = dict(acts=0, h=1, w=1, step=1, line=1)
+    product, act = Matmul(**pixel, k=1, n=1, accs=0), Act(**pixel, accs=0, n=1, params=0)
+    state = run([*ones, product, act], dram)
+    assert state.memories["acts"][0] == -128 and state.overflows == 1
+
+
 OUTSIDE = "out of bounds"
 LDA = "lda h=1 w=1 bytes=64 step=64 line=64"
 PIXEL = "h=1 w=1 step=4 line=4 k=4 n=4 accs=0 acts=0"
