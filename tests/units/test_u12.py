@@ -159,6 +159,13 @@ def test_the_tpu_waits_for_weights():
     assert busy[1280] > 0.99
 
 
+def test_packed_channels_make_the_larger_array_the_faster_one():
+    lines = str(tables.packed_table(slot("u12.pack").reference)).splitlines()[1:]
+    apart, packed = zip(*[line.replace("▸", "").split()[3:] for line in lines], strict=True)
+    assert apart == ("3,860", "3,330", "3,840", "5,150", "7,870")
+    assert packed == ("2,550", "1,030", "545", "338", "258")
+
+
 @pytest.mark.skipif(not installed(), reason="iverilog is not installed")
 def test_the_verilog_is_the_recorded_one():
     picture, word = tables.witnesses()

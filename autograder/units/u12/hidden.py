@@ -15,6 +15,7 @@ from autograder.units.u12.checks.counts import (
     letters,
     worth,
 )
+from autograder.units.u12.checks.packed import described, together
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 
@@ -73,3 +74,18 @@ def other_products(choose, rng):
             shares.append(fewest / cycles_on(choose, m, k, n, cells))
     mean, fraction = worth(shares)
     return Score(fraction, f"fewest / yours: {mean:.3f} on average over 24 other products")
+
+
+@hidden("u12.pack", seed=SEED)
+def other_layers(pack, rng):
+    """Layers and arrays that were drawn for this run."""
+    best = slot("u12.pack").reference
+    for channels, m, window, rows, cols in rng.integers(1, 60, (40, 5)).tolist():
+        for dataflow, shadow in (("ws", True), ("ws", False), ("os", False)):
+            layer = channels, m, window, rows, cols, dataflow, shadow
+            fewest, cycles = together(best, layer), together(pack, layer)
+            if cycles > fewest:
+                raise Wrong("Another number of channels in a product takes fewer cycles.",
+                            program=described(layer), got=f"{cycles:,} cycles",
+                            expected=f"{fewest:,} cycles")  # fmt: skip
+    return "120 layers"

@@ -166,3 +166,23 @@ def larger() -> Rubric:
                    "larger array cannot help."),
         ),
     )  # fmt: skip
+
+
+@exercise("u12.pack", unit=12, points=2, kind="number", further=True)
+def pack(channels: int, m: int, window: int, array: SystolicArray) -> int:
+    """How many channels of a depthwise layer share a product, so that it takes the fewest cycles?
+
+    Each of the `channels` channels is a product [m, window] x [window, 1]. If g of them share one,
+    it is [m, g * window] x [g * window, g]: each channel has a column of its own, with its weights
+    in its own rows and zeros in all others. The layer is cut into products of g channels, and if
+    channels are left, a last product of those. They run one after another on `array`, and
+    `closed.cycles` counts each. Return g, a whole number from 1 to `channels`, exactly. If several
+    take the fewest cycles, any of them will do.
+    """
+
+    def cycles(g: int) -> int:
+        whole, left = divmod(channels, g)
+        last = closed.cycles(m, left * window, left, array) if left else 0
+        return whole * closed.cycles(m, g * window, g, array) + last
+
+    return min(range(1, channels + 1), key=cycles)
