@@ -41,7 +41,7 @@ def check_hazards(
         for action, region in touched:
             found = shadow.conflict(engine, known[number], action, region)
             if found:
-                raise _hazard(program, number, action, region, *found)
+                raise _hazard(program, number, action, region, *found, times.givers[number])
         for action, region in touched:
             shadow.note(number, engine, action, region)
 
@@ -105,6 +105,7 @@ def _hazard(
     region: Region,
     other: int,
     theirs: str,
+    givers: Sequence[int],
 ) -> Fault:
     memory, unit = region.memory, UNITS.get(region.memory, "bytes")
     place = f"{unit} {region.start:,} to {region.end - 1:,} of {memory}"
@@ -121,4 +122,8 @@ def _hazard(
         "and no token says that it is done"
     )
     look = f"signal={i.engine} in {them.name} {other} or one behind it, and wait={them.engine} here"
+    for giver in givers:
+        if program[giver].engine == them.engine:
+            look = f"the token that {i.name} {number} takes from {them.engine} is that of {giver}"
+            look += f", given before {other} is done; tokens are taken in the order they are given"
     return Fault("hazard", what, look, *where(number, i), *where(other, them))

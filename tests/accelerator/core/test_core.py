@@ -183,6 +183,13 @@ def test_an_address_outside_of_an_empty_memory_is_told_with_its_instruction():
         simulate(assemble(RACE.format("", "")), np.zeros(0, np.int8), SMALL)
 
 
+def test_a_token_of_another_instruction_is_told_as_the_cause_of_a_race():
+    """Each load gives a token, and `preload` takes one: not that of its weights."""
+    first = "ldw dram=0 weights=32 rows=1 bytes=1 pitch=1 signal=execute"
+    with pytest.raises(Fault, match="preload 3 takes from load is that of 0, given before 1 is"):
+        simulate(assemble(first + RACE.format("wait=load", "")), np.ones(48, np.int8), SMALL)
+
+
 def test_reading_what_nothing_has_written_is_a_hazard():
     with pytest.raises(Fault, match="which nothing has written yet"):
         simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)
