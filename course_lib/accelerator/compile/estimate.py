@@ -28,6 +28,8 @@ def estimate(product: Product, tile: Tile, chip: Chip) -> int:
     results = -(-product.pixels * product.outputs // chip.dma_bytes)
     pipeline = product.pixels * wide + results
     dma = sum(count * clocks for count, clocks in (patch, weights)) + results
+    if footprint(product, tile, chip).sum_slots == 1:  # the array waits for the output pipeline
+        array += product.pixels * wide
     begin = patch[1] + weights[1] // tile.blocks + chip.dma_latency
     if not tile.double:
         return begin + array + dma + pipeline

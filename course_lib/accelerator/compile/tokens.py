@@ -9,8 +9,11 @@ an order only if both touch the same bytes and one writes. For each memory we ke
 instruction of each engine read and wrote a byte last. A token is a promise about all that its giver
 did before, too: so a new one is needed only if the last token that was taken is too old, and the
 tokens of two engines are taken in the order in which they are given. It cannot come to a deadlock:
-every giver stands before its taker. VTA's compiler leaves the same work to TVM's passes. Next room:
-`estimate.py`.
+every giver stands before its taker.
+
+What overwrites waits for all readers of the bank, not of the bytes alone: a bank belongs to one
+engine at a time, so an early load would stop the array in the middle of its tile. VTA's compiler
+leaves the same work to TVM's passes. Next room: `estimate.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from course_lib.accelerator.chip import DRAM, SRAMS, Chip
+from course_lib.accelerator.chip import ACCS, ACTS, DRAM, SRAMS, WEIGHTS, Chip
 from course_lib.accelerator.isa.instruction import ENGINES, Instruction
 from course_lib.accelerator.isa.region import Region
 
@@ -57,20 +60,28 @@ class _Touched:
     """The last instruction of each engine that read, and that wrote, each grain of a memory."""
 
     def __init__(self, chip: Chip, dram: int) -> None:
+        sizes = {m: chip.size(m) // chip.bank_count(m) for m in (WEIGHTS, ACTS, ACCS)}
+        self.banks = {memory: max(1, size // GRAIN) for memory, size in sizes.items()}
         self.sizes = {memory: chip.size(memory) for memory in SRAMS} | {DRAM: dram}
         self.last: dict[tuple[str, str, bool], np.ndarray] = {}
         self.latest: dict[tuple[str, str, bool], int] = {}  # of all grains together
 
     def needed(self, engine: str, reads: Regions, writes: Regions, known: int) -> int:
         """The last instruction of `engine`, after `known`, that must be done first; or -1."""
-        pairs = [(region, True) for region in (*reads, *writes)]
-        pairs += [(region, False) for region in writes]
+        cases = [(region, True) for region in (*reads, *writes)]
+        cases += [(region, False) for region in writes]
         found = -1
-        for region, wrote in pairs:
+        for region, wrote in cases:
             key = region.memory, engine, wrote
             if self.latest.get(key, -1) > max(known, found):
-                found = max(found, int(self.last[key][_grains(region)].max()))
+                grains = _grains(region) if wrote else self.bank(region)
+                found = max(found, int(self.last[key][grains].max()))
         return found
+
+    def bank(self, region: Region) -> slice:
+        """The whole banks that a region lies in; of a memory of one bank, the region."""
+        grains, bank = _grains(region), self.banks.get(region.memory, 1)
+        return slice(grains.start // bank * bank, -(-grains.stop // bank) * bank)
 
     def note(self, number: int, engine: str, reads: Regions, writes: Regions) -> None:
         for regions, wrote in ((reads, False), (writes, True)):

@@ -14,7 +14,7 @@ from course_lib.accelerator.compile.estimate import bound
 from course_lib.accelerator.compile.layer import refused, tile_of
 from course_lib.accelerator.compile.partition import partition
 from course_lib.accelerator.compile.product import Product, matrix, pack
-from course_lib.accelerator.compile.search import choose_tile
+from course_lib.accelerator.compile.search import choose_dataflow, choose_tile, clocks
 from course_lib.accelerator.compile.tiles import Tile, candidates, footprint, smallest
 from course_lib.accelerator.compile.tokens import synchronize
 from course_lib.accelerator.compile.walk import Ring, walk
@@ -204,13 +204,13 @@ def test_tokens_are_few():
 @pytest.mark.parametrize(("m", "k", "n"), [(512, 512, 512), (513, 700, 1000), (512, 2048, 640)])
 def test_large_products_are_near_the_roofline(m, k, n):
     layer = matrix(m, k, n)
-    tile, clocks = choose_tile(layer, NPU)
-    assert bound(layer, NPU) <= clocks <= 1.15 * bound(layer, NPU), tile
+    tile, count = choose_tile(layer, NPU)
+    assert bound(layer, NPU) <= count <= 1.15 * bound(layer, NPU), tile
 
 
 def test_double_buffering_and_a_good_tile_both_pay():
     graph = trace(lambda x: conv(x, 64, pads=[1, 1, 1, 1]), "i8[1,64,28,28]")
-    clocks = [
+    counts = [
         build(graph, NPU, choose).timing.total
         for choose in (
             tile_of,
@@ -218,7 +218,18 @@ def test_double_buffering_and_a_good_tile_both_pay():
             smallest,
         )
     ]
-    assert clocks[0] < clocks[1] < clocks[2]
+    assert counts[0] < counts[1] < counts[2]
+
+
+def test_the_dataflow_follows_the_chip():
+    """A deep sum: without shadow weights the fills cost more than the sums that leave."""
+    layer = matrix(32, 4096, 64)
+    assert choose_dataflow(layer, NPU) == "ws"
+    assert choose_dataflow(layer, PRESETS["scalesim"]) == "os"
+    flows = {t.dataflow: clocks(layer, t, PRESETS["scalesim"]) for t in (
+        Tile(1, 32, 512), Tile(1, 32, 512, dataflow="os"),
+    )}  # fmt: skip
+    assert flows["os"] < flows["ws"]
 
 
 # ── what is refused ──
