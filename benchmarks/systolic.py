@@ -5,7 +5,8 @@
 197 x 768 x 768 on 32 x 32 cells: a projection of a vision transformer. "course" is level 2, which a
 compiler asks; level 0 runs once. SCALE-Sim has requirements of its own, so it runs once too, as a
 process of the Python that has it; its time includes its start and its reports. There is no figure
-unless all agree in the number of cycles; that tool's report says one less.
+unless all agree in the number of cycles; that tool's report says one less. With --models, also
+whole int8 models on the chip: "course" is one inference, values computed and clocks counted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ from tqdm import tqdm
 
 from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.systolic import STAYS, SystolicArray
+from course_lib.compiler import compile
+from course_lib.ir.graph.interp import run
+from course_lib.models import MODELS, example_inputs
+from course_lib.runtime.systolic import SystolicModel
 
 SIZES, SIDE = (197, 768, 768), 32  # m, k, n
 CONFIG = """[general]
@@ -49,6 +54,7 @@ def main() -> None:
     parser.add_argument("--scalesim", metavar="PYTHON", default=sys.executable,
                         help="of an environment with the package scalesim (this one)")  # fmt: skip
     parser.add_argument("--product", type=int, nargs=3, metavar=("M", "K", "N"), default=SIZES)
+    parser.add_argument("--models", nargs="*", choices=MODELS, default=[], metavar="MODEL")
     asked = parser.parse_args()
     m, k, n = asked.product
     rng = np.random.default_rng(0)
@@ -64,7 +70,23 @@ def main() -> None:
             found["SCALE-Sim"] = scalesim(asked.scalesim, asked.product, array, count)
         what = f"{m} x {k} x {n}, {dataflow}"
         rows.append({"product": what, "threads": 1, "cycles": count, "ms": found})
+    rows += [whole_model(name) for name in asked.models]
     finish(rows, "product", left_out, asked)
+
+
+def whole_model(name: str) -> dict:
+    """One inference of a model of the course on the chip, once; no figure if a bit differs."""
+    inputs = list(example_inputs(name))
+    model = compile(MODELS[name].build(), inputs, target="systolic")
+    assert isinstance(model, SystolicModel)
+    start = time.perf_counter()
+    outputs = model.run(inputs)
+    cycles = sum(made.timing.total for made in model.offloaded.programs)
+    once = 1e3 * (time.perf_counter() - start)
+    for have, want in zip(outputs, run(model.graph, inputs), strict=True):
+        if (have != want).any():
+            raise SystemExit(f"{name}: the chip and the interpreter differ: no figures")
+    return {"product": name, "threads": 1, "cycles": cycles, "ms": {"course": once}}
 
 
 def levels(
@@ -75,8 +97,8 @@ def levels(
     stepped = multiply(a, b, array, 0)
     once = 1e3 * (time.perf_counter() - start)
     for level in (1, 2):
-        run = multiply(a, b, array, level)
-        if run.cycles != stepped.cycles or (run.values != stepped.values).any():
+        made = multiply(a, b, array, level)
+        if made.cycles != stepped.cycles or (made.values != stepped.values).any():
             raise SystemExit(f"levels 0 and {level} differ on {array}: no figures")
     calls: dict[str, Engine] = {
         "course": lambda: [multiply(a, b, array, 2).values],

@@ -14,6 +14,7 @@ from course_lib.compiler import read
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.interp import run
+from course_lib.passes.quantize.to_int8 import qdq, to_int8
 from course_lib.runtime.systolic import SystolicModel
 
 pytest.importorskip("torch")
@@ -72,6 +73,19 @@ def test_the_digits_are_read_by_the_chip_as_the_integers_read_them():
     ):
         values = [np.zeros(n.type.dims, np.int8) for n in part.graph.inputs]
         made.checked(values)  # raises a Fault for a race
+
+
+def test_a_model_that_another_tool_quantized_keeps_its_scales():
+    """Pairs of quantize and dequantize, or integers: the same program as from the floats."""
+    images = digits.data("test")[0][:20]
+    floats = read(digits.digits(), [images])
+    graphs = [make(floats, [[images]]) for make in (qdq, to_int8)]
+    wanted = run(graphs[1], [images])[0]
+    found = [course_lib.compile(graph, [images], target="systolic") for graph in graphs]
+    for model in found:
+        np.testing.assert_array_equal(model.run([images])[0], wanted)
+    one, other = (model.report().as_dict() for model in found)
+    assert one["cycles"] == other["cycles"] and one["offloaded_macs_share"] == 1
 
 
 @pytest.mark.parametrize("name", ["npu", "scalesim"])

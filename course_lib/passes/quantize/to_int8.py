@@ -44,7 +44,7 @@ def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     keeps its own scales; one without floats is what it is."""
     held = {node.op for node in graph.ops}
     if held & {"quantize", "dequantize", "requantize", "add_quantized"}:
-        return run_passes(prepared(graph), [integers, cse, dce])
+        return run_passes(graph, [integers, cse, dce])
     floats = any(node.type.dtype.is_float for node in graph.ops)
     return to_int8(graph, samples) if floats else graph
 
