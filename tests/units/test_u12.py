@@ -25,6 +25,7 @@ from course_lib.bridges.icarus import installed
 from course_lib.exercises import slot
 
 CLOCKS = slot("u12.clocks").reference
+SMALL = SystolicArray(2, 2, dataflow="ws")
 SHADOW = [SystolicArray(side, side, dataflow="ws", shadow=True) for side in tables.SIDES]
 
 
@@ -63,16 +64,16 @@ def test_a_trace_is_what_the_library_clocks():
             np.testing.assert_array_equal(mine, theirs)
 
 
-def test_one_register_of_a_planted_trace_is_wrong():
+def test_two_registers_of_a_planted_trace_are_wrong():
     for seed in range(100):
-        given, fault = planted(seed, 5)
+        given, first, second = planted(seed, 5)
         nothing, wrong = np.zeros_like(given.right[0]), []
         held = nothing, nothing, nothing
         for n in range(len(given.right)):
             due = expected(*held, given.shift[n], given.enters[n], given.weights[n])
             held = given.right[n], given.down[n], given.stay[n]
             wrong += [n + 1 for d, h in zip(due, held, strict=True) for _ in np.argwhere(d != h)]
-        assert wrong == [fault.clock]
+        assert wrong == [first.clock, second.clock]
 
 
 def test_a_fault_in_one_column_shows_in_another():
@@ -85,7 +86,20 @@ def test_a_fault_in_one_column_shows_in_another():
     assert np.argwhere(differ).tolist() == [[1, 2]]
     broken = overwritten()
     assert slot("u12.fault").reference(*broken.trace) == (5, "stay", 0, 1)
-    assert (broken.got != broken.due).sum() == 1
+    assert np.argwhere(broken.got != broken.due).tolist() == [[1, 0], [2, 1]]
+
+
+def test_weights_that_are_loaded_too_early_are_no_fault_of_a_cell():
+    broken = overwritten()
+    given = trace(np.array([[1, 2], [3, 4], [5, 6]]), np.array([[1, 4], [3, 1]]), SMALL)
+    given.shift[4, 0, 1], given.weights[4, 1] = True, 9
+    held, states = (np.zeros((2, 2), int),) * 3, []
+    for entering in zip(given.shift, given.enters, given.weights, strict=True):
+        states.append(held := expected(*held, *entering))
+    right, down, stay = (np.array(one) for one in zip(*states, strict=True))
+    np.testing.assert_array_equal(leaving(down[:, -1], 2, 3)[:, 1], broken.got[:, 1])
+    with pytest.raises(ValueError, match="no register"):
+        slot("u12.fault").reference(right, down, stay, *given[3:])
 
 
 @pytest.mark.parametrize("shadow", [False, True])

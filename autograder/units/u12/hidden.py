@@ -57,8 +57,9 @@ def other_reports(which, rng):
         makes = [r for r in range(1, 400) if due(m, k, n, rows, cols, r)]
         for reported in {near for r in makes for near in (r, r + 1)}:
             case = m, k, n, rows, cols, reported
-            if letters(which, case) != due(*case):
-                raise Wrong("Other definitions make this number.", got=which(*case),
+            if (got := letters(which, case)) != due(*case):
+                raise Wrong("These are not all and only the definitions that make this number.",
+                            got=got or "no definition",
                             program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, "
                             f"{reported} cycles reported")  # fmt: skip
     return "12 products"

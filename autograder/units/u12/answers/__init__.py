@@ -52,25 +52,24 @@ def fault(
     enters: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[int, str, int, int]:
-    """Where did the chip of this trace go wrong?
+    """Where did the chip of this trace go wrong for the second time?
 
     The arguments are those of `clock`, with an axis for the clocks in front: `right[0]` is what the
     registers hold after clock 1, and `enters[0]` is what enters in clock 1. Before clock 1, all
-    registers hold 0. In one clock, one register of one cell took a wrong value. Every other value
-    is right for what the registers held one clock before. Return (clock, register, row, column):
-    clocks count from 1, rows and columns from 0, and the register is "right", "down" or "stay".
-    You may call your `clock`.
+    registers hold 0. In two clocks, one register of one cell took a wrong value. Every other value
+    is right for what the registers held one clock before and for what entered. Return the later of
+    the two faults as (clock, register, row, column): clocks count from 1, rows and columns from 0,
+    and the register is "right", "down" or "stay". You may call your `clock`.
     """
-    nothing = np.zeros_like(right[0])
-    held = nothing, nothing, nothing
-    for number in range(len(right)):
+    for number in reversed(range(1, len(right))):
+        held = right[number - 1], down[number - 1], stay[number - 1]
         due = clock(*held, shift[number], enters[number], weights[number])
-        held = right[number], down[number], stay[number]
-        for name, wanted, found in zip(("right", "down", "stay"), due, held, strict=True):
+        now = right[number], down[number], stay[number]
+        for name, wanted, found in zip(("right", "down", "stay"), due, now, strict=True):
             if (wanted != found).any():
                 row, col = np.argwhere(wanted != found)[0].tolist()
                 return number + 1, name, row, col
-    raise ValueError("no register took a wrong value")
+    raise ValueError("no register took a wrong value after clock 1")
 
 
 @exercise("u12.clocks", unit=12, points=3, kind="number")
@@ -81,13 +80,15 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
     clocks for each row of `array`. In the clock after that, the first operand enters cell (0, 0).
     Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
     for `time` clocks. A fold ends when its last cell is done. If `array.shadow` is False, the next
-    load begins after that. If it is True, the next load begins when this fold's first operand
-    enters, and the first operand of the next fold enters as soon as its weights are loaded and
-    all operands of this fold have entered cell (0, 0). Count from the first load to the end of the
-    last fold, exactly. A billion folds must take no more steps than one.
+    load begins after that. If it is True, the next load begins in the clock in which this fold's
+    first operand enters, and the next fold's first operand enters in the clock after that load or
+    after this fold's last operand has entered cell (0, 0), whichever is later. Count from the first
+    load to the end of the last fold, exactly. A billion folds must take no more steps than one.
 
     >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
     14
+    >>> clocks(2, 3, SystolicArray(4, 5, dataflow="ws", shadow=True), 3)
+    34
     """
     load, stream = wait * array.rows, time + array.rows + array.cols - 2
     if array.shadow:

@@ -72,7 +72,7 @@ def expected(
     return made.right, made.down, made.stay
 
 
-def trace(a: np.ndarray, b: np.ndarray, array: SystolicArray, fault: Fault | None = None) -> Trace:
+def trace(a: np.ndarray, b: np.ndarray, array: SystolicArray, *faults: Fault) -> Trace:
     """Every clock of [m, k] x [k, n] on a weight-stationary array without shadow registers."""
     feed = feed_of(*tiles(a, b, array))
     clean = [state for state in registers(a, b, array) if state.counted]
@@ -81,9 +81,9 @@ def trace(a: np.ndarray, b: np.ndarray, array: SystolicArray, fault: Fault | Non
     held, states = (nothing, nothing, nothing), []
     for number in range(feed.counted):
         held = expected(*held, shift[number], feed.right[number], feed.load[number])
-        if fault and fault.clock == number + 1:
-            wrong = held[NAMES.index(fault.register)]
-            wrong[fault.row, fault.col] += fault.by
+        for fault in faults:
+            if fault.clock == number + 1:
+                held[NAMES.index(fault.register)][fault.row, fault.col] += fault.by
         states.append(held)
     right, down, stay = (np.array(one) for one in zip(*states, strict=True))
     return Trace(right, down, stay, shift, feed.right[: feed.counted], feed.load[: feed.counted])
@@ -96,8 +96,9 @@ def multiplied(clock: Callable[..., Three], a: np.ndarray, b: np.ndarray) -> tup
     held: Three = tuple(np.zeros((rows, cols), given.right.dtype) for _ in NAMES)  # type: ignore
     bottom = []
     for shift, enters, weights in zip(given.shift, given.enters, given.weights, strict=True):
-        held = clock(*held, shift, enters, weights)
-        bottom.append(np.asarray(held[1])[-1])
+        right, down, stay = clock(*held, shift, enters, weights)
+        held = np.asarray(right), np.asarray(down), np.asarray(stay)
+        bottom.append(held[1][-1])
     return leaving(np.array(bottom), rows, time), len(bottom)
 
 
@@ -107,8 +108,8 @@ def leaving(bottom: np.ndarray, rows: int, time: int) -> np.ndarray:
     return bottom[2 * rows - 1 + np.arange(time)[:, None] + cols, cols]
 
 
-def planted(seed: int, size: int = 3) -> tuple[Trace, Fault]:
-    """A random product with one fault, on an array of at most `size` x `size`."""
+def planted(seed: int, size: int = 3) -> tuple[Trace, Fault, Fault]:
+    """A random product with two faults, on an array of at most `size` x `size`."""
     rng = np.random.default_rng(seed)
     rows, cols = rng.integers(2, size + 1, 2).tolist()
     k, n = rng.integers(1, 2 * size, 2).tolist()
@@ -116,19 +117,23 @@ def planted(seed: int, size: int = 3) -> tuple[Trace, Fault]:
     b = rng.integers(1, 9, (k, n))
     array = SystolicArray(rows, cols, dataflow="ws")
     last = len(trace(a, b, array).right)
-    fault = Fault(
-        int(rng.integers(1, last + 1)),
-        NAMES[rng.integers(3)],
-        int(rng.integers(rows)),
-        int(rng.integers(cols)),
-        int(rng.integers(1, 5)),
+    clocks = sorted(rng.choice(last, 2, replace=False) + 1) if seed % 5 else (1, 2)
+    first, second = (
+        Fault(
+            int(clock),
+            NAMES[rng.integers(3)],
+            int(rng.integers(rows)),
+            int(rng.integers(cols)),
+            int(rng.integers(1, 5)),
+        )
+        for clock in clocks
     )
-    return trace(a, b, array, fault), fault
+    return trace(a, b, array, first, second), first, second
 
 
 @dataclass(frozen=True, eq=False)
 class Broken:
-    """A trace with a fault, the product that was due, and the one that left the chip."""
+    """A trace with faults, the product that was due, and the one that left the chip."""
 
     trace: Trace
     due: np.ndarray
@@ -136,9 +141,10 @@ class Broken:
 
 
 def overwritten() -> Broken:
-    """A weight that is overwritten before its last use."""
+    """A wrong sum, and a weight that is overwritten before its last use."""
     a, b = np.array([[1, 2], [3, 4], [5, 6]]), np.array([[1, 4], [3, 1]])
-    given = trace(a, b, SystolicArray(2, 2, dataflow="ws"), Fault(5, "stay", 0, 1, 5))
+    faults = Fault(4, "down", 0, 0, 2), Fault(5, "stay", 0, 1, 5)
+    given = trace(a, b, SystolicArray(2, 2, dataflow="ws"), *faults)
     return Broken(given, a @ b, leaving(given.down[:, -1], 2, len(a)))
 
 

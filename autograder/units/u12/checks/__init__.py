@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from autograder.check.framework import Wrong, background, checks
+from autograder.check.framework import Changed, Crashed, TimedOut, Wrong, background, checks
 from autograder.units.u12.answers.grid import NAMES, Fault, Trace, expected, multiplied, planted
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 9999))
@@ -47,7 +48,8 @@ def random_state(rows: int, cols: int, seed: int) -> tuple[np.ndarray, ...]:
 
 def same_registers(clock: Any, state: tuple[np.ndarray, ...]) -> None:
     """Wrong unless the answer's registers are those that the library's level 0 holds."""
-    got = three(clock(*state), state)
+    with shows(told(state)):
+        got = three(clock(*state), state)
     for name, mine, due in zip(NAMES, got, expected(*state), strict=True):
         if mine.shape != due.shape:
             raise Wrong(f"`{name}` must have the shape {list(due.shape)}, not {list(mine.shape)}.",
@@ -70,6 +72,16 @@ def three(got: Any, state: Sequence[np.ndarray]) -> list[np.ndarray]:
         raise Wrong("The answer must be three arrays: right, down, stay.", program=told(state),
                     got=said, spec=WHOLE[1])  # fmt: skip
     return [np.asarray(one) for one in got]
+
+
+@contextmanager
+def shows(program: str) -> Iterator[None]:
+    """An answer that raises, never ends or writes into what it was given is shown with this."""
+    try:
+        yield
+    except (Changed, Crashed, TimedOut) as error:
+        error.program = program
+        raise
 
 
 def told(state: Sequence[np.ndarray]) -> str:
@@ -102,29 +114,35 @@ def a_whole_product(clock):
     return f"the last of 3 products took {count} clocks"
 
 
-FAULT = ("In one clock, one register of one cell took a wrong value", "Every other value is right "
-         "for what the registers held one clock before", "Return (clock, register, row, column)",
-         "clocks count from 1, rows and columns from 0", "Where did the chip of this trace go",
+FAULT = ("In two clocks, one register of one cell took a wrong value", "Every other value is right "
+         "for what the registers held one clock before and for what entered",
+         "Return the later of the two faults as (clock, register, row, column)",
+         "clocks count from 1, rows and columns from 0",
+         "Where did the chip of this trace go wrong for the second time",
          "Before clock 1, all registers hold 0", 'the register is "right", "down" or "stay"',
          "The arguments are those of `clock` ... what enters in clock 1")  # fmt: skip
 background("u12.fault", "You may call your `clock`.", because="a permission")
 
 
-def found(fault: Any, given: Trace, planted_at: Fault) -> None:
-    """Wrong unless the answer names the clock, the register and the cell."""
-    got = fault(*given)
-    due = planted_at.clock, planted_at.register, planted_at.row, planted_at.col
+def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
+    """Wrong unless the answer names the clock, the register and the cell of the second fault."""
+    with shows(described(given)):
+        got = fault(*given)
+    due = second.clock, second.register, second.row, second.col
     if not isinstance(got, (tuple, list)) or len(got) != 4:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         raise Wrong("The answer must be four values: clock, register, row, column.", got=said,
-                    spec=FAULT[2])  # fmt: skip
+                    program=described(given), expected=repr(due), spec=FAULT[2])  # fmt: skip
     same = [_same(mine, one) for mine, one in zip(got, due, strict=True)]
     if not all(same):
         what = ("clock", "register", "row", "column")[same.index(False)]
         spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
         if what == "clock" and _same(got[0], due[0] - 1):
             spec = FAULT[3]
-        raise Wrong(f"The {what} is another one.", program=described(given),
+        problem = f"The {what} is another one."
+        if what == "clock" and _same(got[0], first.clock) and _same(got[1], first.register):
+            problem, spec = "This is the first fault, not the second.", FAULT[2]
+        raise Wrong(problem, program=described(given),
                     got=repr(tuple(got))[:200], expected=repr(due), spec=spec)  # fmt: skip
 
 
@@ -136,13 +154,15 @@ def described(given: Trace) -> str:
     clocks, rows, cols = given.right.shape
     lines = [f"{clocks} clocks of {rows} x {cols} cells"]
     for number in range(min(clocks, 8)):
-        held = "  ".join(f"{name} {shown(getattr(given, name)[number])}" for name in NAMES)
-        lines.append(f"clock {number + 1:>2}  {held}  enters {shown(given.enters[number])}")
+        lines.append(f"clock {number + 1}")
+        for names in (Trace._fields[3:], NAMES):
+            values = (f"{name} {shown(getattr(given, name)[number].astype(int))}" for name in names)
+            lines.append("   " + "  ".join(values))
     return "\n".join([*lines, *(["and more clocks"] if clocks > 8 else [])])
 
 
-@checks("u12.fault", given=TRACES, examples=40, what="traces with a fault", spec=FAULT)
+@checks("u12.fault", given=TRACES, examples=40, what="traces with two faults", spec=FAULT)
 def the_planted_fault(fault, trace):
-    """The one register that took a wrong value."""
+    """The register that took a wrong value in the later clock."""
     size, seed = trace
     found(fault, *planted(seed, size))

@@ -23,9 +23,9 @@ ONE = ("To load a fold takes `wait` clocks for each row of `array`", "In the clo
        "that gets a row of weights every `wait` clocks",
        "It works on `folds` folds, with `time` rows of operands for each")  # fmt: skip
 ALONE = "If `array.shadow` is False, the next load begins after that"
-SHADOW = ("If it is True, the next load begins when this fold's first operand enters",
-          "the first operand of the next fold enters as soon as its weights are loaded and all "
-          "operands of this fold have entered cell (0, 0)")  # fmt: skip
+SHADOW = ("If it is True, the next load begins in the clock in which this fold's first operand "
+          "enters", "the next fold's first operand enters in the clock after that load or after "
+          "this fold's last operand has entered cell (0, 0), whichever is later")  # fmt: skip
 BILLION = "A billion folds must take no more steps than one"
 
 # folds, time, rows, cols, shadow, wait: one thing after another becomes more than 1
@@ -124,7 +124,8 @@ def the_definitions(which):
         got = letters(which, case)
         if seal_of("u12.which", (*case, got)) != seal:
             m, k, n, rows, cols, reported = case
-            raise Wrong("Other definitions make this number.", got=repr(got),
+            raise Wrong("These are not all and only the definitions that make this number.",
+                        got=repr(got) if got else "no definition",
                         program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, {reported} "
                         "cycles reported", spec=RETURN[0])  # fmt: skip
     return f"{len(REPORTS)} reports"
@@ -157,6 +158,8 @@ LAYERS = [
     (49, 9, 1, 1024, 87),
     (3136, 16, 96, 1024, 6460),
     (128, 256, 1024, 720, 52_752),
+    (300, 147, 64, 210, 17_100),
+    (128, 256, 1024, 1000, 43_368),
     (1, 784, 512, 256, 2078),
 ]
 
@@ -184,7 +187,7 @@ def worth(shares: Sequence[float]) -> tuple[float, float]:
 
 @checks("u12.choose", spec=[*CHOICE, *FAST, POINTS, "down to a quarter"])
 def few_cycles(choose):
-    """Cycles of eleven products, each on the array that was chosen for it."""
+    """Cycles of thirteen products, each on the array that was chosen for it."""
     shares, worst = [], (1.0, "")
     for *case, fewest in LAYERS:
         cycles = cycles_on(choose, *case)

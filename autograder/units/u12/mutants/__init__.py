@@ -107,78 +107,97 @@ def with_slices(right, down, stay, shift, enters, weights):
 
 
 @alternative("u12.clock")
+def in_nested_lists(right, down, stay, shift, enters, weights):
+    rows, cols = range(len(right)), range(len(right[0]))
+    took = [[right[i][j - 1] if j else enters[i] for j in cols] for i in rows]
+    sums = [[(down[i - 1][j] if i else 0) + took[i][j] * stay[i][j] for j in cols] for i in rows]
+    above = [weights, *stay]
+    return took, sums, [[(above if shift[i][j] else stay)[i][j] for j in cols]
+                        for i in rows]  # fmt: skip
+
+
+@alternative("u12.clock")
 def by_rolling(right, down, stay, shift, enters, weights):
     operand, above, weight = np.roll(right, 1, 1), np.roll(down, 1, 0), np.roll(stay, 1, 0)
     operand[:, 0], above[0], weight[0] = enters, 0, weights
     return operand, above + operand * stay, shift * weight + (1 - shift) * stay
 
 
-def _found(states, number_from=1):
-    right, down, stay, shift, enters, weights = states
-    held = tuple(np.zeros_like(right[0]) for _ in range(3))
+def _all_of(right, down, stay, shift, enters, weights):
+    """Every fault, for the wrong ones that change a part of it."""
+    held, faults = tuple(np.zeros_like(right[0]) for _ in range(3)), []
     for n in range(len(right)):
         due = expected(*held, shift[n], enters[n], weights[n])
-        now = right[n], down[n], stay[n]
-        for name, wanted, got in zip(("right", "down", "stay"), due, now, strict=True):
-            if (wanted != got).any():
-                row, col = np.argwhere(wanted != got)[0].tolist()
-                return n + number_from, name, row, col
-        held = now
-    return 1, "down", 0, 0
+        held = right[n], down[n], stay[n]
+        for name, wanted, got in zip(("right", "down", "stay"), due, held, strict=True):
+            faults += [(n + 1, name, *at) for at in np.argwhere(wanted != got).tolist()]
+    return faults
 
 
 @mutant("u12.fault")
-def clocks_from_zero(right, down, stay, shift, enters, weights):
-    states = right, down, stay, shift, enters, weights
-    return _found(states, 0)
+def the_first_fault(*states):
+    return _all_of(*states)[0]
 
 
 @mutant("u12.fault")
-def cells_from_one(right, down, stay, shift, enters, weights):
-    states = right, down, stay, shift, enters, weights
-    clock, name, row, col = _found(states)
+def clocks_from_zero(*states):
+    clock, *where = _all_of(*states)[-1]
+    return clock - 1, *where
+
+
+@mutant("u12.fault")
+def cells_from_one(*states):
+    clock, name, row, col = _all_of(*states)[-1]
     return clock, name, row + 1, col + 1
 
 
-@mutant("u12.fault")
-def the_last_that_differs(right, down, stay, shift, enters, weights):
-    """Clocks a grid of its own from the start, and takes the last register that differs."""
-    held, last = tuple(np.zeros_like(right[0]) for _ in range(3)), (1, "down", 0, 0)
+def _own_grid(right, down, stay, shift, enters, weights):
+    """All that differs from a grid that is clocked beside the trace."""
+    held, differ = tuple(np.zeros_like(right[0]) for _ in range(3)), []
     for n in range(len(right)):
         held = expected(*held, shift[n], enters[n], weights[n])
         for name, mine, got in zip(("right", "down", "stay"), held, (right, down, stay),
                                    strict=True):  # fmt: skip
-            for row, col in np.argwhere(mine != got[n]).tolist():
-                last = n + 1, name, row, col
-    return last
+            differ += [(n + 1, name, *at) for at in np.argwhere(mine != got[n]).tolist()]
+    return differ
+
+
+@mutant("u12.fault")
+def the_first_that_differs(*states):
+    return _own_grid(*states)[0]
+
+
+@mutant("u12.fault")
+def the_second_that_differs(*states):
+    return _own_grid(*states)[:2][-1]
+
+
+@mutant("u12.fault")
+def the_last_that_differs(*states):
+    return _own_grid(*states)[-1]
 
 
 @mutant("u12.fault")
 def only_the_sums(right, down, stay, shift, enters, weights):
     """Looks at partial sums alone, because they are what is wrong in the end."""
-    for n in range(len(right)):
-        before = (right[n - 1], down[n - 1], stay[n - 1]) if n else (0 * right[0],) * 3
-        due = expected(*before, shift[n], enters[n], weights[n])[1]
-        if (due != down[n]).any():
-            return n + 1, "down", *np.argwhere(due != down[n])[0].tolist()
-    return 1, "down", 0, 0
+    faults = [one for one in _all_of(right, down, stay, shift, enters, weights) if one[1] == "down"]
+    return (faults or [(1, "down", 0, 0)])[-1]
 
 
 @mutant("u12.fault")
-def row_and_column_exchanged(right, down, stay, shift, enters, weights):
-    states = right, down, stay, shift, enters, weights
-    clock, name, row, col = _found(states)
+def row_and_column_exchanged(*states):
+    clock, name, row, col = _all_of(*states)[-1]
     return clock, name, col, row
 
 
 @mutant("u12.fault")
 def weights_never_change(right, down, stay, shift, enters, weights):
-    return _found((right, down, stay, 0 * shift, enters, weights))
+    return _all_of(right, down, stay, 0 * shift, enters, weights)[-1]
 
 
 @alternative("u12.fault")
 def all_that_differ(right, down, stay, shift, enters, weights):
-    """Every clock from the one before, in the trace; then the first difference."""
+    """Every clock from the one before, in the trace; then the last difference."""
     zero = np.zeros_like(right[:1])
     before = [np.concatenate([zero, one[:-1]]) for one in (right, down, stay)]
     found = []
@@ -187,46 +206,54 @@ def all_that_differ(right, down, stay, shift, enters, weights):
         for name, wanted, got in zip(("right", "down", "stay"), due,
                                      (right[n], down[n], stay[n]), strict=True):  # fmt: skip
             found += [(n + 1, name, int(i), int(j)) for i, j in np.argwhere(wanted != got)]
-    return found[0]
+    return found[-1]
 
 
 @alternative("u12.fault")
 def register_by_register(right, down, stay, shift, enters, weights):
     """Three comparisons of whole traces, without a clock."""
     was = [np.concatenate([np.zeros_like(one[:1]), one[:-1]]) for one in (right, down, stay)]
-    due_right = np.concatenate([enters[:, :, None], was[0][:, :, :-1]], axis=2)
+    took = np.concatenate([enters[:, :, None], was[0][:, :, :-1]], axis=2)
     zeros = np.zeros_like(was[1][:, :1])
-    due_down = np.concatenate([zeros, was[1][:, :-1]], axis=1) + right * was[2]
+    due_down = np.concatenate([zeros, was[1][:, :-1]], axis=1) + took * was[2]
     above = np.concatenate([weights[:, None], was[2][:, :-1]], axis=1)
-    due_stay = np.where(shift, above, was[2])
-    wrong_right = np.argwhere(due_right != right).tolist()
-    if wrong_right:
-        n, i, j = wrong_right[0]
-        due_down[n, i, j] = down[n, i, j]  # it computed with the wrong operand
-        return n + 1, "right", i, j
-    for name, due, got in (("down", due_down, down), ("stay", due_stay, stay)):
-        for n, i, j in np.argwhere(due != got).tolist():
-            return n + 1, name, i, j
+    dues = {"right": (took, right), "down": (due_down, down),
+            "stay": (np.where(shift, above, was[2]), stay)}  # fmt: skip
+    found = [(n + 1, name, i, j) for name, (due, got) in dues.items()
+             for n, i, j in np.argwhere(due != got).tolist()]  # fmt: skip
+    return max(found)
+
+
+@alternative("u12.fault")
+def a_grid_that_starts_again(right, down, stay, shift, enters, weights):
+    """A grid of its own that takes over the wrong value as soon as one is seen."""
+    own, found = [np.zeros_like(right[0]) for _ in range(3)], None
+    for n in range(len(right)):
+        own = [np.array(one) for one in expected(*own, shift[n], enters[n], weights[n])]
+        for mine, name, got in zip(own, ("right", "down", "stay"), (right, down, stay),
+                                   strict=True):  # fmt: skip
+            for i, j in np.argwhere(mine != got[n]).tolist():
+                found, mine[i, j] = [n + 1, name, i, j], got[n, i, j]
+    return found
 
 
 @alternative("u12.fault")
 def cell_after_cell(right, down, stay, shift, enters, weights):
     clocks, rows, cols = right.shape
+    found = [0]
     for n in range(clocks):
         for i in range(rows):
             for j in range(cols):
-                came = int(enters[n, i]) if j == 0 else _was(right, n, i, j - 1)
-                if right[n, i, j] != came:
-                    return [n + 1, "right", i, j]
-    for n in range(clocks):
-        for i in range(rows):
-            for j in range(cols):
+                took = int(enters[n, i]) if j == 0 else _was(right, n, i, j - 1)
+                if right[n, i, j] != took:
+                    found = [n + 1, "right", i, j]
                 above = _was(down, n, i - 1, j) if i else 0
-                if down[n, i, j] != above + right[n, i, j] * _was(stay, n, i, j):
-                    return [n + 1, "down", i, j]
+                if down[n, i, j] != above + took * _was(stay, n, i, j):
+                    found = [n + 1, "down", i, j]
                 came = (_was(stay, n, i - 1, j) if i else weights[n, j]) if shift[n, i, j] else None
                 if stay[n, i, j] != (_was(stay, n, i, j) if came is None else came):
-                    return [n + 1, "stay", i, j]
+                    found = [n + 1, "stay", i, j]
+    return found
 
 
 def _was(one, n, i, j):
@@ -234,14 +261,10 @@ def _was(one, n, i, j):
 
 
 FAULT = "u12.fault"
-NONE = "every trace has a fault, so the end is never reached"
+NONE = "every trace has a fault after clock 1, so the end is never reached"
 ONE = "one register differs in one cell, so it does not matter which is looked at first"
 equivalent(FAULT, "raise ValueError", "pass", because=NONE)
 equivalent(FAULT, "raise ValueError", "raise ArithmeticError", because=NONE)
-for other in ("right[1]", "right[-1]"):
-    equivalent(
-        FAULT, "np.zeros_like(right[0])", f"np.zeros_like({other})", because="only its shape"
-    )
 equivalent(FAULT, "for name, wanted, found in zip(", "reversed(", because=ONE)
-equivalent(FAULT, "due, held, strict=True", "held, due, strict=True", because="!= is symmetric")
+equivalent(FAULT, "due, now, strict=True", "now, due, strict=True", because="!= is symmetric")
 equivalent(FAULT, "[0].tolist()", "[-1].tolist()", because=ONE)

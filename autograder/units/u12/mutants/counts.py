@@ -209,6 +209,19 @@ def always_outputs(m, k, n, cells):
 
 
 @mutant("u12.choose")
+def never_inputs(m, k, n, cells):
+    return _best(m, k, n, cells, ("os", "ws"))
+
+
+@mutant("u12.choose")
+def only_powers_of_two(m, k, n, cells):
+    powers = [2**e for e in range(cells.bit_length()) if cells % 2**e == 0]
+    arrays = [SystolicArray(r, cells // r, dataflow=kind)
+              for r in powers for kind in ("os", "ws", "is")]  # fmt: skip
+    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
+
+
+@mutant("u12.choose")
 def the_largest_matrix_stays(m, k, n, cells):
     sizes = {"is": m * k, "ws": k * n, "os": m * n}
     return _best(m, k, n, cells, (max(sizes, key=sizes.get),))
