@@ -180,6 +180,49 @@ def test_packed_channels_make_the_larger_array_the_faster_one():
     assert packed == ("2,550", "1,030", "545", "338", "258")
 
 
+def test_what_packing_saves_on_the_largest_array():
+    array, pack = SHADOW[-1], slot("u12.pack").reference
+    parts = [p for p in tables.parts_of("mobilenet_v2") if p.n == 1]
+    channels, cycles = sum(p.count for p in parts), 0
+    for p in parts:
+        g = pack(p.count, p.m, p.k, array)
+        whole, left = divmod(p.count, g)
+        for count, one in ((whole, g), (1, left)) if left else ((whole, g),):
+            cycles += count * closed.cycles(p.m, one * p.k, one, array)
+    assert channels == 7136
+    assert round(channels * (2 * 256 + 256 - 2) / 1e6, 1) == 5.5
+    assert round(cycles, -3) == 154_000
+
+
+def test_a_batch_of_images_does_not_make_the_larger_array_the_faster_one():
+    parts = tables.parts_of("mobilenet_v2")
+    cycles = [sum(p.count * closed.cycles(8 * p.m, p.k, p.n, array) for p in parts)
+              for array in (SHADOW[1], SHADOW[-1])]  # fmt: skip
+    assert [round(one / 8e6, 2) for one in cycles] == [2.71, 3.05]
+
+
+def test_depthwise_sums_that_stay_want_a_high_array():
+    for p in tables.parts_of("mobilenet_v2"):
+        if p.n == 1:
+            arrays = [SystolicArray(2**e, 1024 >> e) for e in range(11)]
+            best = min(arrays, key=lambda array: closed.cycles(p.m, p.k, p.n, array))
+            assert 64 <= best.rows <= 512
+
+
+def test_most_of_what_shadow_registers_save_is_fill():
+    array = SHADOW[1]
+    for model in tables.NAMES:
+        load = fill = 0
+        for p in tables.parts_of(model):
+            folding = Folding(array, p.m, p.k, p.n)
+            later = p.count * (folding.folds - 1)
+            load += later * min(32, folding.time)
+            fill += later * 62
+        plain = tables.on_clocks(model, SystolicArray(32, 32, dataflow="ws"), CLOCKS)
+        assert plain - tables.on_clocks(model, array, CLOCKS) == load + fill
+        assert fill > 1.9 * load
+
+
 @pytest.mark.skipif(not installed(), reason="iverilog is not installed")
 def test_the_verilog_is_the_recorded_one():
     picture, word = tables.witnesses()

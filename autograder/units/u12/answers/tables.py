@@ -28,7 +28,8 @@ Clocks = Callable[[int, int, SystolicArray, int], int]
 # Cycles that our Verilog counted for [4, 4] x [4, 4] on 4 x 4 cells under Icarus Verilog 11.
 COUNTED = {"os": 10, "os, drain": 14, "ws": 14, "ws, shadow": 14, "is": 14}
 # SCALE-Sim 2.0.2 on [4, 4] x [4, 4], 4 x 4 cells, as it was run: "Compute cycles" and "Overall
-# utilization" of its report. The package has requirements of its own and is not installed here.
+# utilization" of its report ("Compute utilization" is 40 % for "os"). The package has requirements
+# of its own and is not installed here.
 REPORTED = {"os": (9, 44.44), "ws": (13, 30.77), "is": (13, 30.77)}
 
 
@@ -87,8 +88,8 @@ def flows_table() -> Picture:
     """What stays and what moves, in each dataflow."""
     matrix = {"a": "activations a", "b": "weights b", "c": "sums c"}
     rows = [
-        [STAYS[kind], flow.rows, flow.cols, flow.time, matrix[flow.stays], matrix[flow.right],
-         matrix[flow.down]]
+        [f'{STAYS[kind]}, "{kind}"', flow.rows, flow.cols, flow.time, matrix[flow.stays],
+         matrix[flow.right], matrix[flow.down]]
         for kind, flow in DATAFLOWS.items()
     ]  # fmt: skip
     return table(rows, ["stationary", "along rows", "along columns", "in time", "stays",
@@ -96,7 +97,7 @@ def flows_table() -> Picture:
 
 
 def access_table(m: int, k: int, n: int) -> Picture:
-    """Words that cross the edge of a 32 x 32 array, by matrix, and what they cost."""
+    """Numbers that cross the edge of a 32 x 32 array, by matrix, and what they cost."""
     rows = []
     for kind in STAYS:
         found = accesses(m, k, n, SystolicArray(32, 32, dataflow=kind))
@@ -104,7 +105,7 @@ def access_table(m: int, k: int, n: int) -> Picture:
         # 64 bits for 8 operands or 2 sums, from an SRAM of 32 KiB
         pico = SRAM_64_BITS[32 * 1024] * ((edge[0] + edge[1]) / 8 + edge[2] / 2)
         rows.append([STAYS[kind], *(one / 1e3 for one in edge), pico / 1e6])
-    heads = [f"{name} (1000 words)" for name in ("a", "b", "c")]
+    heads = ["a (1000 bytes)", "b (1000 bytes)", "c (1000 sums)"]
     return table(rows, ["stationary", *heads, "SRAM (µJ)"], best={"SRAM (µJ)": "least"})
 
 
