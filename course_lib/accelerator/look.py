@@ -61,7 +61,7 @@ def dataflow_steps(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Pictur
         picture = cells(
             grid,
             title=f"{int(state.busy.sum())} of {state.busy.size} cells multiply",
-            summary="thick frame: multiplies and adds in this clock; dashed: waits",
+            summary="thick frame: multiplies and adds in this clock; dashed: does not",
             west=[" ".join(reversed(line)).rjust(wide) for line in west],
             north=[[""] * (high - len(column)) + column[::-1] for column in north],
             letters=letters,
@@ -117,7 +117,7 @@ def _picture(state: Clock, a: np.ndarray, b: np.ndarray, letters: int) -> Pictur
     return cells(
         _grid(state),
         title=f"{int(state.busy.sum())} of {rows * cols} cells multiply",
-        summary="thick frame: multiplies and adds in this clock; dashed: waits",
+        summary="thick frame: multiplies and adds in this clock; dashed: does not",
         west=[" ".join(reversed(line)).rjust(wide) for line in west],
         north=[[""] * (high - len(column)) + column[::-1] for column in north],
         letters=letters,

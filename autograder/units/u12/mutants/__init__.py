@@ -265,6 +265,9 @@ NONE = "every trace has a fault after clock 1, so the end is never reached"
 ONE = "one register differs in one cell, so it does not matter which is looked at first"
 equivalent(FAULT, "raise ValueError", "pass", because=NONE)
 equivalent(FAULT, "raise ValueError", "raise ArithmeticError", because=NONE)
+equivalent(
+    FAULT, "range(1, len(right))", "range(0, len(right))", because="clock 1 holds no second fault"
+)
 equivalent(FAULT, "for name, wanted, found in zip(", "reversed(", because=ONE)
 equivalent(FAULT, "due, now, strict=True", "now, due, strict=True", because="!= is symmetric")
 equivalent(FAULT, "[0].tolist()", "[-1].tolist()", because=ONE)
