@@ -85,9 +85,10 @@ def _edges(number: int, feed: Feed, array: SystolicArray) -> tuple[list[list[str
 
 
 def _coming(values: np.ndarray, real: np.ndarray) -> list[str]:
-    """A dot stands for a clock in which nothing enters."""
+    """A dot stands for a clock in which nothing enters; … says that more will enter later."""
     last = int(np.flatnonzero(real[:AHEAD]).max(initial=-1)) + 1
-    return [str(v) if r else "·" for v, r in zip(values[:last], real[:last], strict=True)]
+    shown = [str(v) if r else "·" for v, r in zip(values[:last], real[:last], strict=True)]
+    return shown + ["…"] * bool(real[AHEAD:].any())
 
 
 def _cells_of(state: Registers, array: SystolicArray) -> list[list[Cell]]:
