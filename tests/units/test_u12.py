@@ -93,9 +93,10 @@ def test_weights_that_are_loaded_too_early_are_no_fault_of_a_cell():
     broken = overwritten()
     given = trace(np.array([[1, 2], [3, 4], [5, 6]]), np.array([[1, 4], [3, 1]]), SMALL)
     given.shift[4, 0, 1], given.weights[4, 1] = True, 9
-    held, states = (np.zeros((2, 2), int),) * 3, []
+    held, states = [np.zeros((2, 2), int)] * 3, []
     for shift, enters, weights in zip(given.shift, given.enters, given.weights, strict=True):
-        states.append(held := expected(*held, shift, enters, weights))
+        held = expected(held[0], held[1], held[2], shift, enters, weights)
+        states.append(held)
     right, down, stay = (np.array(one) for one in zip(*states, strict=True))
     np.testing.assert_array_equal(leaving(down[:, -1], 2, 3)[:, 1], broken.got[:, 1])
     with pytest.raises(ValueError, match="no register"):
