@@ -21,7 +21,6 @@ from course_lib.accelerator.array.presets import preset
 from course_lib.accelerator.array.registers import registers
 from course_lib.accelerator.array.timing import timing
 from course_lib.accelerator.systolic import SystolicArray
-from course_lib.bridges.icarus import installed
 from course_lib.exercises import slot
 
 CLOCKS = slot("u12.clocks").reference
@@ -224,8 +223,9 @@ def test_most_of_what_shadow_registers_save_is_fill():
         assert fill > 1.9 * load
 
 
-@pytest.mark.skipif(not installed(), reason="iverilog is not installed")
-def test_the_verilog_is_the_recorded_one():
+def test_the_verilog_is_the_recorded_one(require_tool):
+    require_tool("iverilog")
+    require_tool("vvp")
     picture, word = tables.witnesses()
     lines = [line.split() for line in str(picture).splitlines()[1:]]
     assert word == "run just now"
