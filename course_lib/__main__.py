@@ -42,12 +42,7 @@ def parser() -> argparse.ArgumentParser:
     int8 = subs.add_parser("quantize", help="a model in 8-bit integers, and the chip's share of it")
     array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
     for sub in (run, show, look, fma, asm, int8):
-        sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
-        sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
-        sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
-                         help="the value of an input that must be known at compile time, such as "
-                         "a shape (of an ONNX file; may be repeated)")  # fmt: skip
-        sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
+        _add_model(sub)
     run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
                      help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
     run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
@@ -74,6 +69,16 @@ def parser() -> argparse.ArgumentParser:
     for sub in (run, show, look, fma, asm, ops, int8, array):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
+
+
+def _add_model(sub: argparse.ArgumentParser) -> None:
+    """What every command about a model takes."""
+    sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
+    sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
+    sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
+                     help="the value of an input that must be known at compile time, such as "
+                     "a shape (of an ONNX file; may be repeated)")  # fmt: skip
+    sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
