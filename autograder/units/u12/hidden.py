@@ -51,14 +51,14 @@ def other_arrays(clocks, rng):
 
 @hidden("u12.which", seed=SEED)
 def other_reports(which, rng):
-    """Products that were drawn for this run, with numbers around those that definitions make."""
+    """Products that were drawn for this run, with numbers around those that definitions give."""
     due = slot("u12.which").reference
     for m, k, n, rows, cols in rng.integers(1, 12, (12, 5)).tolist():
         makes = [r for r in range(1, 400) if due(m, k, n, rows, cols, r)]
         for reported in {near for r in makes for near in (r, r + 1)}:
             case = m, k, n, rows, cols, reported
             if (got := letters(which, case)) != due(*case):
-                raise Wrong("These are not all and only the definitions that make this number.",
+                raise Wrong("Name all definitions that give this number, and no others.",
                             got=got or "no definition",
                             program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, "
                             f"{reported} cycles reported")  # fmt: skip
@@ -86,7 +86,7 @@ def other_layers(pack, rng):
             layer = channels, m, window, rows, cols, dataflow, shadow
             fewest, cycles = together(best, layer), together(pack, layer)
             if cycles > fewest:
-                raise Wrong("Another number of channels in a product takes fewer cycles.",
+                raise Wrong("A different number of channels in a product takes fewer cycles.",
                             program=described(layer), got=f"{cycles:,} cycles",
                             expected=f"{fewest:,} cycles")  # fmt: skip
     return "120 layers"

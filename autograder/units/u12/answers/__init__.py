@@ -25,17 +25,17 @@ def clock(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What the registers of a weight-stationary grid hold after the next clock.
 
-    right, down, stay   [rows, cols], what they hold before it
+    right, down, stay   [rows, cols], what they hold before that clock
     shift               [rows, cols], True where a cell takes a new weight in this clock
     enters              [rows], the operands that enter from the left
     weights             [cols], the weights that enter from above
 
     All cells work at once, with what the registers hold before the clock. `right` takes the
-    `right` of the neighbour on the left, and in column 0 the operand that enters. `down` takes the
-    `down` of the neighbour above, and in row 0 it takes 0, plus a product: the operand that the
-    cell takes in this clock, times the weight that it holds before the clock. Where `shift` is
-    True, `stay` takes the `stay` of the neighbour above, and in row 0 the weight that enters.
-    Elsewhere `stay` keeps its weight. Return right, down and stay, in this order.
+    `right` of the neighbour on the left, or in column 0 the operand that enters. `down` takes the
+    `down` of the neighbour above, or 0 in row 0, plus a product: the operand that the cell takes in
+    this clock times the weight that it holds before the clock. Where `shift` is True, `stay` takes
+    the `stay` of the neighbour above, or in row 0 the weight that enters. Elsewhere `stay` keeps
+    its weight. Return right, down and stay, in this order.
     """
     operand = np.column_stack([enters, right[:, :-1]])
     above = np.vstack([np.zeros_like(down[:1]), down[:-1]])
@@ -52,14 +52,14 @@ def fault(
     enters: np.ndarray,
     weights: np.ndarray,
 ) -> tuple[int, str, int, int]:
-    """Where did the chip of this trace go wrong for the second time?
+    """Where did the chip in this trace go wrong for the second time?
 
     The arguments are those of `clock`, with an axis for the clocks in front: `right[0]` is what the
-    registers hold after clock 1, and `enters[0]` is what enters in clock 1. Before clock 1, all
-    registers hold 0. In two clocks, one register of one cell took a wrong value. Every other value
-    is right for what the registers held one clock before and for what entered. Return the later of
-    the two faults as (clock, register, row, column): clocks count from 1, rows and columns from 0,
-    and the register is "right", "down" or "stay". You may call your `clock`.
+    `right` registers hold after clock 1, and `enters[0]` is what enters in clock 1. Before clock 1,
+    all registers hold 0. In each of two clocks, one register of one cell took a wrong value. Every
+    other value follows from what the registers held one clock before and from what entered. Return
+    the later of the two faults as (clock, register, row, column): clocks count from 1, rows and
+    columns from 0, and the register is "right", "down" or "stay". You may call your `clock`.
     """
     for number in reversed(range(1, len(right))):
         held = right[number - 1], down[number - 1], stay[number - 1]
@@ -76,14 +76,14 @@ def fault(
 def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
     """The clocks of a weight-stationary array that gets a row of weights every `wait` clocks.
 
-    It works on `folds` folds, with `time` rows of operands for each. To load a fold takes `wait`
+    It works on `folds` folds, with `time` rows of operands for each. Loading a fold takes `wait`
     clocks for each row of `array`. In the clock after that, the first operand enters cell (0, 0).
     Row i of the cells starts i clocks later, column j starts j clocks later, and every cell works
     for `time` clocks. A fold ends when its last cell is done. If `array.shadow` is False, the next
     load begins after that. If it is True, the next load begins in the clock in which this fold's
-    first operand enters, and the next fold's first operand enters in the clock after that load or
-    after this fold's last operand has entered cell (0, 0), whichever is later. Count from the first
-    load to the end of the last fold, exactly. A billion folds must take no more steps than one.
+    first operand enters. The next fold's first operand enters in the clock after that load or after
+    this fold's last operand has entered cell (0, 0), whichever is later. Count exactly, from the
+    first load to the end of the last fold. A billion folds must take no more steps than one.
 
     >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
     14
@@ -98,7 +98,7 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
 
 @exercise("u12.which", unit=12, points=2, kind="evidence")
 def which(m: int, k: int, n: int, rows: int, cols: int, reported: int) -> str:
-    """Which definitions make `reported` cycles of the product [m, k] x [k, n] on rows x cols cells?
+    """Which definitions give `reported` cycles for a product [m, k] x [k, n] on rows x cols cells?
 
     Return the letters of all of them, such as "BD", in any order. Return "" if there is none.
 
@@ -126,7 +126,7 @@ def choose(m: int, k: int, n: int, cells: int) -> SystolicArray:
     It has exactly `cells` cells, in any number of rows, and any dataflow. It has no shadow
     registers and does not count a drain. Your points depend on the mean of (fewest cycles / your
     cycles) over a list of products: 0.999 or more earns all points, and each hundredth below that
-    costs 2 %, down to a quarter.
+    costs 2 % of them, down to a quarter.
     """
     arrays = [SystolicArray(rows, cells // rows, dataflow=kind)
               for rows in range(1, cells + 1) if cells % rows == 0
@@ -136,22 +136,22 @@ def choose(m: int, k: int, n: int, cells: int) -> SystolicArray:
 
 @exercise("u12.larger", unit=12, points=2, kind="explain")
 def larger() -> Rubric:
-    """The array of 256 × 256 has 64 times as many cells as the one of 32 × 32. By the table above,
+    """The 256 × 256 array has 64 times as many cells as the 32 × 32 array. By the table above,
     ResNet-18 needs far fewer cycles on it, and MobileNetV2 needs more than twice as many. Explain
-    both, for the array with shadow weights: name the parts of a product's cycles that grow with the
-    array and those that shrink. Then say what you would change, in the array or in how a depthwise
-    layer is mapped. Write three to six sentences.
+    both for the array with shadow weights: name the parts of a product's cycles that grow with the
+    array and those that shrink. Then say what you would change in the array, or in how a depthwise
+    layer is mapped to it. Write three to six sentences.
     """
     return Rubric(
         criteria="1 point: a depthwise layer is one product for each channel, with k = 9 and "
-        "n = 1, so it is a single fold on either array and uses 9 cells; load and fill, 2R + C - 2 "
-        "clocks, are paid for each channel and grow from 94 to 766, so thousands of channels take "
-        "more cycles. 0.5 points: ResNet-18's products have large k and n, so the number of folds "
-        "shrinks up to 64 times, and fill and first load are paid only once per product (the gain "
-        "is less than 64 because folds hang over the edges and short streams wait for weights). "
-        "0.5 points: a remedy, such as several channels on the diagonal blocks of one fold, "
-        "channels sent back to back so that fill is paid once, several small arrays, or a vector "
-        "unit beside the array.",
+        "n = 1, so each is a single fold on either array and uses 9 cells; load and fill, "
+        "2R + C - 2 clocks, are paid for each channel and grow from 94 to 766, so thousands of "
+        "channels take more cycles. 0.5 points: ResNet-18's products have large k and n, so the "
+        "number of folds shrinks up to 64 times, and fill and first load are paid only once per "
+        "product (the gain is less than 64 because folds at the edges leave cells idle and short "
+        "streams wait for weights). 0.5 points: a remedy, such as several channels on the "
+        "diagonal blocks of one fold, channels sent back to back so that fill is paid once, "
+        "several small arrays, or a vector unit beside the array.",
         samples=(
             Sample(2, "Each channel of a depthwise layer is a product of its own with k = 9 and "
                    "n = 1. It is one fold on both arrays and keeps 9 cells busy, but loading and "
@@ -171,14 +171,14 @@ def larger() -> Rubric:
 
 @exercise("u12.pack", unit=12, points=2, kind="number", further=True)
 def pack(channels: int, m: int, window: int, array: SystolicArray) -> int:
-    """How many channels of a depthwise layer share a product, so that it takes the fewest cycles?
+    """How many channels should share a product, so that a depthwise layer takes the fewest cycles?
 
     Each of the `channels` channels is a product [m, window] x [window, 1]. If g of them share one,
     it is [m, g * window] x [g * window, g]: each channel has a column of its own, with its weights
-    in its own rows and zeros in all others. The layer is cut into products of g channels, and if
-    channels are left, a last product of those. They run one after another on `array`, and
-    `closed.cycles` counts each. Return g, a whole number from 1 to `channels`, exactly. If several
-    take the fewest cycles, any of them will do.
+    in its own rows and zeros in all others. The layer is cut into products of g channels and, if
+    channels are left over, a last product of those. The products run one after another on `array`,
+    and `closed.cycles` counts each. Return g, a whole number from 1 to `channels`, exactly. If
+    several values of g take the fewest cycles, any of them will do.
     """
 
     def cycles(g: int) -> int:

@@ -31,7 +31,7 @@ WHOLE = ("All cells work at once, with what the registers hold before the clock"
          "Return right, down and stay, in this order", "What the registers of a weight-stationary "
          "grid hold after the next clock")  # fmt: skip
 GIVEN = (
-    "right, down, stay [rows, cols], what they hold before it",
+    "right, down, stay [rows, cols], what they hold before that clock",
     "shift [rows, cols], True where a cell takes a new weight in this clock",
     "enters [rows], the operands that enter from the left",
     "weights [cols], the weights that enter from above",
@@ -114,11 +114,11 @@ def a_whole_product(clock):
     return f"the last of 3 products took {count} clocks"
 
 
-FAULT = ("In two clocks, one register of one cell took a wrong value", "Every other value is right "
-         "for what the registers held one clock before and for what entered",
+FAULT = ("In each of two clocks, one register of one cell took a wrong value", "Every other value "
+         "follows from what the registers held one clock before and from what entered",
          "Return the later of the two faults as (clock, register, row, column)",
          "clocks count from 1, rows and columns from 0",
-         "Where did the chip of this trace go wrong for the second time",
+         "Where did the chip in this trace go wrong for the second time",
          "Before clock 1, all registers hold 0", 'the register is "right", "down" or "stay"',
          "The arguments are those of `clock` ... what enters in clock 1")  # fmt: skip
 background("u12.fault", "You may call your `clock`.", because="a permission")
@@ -139,7 +139,7 @@ def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
         spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
         if what == "clock" and _same(got[0], due[0] - 1):
             spec = FAULT[3]
-        problem = f"The {what} is another one."
+        problem = f"This is not the {what} of the second fault."
         if what == "clock" and _same(got[0], first.clock) and _same(got[1], first.register):
             problem, spec = "This is the first fault, not the second.", FAULT[2]
         raise Wrong(problem, program=described(given),

@@ -16,15 +16,15 @@ from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.timing import timing
 from course_lib.accelerator.systolic import SystolicArray
 
-ONE = ("To load a fold takes `wait` clocks for each row of `array`", "In the clock after that, the "
+ONE = ("Loading a fold takes `wait` clocks for each row of `array`", "In the clock after that, the "
        "first operand enters cell (0, 0)", "Row i of the cells starts i clocks later, column j "
        "starts j clocks later, and every cell works for `time` clocks", "A fold ends when its last "
-       "cell is done", "Count from the first load to the end of the last fold",
+       "cell is done", "Count exactly, from the first load to the end of the last fold",
        "that gets a row of weights every `wait` clocks",
        "It works on `folds` folds, with `time` rows of operands for each")  # fmt: skip
 ALONE = "If `array.shadow` is False, the next load begins after that"
 SHADOW = ("If it is True, the next load begins in the clock in which this fold's first operand "
-          "enters", "the next fold's first operand enters in the clock after that load or after "
+          "enters", "The next fold's first operand enters in the clock after that load or after "
           "this fold's last operand has entered cell (0, 0), whichever is later")  # fmt: skip
 BILLION = "A billion folds must take no more steps than one"
 
@@ -52,7 +52,7 @@ def as_the_controller_counts(clocks):
             due = timing(Folding(array, time, rows * folds, cols))[-1].end
             got = asked(clocks, case := (folds, time, rows, cols, shadow, 1))
             if got != due:
-                raise Wrong("The controller needs another number of clocks.",
+                raise Wrong("The library's controller needs a different number of clocks.",
                             program=WORDS.format(*case), got=f"{got:g} clocks",
                             expected=f"{due} clocks",
                             spec=SHADOW[1] if shadow else ALONE)  # fmt: skip
@@ -97,7 +97,7 @@ LETTERS = {
     "F": "The multiply-accumulates divided by the number of cells, rounded up.",
 }
 RETURN = ("Return the letters of all of them", 'Return "" if there is none',
-          "Which definitions make `reported` cycles of the product")  # fmt: skip
+          "Which definitions give `reported` cycles for a product")  # fmt: skip
 # (m, k, n, rows, cols, reported)
 REPORTS = {
     (4, 4, 4, 4, 4, 9): "8ca0b925bc9c",
@@ -119,12 +119,12 @@ REPORTS = {
 
 @checks("u12.which", spec=[*RETURN, *LETTERS.values()])
 def the_definitions(which):
-    """Which definitions make a number."""
+    """Which definitions give a number."""
     for case, seal in REPORTS.items():
         got = letters(which, case)
         if seal_of("u12.which", (*case, got)) != seal:
             m, k, n, rows, cols, reported = case
-            raise Wrong("These are not all and only the definitions that make this number.",
+            raise Wrong("Name all definitions that give this number, and no others.",
                         got=repr(got) if got else "no definition",
                         program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, {reported} "
                         "cycles reported", spec=RETURN[0])  # fmt: skip
@@ -136,7 +136,7 @@ def letters(which: Any, case: tuple[int, ...]) -> str:
     got = which(*case)
     if not isinstance(got, str) or not set(got.upper()) <= {*LETTERS, " ", ","}:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
-        raise Wrong('The answer must be a text of letters from A to F, such as "BD".', got=said,
+        raise Wrong('The answer must be a string of letters from A to F, such as "BD".', got=said,
                     spec=RETURN[0])  # fmt: skip
     return "".join(sorted(set(got.upper()) & set(LETTERS)))
 

@@ -12,12 +12,12 @@ from course_lib.accelerator.systolic import SystolicArray
 COUNTED = (
     "it is [m, g * window] x [g * window, g]",
     "Each of the `channels` channels is a product [m, window] x [window, 1]",
-    "if channels are left, a last product of those",
+    "if channels are left over, a last product of those",
     "`closed.cycles` counts each",
-    "so that it takes the fewest cycles",
+    "so that a depthwise layer takes the fewest cycles",
 )
 RETURNED = ("Return g, a whole number from 1 to `channels`, exactly",
-            "If several take the fewest cycles, any of them will do")  # fmt: skip
+            "If several values of g take the fewest cycles, any of them will do")  # fmt: skip
 # channels, m, window, rows, cols, dataflow, shadow, and the fewest cycles
 LAYERS = [
     (1, 5, 9, 4, 4, "ws", False, 45),
@@ -51,13 +51,13 @@ def described(layer: tuple[int, int, int, int, int, str, bool]) -> str:
     return f"pack({channels}, {m}, {window}, SystolicArray({rows}, {cols}, {kept}))"
 
 
-@checks("u12.pack", spec=[*COUNTED, *RETURNED, "They run one after another on `array`"])
+@checks("u12.pack", spec=[*COUNTED, *RETURNED, "The products run one after another on `array`"])
 def fewest_cycles(pack):
     """Layers for which the fewest cycles are known."""
     for *layer, fewest in LAYERS:
         cycles = together(pack, tuple(layer))  # type: ignore[arg-type]
         if cycles > fewest:
-            raise Wrong("Another number of channels in a product takes fewer cycles.",
+            raise Wrong("A different number of channels in a product takes fewer cycles.",
                         program=described(tuple(layer)), got=f"{cycles:,} cycles",  # type: ignore
                         expected=f"{fewest:,} cycles", spec=COUNTED[4])  # fmt: skip
     return f"{len(LAYERS)} layers"
