@@ -1,5 +1,6 @@
 """The chip at work: clocks as in the formula and step by step, values as in numpy, faults."""
 
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +13,9 @@ from hypothesis import strategies as st
 
 from course_lib.accelerator.array.closed import cycles
 from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.core.clockwork import clockwork
+from course_lib.accelerator.core.hazards import check_hazards
+from course_lib.accelerator.core.needs import find_needs
 from course_lib.accelerator.core.simulate import simulate, stalls, times
 from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.fault import Fault
@@ -209,6 +213,73 @@ def test_a_program_with_a_fault_leaves_memory_as_it_was(last):
     with pytest.raises(Fault, match="instruction 2: "):
         simulate(assemble(f"{text}{last}\nhalt"), dram, SMALL)
     assert dram.tolist() == list(range(16))
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "act accs=0 n=4 params=0 acts=0 h=1 w=2 step=3 line=8",
+        "act accs=0 n=4 params=0 acts=0 h=2 w=2 step=4 line=4",
+        "st acts=0 dram=0 h=2 w=1 bytes=4 step=4 line=3",
+        "stacc accs=0 dram=0 rows=2 n=4 pitch=15",
+    ],
+)
+def test_writing_a_byte_twice_is_a_hazard(text):
+    with pytest.raises(Fault, match=r"some of them twice(.|\n)*look at: its strides") as caught:
+        simulate(assemble(f"{text}\nhalt"), np.zeros(64, np.int8), SMALL)
+    assert caught.value.kind == "hazard"
+
+
+def test_pixels_that_interlock_are_written_once():
+    """Columns of 2 x 1 bytes, 3 and 2 apart: 0, 2, 3, 5."""
+    load = "lda dram=0 acts=0 h=1 w=4 bytes=1 step=1 line=4 signal=store"
+    text = f"{load}\nst acts=0 dram=8 h=2 w=2 bytes=1 step=2 line=3 wait=load\nhalt"
+    dram = np.arange(16, dtype=np.int8)
+    simulate(assemble(text), dram, SMALL)
+    assert dram[8:14].tolist() == [0, 9, 1, 2, 12, 3]
+
+
+@pytest.mark.parametrize(("at", "races"), [(64, True), (66, False), (90, False), (91, True)])
+def test_a_race_in_dram_is_found_by_its_own_bytes(at, races):
+    """Two bytes of every eight are stored; loads that touch only bytes between them are free."""
+    text = f"""
+        lda dram=0 acts=0 h=1 w=8 bytes=2 step=8 line=64 signal=store
+        st acts=0 dram=64 h=1 w=8 bytes=2 step=8 line=64 wait=load
+        lda dram={at} acts=256 h=1 w=4 bytes=6 step=8 line=64
+        halt
+    """
+    if not races:
+        simulate(assemble(text), np.zeros(128, np.int8), SMALL)
+        return
+    with pytest.raises(Fault, match=r"instruction 2 reads bytes .* which instruction 1 writes"):
+        simulate(assemble(text), np.zeros(128, np.int8), SMALL)
+
+
+def test_the_check_of_a_large_memory_needs_little_room():
+    text = "\n".join(
+        f"lda dram={at} acts=0 h=1 w=1 bytes=32768 step=0 line=0 wait=store signal=store\n"
+        f"st acts=0 dram={at} h=1 w=1 bytes=32768 step=0 line=0 wait=load signal=load"
+        for at in range(0, 1 << 23, 1 << 15)
+    ).replace("wait=store ", "", 1)
+    program = assemble(f"{text}\nhalt")
+    needs = find_needs(program, NPU, 1 << 23)
+    found = clockwork(program, needs, NPU)
+    tracemalloc.start()
+    check_hazards(program, needs, found, NPU, 1 << 23)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1 << 23  # a byte for each of DRAM; it was eight
+
+
+@pytest.mark.parametrize("latency", [0, 10, 500])
+def test_banks_hide_a_race_that_the_check_finds(latency):
+    """The interlock of `needs.py`: without a token, and right at any latency."""
+    program = assemble(RACE.format("", "").replace("signal=execute", "").replace("wait=load", ""))
+    chip, dram = replace(SMALL, dma_latency=latency), np.ones(48, np.int8)
+    run = simulate(program, dram, chip, hazards=False)
+    assert run.state.memories["accs"][:4].tolist() == [4, 4, 4, 4]
+    with pytest.raises(Fault, match="no token says that it is done"):
+        simulate(program, dram, chip)
+
 
 
 def test_a_token_that_nobody_takes_is_mentioned():
