@@ -26,7 +26,8 @@ class Chip:
 
     rows, cols     cells of the array; a cell does one int8 multiply-accumulate in a clock
     shadow         weights for the next tile move in while this tile is computed
-    drain          an output-stationary tile counts `rows` clocks in which its sums move out
+    drain          an output-stationary tile keeps the array for the `rows` clocks in which its sums
+                   move out; without, they do so while the next one is computed
     weights, acts  bytes of the two SRAMs for operands
     accs           rows of `cols` int32 sums
     params         entries of `cols` int32 biases and `cols` float32 scales

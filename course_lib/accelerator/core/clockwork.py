@@ -13,7 +13,8 @@ instruction is done when its own work and all before it on its engine are: then 
 The array is pipelined: pixels of the next `matmul` enter right behind those of this one, while its
 last sums still move out. A `preload` waits until the product before it has started (shadow
 weights) or is done. So F tiles of m pixels take (F-1) max(m, R) + m + 2R + C - 2 clocks, or
-F (m + 2R + C - 2). Next room: `deadlock.py`.
+F (m + 2R + C - 2). The sums of a `matmul_os` need R clocks to move out before it is done; if the
+chip does not count that drain, the next product starts R clocks before. Next room: `deadlock.py`.
 """
 
 from __future__ import annotations
@@ -189,12 +190,14 @@ class _Clockwork:
             free[MATMUL] = max(free[MATMUL], busy_end)
             free[MATMUL_OS] = max(free[MATMUL_OS], start)  # in order
         elif unit >= MATMUL:
+            if unit == MATMUL_OS:
+                hidden = 0 if self.chip.drain else self.chip.rows
+                done = max(busy_end, done - hidden)
+                free[MATMUL] = done
             behind = start if self.chip.shadow else done
             if free[PRELOAD] < behind:
                 free[PRELOAD] = behind
             free[MATMUL_OS] = done
-            if unit == MATMUL_OS:
-                free[MATMUL] = done
 
     def _take_banks(self, engine: int, number: int, busy_end: int, done: int) -> None:
         """Until when others have to wait for the banks of an instruction."""

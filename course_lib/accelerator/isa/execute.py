@@ -81,8 +81,9 @@ class Matmul(Instruction):
 @row(EXECUTE)
 class MatmulOs(Instruction):
     """accs[h * w, n] (+)= acts[h * w, k] @ weights[k, n], output-stationary: h * w pixels, one to
-    a row of cells, against k weights in each column. Takes k + rows + cols - 2 clocks, and `rows`
-    more to drain where the chip counts that. The weights in the cells stay."""
+    a row of cells, against k weights in each column. Takes k + rows + cols - 2 clocks; `rows` later
+    its sums are in the accumulators. Where the chip counts that drain, the array waits for it. The
+    weights in the cells stay."""
 
     acts: int = bits(24)
     h: int = count(12)
@@ -115,7 +116,7 @@ class MatmulOs(Instruction):
         return self.h * self.w
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
-        return self.k, chip.rows + chip.cols - 2 + (chip.rows if chip.drain else 0)
+        return self.k, chip.rows + chip.cols - 2 + chip.rows
 
 
 def _accumulate(i: Matmul | MatmulOs, state: State, x: np.ndarray, w: np.ndarray) -> None:

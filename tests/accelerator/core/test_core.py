@@ -44,8 +44,11 @@ def test_folds_take_what_the_closed_form_says(folds, rows, cols, m, count, shado
 def test_output_stationary_folds_take_what_the_closed_form_says(rows, cols, k, count, drain):
     chip = replace(NPU, rows=rows, cols=cols, drain=drain)
     fold = MatmulOs(acts=0, h=1, w=1, step=0, line=0, k=k, n=1, weights=0, pitch=1, accs=0)
-    want = count * (k + rows + cols - 2 + drain * rows)
-    assert times([*[fold] * count, Halt()], chip).total == want
+    found = times([*[fold] * count, Halt()], chip)
+    each = k + rows + cols - 2
+    assert found.total == count * (each + drain * rows) + (not drain) * rows
+    assert found.start == [n * (each + drain * rows) for n in range(count)]
+    assert [d - s for d, s in zip(found.done, found.start, strict=True)] == [each + rows] * count
 
 
 @given(SIZES, SIZES, SIZES, st.integers(1, 6), st.integers(2, 6), st.booleans())
@@ -66,9 +69,9 @@ def test_whole_products_take_the_cycles_of_the_array(m, k, n, rows, cols, flag):
         SystolicArray(rows, cols, dataflow="ws", shadow=flag),
         SystolicArray(rows, cols, dataflow="os", drain=flag),
     )
-    for program, array in zip((ws, os), arrays, strict=True):
+    for program, array, after in zip((ws, os), arrays, (0, 0 if flag else rows), strict=True):
         found = times([*program, Halt()], chip, free=("fetch",))
-        assert found.total == cycles(m, k, n, array)
+        assert found.total == cycles(m, k, n, array) + after  # until the last sums have moved out
 
 
 @given(SIZES, SIZES, SIZES, st.integers(1, 64), st.integers(0, 50), st.booleans())
@@ -99,6 +102,23 @@ def test_a_product_that_needs_no_weights_does_not_overtake_a_preload():
     load = Preload(weights=0, k=4, n=4, pitch=4)
     tile = MatmulOs(acts=0, h=1, w=1, step=0, line=0, k=5, n=4, weights=0, pitch=4, accs=0)
     assert times([load, load, tile, Halt()], SMALL).start == [0, 4, 4]
+
+
+def test_sums_that_move_out_behind_the_next_product_are_stored_when_they_are_there():
+    text = """
+        lda dram=0 acts=0 h=1 w=4 bytes=4 step=4 line=16
+        ldw dram=16 weights=0 rows=4 bytes=4 pitch=4 signal=execute
+        ldb dram=32 params=0 count=1 signal=store
+        matmul_os acts=0 h=1 w=4 step=4 line=16 k=4 n=4 weights=0 pitch=4 accs=0 wait=load
+        matmul_os acts=0 h=1 w=4 step=4 line=16 k=4 n=4 weights=0 pitch=4 accs=8 signal=store
+        act accs=8 n=4 params=0 acts=64 h=1 w=4 step=4 line=16 wait=load,execute
+        halt
+    """
+    chip = replace(SMALL, drain=False)
+    run = simulate(assemble(text), np.ones(64, np.int8), chip)
+    start, done = run.times.start, run.times.done
+    assert start[4] - start[3] == 4 + 4 + 4 - 2  # the array: without the drain
+    assert start[5] == done[4] == start[4] + 4 + 4 + 4 - 2 + 4  # its sums: with it
 
 
 # ── faults ──
@@ -194,26 +214,6 @@ def test_a_token_of_another_instruction_is_told_as_the_cause_of_a_race():
         simulate(assemble(first + RACE.format("wait=load", "")), np.ones(48, np.int8), SMALL)
 
 
-def test_reading_what_nothing_has_written_is_a_hazard():
-    with pytest.raises(Fault, match="which nothing has written yet"):
-        simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)
-
-
-@pytest.mark.parametrize(
-    "last",
-    [
-        "act accs=0 n=5 params=0 acts=0 h=1 w=1 step=5 line=5",
-        "lda dram=0 acts=1020 h=1 w=1 bytes=8 step=8 line=8",
-    ],
-)
-def test_a_program_with_a_fault_leaves_memory_as_it_was(last):
-    text = "lda dram=0 acts=0 h=1 w=1 bytes=8 step=8 line=8 signal=store\n"
-    text += "st acts=0 dram=8 h=1 w=1 bytes=8 step=8 line=8 wait=load\n"
-    dram = np.arange(16, dtype=np.int8)
-    with pytest.raises(Fault, match="instruction 2: "):
-        simulate(assemble(f"{text}{last}\nhalt"), dram, SMALL)
-    assert dram.tolist() == list(range(16))
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -280,6 +280,26 @@ def test_banks_hide_a_race_that_the_check_finds(latency):
     with pytest.raises(Fault, match="no token says that it is done"):
         simulate(program, dram, chip)
 
+
+def test_reading_what_nothing_has_written_is_a_hazard():
+    with pytest.raises(Fault, match="which nothing has written yet"):
+        simulate(assemble("preload weights=0 k=1 n=1 pitch=1\nhalt"), np.zeros(4, np.int8), SMALL)
+
+
+@pytest.mark.parametrize(
+    "last",
+    [
+        "act accs=0 n=5 params=0 acts=0 h=1 w=1 step=5 line=5",
+        "lda dram=0 acts=1020 h=1 w=1 bytes=8 step=8 line=8",
+    ],
+)
+def test_a_program_with_a_fault_leaves_memory_as_it_was(last):
+    text = "lda dram=0 acts=0 h=1 w=1 bytes=8 step=8 line=8 signal=store\n"
+    text += "st acts=0 dram=8 h=1 w=1 bytes=8 step=8 line=8 wait=load\n"
+    dram = np.arange(16, dtype=np.int8)
+    with pytest.raises(Fault, match="instruction 2: "):
+        simulate(assemble(f"{text}{last}\nhalt"), dram, SMALL)
+    assert dram.tolist() == list(range(16))
 
 
 def test_a_token_that_nobody_takes_is_mentioned():

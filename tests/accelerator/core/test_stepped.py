@@ -98,6 +98,8 @@ def is_blocked(n, clock, program, chip, start, done, ahead) -> bool:
 
 def unit_blocks(name, before, clock, start, busy_end, done, chip) -> bool:
     """Does an instruction that started earlier on the same engine keep this one from starting?"""
+    if before == "matmul_os" and not chip.drain:
+        done -= chip.rows  # its sums move out while the next one is computed
     if name == "preload":
         product = before.startswith("matmul")
         return clock < (done if product and not chip.shadow else start if product else busy_end)
@@ -150,9 +152,9 @@ def pieces(draw):
     return replace(made, wait=draw(tokens) if rare else (), signal=draw(tokens))
 
 
-@given(st.lists(pieces(), min_size=1, max_size=25), st.booleans(), st.integers(1, 4))
-def test_clocks_equal_those_of_a_machine_that_is_stepped(program, shadow, queue):
-    chip = replace(TINY, shadow=shadow, queue=queue)
+@given(st.lists(pieces(), min_size=1, max_size=25), st.booleans(), st.booleans(), st.integers(1, 4))
+def test_clocks_equal_those_of_a_machine_that_is_stepped(program, shadow, drain, queue):
+    chip = replace(TINY, shadow=shadow, drain=drain, queue=queue)
     program = [Preload(weights=0, k=4, n=4, pitch=4), *program, Halt()]
     want = step(program, chip, limit=600)
     if want is None:
