@@ -31,13 +31,20 @@ class Chip:
     weights, acts  bytes of the two SRAMs for operands
     accs           rows of `cols` int32 sums
     params         entries of `cols` int32 biases and `cols` float32 scales
-    banks          equal parts of weights, acts and accs: an instruction has a bank for itself
+    banks          equal parts of weights, acts and accs, each for one engine at a time
     dma_bytes      bytes that the port to DRAM moves in a clock, in one direction
     dma_latency    clocks from a request until its first byte is there
     queue          instructions that wait in front of each engine; one is fetched in a clock
     ghz            nominal clock frequency, GHz; only turns clocks into seconds
 
-    Never counted: fetching instructions from memory, refresh and pages of DRAM.
+    Ports: the engine that has a bank reads and writes it in the same clock: `preload` beside
+    `matmul_os` takes two rows of weights, `add` reads a row of sums and writes one. A real bank
+    would need two ports for that, or be two banks. Other engines wait until the instruction is done
+    (an interlock: `core/needs.py`).
+
+    Never counted: fetching instructions from memory (`trace/counters.py` has their bytes), refresh
+    and pages of DRAM, bursts that begin at odd addresses, turning the port from reading to writing,
+    the latency of a store.
     """
 
     name: str = "chip"
@@ -107,7 +114,8 @@ class Chip:
             f"  queues        {self.queue} instructions before each engine, one fetched a clock",
             f"  clock         {self.ghz:g} GHz, nominal",
             "  counted       weight load, fill, drain, DMA, waiting; whole tiles",
-            "  not counted   fetching instructions, refresh and pages of DRAM",
+            "  not counted   fetching instructions; refresh, pages and alignment of DRAM,"
+            " turning its port round, the latency of stores",
         ])  # fmt: skip
 
 

@@ -3,9 +3,14 @@
     found = find_needs(program, npu)
     found.busy[7], found.tail[7], found.banks[7]     ->   64, 62, 0b100000100000
 
-A bank belongs to one engine at a time, from the start of an instruction until it is done; a real
-SRAM with one port is shared clock by clock. Bank 0 is no bank but the port to DRAM. All
-instructions of one kind are worked out at once, in numpy. Next room: `clockwork.py`.
+A bank belongs to one engine at a time, from the start of an instruction until it is done; within
+an engine it has as many ports as its instructions need. A real SRAM is shared clock by clock. So
+our banks are an interlock that real chips lack: whoever starts second waits until the first is
+done. A program without its tokens often computes the right bytes, for it goes wrong only where the
+reader starts first. It is the hazard check (`hazards.py`) that finds every missing token.
+
+Bank 0 is no bank but the port to DRAM. All instructions of one kind are worked out at once, in
+numpy. Next room: `clockwork.py`.
 """
 
 from __future__ import annotations
