@@ -18,6 +18,9 @@ from dataclasses import dataclass, fields
 DRAM, WEIGHTS, ACTS, ACCS, PARAMS = "dram", "weights", "acts", "accs", "params"
 SRAMS = (WEIGHTS, ACTS, ACCS, PARAMS)
 KIB = 1024
+# What the fields of instructions can say or address.
+MOST = {"rows": 4095, "cols": 4095, "weights": 1 << 24, "acts": 1 << 24, "accs": 1 << 16,
+        "params": 1 << 12}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class Chip:
         value = getattr(self, name)
         if not isinstance(value, int) or value < least:
             raise ValueError(f"{self.name}: {name} is a whole number >= {least}, got {value!r}")
+        if value > MOST.get(name, value):
+            most = f"{name} is at most {MOST[name]:,}, what its field in an instruction can say"
+            raise ValueError(f"{self.name}: {most}; got {value:,}")
 
     def size(self, memory: str) -> int:
         """How much a memory of the chip holds: bytes; of ACCS and PARAMS, int32 words."""

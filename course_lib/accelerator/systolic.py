@@ -49,8 +49,10 @@ class SystolicArray:
     shadow: bool = False
 
     def __post_init__(self) -> None:
-        if self.rows < 1 or self.cols < 1:
-            raise ValueError(f"an array needs a row and a column, got {self.rows} x {self.cols}")
+        for size in (self.rows, self.cols):
+            if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+                got = f"{self.rows} x {self.cols}"
+                raise ValueError(f"an array has a whole number of rows and columns, got {got}")
         if self.dataflow not in STAYS:
             raise ValueError(f"a dataflow is one of {', '.join(STAYS)}, got {self.dataflow!r}")
         if self.shadow and self.dataflow == "os":
@@ -177,6 +179,8 @@ def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     """
     if array.dataflow != "os":
         raise ValueError(f"output-stationary arrays only, got {array}")
+    if min(m, k, n) < 1:
+        raise ValueError(f"m, k and n are at least 1, got {m}, {k} and {n}")
     # Without the drain, SCALE-Sim v2 computes this number too; its report says one less per layer.
     tiles = -(-m // array.rows) * -(-n // array.cols)
     one = k + array.rows + array.cols - 2 + (array.rows if array.drain else 0)
@@ -184,11 +188,15 @@ def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
 
 
 def operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both as the cells compute with them: integers in 32 bits, floats in their own type."""
+    """Both as the cells compute with them: integers in 32 bits, floats in their own type.
+    ValueError if the shapes do not multiply, or an integer does not fit."""
     if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0] or 0 in (*a.shape, *b.shape):
         raise ValueError(f"a [m, k] times b [k, n] expected, got {list(a.shape)}, {list(b.shape)}")
     kind = np.result_type(a, b)
-    kind = kind if kind.kind == "f" else np.dtype(np.int32)
+    if kind.kind != "f":
+        if any(not -(1 << 31) <= v < 1 << 31 for x in (a, b) for v in (int(x.min()), int(x.max()))):
+            raise ValueError("integers of 32 bits expected: some of these are larger")
+        kind = np.dtype(np.int32)
     return a.astype(kind), b.astype(kind)
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.accelerator import systolic
+from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.look import wavefront_steps
 from course_lib.accelerator.systolic import SystolicArray, clocks, cycles, wavefront
 from course_lib.accelerator.workload import products, total_cycles, utilization
@@ -112,8 +113,23 @@ def test_shapes_that_do_not_multiply_are_refused(shapes):
 
 
 def test_an_array_without_cells_is_refused():
-    with pytest.raises(ValueError, match="a row and a column"):
-        SystolicArray(0, 4)
+    for rows, cols in ((0, 4), (4, -1), (2.5, 4)):
+        with pytest.raises(ValueError, match="a whole number of rows and columns"):
+            SystolicArray(rows, cols)  # type: ignore[arg-type]
+
+
+def test_a_product_without_size_is_refused():
+    with pytest.raises(ValueError, match="at least 1, got -5, 4 and 4"):
+        cycles(-5, 4, 4, SystolicArray())
+
+
+@pytest.mark.parametrize("level", [0, 1, 2])
+def test_integers_of_more_than_32_bits_are_refused(level):
+    big = np.full((2, 2), 1 << 32)
+    with pytest.raises(ValueError, match="integers of 32 bits expected"):
+        multiply(big, np.ones((2, 2), int), SystolicArray(), level)
+    most = np.array([[-(1 << 31), (1 << 31) - 1]])
+    assert multiply(most, np.ones((2, 1), int), SystolicArray(), level).values.item() == -1
 
 
 def test_products_of_convolutions_and_matmuls_also_in_fused_nodes():

@@ -99,11 +99,15 @@ class Instruction:
         for key in ("wait", "signal"):
             if values[key] != ():
                 object.__setattr__(self, key, self._engines(key, values[key]))
+        if not isinstance(self.origin, tuple):
+            said = f"{self.name}: origin is a tuple of names, got {self.origin!r}"
+            raise Fault("field", said, "a comma behind a single name: origin=('conv1',)")
 
-    def _engines(self, key: str, given: Iterable[str]) -> tuple[str, ...]:
-        named = tuple(e for e in ENGINES if e in given)
-        wrong = [e for e in given if e not in ENGINES or e == self.engine]
-        if wrong or isinstance(given, str) or len(named) < len(tuple(given)):
+    def _engines(self, key: str, given: Any) -> tuple[str, ...]:
+        several = isinstance(given, Iterable) and not isinstance(given, str)
+        names = tuple(given) if several else ()
+        named = tuple(e for e in ENGINES if e in names)
+        if not several or self.engine in named or len(named) < len(names):
             others = ", ".join(e for e in ENGINES if e != self.engine)
             look = f"the engines that an instruction of {self.engine} may name, once: {others}"
             said = f"{self.name}: {key} cannot be {given!r}"

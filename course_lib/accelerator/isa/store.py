@@ -12,6 +12,7 @@ import numpy as np
 
 from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, Chip
 from course_lib.accelerator.isa.addresses import copy, pixels, sums, transfer
+from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import STORE, Instruction, bits, count, real, row
 from course_lib.accelerator.isa.region import Region, packed
 from course_lib.accelerator.isa.state import State
@@ -35,6 +36,10 @@ class Act(Instruction):
     low: int = bits(8, signed=True, default=-128)
     high: int = bits(8, signed=True, default=127)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_limits(self)
+
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         entry = Region(PARAMS, self.params * 2 * chip.cols, (2, self.n), (chip.cols, 1))
         return (sums(self, chip), entry)
@@ -47,7 +52,8 @@ class Act(Instruction):
 
     def run(self, state: State) -> None:
         total, (bias, scale) = (state.view(r) for r in self.reads(state.chip))
-        scaled = state.add(total, bias).astype(np.float32) * scale.view(np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scaled = state.add(total, bias).astype(np.float32) * scale.view(np.float32)
         result = rounded(scaled, self.low, self.high)
         state.view(self.writes(state.chip)[0])[...] = result.reshape(self.h, self.w, self.n)
 
@@ -69,6 +75,10 @@ class Vadd(Instruction):
     low: int = bits(8, signed=True, default=-128)
     high: int = bits(8, signed=True, default=127)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_limits(self)
+
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         return packed(ACTS, self.a, self.size), packed(ACTS, self.b, self.size)
 
@@ -77,7 +87,8 @@ class Vadd(Instruction):
 
     def run(self, state: State) -> None:
         a, b = (state.view(r).astype(np.float32) for r in self.reads(state.chip))
-        summed = a * np.float32(self.sa) + b * np.float32(self.sb)
+        with np.errstate(over="ignore", invalid="ignore"):
+            summed = a * np.float32(self.sa) + b * np.float32(self.sb)
         state.view(self.writes(state.chip)[0])[...] = rounded(summed, self.low, self.high)
 
     def clocks(self, chip: Chip) -> tuple[int, int]:
@@ -171,5 +182,11 @@ class Stacc(Instruction):
 
 
 def rounded(values: np.ndarray, low: int, high: int) -> np.ndarray:
-    """float32 to int8: half to even, saturated, then between `low` and `high`."""
-    return np.clip(np.rint(values), max(low, -128), min(high, 127)).astype(np.int8)
+    """float32 to int8: half to even, saturated, then between `low` and `high`. NaN is `low`."""
+    return np.fmin(np.fmax(np.rint(values), low), high).astype(np.int8)
+
+
+def _check_limits(i: Act | Vadd) -> None:
+    if i.low > i.high:
+        look = "who computed the limits; ReLU is low=0"
+        raise Fault("field", f"{i.name}: low is at most high, got {i.low} and {i.high}", look)

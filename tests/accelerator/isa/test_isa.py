@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.accelerator.chip import MOST, PRESETS, Chip
 from course_lib.accelerator.isa.addresses import transfer
 from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.fault import Fault
@@ -42,6 +42,8 @@ def instructions(draw):
         else draw(st.sampled_from((f.low, f.high)) | st.integers(f.low, f.high))
         for f in cls.fields
     }
+    if "low" in values:
+        values["low"], values["high"] = sorted((values["low"], values["high"]))
     others = st.sets(st.sampled_from([e for e in ENGINES if e != cls.engine]))
     origin = tuple(draw(st.lists(NAMES, max_size=2)))
     return cls(wait=tuple(draw(others)), signal=tuple(draw(others)), origin=origin, **values)
@@ -84,6 +86,7 @@ def test_the_manual_has_a_row_for_each_instruction():
         ("preload weights=0 k=4 n=4 pitch=4 wait=load,load", ["wait cannot be", "once: load"]),
         ("vadd a=0 b=0 acts=0 size=1 sb=1 sa=1e39", ["sa is a finite float32, got 1e+39"]),
         ("act accs=0 n=4 params=0 acts=0 h=1 w=1 step=4 line=4 low=-129", ["from -128 to 127"]),
+        ("vadd a=0 b=0 acts=0 size=1 sa=1 sb=1 low=5 high=-5", ["low is at most high, got 5 and"]),
     ],
 )
 def test_a_wrong_text_is_told_by_line_and_field(text, parts):
@@ -117,6 +120,18 @@ def test_fields_take_numpy_numbers_and_refuse_others():
             Vadd(sa=wrong, **halves)  # type: ignore[arg-type]
     with pytest.raises(Fault, match="size is a whole number"):
         replace(made, size=1.5)  # type: ignore[arg-type]
+    with pytest.raises(Fault, match=r"vadd: low is at most high, got 6 and 5"):
+        replace(made, low=6, high=5)
+
+
+def test_tokens_and_origins_of_a_wrong_kind_are_told():
+    for wrong in (5, "load", [5], ["load", "load"]):
+        with pytest.raises(Fault, match="preload: wait cannot be"):
+            Preload(weights=0, k=1, n=1, pitch=1, wait=wrong)  # type: ignore[arg-type]
+    for wrong in ("conv1", ["conv1"], None):
+        with pytest.raises(Fault, match="preload: origin is a tuple of names, got"):
+            Preload(weights=0, k=1, n=1, pitch=1, origin=wrong)  # type: ignore[arg-type]
+    assert Preload(weights=0, k=1, n=1, pitch=1, wait=["load"]).wait == ("load",)  # type: ignore[arg-type]
 
 
 # ── meaning ──
@@ -380,7 +395,30 @@ def test_a_chip_says_every_number_and_refuses_nonsense():
         {"acts": 1.5},
         {"banks": (0, 1, 1)},
         {"accs": 6, "banks": (1, 1, 4)},
+        {"cols": 4096},
+        {"accs": 1 << 17},
     ):
         with pytest.raises(ValueError, match="npu"):
             replace(NPU, **wrong)
     assert Chip().macs == 1024
+
+
+def test_what_a_chip_may_hold_is_what_fields_can_say():
+    for instruction, field, name in (
+        (Preload, "k", "rows"), (Preload, "n", "cols"), (Preload, "weights", "weights"),
+        (Matmul, "acts", "acts"), (Matmul, "accs", "accs"), (Act, "params", "params"),
+    ):  # fmt: skip
+        (found,) = (f for f in instruction.fields if f.name == field)
+        assert MOST[name] == found.high + (found.least == 0)
+        with pytest.raises(ValueError, match=f"{name} is at most {MOST[name]:,}, what its field"):
+            Chip(**{name: MOST[name] + 1})  # type: ignore[arg-type]
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_is_not_a_number_becomes_the_least():
+    entry = np.zeros((2, 4), "<i4")
+    entry[1] = np.array([np.nan, np.inf, -np.inf, 1], "<f4").view("<i4")
+    program = [Ldb(dram=0, params=0, count=1),
+               Act(accs=0, n=4, params=0, acts=0, h=1, w=1, step=4, line=4, low=-7)]  # fmt: skip
+    state = run(program, entry.view(np.int8).ravel())
+    assert state.memories["acts"][:4].tolist() == [-7, -7, -7, 0]
