@@ -63,6 +63,13 @@ def test_lanes_say_how_busy_they_are():
     assert "busy: DMA 40 %, PE array 50 %" in timeline(lanes(), "pipeline", "clock cycle").text
 
 
+def test_a_long_number_at_the_end_of_the_axis_is_not_cut_off():
+    svg = timeline([Span("x", 0, 2_000_000, lane="DMA")], "pipeline", "clock").svg
+    (end,) = re.findall(r'x="([\d.]+)"[^>]*>2,000,000<', svg)
+    (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', svg)
+    assert float(width) - float(end) > len("2,000,000") * 9.5 * 0.6 / 2
+
+
 def test_a_span_that_ends_before_it_starts_is_refused():
     with pytest.raises(ValueError, match="x ends before it starts"):
         timeline([Span("x", 3, 1)], "plan")
@@ -102,6 +109,8 @@ def _places(dots: list[Dot]) -> list[tuple[float, float]]:
 def test_a_dot_that_moved_says_where_it_was():
     plot = roofline([Dot("conv, relu", 6, 6e10, before=(3, 3e10))], 1e11, 1e10)
     assert "(before: 3 FLOP/byte, 30 GFLOP/s)" in plot.text
+    text = roofline([Dot("conv", 6, 6e10, before=(3, 3e10))], 1e11, 1e10, unit="op").text
+    assert "ridge at 10 op/byte" in text and "(before: 3 op/byte, 30 Gop/s)" in text
     notes = [t for t in plot.axes.texts if isinstance(t, Annotation) and not t.get_text()]
     assert ((6, 60), (3, 30)) in [(note.xy, note.xyann) for note in notes]
     with pytest.raises(ValueError, match="above zero"):

@@ -38,11 +38,10 @@ def gantt(run: Run, first: int = 0, last: int | None = None, title: str = "") ->
 
 
 def part_roofline(run: Run, title: str = "Roofline of the chip, int8") -> Plot:
-    """A dot for each part of the model that multiplies: operations (two to a MAC) for each byte
-    over the port, and operations in a second at the nominal clock (the axes say
-    FLOP). A part had as many clocks as
-    the array for it, or the port, whichever had more: what was loaded behind another part's back
-    is not free."""
+    """A dot for each part of the model that multiplies: int8 operations (two to a MAC) for each
+    byte over the port, and operations in a second at the nominal clock. A part had as many clocks
+    as the array for it, or the port, whichever had more: what was loaded behind another part's
+    back is not free."""
     hertz = run.chip.ghz * 1e9
     dots = [
         Dot(p.origin[0] if p.origin else "program", 2 * p.macs / p.dram,
@@ -50,7 +49,7 @@ def part_roofline(run: Run, title: str = "Roofline of the chip, int8") -> Plot:
         for p in by_origin(run) if p.macs and p.dram and p.clocks
     ]  # fmt: skip
     peak, bandwidth = 2 * run.chip.macs * hertz, run.chip.dma_bytes * hertz
-    return roofline(dots, peak, bandwidth, title)
+    return roofline(dots, peak, bandwidth, title, unit="op")
 
 
 def _work(run: Run, first: int, end: int) -> list[Span]:

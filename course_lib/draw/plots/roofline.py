@@ -4,8 +4,9 @@
     roofline([Dot("conv, relu fused", 6.1, 60e9, before=(2.9, 31e9))], 118e9, 20e9)     # an arrow
 
 Under the slanted part the memory is the limit, under the flat part the arithmetic; they meet at
-the ridge, peak / bandwidth. Source: Williams, Waterman and Patterson, "Roofline: an insightful
-visual performance model for multicore architectures", CACM 2009. Next room: `charts.py`.
+the ridge, peak / bandwidth. Where integers are computed, the unit is "op" and not "FLOP". Source:
+Williams, Waterman and Patterson, "Roofline: an insightful visual performance model for multicore
+architectures", CACM 2009. Next room: `charts.py`.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ GIGA = 1e9
 
 @dataclass(frozen=True)
 class Dot:
-    """A kernel: FLOP per byte of traffic, and FLOP/s achieved; both `before`, if it moved."""
+    """A kernel: operations per byte of traffic, and operations a second achieved; both `before`, if
+    it moved."""
 
     name: str
     intensity: float
@@ -41,9 +43,14 @@ class Dot:
 
 
 def roofline(
-    dots: Sequence[Dot], peak_flops: float, bandwidth: float, title: str = "Roofline"
+    dots: Sequence[Dot],
+    peak_flops: float,
+    bandwidth: float,
+    title: str = "Roofline",
+    unit: str = "FLOP",
 ) -> Plot:
-    """`peak_flops` in FLOP/s, `bandwidth` in byte/s; the axes are in FLOP/byte and GFLOP/s."""
+    """`peak_flops` in FLOP/s, `bandwidth` in byte/s; the axes are in FLOP/byte and GFLOP/s. `unit`
+    stands in place of FLOP."""
     places = [p for d in dots for p in ((d.intensity, d.rate), *([d.before] if d.before else []))]
     values = [peak_flops, bandwidth, *(v for place in places for v in place)]
     if not all(math.isfinite(v) and v > 0 for v in values):
@@ -54,18 +61,18 @@ def roofline(
     low = min([left * 1.6 * bandwidth, *(y for _, y in places)]) / 1.6
     high = max([peak_flops, *(y for _, y in places)]) * 2
     summary = (
-        f"peak {scaled(peak_flops, 'FLOP/s')}, memory {scaled(bandwidth, 'B/s')}, "
-        f"ridge at {digits(ridge)} FLOP/byte"
+        f"peak {scaled(peak_flops, f'{unit}/s')}, memory {scaled(bandwidth, 'B/s')}, "
+        f"ridge at {digits(ridge)} {unit}/byte"
     )
     signs = [STATES[s] for s in STATES if s in {d.state for d in dots}]
-    text = _text(title, summary, dots, peak_flops, bandwidth)
-    x, y = "operational intensity (FLOP/byte)", "performance (GFLOP/s)"
+    text = _text(title, summary, dots, peak_flops, bandwidth, unit)
+    x, y = f"operational intensity ({unit}/byte)", f"performance (G{unit}/s)"
     plot = chart(title, x, y, "; ".join([summary, *signs]), text, log="xy")
     plot.axes.set(xlim=(left, right), ylim=(low / GIGA, high / GIGA))
     with sheet():
         walls = _roof(plot.axes, peak_flops / GIGA, bandwidth / GIGA)
         for dot in dots:
-            walls += _draw(plot.axes, dot, min(peak_flops, bandwidth * dot.intensity))
+            walls += _draw(plot.axes, dot, min(peak_flops, bandwidth * dot.intensity), unit)
         names = [(_name(d), d.intensity, d.rate / GIGA) for d in dots]
         starts = [(d.before[0], d.before[1] / GIGA) for d in dots if d.before]
         named_points(plot.axes, names, walls, starts)
@@ -98,13 +105,13 @@ def _roof(axes: Axes, peak: float, bandwidth: float) -> list[Path]:
     return [Path(roof), *(Path(roof[:2] + shift) for shift in ((-6, 6), (-12, 12)))]
 
 
-def _draw(axes: Axes, dot: Dot, limit: float) -> list[Path]:
+def _draw(axes: Axes, dot: Dot, limit: float, unit: str) -> list[Path]:
     """The dot, what it says when it is pointed at, and the arrow from where it was (returned)."""
     from matplotlib.path import Path
 
     share = digits(100 * dot.rate / limit)
     tip = (
-        f"{dot.name}: {digits(dot.intensity)} FLOP/byte, {scaled(dot.rate, 'FLOP/s')}, "
+        f"{dot.name}: {digits(dot.intensity)} {unit}/byte, {scaled(dot.rate, f'{unit}/s')}, "
         f"{share} % of the roof. {dot.tip}"
     )
     at = dot.intensity, dot.rate / GIGA
@@ -126,17 +133,17 @@ def _name(dot: Dot) -> str:
 
 
 def _text(
-    title: str, summary: str, dots: Sequence[Dot], peak_flops: float, bandwidth: float
+    title: str, summary: str, dots: Sequence[Dot], peak: float, bandwidth: float, unit: str
 ) -> str:
-    lines = [title, summary]
+    lines, rate = [title, summary], f"{unit}/s"
     for d in dots:
-        limit = min(peak_flops, bandwidth * d.intensity)
-        side = "memory" if d.intensity < peak_flops / bandwidth else "arithmetic"
+        limit = min(peak, bandwidth * d.intensity)
+        side = "memory" if d.intensity < peak / bandwidth else "arithmetic"
         was = ""
         if d.before:
-            was = f" (before: {digits(d.before[0])} FLOP/byte, {scaled(d.before[1], 'FLOP/s')})"
+            was = f" (before: {digits(d.before[0])} {unit}/byte, {scaled(d.before[1], rate)})"
         lines.append(
-            f"  {d.name}: {digits(d.intensity)} FLOP/byte, {scaled(d.rate, 'FLOP/s')}, "
+            f"  {d.name}: {digits(d.intensity)} {unit}/byte, {scaled(d.rate, rate)}, "
             f"{digits(100 * d.rate / limit)} % of the roof; limit: {side}{was}"
         )
     return "\n".join(lines)

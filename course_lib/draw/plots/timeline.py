@@ -35,6 +35,7 @@ from course_lib.draw.base.units import binary, binary_unit, digits
 WIDTH, PLAN_HEIGHT, LANE_HEIGHT, MARGIN = 560.0, 260.0, 30.0, 14.0
 HEAD = 74.0  # room for the title, px
 NAME = 10.0  # font size inside a box, px
+TICK = 9.5  # font size below the axis, px
 
 
 @dataclass(frozen=True)
@@ -173,7 +174,7 @@ def _during(span: Span, time: str, in_steps: bool) -> str:
 
 def _lanes(spans: Sequence[Span], title: str, time: str, with_shares: bool) -> Picture:
     names = list(dict.fromkeys(s.lane for s in spans))
-    shown = [shorten(n, 24) for n in names]
+    shown = [shorten(n, 28) for n in names]
     left = MARGIN + max(len(n) for n in shown) * 11 * SANS_WIDTH + 14
     head = HEAD
     low_end = head + LANE_HEIGHT * len(names)
@@ -182,7 +183,9 @@ def _lanes(spans: Sequence[Span], title: str, time: str, with_shares: bool) -> P
     def across(t: float) -> float:
         return left + (t - first) / ((last - first) or 1) * WIDTH
 
-    content = _time_axis(ticks(first, last, 14), across, low_end, time, left)
+    at = ticks(first, last, 14)
+    words = across(at[-1]) + len(digits(at[-1])) * TICK * MONO_WIDTH / 2  # may end behind the axis
+    content = _time_axis(at, across, low_end, time, left)
     for k, name in enumerate(shown):
         y = head + k * LANE_HEIGHT
         content.append(label(left - 10, y + LANE_HEIGHT / 2 + 4, name, "cl-l cl-e"))
@@ -197,7 +200,7 @@ def _lanes(spans: Sequence[Span], title: str, time: str, with_shares: bool) -> P
     share = {n: 100 * t / ((last - first) or 1) for n, t in busy.items()}
     said = ", ".join(f"{n} {digits(p)} %" for n, p in share.items())
     summary = f"busy: {said}" if with_shares else ""
-    size = (left + WIDTH + MARGIN, low_end + 42)
+    size = (max(left + WIDTH + MARGIN, words + 2), low_end + 42)
     return _finish(title, summary, content, spans, size, left, time)
 
 
