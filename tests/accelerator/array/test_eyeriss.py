@@ -6,7 +6,12 @@ from itertools import product
 import pytest
 
 from course_lib.accelerator.array.access import Access, accesses
-from course_lib.accelerator.array.eyeriss import Window, no_local_reuse, row_stationary
+from course_lib.accelerator.array.eyeriss import (
+    Window,
+    no_local_reuse,
+    relative_energy,
+    row_stationary,
+)
 from course_lib.accelerator.systolic import SystolicArray
 
 
@@ -78,3 +83,19 @@ def test_what_does_not_fit_is_refused():
         row_stationary(Window(1, 1, 4, 4, 3, 3), 2, 5)
     with pytest.raises(ValueError, match="at least 1 of stride, got 0"):
         Window(1, 1, 4, 4, 3, 3, stride=0)
+
+
+def test_energy_inside_the_array_orders_the_dataflows_as_the_paper_does():
+    """A layer of ResNet-18: row-stationary needs least, no local reuse most."""
+    window = Window(filters=128, channels=128, height=28, width=28, rows=3, cols=3)
+    sizes = 28 * 28, 128 * 9, 128
+    found = {"rs": row_stationary(window, 32, 32)}
+    found["nlr"] = no_local_reuse(*sizes, SystolicArray(32, 32))
+    found |= {d: accesses(*sizes, SystolicArray(32, 32, dataflow=d)) for d in ("os", "ws", "is")}
+    costs = {name: relative_energy(each, window.macs) for name, each in found.items()}
+    order = sorted(costs, key=lambda name: sum(costs[name].values()))
+    assert order == ["rs", "ws", "is", "os", "nlr"]
+    one = {"a": Access(1, 2, 3, 4, 5), "b": Access(1, 0, 0, 0, 0), "c": Access(0, 1, 1, 1, 1)}
+    assert relative_energy(one, 7) == {
+        "multiply-accumulate": 7, "registers": 11, "cell to cell": 2 * 4, "SRAM": 6 * 5,
+    }  # fmt: skip
