@@ -9,8 +9,9 @@ Next room: `report.py`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +58,7 @@ class ChipProgram:
         """The same in the order in which the engines work, after a search for races."""
         memory = self.filled(inputs)
         run = simulate(self.program, memory, self.chip)
+        run = replace(run, useful=self.useful)
         return [self._read(memory, node) for node in self.graph.outputs], run
 
     def filled(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
@@ -71,7 +73,16 @@ class ChipProgram:
     def timing(self) -> Run:
         """Clocks and everything that follows from the program alone; its state is empty."""
         found = times(self.program, self.chip)
-        return Run(self.chip, self.program, found, State(self.chip, np.zeros(1, np.int8)))
+        state = State(self.chip, np.zeros(1, np.int8))
+        return Run(self.chip, self.program, found, state, self.useful)
+
+    @property
+    def useful(self) -> dict[tuple[str, ...], int]:
+        """The multiply-accumulates that the layers ask for; the array does more (zeros, ones)."""
+        found: Counter[tuple[str, ...]] = Counter()
+        for layer in self.layers:
+            found[layer.program[0].origin] += layer.macs
+        return dict(found)
 
     def layer_clocks(self) -> list[int]:
         """Clocks of each layer: from when all before it was done until it is. They sum to the

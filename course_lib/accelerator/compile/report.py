@@ -24,7 +24,7 @@ from course_lib.accelerator.compile.build import ChipProgram
 from course_lib.accelerator.compile.offload import Offloaded
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.trace.counters import counters
-from course_lib.accelerator.trace.energy import energy
+from course_lib.accelerator.trace.energy import LEFT_OUT, energy
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 
@@ -77,6 +77,7 @@ class ChipReport:
             "roofline_cycles": sum(layer.bound for layer in self.layers),
             "offloaded_macs_share": self.chip_share,
             "energy_pj": self.energy,
+            "energy_left_out": LEFT_OUT,
             "layers": [asdict(layer) for layer in self.layers],
             "refusals": list(self.refusals),
             "parts": list(self.parts),
@@ -96,7 +97,8 @@ class ChipReport:
             lines.append(f"  {engine:<8} {', '.join(shares)}")
         lines += [f"  {part}" for part in self.parts]
         lines += [f"on the processor: {why}" for why in self.refusals]
-        return "\n".join([*lines, *aligned([HEADERS, *map(_cells, self.layers)]), DEFINITION])
+        lines += aligned([HEADERS, *map(_cells, self.layers)])
+        return "\n".join([*lines, DEFINITION, f"energy is counted {LEFT_OUT}"])
 
     __repr__ = __str__
 

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,12 +25,14 @@ from course_lib.accelerator.isa.state import State
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A program that ran on a chip. `state` is what it left behind."""
+    """A program that ran on a chip. `state` is what it left behind; `useful`, if it is known, are
+    the multiply-accumulates that each part of the model asks for, by its origin."""
 
     chip: Chip
     program: Sequence[Instruction]
     times: Times
     state: State
+    useful: Mapping[tuple[str, ...], int] | None = None
 
     @property
     def total(self) -> int:

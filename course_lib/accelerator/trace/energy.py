@@ -4,10 +4,13 @@
 
 Source: Horowitz, "Computing's energy problem (and what we can do about it)", ISSCC 2014, for 45 nm
 and 0.9 V: an operation, and an access of 64 bits to memories of three sizes. An SRAM of another
-size stands on the line between them, both axes logarithmic, with the size of one bank; DRAM is
-given as 1.3 to 2.6 nJ and counted as 1.95. Wires between cells, clock, control and leakage are not
-in the table and not counted, so this compares programs and does not predict a chip. Next room:
-`chrome.py`.
+size stands on the line between them, both axes logarithmic, with the size of one bank; one below
+8 KiB costs what 8 KiB cost. DRAM is given as 1.3 to 2.6 nJ and counted as 1.95.
+
+What is not in the table is not counted: registers of cells and wires between them, so that all
+dataflows cost the same inside the array (`array/eyeriss.py` compares them there), fetching
+instructions, comparisons of `vmax` and limits, clock, control, leakage. So this compares programs
+and does not predict a chip. Next room: `chrome.py`.
 """
 
 from __future__ import annotations
@@ -24,16 +27,17 @@ PICOJOULE = {
     "float32 add": 0.9,
     "dram 64 bits": 1950.0,
 }
+LEFT_OUT = "without registers and wires of the array, fetching, clock, leakage"
 SRAM_64_BITS = {8 * 1024: 10.0, 32 * 1024: 20.0, 1024 * 1024: 100.0}  # bytes -> pJ
 
 
 def energy(found: Counters, chip: Chip) -> dict[str, float]:
-    """pJ by what used it."""
+    """pJ by what used it. A product with a zero costs what others cost."""
     mac = PICOJOULE["int8 multiply"] + PICOJOULE["int32 add"]
     rescale = PICOJOULE["int32 add"] + PICOJOULE["float32 multiply"]
     both = 2 * PICOJOULE["float32 multiply"] + PICOJOULE["float32 add"]
     used = {
-        "multiply-accumulate": found.macs * mac,
+        "multiply-accumulate": found.issued * mac,
         "output pipeline": found.rescaled * rescale + found.summed * both,
     }
     for memory in SRAMS:

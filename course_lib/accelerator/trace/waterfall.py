@@ -8,10 +8,11 @@
 
 First DMA becomes infinitely fast, then the output pipeline, banks, fetching, loading weights and
 the drain; what is left are pixels that stream through the array, some of them through cells that
-are not used. Each line is what that step took away, so the lines sum to the total. Two things
-that happen at the same time hide each other: the step that goes first takes nothing away, the one
-that goes later takes all. And a faster chip can be slower by chance (Graham's anomalies, 1966), so
-a line may be below zero. Next room: `course_lib/accelerator/compile`.
+are not used, or that multiply by what no layer asks for: the zeros beside the diagonal of depthwise
+weights, the ones of a mean. Each line is what that step took away, so the lines sum to the total.
+Two things that happen at the same time hide each other: the step that goes first takes nothing
+away, the one that goes later takes all. And a faster chip can be slower by chance (Graham's
+anomalies, 1966), so a line may be below zero. Next room: `course_lib/accelerator/compile`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from course_lib.accelerator.core.simulate import Run, times
-from course_lib.accelerator.trace.counters import macs_of
+from course_lib.accelerator.trace.counters import counters
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.timeline import Span, timeline
 
@@ -31,7 +32,7 @@ STEPS = {
     "weights": "loading weights",
     "drain": "drain",
 }
-IDEAL, RAGGED = "all that must be", "ragged tiles"
+IDEAL, EXTRA, RAGGED = "all that must be", "not asked for", "ragged tiles"
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,7 @@ def waterfall(run: Run) -> Waterfall:
         faster = times(run.program, run.chip, free).total
         lost[name] = left - faster
         left = faster
-    ideal = -(-sum(macs_of(i) for i in run.program) // run.chip.macs)
-    lost = {IDEAL: ideal, RAGGED: left - ideal, **dict(reversed(lost.items()))}
-    return Waterfall(lost)
+    counted = counters(run)
+    ideal, array = (-(-macs // run.chip.macs) for macs in (counted.macs, counted.issued))
+    extra = {EXTRA: array - ideal} if array > ideal else {}
+    return Waterfall({IDEAL: ideal, **extra, RAGGED: left - array, **dict(reversed(lost.items()))})

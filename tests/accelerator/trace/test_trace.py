@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.compile.build import build
 from course_lib.accelerator.core.simulate import simulate
 from course_lib.accelerator.isa.instructions import Halt
 from course_lib.accelerator.trace.chrome import LANES, chrome_trace, write_trace
@@ -18,6 +19,8 @@ from course_lib.accelerator.trace.counters import by_origin, counters
 from course_lib.accelerator.trace.energy import energy, sram_access
 from course_lib.accelerator.trace.gantt import gantt, part_roofline
 from course_lib.accelerator.trace.waterfall import waterfall
+from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.node import apply, const
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
 
@@ -104,7 +107,32 @@ def test_counts_are_those_of_the_product(run):
     assert found.read["accs"] == 600 * 64 * 4 * 4  # three additions, and the output pipeline
     assert found.rescaled == 600 * 64
     assert found.instructions["halt"] == 1
-    assert f"{found.macs:,} MACs" in str(found)
+    assert found.issued == found.macs
+    assert found.program_bytes == 32 * len(run.program)
+    assert f"{found.macs:,} MACs" in str(found) and "issued" not in str(found)
+    assert f"program {found.program_bytes:>14,} B, whose fetching is not counted" in str(found)
+
+
+def test_zeros_beside_the_diagonal_of_depthwise_weights_are_issued_and_not_useful():
+    def model(x):
+        w = const(np.ones((64, 1, 3, 3), np.int8))
+        total = apply("conv", x, w, groups=64, sums="i32", pads=(1, 1, 1, 1))
+        return apply("requantize", total, const(np.float32(0.1)))
+
+    made = build(trace(model, "i8[1,64,14,14]"), NPU)
+    asked = 64 * 9 * 14 * 14
+    said = f"{32 * asked:,} MACs were issued, with zeros"
+    for run in (made.timing, made.checked([np.ones((1, 64, 14, 14), np.int8)])[1]):
+        found = counters(run)
+        assert (found.macs, found.issued) == (asked, 32 * asked)
+        assert found.utilization == asked / (run.total * NPU.macs)
+        assert said in str(found)
+        assert [p.macs for p in by_origin(run)] == [asked]
+        lost = waterfall(run).lost
+        assert lost["all that must be"] == -(-asked // 1024)
+        assert lost["all that must be"] + lost["not asked for"] == -(-32 * asked // 1024)
+        assert sum(lost.values()) == run.total
+        assert energy(found, NPU)["multiply-accumulate"] == pytest.approx(32 * asked * 0.3)
 
 
 def test_the_parts_of_the_model_share_all_clocks_and_counts(run):
