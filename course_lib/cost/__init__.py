@@ -5,6 +5,7 @@
     blocks.py    a large product in parts that caches keep
     trace.py     the bytes that a kernel touches      reuse.py    how soon it touches them again
     cache.py     what a cache of some size would miss
+    footprint.py the same by formula                 nest.py     the price of any scheduled kernel
 
 Next room: `machine.py`.
 """

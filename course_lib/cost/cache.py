@@ -6,7 +6,7 @@ Memory comes in lines. A line may be in one set only, that of its number modulo 
 and a set has a few places, its ways. When a line comes into a full set, the one that was asked for
 longest ago goes (LRU). Writes count as reads do, a line that is written comes into the cache first,
 and nobody fetches ahead: real caches differ in all three, and cachegrind counts as we do. Next
-room: `work.py`.
+room: `footprint.py`, which estimates the same without a run.
 """
 
 from __future__ import annotations
