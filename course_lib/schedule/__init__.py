@@ -7,6 +7,7 @@
     product.py     a large matrix product in blocks for the caches
     choose.py      the cheapest of them, for which machine
     schedule.py    a whole program
+    search/        more than the cheapest tile: many schedules tried, the best one kept
 
 No room needs to know a target: what a schedule must know of the chip is in `cost/machine.py`.
 """

@@ -223,7 +223,8 @@ def parallel_outside(script: Script) -> None:
         return
     most = max((_iterations(loop) for loop in outermost), default=0)
     large = [loop for loop in outermost if 10 * _iterations(loop) >= most]
-    script.do(*(Parallelize(loop.var) for loop in large if not carried(loop)))
+    serial = [loop for loop in large if loop.kind != "parallel" and not carried(loop)]
+    script.do(*(Parallelize(loop.var) for loop in serial))
 
 
 def _iterations(loop: Loop) -> int:
