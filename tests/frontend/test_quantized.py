@@ -6,6 +6,7 @@ what onnxruntime's quantizer writes   we compute what it computes
 """
 
 import logging
+import platform
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +17,7 @@ import onnxruntime
 import pytest
 from onnx import helper, numpy_helper
 
+import course_lib
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
@@ -151,6 +153,27 @@ def test_a_model_of_onnxruntimes_quantizer(
         step = np.abs(want).max() / 127
         for mine in (graph, whole):
             assert np.abs(run(mine, [sample])[0] - want).max() <= 1.01 * step
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="elsewhere onnxruntime says 0")
+@pytest.mark.parametrize("zero", [0, 3])
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16])
+def test_what_is_not_a_number_becomes_the_least_as_in_onnxruntime(kind: type, zero: int) -> None:
+    node = helper.make_node("QuantizeLinear", ["x", "scale", "zero"], ["y"])
+    x, y = (helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(np.dtype(t)), [19])
+            for name, t in (("x", np.float32), ("y", kind)))  # fmt: skip
+    held = [numpy_helper.from_array(np.array(0.5, np.float32), "scale"),
+            numpy_helper.from_array(np.array(zero, kind), "zero")]  # fmt: skip
+    graph = helper.make_graph([node], "nan", [x], [y], held)
+    opset = [helper.make_opsetid("", 21)]
+    model = helper.make_model(graph, opset_imports=opset, ir_version=10)
+    values = np.arange(19, dtype=np.float32)
+    values[::3] = np.nan
+    (want,) = onnxruntime_runs(model, [values])
+    assert set(want[::3].tolist()) == {np.iinfo(kind).min}
+    read = from_onnx(model)
+    np.testing.assert_array_equal(run(read, [values])[0], want)
+    np.testing.assert_array_equal(course_lib.compile(read, [values])(values), want)
 
 
 def test_an_export_that_would_change_numbers_is_refused() -> None:

@@ -4,9 +4,10 @@
     ==>  saturate_i8(round_half_even(x / s))                     gives    [  1,   -6,  127,    0]
     %1 = dequantize(%0, %s) : f32[4]                                      [0.5, -3.0, 63.5,  0.0]
 
-It is symmetric: 0 stays 0, there are no zero points. A scale is one number, or a vector f32[c] with
-one for each position of `axis`. What an accelerator computes is a sum of products of i8 in i32
-(`sums` of `contraction.py`), then
+It is symmetric: 0 stays 0, there are no zero points. NaN becomes the least number, here as in
+onnxruntime on x86-64. A scale is one number, or a vector f32[c] with one for each position of
+`axis`. What an accelerator computes is a sum of products of i8 in i32 (`sums` of `contraction.py`),
+then
 
     %2 = requantize(%sum, %s) {low = 0} : i8[4]     // low = 0: a ReLU; high: where ReLU6 ends
 
@@ -20,10 +21,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+
 from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.node import Node, apply
-from course_lib.ir.ops.composite import clamp, composite
+from course_lib.ir.ops.composite import composite
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import DType, TensorType, dtype, f32, i8
 
@@ -77,7 +80,8 @@ WHOLE = ("i8", "u8", "i16", "u16", "i32")
 )
 def quantize(x: Node, scale: Node, *, axis: int, dtype: str) -> Node:
     """x / scale as whole numbers: halves to even, saturated; no zero point"""
-    return b.cast(apply("round", x / _along(scale, x.type.rank, axis)), dtype)
+    steps = apply("round", x / _along(scale, x.type.rank, axis))
+    return saturated(steps, dtype)
 
 
 @composite(floats=False, infer=partial(_type, "dequantize", WHOLE, f32), axis=Attr("axis", 1))
@@ -115,5 +119,10 @@ def add_quantized(x: Node, y: Node, x_scale: Node, y_scale: Node, *, low: int, h
 
 
 def _limited(x: Node, low: int, high: int) -> Node:
-    limited = clamp(apply("round", x), min=float(low), max=float(high))
-    return b.cast(limited, "i8")
+    return saturated(b.minimum(apply("round", x), float(high)), "i8", low)
+
+
+def saturated(x: Node, to: str, low: int | None = None) -> Node:
+    """Whole numbers as integers of a type that they may exceed, `low` or more; NaN is the least."""
+    least = float(np.iinfo(dtype(to).numpy).min if low is None else low)
+    return b.cast(b.select(apply("gt", x, least), x, least), to)  # a maximum would stay NaN

@@ -422,3 +422,12 @@ def test_what_is_not_a_number_becomes_the_least():
                Act(accs=0, n=4, params=0, acts=0, h=1, w=1, step=4, line=4, low=-7)]  # fmt: skip
     state = run(program, entry.view(np.int8).ravel())
     assert state.memories["acts"][:4].tolist() == [-7, -7, -7, 0]
+    sums = np.zeros((1, 4), np.int32)
+    asked = value_in_ir("requantize", [sums, entry[1].view("<f4")], low=-7)
+    assert asked.ravel().tolist() == [-7, -7, -7, 0]
+    for kind in ("i8", "u8", "i16"):
+        (steps,) = run_graph(
+            trace(lambda x, s, k=kind: apply("quantize", x, s, dtype=k), "f32[2]", "f32[]"),
+            [np.array([np.nan, 3], np.float32), np.float32(1)],
+        )
+        assert steps.tolist() == [np.iinfo(steps.dtype).min, 3]

@@ -21,6 +21,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.order import topological_order
+from course_lib.ir.ops.quantize import saturated
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import DType, f32, i8, i32, u8
 
@@ -79,10 +80,7 @@ def _quantized(x: Node, scale: Node, zero: Node | None, kind: DType, axis: int) 
 
 def _shifted(x: Node, zero: Node) -> Node:
     """Rounded, then moved to the zero point, as a number of its type: saturated."""
-    limits = np.iinfo(zero.type.dtype.numpy)
-    total = b.add(apply("round", x), b.cast(zero, "f32"))
-    limited = apply("clamp", total, min=float(limits.min), max=float(limits.max))
-    return b.cast(limited, zero.type.dtype.name)
+    return saturated(b.add(apply("round", x), b.cast(zero, "f32")), zero.type.dtype.name)
 
 
 @translates("DequantizeLinear")
