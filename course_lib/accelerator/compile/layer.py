@@ -203,13 +203,15 @@ def _pool(match: Match, dram: Dram, chip: Chip, choose: Choose) -> Layer:
 
 
 def _elementwise(match: Match, dram: Dram, chip: Chip, choose: Choose) -> Layer:
-    """add, and relu: x * 1 + x * 0, not below 0."""
+    """add; relu: x * 1 + x * 0, not below 0; rescale: x * scale + x * 0."""
     size, operands = match.root.type.numel, match.operands
     y, scales = None, (1.0, 0.0)
     places = _places(match, dram, **({"low": 0} if match.pattern.name == "relu" else {}))
     if match.pattern.name == "add":
         y = dram.of(operands["y"])
         scales = (float(operands["x_scale"].value), float(operands["y_scale"].value))
+    elif match.pattern.name == "rescale":
+        scales = (float(operands["scale"].value), 0.0)
     program = emit_add(size, chip, places, y, scales)
     moved = size * (2 if y is None else 3)
     return _layer(match, program, 0, -(-moved // chip.dma_bytes), None)

@@ -15,6 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
+import numpy as np
+
 from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.window import Window
 from course_lib.ir.registry import flops, normal_axes, normal_axis
@@ -122,6 +124,13 @@ def _window(match: Match) -> str:
     return "" if set(window.dilations) == {1} else "the window has gaps (dilations)"
 
 
+def _one_scale(match: Match) -> str:
+    scale = match.operands["scale"]
+    if scale.type.rank:
+        return f"one scale for all numbers is expected, got {scale.type}"
+    return "" if np.isfinite(scale.value) else f"its scale is {scale.value}"
+
+
 def _images(match: Match) -> str:
     x, total = match.operands["x"].type, match.node("reduce_sum")
     assert total is not None
@@ -164,6 +173,12 @@ PATTERNS = (
         ("add_quantized", "x", "y", "*x_scale", "*y_scale"),
         "sum of two tensors of one shape, as at the end of a residual block, with ReLU",
         _no_limit,
+    ),
+    Pattern(
+        "rescale",
+        ("requantize", ("cast", "x"), "*scale"),
+        "the same numbers in steps of another size",
+        _one_scale,
     ),
     Pattern("max_pool", ("max_pool", "x"), "the largest of each window", _window),
     Pattern("relu", ("relu", "x"), "negative numbers become 0", _no_limit),

@@ -76,6 +76,7 @@ def everything(x: Node) -> list[Node]:
     y = apply("max_pool", y, kernel=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     z = conv(y, 20, groups=20, pads=[1, 1, 1, 1])
     y = b.relu(apply("add_quantized", y, z, const(0.5), const(-0.7)))
+    y = apply("requantize", b.cast(y, "i32"), const(0.7))
     y = conv(conv(y, 33, (1, 1)), 9, dilations=[2, 2], pads=[2, 1, 2, 2])
     total = b.reduce_sum(b.cast(y, "i32"), (2, 3), True)
     mean = b.reshape(rescaled(total, 9), (y.type.dims[0], 9))
@@ -87,7 +88,7 @@ def test_every_pattern_on_every_chip(name):
     graph = trace(everything, "i8[2,5,13,11]")
     chosen, plain = agrees(graph, PRESETS[name]), agrees(graph, PRESETS[name], smallest)
     assert {layer.pattern for layer in chosen.layers} == {
-        "conv", "max_pool", "add", "relu", "mean", "matmul",
+        "conv", "max_pool", "add", "relu", "rescale", "mean", "matmul",
     }  # fmt: skip
     assert chosen.timing.total < plain.timing.total
 
@@ -233,6 +234,27 @@ def test_the_dataflow_follows_the_chip():
 
 
 # ── what is refused ──
+
+
+@pytest.mark.parametrize("scale", [0.37, -1e3, 1e-30])
+def test_a_rescaling_does_not_cut_a_part_in_two(scale):
+    def model(x):
+        y = apply("max_pool", conv(x, 8), kernel=[2, 2])
+        factor = const(np.float32(scale))
+        return conv(apply("requantize", b.cast(y, "i32"), factor, low=-100, high=90), 8)
+
+    graph = trace(model, "i8[1,4,12,12]")
+    assert [part.device for part in partition(graph).parts] == ["chip"]
+    agrees(graph, NPU)
+
+
+def test_a_rescaling_by_channels_or_by_nan_is_refused():
+    def of(scale):
+        return lambda x: apply("requantize", b.cast(x, "i32"), const(scale), axis=0)
+
+    for scale, why in ((np.ones(4, np.float32), "one scale for all"), (np.float32("nan"), "nan")):
+        (refusal,) = partition(trace(of(scale), "i8[4,4]")).refusals[-1:]
+        assert why in refusal.reason
 
 
 def test_what_does_not_fit_stays_on_the_processor():
