@@ -259,6 +259,18 @@ def test_a_channel_that_hardly_reacts_keeps_its_bias(size):
     assert np.abs(pairs - want).max() < 2 * step and np.abs(got - want).max() < 2 * step
 
 
+def test_a_bias_too_large_for_the_sums_of_two_activations_stays_in_floats():
+    """Both are tiny and so are the steps of their sums; weights could have larger steps."""
+    bias = const(np.array([1.0, -2.0, 3.0], np.float32))
+    graph = trace(lambda x, y: b.add(b.matmul(x, y), bias), "f32[2,4]", "f32[4,3]")
+    sample = [1e-6 * normal(2, 4), 1e-6 * normal(4, 3)]
+    for made in (qdq(graph, [sample]), to_int8(graph, [sample])):
+        np.testing.assert_allclose(run(made, sample)[0], [[1, -2, 3]] * 2, rtol=0.02)
+    assert ops_of(to_int8(graph, [sample]))["matmul f32"] == 1
+    usual = [normal(2, 4), normal(4, 3)]
+    assert ops_of(to_int8(graph, [usual]))["matmul i32"] == 1
+
+
 def test_sums_too_long_for_32_bits_stay_in_floats():
     """140,000 products of 127 and 127 are more than 2**31."""
     long, sample = 140_000, [np.ones((1, 140_000), np.float32)]

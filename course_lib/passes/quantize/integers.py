@@ -27,7 +27,7 @@ from course_lib.ir.graph.provenance import origins
 from course_lib.ir.ops.quantize import HIGH, LOW
 from course_lib.ir.registry import normal_axes
 from course_lib.ir.types import i8
-from course_lib.passes.quantize.quantize import sum_scale, whole
+from course_lib.passes.quantize.quantize import in_steps, sum_scale
 from course_lib.passes.quantize.site import (
     MOVES,
     PRODUCTS,
@@ -126,23 +126,27 @@ def _product(site: Site, x: Steps, w: Steps, target: np.ndarray) -> Node | None:
     attrs = {**anchor.attrs, "sums": "i32"}
     total = apply(anchor.op, x.node, w.node, name=anchor.name, origin=origin, **attrs)
     if site.bias is not None:
-        total = replace(total + _bias(site.bias, each), origin=origin)
+        bias = _bias(site.bias, each)
+        if bias is None:
+            return None
+        total = replace(total + const(bias), origin=origin)
     factor = const(np.asarray(each / target, np.float32))
     axis = channel_axis(anchor) if each.ndim else 1
     return _limited("requantize", [total, factor], site, target, axis=axis)
 
 
-def _bias(bias: Node, scale: np.ndarray) -> Node:
-    """A constant bias in steps of the sums: its own integers if it has the scale of the sums."""
+def _bias(bias: Node, scale: np.ndarray) -> np.ndarray | None:
+    """A constant bias in steps of the sums, its own integers if it has the scale of the sums; None
+    if it is too large for them."""
     shape, held = bias.type.dims, bias
     while held.op in ("reshape", "transpose"):
         held = held.inputs[0]
     if held.op == "dequantize" and held.inputs[0].op == "constant":
         q, own = (i.value for i in held.inputs)
         if q.dtype == np.int32 and bool(np.all(own == scale)):
-            return const(q.reshape(shape))
+            return q.reshape(shape)
     (value,) = run(Graph.of([], [bias]), [])
-    return const(whole(value.ravel() / scale.astype(np.float64)).reshape(shape))
+    return in_steps(value, scale)
 
 
 def _sum(site: Site, operands: list[Steps], target: np.ndarray) -> Node | None:

@@ -85,7 +85,7 @@ class _Quantizer:
         return node.with_inputs(operands)
 
     def with_bias(self, node: Node, site: Site, inputs: tuple[Node, ...]) -> Node:
-        """The bias in steps of the sums."""
+        """The bias in steps of the sums; as it is if those are too small for it."""
         assert site.bias is not None
         product = self.new[site.anchor]
         scale = np.atleast_1d(sum_scale(*(operand.inputs[1].value for operand in product.inputs)))
@@ -93,7 +93,9 @@ class _Quantizer:
         old = inputs[node.inputs.index(site.bias)]
         shape = old.type.dims
         axis = next((a for a, size in enumerate(shape) if size > 1), 0)
-        steps = whole(old.value.ravel() / scale.astype(np.float64)).reshape(shape)
+        steps = in_steps(old.value, scale)
+        if steps is None:
+            return node.with_inputs([product, old])
         whole_bias = const(steps, name=old.name)
         scale = scale if shape else scale[0]
         bias = apply("dequantize", whole_bias, const(scale), axis=axis, origin=node.origin)
@@ -124,6 +126,14 @@ def sum_scale(x: np.ndarray, w: np.ndarray) -> np.ndarray:
 def whole(x: np.ndarray) -> np.ndarray:
     """The nearest numbers of i32, halves to even."""
     return np.clip(np.rint(x), I32.min, I32.max).astype(np.int32)
+
+
+def in_steps(bias: np.ndarray, scale: np.ndarray) -> np.ndarray | None:
+    """A bias in whole steps of `scale`; None if it leaves the half of i32 that it has, as behind a
+    product of two activations (`_least_scale` can do something about weights only)."""
+    steps = bias.ravel() / scale.astype(np.float64)
+    fits = np.abs(steps).max(initial=0) <= 1.005 * BIAS  # _least_scale is rounded to f32
+    return whole(steps).reshape(bias.shape) if fits else None
 
 
 def _scale(node: Node) -> Node | None:
