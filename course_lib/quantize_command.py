@@ -45,6 +45,7 @@ def quantize(options: Namespace) -> Result:
         "ops": dict(ops.most_common()),
         "max_rel_error": _error(floats, whole, task.inputs),
         "chip_share": made.chip_share,
+        "notes": made.notes,
         "parts": [{"device": p.device, "ops": len(p.graph.ops)} for p in made.parts],
         "refusals": [
             {"op": r.node.op, "origin": list(r.node.origin), "reason": r.reason}

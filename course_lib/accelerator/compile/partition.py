@@ -21,6 +21,7 @@ from course_lib.accelerator.compile.support import Match, macs, match
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.graph.node import Node, inp
+from course_lib.ir.types import i8, u8
 
 CHIP, CPU = "chip", "cpu"
 Refuse = Callable[[Match], str]
@@ -89,7 +90,29 @@ class Partition:
             for k, p in enumerate(self.parts)
         ]
         share = f"{self.chip_share:.1%} of the multiply-accumulates are on the chip"
-        return "\n".join([*lines, share, *(f"on the cpu: {r}" for r in self.refusals)])
+        return "\n".join([*lines, share, *self.notes, *(f"on the cpu: {r}" for r in self.refusals)])
+
+    @property
+    def notes(self) -> list[str]:
+        """What another tool did to the model that the chip cannot follow, and how it could."""
+        made = [n for n in self.whole.ops if n.op == "quantize" or _rounds(n)]
+        why = {
+            "of u8: 0 to 255 do not fit the chip's i8": [n for n in made if n.type.dtype == u8],
+            "of i8 with a zero point: the chip has none": [
+                n for n in made if n.type.dtype == i8 and n.op == "cast"
+            ],
+        }
+        return [
+            f"values {what} ({len(nodes)}, the first {(*nodes[0].origin, nodes[0].op)[0]}). "
+            "They stay on the processor; symmetric i8 does not (onnxruntime's quantizer: "
+            "activation_type=QInt8, ActivationSymmetric)"
+            for what, nodes in why.items()
+            if nodes
+        ]
+
+
+def _rounds(node: Node) -> bool:
+    return node.op == "cast" and node.inputs[0].type.dtype.is_float
 
 
 def partition(graph: Graph, refuse: Refuse = lambda match: "") -> Partition:

@@ -131,7 +131,7 @@ def chip_report(model: Offloaded) -> ChipReport:
         model.chip, cycles, macs / max(1, cycles * model.chip.macs), macs,
         model.partition.chip_share, sum(len(made.program) for made in model.programs),
         {engine: dict(found.most_common()) for engine, found in stalls.items()}, dram, dict(used),
-        layers, tuple(map(str, model.partition.refusals)),
+        layers, (*model.partition.notes, *map(str, model.partition.refusals)),
         tuple(f"part {k} ({p.device}): {len(p.graph.ops)} ops"
               for k, p in enumerate(model.partition.parts)),
     )  # fmt: skip

@@ -20,7 +20,7 @@ import numpy as np
 from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.window import Window
 from course_lib.ir.registry import flops, normal_axes, normal_axis
-from course_lib.ir.types import i8
+from course_lib.ir.types import i8, u8
 from course_lib.passes.quantize.site import channel_axis, per_channel
 
 Expression = Union[str, tuple]  # "x", "*weights", or (op, operand, ...)
@@ -194,6 +194,8 @@ def match(root: Node, may_hide: Callable[[Node], bool] = lambda node: True) -> M
 
     `may_hide(node)` says of each node but the root whether nobody else needs its value.
     """
+    if root.type.dtype == u8:
+        return "its result is u8, whose 0 to 255 do not fit the i8 of the chip"
     if root.type.dtype != i8:
         return f"its result is {root.type.dtype}, the chip's are i8"
     if any(0 in node.type.shape for node in (root, *root.inputs)):
