@@ -104,13 +104,15 @@ def test_a_folder_that_others_may_write_to_is_not_trusted(folder, optimized):
 
 
 def test_the_folder_does_not_grow_for_ever(folder, monkeypatch):
+    monkeypatch.setattr(keep, "LIMIT", 100)
+    monkeypatch.setattr(keep, "LOOKS", "no name begins so")
     run(TWICE)
     run(THRICE)
-    monkeypatch.setattr(keep, "LIMIT", 100)
-    keep._made.cache_clear()
-    run(TWICE)
-    keep._made.cache_clear()
-    assert len(list(folder.iterdir())) == 2, "the older one went, and was made again"
+    assert len(list(folder.iterdir())) == 2, "not every writer looks how much there is"
+    older = min(folder.iterdir(), key=lambda file: file.stat().st_mtime)
+    monkeypatch.setattr(keep, "LOOKS", "")
+    run(TWICE.replace("x[i] + x[i]", "4.0 * x[i]"))
+    assert len(list(folder.iterdir())) == 2 and not older.exists(), "one in three went"
 
 
 def test_processes_that_write_at_the_same_time(folder):
