@@ -18,6 +18,7 @@ from matplotlib.text import Annotation, Text
 from course_lib.draw.base.callout import KINDS, callout
 from course_lib.draw.base.diff import ir_diff
 from course_lib.draw.base.units import binary, digits, scaled
+from course_lib.draw.plots import labels
 from course_lib.draw.plots.charts import histogram, lines, scatter
 from course_lib.draw.plots.roofline import Dot, roofline
 from course_lib.draw.plots.table import bars, table
@@ -61,6 +62,15 @@ def test_a_memory_plan_names_its_peak_and_bound():
 
 def test_lanes_say_how_busy_they_are():
     assert "busy: DMA 40 %, PE array 50 %" in timeline(lanes(), "pipeline", "clock cycle").text
+
+
+def test_names_that_find_no_place_are_left_out_of_the_roofline_and_not_of_its_text(monkeypatch):
+    monkeypatch.setattr(labels, "DISTANCES", (8.0, 14.0))  # fewer places, less to try
+    plot = roofline([Dot(f"kernel {k}", 8 + k / 1e3, 4e10) for k in range(8)], 1e11, 1e10)
+    notes = [a for a in plot.axes.texts if a.get_text().startswith("kernel")]
+    assert len(notes) == 8 > sum(a.get_visible() for a in notes) > 2
+    for k in range(8):
+        assert f"kernel {k}: 8" in plot.text and f"kernel {k}: 8" in plot.svg
 
 
 def test_a_long_number_at_the_end_of_the_axis_is_not_cut_off():

@@ -2,7 +2,9 @@
 
     named_points(axes, [("conv", 42.0, 61.0), ("relu", 0.1, 2.0)])
 
-Each name takes the nearest free place, and a thin line to its point if that is far.
+Each name takes the nearest free place, and a thin line to its point if that is far. Where points
+crowd, a name that would stand over another is left out: whoever draws says it where the point is
+pointed at, too.
 Next room: `roofline.py`.
 """
 
@@ -61,8 +63,10 @@ def named_points(
 
 
 def _placed(note: Annotation, axes: Axes, taken: Sequence[Bbox], walls: Sequence[Path]) -> Bbox:
-    """Move a name to the nearest free place, or else to the first one."""
+    """Move a name to the nearest free place, or else to the first one, unless it would hide another
+    name there."""
     assert note.arrow_patch is not None
+    box, hidden = taken[0], True
     for distance, side in [*product(DISTANCES, SIDES), (DISTANCES[0], SIDES[0])]:
         note.xyann = (side[0] * distance, side[1] * distance)
         note.set(ha=ACROSS[side[0]], va=UPWARD[side[1]])
@@ -72,8 +76,9 @@ def _placed(note: Annotation, axes: Axes, taken: Sequence[Bbox], walls: Sequence
         inside = inside and axes.bbox.y0 <= box.y0 and box.y1 <= axes.bbox.y1
         hidden = any(box.overlaps(other) for other in taken)
         if inside and not hidden and not any(wall.intersects_bbox(box, False) for wall in walls):
-            break
-    return _words(note)
+            return box
+    note.set_visible(not hidden)
+    return taken[0] if hidden else box
 
 
 def _words(note: Annotation) -> Bbox:
