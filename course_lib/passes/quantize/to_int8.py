@@ -51,7 +51,8 @@ def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
 
 def qdq(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     """The same with quantize-dequantize pairs around float ops: what other tools exchange. A graph
-    that has pairs is left as it is."""
+    that has pairs of i8 is left as it is; pairs of u8 or with zero points are floats to it, and are
+    rounded once more."""
     if any(node.op == "quantize" and node.type.dtype == i8 for node in graph.ops):
         return graph
     ready = prepared(graph)
