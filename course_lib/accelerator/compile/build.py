@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -58,7 +58,7 @@ class ChipProgram:
         """The same in the order in which the engines work, after a search for races."""
         memory = self.filled(inputs)
         run = simulate(self.program, memory, self.chip)
-        run = replace(run, useful=self.useful)
+        run = Run(self.chip, self.program, run.times, run.state, self.useful)
         return [self._read(memory, node) for node in self.graph.outputs], run
 
     def filled(self, inputs: Sequence[np.ndarray]) -> np.ndarray:
