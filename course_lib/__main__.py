@@ -8,6 +8,7 @@
     python -m course_lib asm mlp --target nvptx
     python -m course_lib ops
     python -m course_lib quantize mlp -o int8.onnx
+    python -m course_lib tune resnet18 --budget 60 -o resnet18.tuned.json
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
 
 `MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
@@ -22,10 +23,21 @@ import os
 import sys
 from collections.abc import Sequence
 
-from course_lib import __version__, chip_command, commands, quantize_command, systolic_command
+from course_lib import (
+    __version__,
+    chip_command,
+    commands,
+    quantize_command,
+    systolic_command,
+    tune_command,
+)
 from course_lib.exercises import NotAnswered
 
-ROOMS = {"quantize": quantize_command, "systolic": systolic_command}  # of the other commands, one
+ROOMS = {  # of the other commands, one
+    "quantize": quantize_command,
+    "systolic": systolic_command,
+    "tune": tune_command,
+}
 
 
 def parser() -> argparse.ArgumentParser:
@@ -41,7 +53,8 @@ def parser() -> argparse.ArgumentParser:
     ops = subs.add_parser("ops", help="the op table as documentation")
     int8 = subs.add_parser("quantize", help="a model in 8-bit integers, and the chip's share of it")
     array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
-    for sub in (run, show, look, fma, asm, int8):
+    tune = subs.add_parser("tune", help="search faster schedules for the kernels of a model")
+    for sub in (run, show, look, fma, asm, int8, tune):
         _add_model(sub)
     run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
                      help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
@@ -50,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
     run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
                      "results differ in their last bits")  # fmt: skip
+    run.add_argument("--tuned", metavar="FILE", help="schedules that `tune` wrote, or kept")
     chip_command.arguments(run)
     show.add_argument("--stage", default="import", help="import, a pass, loops, …, or all")
     look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
@@ -66,7 +80,8 @@ def parser() -> argparse.ArgumentParser:
     ops.add_argument("op", nargs="?", help="only this op")
     quantize_command.arguments(int8)
     systolic_command.arguments(array)
-    for sub in (run, show, look, fma, asm, ops, int8, array):
+    tune_command.arguments(tune)
+    for sub in (run, show, look, fma, asm, ops, int8, array, tune):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 

@@ -57,6 +57,7 @@ def run(options: Namespace) -> Result:
         target=options.target,
         threads=options.threads,
         passes=WINOGRAD if options.winograd else None,
+        search=options.tuned,
     )
     outputs = executable.run(task.inputs)
     report = executable.report()

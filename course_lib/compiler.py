@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,8 @@ from course_lib.passes.prepare.widen import widen
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
 from course_lib.runtime.systolic import SystolicModel
-from course_lib.schedule.schedule import schedule
+from course_lib.schedule.schedule import looking_up, schedule
+from course_lib.schedule.search.tuned import Tuned, schedules
 
 TARGETS = ("cpu", "interpreter", "systolic")
 Watch = Callable[[str, Any], object]
@@ -54,6 +56,7 @@ def compile(
     threads: int | None = None,
     cpu: str = "host",
     chip: str | Chip = "npu",
+    search: Tuned | str | Path | None = None,
 ) -> Executable:
     """Compile a model into an `Executable`: call it with arrays or tensors.
 
@@ -70,6 +73,9 @@ def compile(
     cpu             whose instructions: "host", all that this processor has, or a level of x86-64
                     such as "x86-64-v3", which also older ones have
     chip            for "systolic": the name of a preset, or a `Chip` (`accelerator/chip.py`)
+    search          schedules that were searched beforehand (`tune/tune.py`): a `Tuned`, the file of
+                    one, or "kept", all that were ever found on this machine. For another machine
+                    they are not used, with a warning
 
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
@@ -93,14 +99,14 @@ def compile(
 
         def on_cpu(part: Graph) -> Any:
             made = run_passes(part, rest)
-            return generate(made, lambda name, form: None, [], {}, threads, cpu).run
+            return generate(made, lambda name, form: None, [], {}, threads, cpu, search).run
 
         return on_chip(graph, samples, chip, on_cpu, see, stages, seconds)
     with timed(seconds, "passes"):
         graph = run_passes(graph, DEFAULT if passes is None else passes, see)
     if target == "interpreter":
         return InterpretedModel(graph, stages, seconds)
-    return generate(graph, see, stages, seconds, threads, cpu)
+    return generate(graph, see, stages, seconds, threads, cpu, search)
 
 
 def read(model: Any, example_inputs: Any) -> Graph:
@@ -122,6 +128,7 @@ def generate(
     seconds: dict[str, float],
     threads: int | None,
     cpu: str = "host",
+    search: Tuned | str | Path | None = None,
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
     from course_lib.llvm.helpers import helpers, new_kernels
@@ -129,14 +136,15 @@ def generate(
     from course_lib.llvm.jit import compile_program
 
     machine = host_machine(threads, cpu)
+    tuned = schedules(search, machine)
     with timed(seconds, "lower"):
         program = lower(everywhere(graph, decompose))
     with timed(seconds, "memory"):
         program, memory = plan(program)
     see("loops", program)
-    with helpers(new_kernels(program, machine), machine, machine.threads - 1, cpu):
+    with helpers(new_kernels(program, machine, tuned), machine, machine.threads - 1, cpu):
         with timed(seconds, "schedule"):
-            program = schedule(program, machine)
+            program = schedule(program, machine, looking_up(tuned))
         see("scheduled", program)
         with timed(seconds, "codegen"):
             code = compile_program(program, cpu, machine.threads)
@@ -161,7 +169,7 @@ def on_chip(
         raise ValueError(f"chip is one of {', '.join(PRESETS)}, got {chip!r}")
     machine = PRESETS[chip] if isinstance(chip, str) else chip
     said = "random numbers" if inputs is None else "the example inputs"
-    sample = _random(graph) if inputs is None else [as_array(x) for x in inputs]
+    sample = random_inputs(graph) if inputs is None else [as_array(x) for x in inputs]
     with timed(seconds, "quantize"):
         integers = verify(whole(graph, [sample]))
     see("quantize", integers)
@@ -171,7 +179,7 @@ def on_chip(
     return SystolicModel(integers, made, chip_report, said, stages, seconds)
 
 
-def _random(graph: Graph) -> list[np.ndarray]:
+def random_inputs(graph: Graph) -> list[np.ndarray]:
     """Standard normal floats, zeros for other inputs."""
     rng = np.random.default_rng(0)
     return [

@@ -5,7 +5,8 @@
 One file each, in `~/.cache/course_lib/KIND`. Its name is the hash of `key`, which says all that the
 parts depend on: so nothing in there is ever out of date, and any file may be deleted at any time.
 COURSE_LIB_CACHE=folder keeps them elsewhere, COURSE_LIB_CACHE=off nowhere. Next room:
-`llvm/objects.py`, who asks; `schedule/schedule.py` and `llvm/jit.py` ask, too.
+`llvm/objects.py`, who asks; `schedule/schedule.py`, `llvm/jit.py` and
+`schedule/search/tuned.py` ask, too.
 """
 
 from __future__ import annotations
@@ -30,17 +31,28 @@ def kept(kind: str, key: str, make: Callable[[], Parts]) -> Parts:
 
     key  every text that the parts depend on
     """
-    folder = _folder(kind)
-    if folder is None:
-        return make()
-    path = folder / _name(key)
-    if (found := _read(path)) is None:
+    found = look_up(kind, key)
+    if found is None:
         found = make()
+        put(kind, key, found)
+    return found
+
+
+def look_up(kind: str, key: str) -> Parts | None:
+    """What is kept for this key; None if nothing is."""
+    folder = _folder(kind)
+    return None if folder is None else _read(folder / _name(key))
+
+
+def put(kind: str, key: str, parts: Parts) -> None:
+    """Keep this for the key, in the place of what was there."""
+    folder = _folder(kind)
+    if folder is not None:
+        path = folder / _name(key)
         with suppress(OSError):  # a full disk: the next process makes it again
-            _write(path, found)
+            _write(path, parts)
             if path.name.startswith(LOOKS):
                 _make_room(folder)
-    return found
 
 
 def is_kept(kind: str, key: str) -> bool:

@@ -27,18 +27,22 @@ from course_lib.ir.loops.program import Program
 from course_lib.llvm.codegen import generate
 from course_lib.llvm.jit import emit_once
 from course_lib.schedule.schedule import choose_once, distinct, is_chosen
+from course_lib.schedule.script import Schedule
+from course_lib.schedule.search.tuned import Schedules
 
-Order = tuple[Kernel, frozenset[str]]  # a kernel, and which of its operands are constants
+# A kernel, which of its operands are constants, and a schedule that was searched for it
+Order = tuple[Kernel, frozenset[str], Schedule | None]
 
 KERNELS = 8  # new ones for each process: half a second's work, and a helper needs that to start
 
 
-def new_kernels(program: Program, machine: Machine) -> list[Order]:
+def new_kernels(program: Program, machine: Machine, tuned: Schedules | None = None) -> list[Order]:
     """Those that nobody has scheduled on this machine. None while an answer to an exercise is
     plugged in: nothing is kept then, and that process may be one that may not start others."""
     if plugs_now():
         return []
-    return [order for order in distinct(program) if not is_chosen(order[0], machine, order[1])]
+    orders = [(k, c, tuned.schedule_of(k, c) if tuned else None) for k, c in distinct(program)]
+    return [(k, c, given) for k, c, given in orders if not is_chosen(k, machine, c, given)]
 
 
 @contextmanager
@@ -65,10 +69,10 @@ def helpers(
 
 def make(orders: Sequence[Order], machine: Machine, cpu: str) -> None:
     """Schedule, emit and compile the kernels that no other process has begun meanwhile."""
-    for kernel, constants in orders:
-        if not is_chosen(kernel, machine, constants):
+    for kernel, constants, given in orders:
+        if not is_chosen(kernel, machine, constants, given):
             with suppress(ValueError):  # whoever needs the kernel will say what is wrong with it
-                text, _ = emit_once(choose_once(kernel, machine, constants))
+                text, _ = emit_once(choose_once(kernel, machine, constants, given))
                 generate(text, cpu)
 
 

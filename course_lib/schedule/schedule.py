@@ -9,6 +9,7 @@ room: `memory/liveness.py`.
 from __future__ import annotations
 
 import pickle
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -22,31 +23,56 @@ from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.types import type_of
 from course_lib.keep import is_kept, kept, sources
 from course_lib.schedule.choose import choose
+from course_lib.schedule.script import Schedule
+from course_lib.schedule.search.tuned import Schedules
 
 Chooser = Callable[[Kernel, Machine, frozenset[str]], Kernel]
 
 
-def choose_once(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Kernel:
-    """What `choose` makes of the kernel, chosen once on this machine; each time if an answer to an
-    exercise is plugged in, for it may choose otherwise."""
+def choose_once(
+    kernel: Kernel, machine: Machine, constants: frozenset[str], given: Schedule | None = None
+) -> Kernel:
+    """What `choose` makes of the kernel, or the given schedule, made once on this machine; each
+    time if an answer to an exercise is plugged in, for it may choose otherwise."""
+
+    def make() -> Kernel:
+        return given.apply(kernel) if given else choose(kernel, machine, constants)
+
     if plugs_now():
-        return choose(kernel, machine, constants)
-    data, _ = kept(
-        "schedules",
-        _key(kernel, machine, constants),
-        lambda: (pickle.dumps(choose(kernel, machine, constants)), b""),
-    )
+        return make()
+    key = _key(kernel, machine, constants, given)
+    data, _ = kept("schedules", key, lambda: (pickle.dumps(make()), b""))
     return pickle.loads(data)  # from a folder whose machine code we run, too
 
 
-def is_chosen(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> bool:
+def is_chosen(
+    kernel: Kernel, machine: Machine, constants: frozenset[str], given: Schedule | None = None
+) -> bool:
     """Would `choose_once` find it? True, too, where nothing can be kept."""
-    return is_kept("schedules", _key(kernel, machine, constants))
+    return is_kept("schedules", _key(kernel, machine, constants, given))
 
 
-def _key(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> str:
+def _key(
+    kernel: Kernel, machine: Machine, constants: frozenset[str], given: Schedule | None
+) -> str:
     code = sources("ir", "cost", "schedule")
-    return repr((print_kernel(kernel), machine, sorted(constants), code))
+    return repr((print_kernel(kernel), machine, sorted(constants), str(given), code))
+
+
+def looking_up(tuned: Schedules | None) -> Chooser:
+    """A chooser that takes the schedules which a search found, and chooses where there is none."""
+
+    def chooser(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Kernel:
+        given = tuned.schedule_of(kernel, constants) if tuned else None
+        try:
+            return choose_once(kernel, machine, constants, given)
+        except ValueError as error:
+            if given is None:
+                raise
+            warnings.warn(f"@{kernel.name}: its tuned schedule does not fit: {error}", stacklevel=2)
+            return choose_once(kernel, machine, constants)
+
+    return chooser
 
 
 def distinct(program: Program) -> list[tuple[Kernel, frozenset[str]]]:

@@ -42,11 +42,11 @@ def orders(count: int) -> list[room.Order]:
         f"kernel @k{n}(x: f32[4], out: f32[4]) {{ for i in 0..4 {{ out[i] = x[i] * {n}.0 }} }}"
         for n in range(count)
     )
-    return [(parse_kernel(text), frozenset()) for text in kernels]
+    return [(parse_kernel(text), frozenset(), None) for text in kernels]
 
 
 def is_there(order: room.Order) -> bool:
-    kernel, constants = order
+    kernel, constants, _ = order
     return is_chosen(kernel, MACHINE, constants) and is_generated(
         emit_once(choose_once(kernel, MACHINE, constants))[0], "host"
     )
@@ -93,7 +93,7 @@ def test_a_kernel_that_cannot_be_emitted_is_left_to_whoever_needs_it():
       for i in 0..4 { t[i] = x[i]  out[i] = t[i] }
     }
     """
-    room.make([(parse_kernel(large), frozenset()), *orders(1)], MACHINE, "host")
+    room.make([(parse_kernel(large), frozenset(), None), *orders(1)], MACHINE, "host")
     assert is_there(orders(1)[0])
 
 
@@ -118,7 +118,7 @@ def test_nothing_is_new_without_need(reason, monkeypatch):
     program = lower(everywhere(chain(), decompose))
     assert len(new_kernels(program, MACHINE)) == 18
     if reason == "all is there":
-        for kernel, constants in new_kernels(program, MACHINE):
+        for kernel, constants, _ in new_kernels(program, MACHINE):
             choose_once(kernel, MACHINE, constants)
     elif reason == "no place":
         monkeypatch.setenv("COURSE_LIB_CACHE", "off")

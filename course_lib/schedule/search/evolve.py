@@ -6,7 +6,7 @@
 
 A decision names loops, and after another tile there may be no loop of that name: what no primitive
 accepts any more is left out, so a child is always legal. Ansor (2020) and MetaSchedule search like
-this, with a learned cost model. Next room: `course_lib/schedule/schedule.py`.
+this, with a learned cost model. Next room: `tuned.py`.
 """
 
 from __future__ import annotations

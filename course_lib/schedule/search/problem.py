@@ -56,12 +56,20 @@ class Predicted(Protocol):
 
 @dataclass(frozen=True)
 class Timing:
-    """What measuring said of a kernel: the median of its runs and the shortest one, in seconds; or
-    in `why` the reason for which there is no time."""
+    """What measuring said of a kernel: the seconds of its shortest round, for what disturbs a run
+    only makes it longer, and of every round; or in `why` the reason for which there is no time."""
 
     seconds: float | None
-    least: float | None = None
     why: str = ""
+    rounds: tuple[float, ...] = ()
+
+    @staticmethod
+    def of(rounds: Sequence[float]) -> Timing:
+        return Timing(min(rounds), "", tuple(rounds))
+
+    def times(self, factor: float) -> Timing:
+        """As if the machine were so many times as slow."""
+        return self if self.seconds is None else Timing.of([factor * s for s in self.rounds])
 
 
 Price = Callable[[Kernel, Machine], Predicted]

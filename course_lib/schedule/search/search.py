@@ -39,7 +39,7 @@ from course_lib.schedule.search.problem import (
 Progress = Callable[[int, Candidate], object]  # how many candidates there are, the best so far
 
 
-LAST = 8  # candidates that are measured once nothing more may be priced
+BATCH = 8  # candidates that are measured in turns
 
 
 class Spent(Exception):
@@ -87,7 +87,7 @@ class Search:
         self._tried: set[tuple[Decision, ...]] = set()
         self._made: dict[tuple[Decision, ...], Kernel] = {(): problem.kernel}
         self._offered = False  # has a move led to the default?
-        self._start = time.perf_counter()
+        self._start, self._clocked = time.perf_counter(), 0.0  # seconds of measuring
 
     # ── budget ──
 
@@ -107,17 +107,21 @@ class Search:
 
     def _look_back(self) -> None:
         """Where pricing had to stop, the cheapest by the model may not have been measured yet."""
-        racing = [c.number for c in self.candidates if c.predicted is not None and not c.dropped]
-        if self.measure and self.price:
+        racing = [c.number for c in self.candidates if not c.dropped]
+        if self.measure:
             with suppress(Spent, KeyboardInterrupt):
-                self._measured_best(sorted(racing, key=self._cheapest)[:LAST])
+                self._measured_best(sorted(racing, key=self._cheapest)[:BATCH])
 
     def _cheapest(self, number: int) -> tuple[float, int]:
         return self.candidates[number].predicted or 0.0, number
 
     def _spend(self, kind: str, count: int, most: int) -> None:
-        if self.seconds > self.budget.seconds:
-            raise Spent(f"{self.budget.seconds:g} seconds")
+        """Where there is something to measure, that has half of the seconds."""
+        took, all_of = self.seconds, self.budget.seconds
+        if kind != "measured" and self.measure:
+            took = 2 * (took - self._clocked)
+        if took > all_of or self.seconds > all_of:
+            raise Spent(f"{all_of:g} seconds")
         if count >= most:
             raise Spent(f"{most} {kind}")
 
@@ -225,9 +229,11 @@ class Search:
         measured, the fastest first."""
         made = self.candidates
         new = [n for n in order if made[n].measured is None and not made[n].dropped]
-        if new:
+        while new:
             self._spend("measured", self.measured, self.budget.measured)
-            self._time(new[: self.budget.measured - self.measured])
+            batch = min(BATCH, self.budget.measured - self.measured)
+            self._time(new[:batch])
+            new = new[batch:]
         return sorted((n for n in order if made[n].measured is not None), key=self._rank)
 
     def _time(self, numbers: Sequence[int]) -> None:
@@ -236,7 +242,9 @@ class Search:
         assert self.measure
         default = self.candidates[0]
         asked = list(numbers) if default.dropped else [0, *(n for n in numbers if n)]
+        start = time.perf_counter()
         timings = self.measure([self._kernel(n) for n in asked], self.problem.machine)
+        self._clocked += time.perf_counter() - start
         self.measured += len(asked) - (default.measured is not None and asked[0] == 0)
         now = timings[0].seconds if asked[0] == 0 else None
         scale = default.measured / now if default.measured and now else 1.0

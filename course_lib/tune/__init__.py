@@ -1,0 +1,10 @@
+"""Schedules that are measured: a whole model is tuned for the machine at hand.
+
+    measure.py   how long kernels take, in processes that may crash
+    child.py     such a process: compile, run, report
+    farm.py      the same on other machines, with Dask
+    duel.py      is it faster, or was that noise?
+    tune.py      a model: which kernel gets how much of the time, and what is kept
+
+What comes out of it is a value, `Tuned` (`course_lib/schedule/search/tuned.py`).
+"""

@@ -1,0 +1,132 @@
+"""The other side of `measure.py`: a process that compiles and times kernels, and may crash.
+
+    {"kernels": ["kernel @k(...) {...}", ...], "threads": 2, ...}     one line on stdin
+    ==>
+    {"at": 0}                                                         what it is about to touch
+    {"at": 1}
+    {"timings": [[0.0012, 0.0011, ...], ...]}                         seconds, round after round
+
+Kernels run in turns: what disturbs the machine for a moment disturbs all of them. Machine code is
+not kept, for hardly one candidate is ever compiled again. Next room: `farm.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import itertools
+import json
+import os
+import resource
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TextIO
+
+import numpy as np
+
+from course_lib.ir.arrays import address, aligned_copy
+from course_lib.ir.graph.build import exp
+from course_lib.ir.graph.node import inp
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.loops.program import Program, Step
+from course_lib.ir.types import TensorType
+from course_lib.llvm.jit import compile_program
+
+SHARED = exp(inp("x", "f32[1048576]"))  # a node with so much to do that threads share its kernel
+COPIES = 64 << 20  # bytes of constants that lie apart at most
+Call = Callable[[int], float]  # so many runs  ->  seconds of one
+
+
+def main() -> None:
+    """Answer requests, a line each, until there are no more."""
+    os.environ["COURSE_LIB_CACHE"] = "off"
+    reports = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # whatever else prints
+    print(json.dumps({"ready": True}), file=reports)
+    for line in sys.stdin:
+        request = json.loads(line)
+        _limit(request["memory"])
+        try:
+            said = {"timings": timings(request, reports)}
+        except (MemoryError, ValueError) as error:
+            said = {"failed": str(error) or "it needs more memory than it may have"}
+        print(json.dumps(said), file=reports)
+
+
+def timings(request: dict[str, Any], reports: TextIO) -> list[list[float]]:
+    """Seconds of each kernel in each round."""
+    calls: list[Call] = []
+    runs: list[int] = []
+
+    def begin(number: int) -> None:
+        print(json.dumps({"at": number}), file=reports)
+        signal.setitimer(signal.ITIMER_PROF, request["limit"])  # SIGPROF ends this process
+
+    for number, text in enumerate(request["kernels"]):
+        begin(number)
+        calls.append(call := prepared(parse_kernel(text), request))
+        first = min(call(1), call(1))
+        share = request["seconds"] / request["rounds"]
+        runs.append(max(int(share / max(first, 1e-7)), 1))
+    found: list[list[float]] = [[] for _ in calls]
+    for _ in range(request["rounds"]):
+        for number, (call, count) in enumerate(zip(calls, runs, strict=True)):
+            begin(number)
+            found[number].append(call(count))
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return found
+
+
+def prepared(kernel: Kernel, request: dict[str, Any]) -> Call:
+    """The kernel as machine code, as a program of one step, on random operands.
+
+    In a model, weights come from where the weights of all other kernels lie, too. So there are as
+    many copies of the constants as are needed to fill `request["apart"]` bytes, used in turns.
+    """
+    *reads, writes = (buffer.name for buffer in kernel.params)
+    types = {buffer.name: buffer.type for buffer in kernel.params}
+    step = Step(SHARED, kernel, tuple(reads), writes)
+    program = Program("one", tuple(reads), (writes,), types, {}, {}, (step,))
+    code = compile_program(program, "host", request["threads"])
+    arrays = {name: random_array(type) for name, type in types.items()}
+    constants = [name for name in request["constants"] if name in arrays]
+    size = sum(arrays[name].nbytes for name in constants)
+    copies = max(min(request["apart"], COPIES) // size, 1) if size else 1
+    tables: list[Any] = []
+    kept: list[Any] = [code]
+    for copy in range(copies):
+        own = {n: aligned_copy(arrays[n]) if copy and n in constants else arrays[n] for n in types}
+        kept.append(own)
+        tables.append((ctypes.c_void_p * len(own))(*(address(own[n]) for n in program.owners)))
+    code.entries[0](tables[0])  # which starts the threads
+    return _timed(code.entries[0].code, itertools.cycle(tables), kept)
+
+
+def _timed(code: Callable[[Any], int], tables: Iterator[Any], kept: list[Any]) -> Call:
+    def call(count: int) -> float:
+        assert kept  # what the addresses are of
+        given = list(itertools.islice(tables, count))
+        start = time.perf_counter()
+        for table in given:
+            code(table)
+        return (time.perf_counter() - start) / count
+
+    return call
+
+
+def random_array(type: TensorType) -> np.ndarray:
+    """Positive floats, and zeros elsewhere: an index that is data is inside of any axis."""
+    if not type.dtype.is_float:
+        return aligned_copy(np.zeros(type.dims, type.dtype.numpy))
+    rng = np.random.default_rng(0)
+    return aligned_copy(rng.uniform(0.1, 1.0, type.dims).astype(type.dtype.numpy))
+
+
+def _limit(memory: int) -> None:
+    """No more addresses than that: what asks for more gets a MemoryError, or ends the process."""
+    with contextlib.suppress(ValueError, OSError):  # not every system has this limit
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))

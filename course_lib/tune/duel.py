@@ -1,0 +1,50 @@
+"""Is it faster, or was that noise? Two take turns, and every round is a comparison of its own.
+
+>>> faster([1.00, 1.02, 1.50, 1.01], [0.90, 0.93, 1.40, 0.91], margin=0.02)
+True
+>>> faster([1.00, 1.02, 1.50, 1.01], [0.99, 1.30, 0.90, 0.95], margin=0.02)
+False
+
+What disturbs the machine for a while disturbs both sides of a round, so the ratio of a round says
+more than either time. Next room: `tune.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from statistics import median, quantiles
+
+MARGIN = 0.02  # of its time that a kernel must gain
+
+
+def faster(default: Sequence[float], tuned: Sequence[float], margin: float = MARGIN) -> bool:
+    """Does the second one win by more than `margin` in three of four rounds?"""
+    ratios = [after / before for before, after in zip(default, tuned, strict=True)]
+    return len(ratios) > 1 and quantiles(ratios, n=4, method="inclusive")[2] < 1 - margin
+
+
+def ratio(default: Sequence[float], tuned: Sequence[float]) -> float:
+    """How many times as fast the second one is, in the middle one of all rounds."""
+    return median(before / after for before, after in zip(default, tuned, strict=True))
+
+
+def in_turns(
+    calls: Sequence[Callable[[], object]], seconds: float, rounds: int = 15
+) -> list[list[float]]:
+    """Seconds of each call, round after round; `seconds` is what all of it may take, roughly."""
+    counts = []
+    for call in calls:
+        call()
+        start = time.perf_counter()
+        call()
+        once = time.perf_counter() - start
+        counts.append(max(int(seconds / rounds / len(calls) / max(once, 1e-7)), 1))
+    found: list[list[float]] = [[] for _ in calls]
+    for _ in range(rounds):
+        for number, call in enumerate(calls):
+            start = time.perf_counter()
+            for _ in range(counts[number]):
+                call()
+            found[number].append((time.perf_counter() - start) / counts[number])
+    return found

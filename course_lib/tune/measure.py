@@ -1,0 +1,207 @@
+"""How long kernels take, measured in another process, which a bad candidate may take down.
+
+    with Measuring() as measure:
+        beam(problem, Budget(measured=30), predict, measure)
+        measure([kernel, other], machine)      ->  [Timing(0.0012), Timing(None, "hangs: ...")]
+
+The process is started once and gets kernels as text. Those of one call run in turns on random
+operands, so only their ratios are of use, and only within one call. A kernel that crashes the
+process, or from which nothing is heard for too long, gets a reason in the place of a time; the
+others are measured again in a new process. Next room: `child.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from course_lib.cost.machine import Machine
+from course_lib.ir.loops.nest import Kernel, print_kernel
+from course_lib.schedule.search.problem import Timing
+
+HANGS = "hangs: nothing was heard of it for too long"
+WAITING = 10  # times as many seconds by the clock, on a busy machine
+STARTING = 120.0  # seconds that a process may take until it is ready, on a busy machine
+
+
+@dataclass(frozen=True)
+class Ask:
+    """How to measure.
+
+    seconds    for each kernel, dealt out over `rounds`
+    apart      bytes of constants that shall lie apart: as many as all kernels of the model have
+    constants  which operands are constants
+    limit      seconds of processor time without a word, after which a kernel hangs
+    memory     bytes of addresses that the process may have
+    """
+
+    seconds: float = 0.05
+    rounds: int = 12
+    apart: int = 0
+    constants: tuple[str, ...] = ()
+    limit: float = 20.0
+    memory: int = 16 << 30
+
+
+class Measuring:
+    """`measure(kernels, machine)`, for a search. `jobs` processes share the kernels out: more than
+    one at a time disturb each other, unless they have processors of their own."""
+
+    def __init__(self, ask: Ask | None = None, jobs: int = 1) -> None:
+        if jobs < 1:
+            raise ValueError(f"jobs must be at least 1, got {jobs}")
+        self.ask = ask or Ask()
+        self.workers = [Worker() for _ in range(jobs)]
+
+    def __call__(
+        self, kernels: Sequence[Kernel], machine: Machine, ask: Ask | None = None
+    ) -> list[Timing]:
+        """A `Timing` for each kernel. Every process measures the first one as well, and what it
+        says of others is scaled by that."""
+        asked, texts = ask or self.ask, [print_kernel(kernel) for kernel in kernels]
+        parts = dealt(texts, len(self.workers))
+        if len(parts) == 1:
+            return self.workers[0].timings(texts, machine.threads, asked)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            jobs = zip(self.workers, parts, strict=False)
+            found = list(pool.map(lambda j: j[0].timings(j[1], machine.threads, asked), jobs))
+        return gathered(found)
+
+    def close(self) -> None:
+        for worker in self.workers:
+            worker.stop()
+
+    def __enter__(self) -> Measuring:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def dealt(texts: Sequence[str], count: int) -> list[list[str]]:
+    """The first one in every part, the others dealt out."""
+    first, others = texts[:1], texts[1:]
+    count = max(min(count, len(others)), 1)
+    return [[*first, *others[number::count]] for number in range(count)]
+
+
+def gathered(parts: Sequence[Sequence[Timing]]) -> list[Timing]:
+    """The inverse for timings: relative to the first kernel, as the first part has it."""
+    first = parts[0][0]
+    found: list[Timing] = [first, *[first] * sum(len(part) - 1 for part in parts)]
+    for number, part in enumerate(parts):
+        scale = first.seconds / part[0].seconds if first.seconds and part[0].seconds else 1.0
+        found[1 + number :: len(parts)] = [timing.times(scale) for timing in part[1:]]
+    return found
+
+
+class Failed(Exception):
+    """A kernel cannot be measured."""
+
+    def __init__(self, at: int, why: str) -> None:
+        super().__init__(why)
+        self.at, self.why = at, why
+
+
+class Worker:
+    """One process, started when it is first needed and again when it has ended."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] | None = None
+        self.rest = b""
+
+    def timings(self, texts: Sequence[str], threads: int, ask: Ask) -> list[Timing]:
+        """A timing for each kernel; those that cannot be measured do not spoil the others."""
+        found: dict[int, Timing] = {}
+        left = list(range(len(texts)))
+        while left:
+            try:
+                rounds = self._asked([texts[number] for number in left], threads, ask)
+            except Failed as failed:
+                self.stop()
+                found[left.pop(failed.at)] = Timing(None, failed.why)
+                continue
+            except BaseException:  # Ctrl-C: nobody waits for the answer any more
+                self.stop()
+                raise
+            for number, seconds in zip(left, rounds, strict=True):
+                found[number] = Timing.of(seconds)
+            break
+        return [found[number] for number in range(len(texts))]
+
+    def _asked(self, texts: Sequence[str], threads: int, ask: Ask) -> list[list[float]]:
+        process = self._started()
+        request = {"kernels": texts, "threads": threads, "constants": ask.constants,
+                   "seconds": ask.seconds, "rounds": ask.rounds, "apart": ask.apart,
+                   "memory": ask.memory, "limit": ask.limit}  # fmt: skip
+        assert process.stdin
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps(request).encode() + b"\n")
+            process.stdin.flush()
+        at = 0
+        while True:
+            said = self._line(at, WAITING * ask.limit)
+            if "timings" in said:
+                return said["timings"]
+            if "failed" in said:
+                raise Failed(at, f"failed: {said['failed']}")
+            at = said["at"]
+
+    def _line(self, at: int, limit: float) -> dict[str, Any]:
+        """The next thing that the process says."""
+        assert self.process and self.process.stdout
+        end = time.monotonic() + limit
+        while b"\n" not in self.rest:
+            ready, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())
+            if not ready or time.monotonic() > end:
+                raise Failed(at, HANGS)
+            data = os.read(self.process.stdout.fileno(), 1 << 16)
+            if not data:
+                raise Failed(at, _ended(self.process.wait()))
+            self.rest += data
+        line, _, self.rest = self.rest.partition(b"\n")
+        return json.loads(line)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        """A process that imports from where this one does."""
+        if self.process is None:
+            code = f"import sys; sys.path[:] = {sys.path!r}; from course_lib.tune import child"
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", f"{code}; child.main()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,  # Ctrl-C is for this process
+            )
+            self.rest = b""
+            self._line(0, STARTING)
+        return self.process
+
+    def stop(self) -> None:
+        """End the process, if there is one."""
+        if self.process is not None:
+            self.process.kill()
+            for stream in (self.process.stdin, self.process.stdout):
+                with contextlib.suppress(OSError):
+                    stream.close()  # type: ignore[union-attr]
+            self.process.wait()
+            self.process = None
+
+
+def _ended(status: int) -> str:
+    """Why a process ended that should not have."""
+    if status == -signal.SIGPROF:
+        return HANGS
+    if status < 0:
+        return f"crashed: {signal.Signals(-status).name}"
+    return f"failed: the process ended with status {status}"

@@ -1,0 +1,367 @@
+"""A model is tuned: its kernels are searched one after another, and what gains is kept.
+
+    found = tune(model, [x], seconds=60)
+    found.tuned.save("model.tuned.json")
+    run = course_lib.compile(model, [x], search="model.tuned.json")
+
+    kernels   those that differ, by their share of the model's time: so much of the budget has each
+    search    the cost model proposes, the clock decides (`measure.py`)
+    duel      default and best take turns; what is not faster by more than the noise is not kept
+    model     so do the whole models, for a kernel alone finds other things in the caches
+
+Where the tuned model does not win, the half of the schedules that gained least is given up, and so
+on: at worst, the default is left. Next room: `course_lib/task.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import llvmlite
+import numpy as np
+
+from course_lib.compiler import generate, random_inputs, read
+from course_lib.cost.machine import Machine
+from course_lib.cost.nest import predict
+from course_lib.cost.work import worth_a_thread
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.loops.nest import Kernel
+from course_lib.llvm.host import host_machine
+from course_lib.passes.infra.manager import Pass, run_passes
+from course_lib.passes.pipeline import DEFAULT
+from course_lib.runtime.executable import CompiledModel, as_array
+from course_lib.schedule.schedule import fixed_operands
+from course_lib.schedule.search.beam import beam
+from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
+from course_lib.schedule.search.tuned import Entry, Tuned, key_of
+from course_lib.tune.duel import faster, in_turns, ratio
+from course_lib.tune.farm import Farm
+from course_lib.tune.measure import Ask, Measuring
+
+DECIDES = ("model", "time", "both")  # what a search goes by
+TOLERANCE = 1e-3  # of its largest value that a result may differ by: sums in another order
+LEAST = 0.5  # seconds; a search that would get less is not begun
+CHECK = 0.15  # of the budget, for the duel of the models
+VERSION = "0.1.0"
+Timer = Measuring | Farm
+Progress = Callable[[float, str], object]  # seconds that went by, and what is being done
+
+
+@dataclass(frozen=True)
+class How:
+    """How to search.
+
+    search   `beam` of `schedule/search/`, or another one with its interface
+    options  what that search takes besides: width and depth of a beam
+    decides  "model": the cost model alone; "time": the clock alone; "both": the model proposes
+    jobs     processes that measure at the same time
+    farm     the address of a Dask cluster that measures; "": one on this machine; None: nobody else
+    """
+
+    search: Callable[..., Record] = beam
+    options: dict[str, Any] = field(default_factory=dict)
+    decides: str = "both"
+    jobs: int = 1
+    farm: str | None = None
+    seed: int = 0
+    threads: int | None = None
+    passes: Sequence[Pass] | None = None
+    priced: int = 300
+    price: Price = predict
+
+    def __post_init__(self) -> None:
+        if self.decides not in DECIDES:
+            raise ValueError(f"decides is one of {', '.join(DECIDES)}, got {self.decides!r}")
+
+
+@dataclass(frozen=True)
+class Work:
+    """A kernel of the model, with what a search has to know of it.
+
+    calls    how many steps run it, one of them `seconds` long
+    threads  on how many it runs: one, where it has too little to do
+    """
+
+    kernel: Kernel
+    constants: frozenset[str]
+    calls: int
+    threads: int
+    seconds: float
+
+    @property
+    def key(self) -> str:
+        return key_of(self.kernel, self.constants)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What came out. `tuned` is the value to keep; milliseconds are of the whole model, and `gain`
+    is how many times as fast it became, in the middle one of all rounds."""
+
+    tuned: Tuned
+    work: tuple[Work, ...]
+    records: dict[str, Record]
+    default_ms: float
+    tuned_ms: float
+    gain: float
+    stopped: str
+    seconds: float
+
+    def as_dict(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "default_ms": self.default_ms,
+            "tuned_ms": self.tuned_ms,
+            "speedup": self.gain,
+            "tried": sum(entry.tried for entry in self.tuned.kernels.values()),
+            "stopped": self.stopped,
+            "seconds": self.seconds,
+            "kernels": [self._row(work) for work in self.work],
+        }
+
+    def _row(self, work: Work) -> dict[str, Any]:
+        entry = self.tuned.kernels.get(work.key, Entry(work.kernel.name, None, why="not searched"))
+        whole = sum(w.calls * w.seconds for w in self.work)
+        before, after = entry.predicted
+        return {
+            "kernel": work.kernel.name,
+            "origin": list(work.kernel.origin),
+            "calls": work.calls,
+            "share": work.calls * work.seconds / whole if whole else 0.0,
+            "tried": entry.tried,
+            "predicted_speedup": before / after if before and after else None,
+            "measured_speedup": entry.gain,
+            "schedule": None if entry.schedule is None else str(entry.schedule).splitlines(),
+            "why": entry.why,
+        }
+
+
+def tune(
+    model: Any,
+    example_inputs: Any = None,
+    seconds: float = 60.0,
+    how: How | None = None,
+    resume: Tuned | None = None,
+    path: str | Path | None = None,
+    progress: Progress | None = None,
+) -> Tuning:
+    """Search schedules for the kernels of a model, for about so many seconds.
+
+    resume    what was found before: these kernels are not searched again
+    path      a file that has what was found so far at any moment
+
+    Ctrl-C ends the search, and what was found until then is compared with the default.
+    """
+    how, start = how or How(), time.perf_counter()
+    machine = host_machine(how.threads)
+    if resume is not None and resume.machine != machine:
+        raise ValueError(f"cannot resume: tuned for {resume.machine}, and this is {machine}")
+    graph = read(model, example_inputs)
+    graph = run_passes(graph, DEFAULT if how.passes is None else how.passes)
+    arrays = _arrays(graph, example_inputs)
+    default = _compiled(graph, how, None)
+    work = works(default, arrays, machine)
+    tuned = resume or Tuned(machine)
+    tuned = replace(tuned, versions={"course_lib": VERSION, "llvmlite": llvmlite.__version__})
+    end = start + (1 - CHECK) * seconds
+    records: dict[str, Record] = {}
+    apart = sum(array.nbytes for array in default.program.constants.values())
+    with _timer(how, machine) as timer:
+        left = [one for one in work if one.key not in tuned.kernels]
+        while left:
+            rest = sum(w.calls * w.seconds for w in left)
+            one = left.pop(0)
+            share = (end - time.perf_counter()) * one.calls * one.seconds / max(rest, 1e-12)
+            if share < LEAST:
+                continue
+            search = _Search(one, machine, how, timer, apart, start, progress)
+            entry, records[one.key] = search.entry(share)
+            tuned = tuned.with_entry(one.kernel, one.constants, entry)
+            if path is not None:
+                tuned.save(path)
+            if records[one.key].stopped == "interrupted":
+                break
+    tuned, times = checked(tuned, graph, default, arrays, work, how, CHECK * seconds)
+    tuned.keep()
+    if path is not None:
+        tuned.save(path)
+    stopped = [record.stopped for record in records.values()]
+    return Tuning(
+        tuned, work, records,
+        default_ms=1e3 * median(times[0]),
+        tuned_ms=1e3 * median(times[1]),
+        gain=ratio(*times),
+        stopped="interrupted" if "interrupted" in stopped else "complete",
+        seconds=time.perf_counter() - start,
+    )  # fmt: skip
+
+
+def works(model: CompiledModel, arrays: Sequence[np.ndarray], machine: Machine) -> tuple[Work, ...]:
+    """The kernels of a model that differ, those with the largest share of its time first.
+
+    Each step runs alone for once, among the others, so that caches hold what they hold in a call.
+    """
+    loops = model.stage("loops").form
+    seconds = _step_seconds(model, arrays)
+    found: dict[str, Work] = {}
+    for step, took in zip(loops.steps, seconds, strict=True):
+        if step.kernel is None:
+            continue
+        threads = machine.threads if worth_a_thread(step.node) else 1
+        one = Work(step.kernel, fixed_operands(loops, step), 1, threads, took)
+        before = found.get(one.key, replace(one, calls=0, seconds=0.0))
+        whole = before.calls * before.seconds + took
+        found[one.key] = replace(
+            before, calls=before.calls + 1, seconds=whole / (before.calls + 1)
+        )  # fmt: skip
+    return tuple(sorted(found.values(), key=lambda w: -w.calls * w.seconds))
+
+
+def _step_seconds(model: CompiledModel, arrays: Sequence[np.ndarray], rounds: int = 5):
+    least = [float("inf")] * len(model.calls)
+    for _ in range(rounds):
+        values = model.buffers.of_a_call(arrays)
+        for number, call in enumerate(model.calls):
+            start = time.perf_counter()
+            call(values)
+            least[number] = min(least[number], time.perf_counter() - start)
+    return least
+
+
+@dataclass(frozen=True)
+class _Search:
+    """One kernel: search, then a duel with the default."""
+
+    work: Work
+    machine: Machine
+    how: How
+    timer: Timer
+    apart: int
+    start: float
+    progress: Progress | None
+
+    def entry(self, seconds: float) -> tuple[Entry, Record]:
+        """What is kept of it, and the record of the search."""
+        work, how = self.work, self.how
+        problem = Problem(work.kernel, self.machine, work.constants)
+        record = how.search(
+            problem,
+            Budget(how.priced, measured=how.priced, seconds=seconds),
+            self.price() if how.decides != "time" else None,
+            self.measure() if how.decides != "model" else None,
+            seed=how.seed,
+            progress=self.said,
+            **how.options,
+        )
+        default, best = record.default.kernel, record.best.kernel
+        tried = sum(c.predicted is not None or c.measured is not None for c in record.candidates)
+        entry = Entry(work.kernel.name, None, tried=tried)
+        if record.best.number == 0 or not default or not best:
+            return replace(entry, why="the search found nothing better than the default"), record
+        guesses = [self.price()(kernel, self.machine).seconds for kernel in (default, best)]
+        ask = replace(self.ask, seconds=0.3, rounds=21)
+        before, after = self.measure(ask)([default, best], self.machine)
+        times = before.seconds, after.seconds
+        entry = replace(entry, predicted=tuple(guesses), measured=times)
+        if not before.seconds or not after.seconds:
+            return replace(entry, why=before.why or after.why), record
+        if not faster(before.rounds, after.rounds):
+            return replace(entry, why="faster by less than the noise, if at all"), record
+        return replace(entry, schedule=record.best.schedule), record
+
+    @property
+    def ask(self) -> Ask:
+        return Ask(apart=self.apart, constants=tuple(sorted(self.work.constants)))
+
+    def price(self) -> Price:
+        return lambda kernel, machine: self.how.price(
+            kernel, replace(machine, threads=self.work.threads)
+        )
+
+    def measure(self, ask: Ask | None = None) -> Measure:
+        return lambda kernels, machine: self.timer(
+            kernels, replace(machine, threads=self.work.threads), ask or self.ask
+        )
+
+    def said(self, count: int, best: Candidate) -> None:
+        if self.progress:
+            seconds = f"{1e6 * best.seconds:.1f} us" if best.seconds else ""
+            words = f"{self.work.kernel.name[:40]}: {count} tried, {seconds}"
+            self.progress(time.perf_counter() - self.start, words)
+
+
+def checked(
+    tuned: Tuned,
+    graph: Graph,
+    default: CompiledModel,
+    arrays: Sequence[np.ndarray],
+    work: Sequence[Work],
+    how: How,
+    seconds: float,
+) -> tuple[Tuned, list[list[float]]]:
+    """The schedules with which the whole model is faster in most rounds, and the rounds of both."""
+
+    def gained(one: Work) -> float:
+        before, after = tuned.kernels[one.key].measured
+        return one.calls * (before - after) if before and after else 0.0
+
+    kept = [w for w in work if w.key in tuned.kernels and tuned.kernels[w.key].schedule]
+    kept.sort(key=lambda one: -gained(one))
+    wanted = default.run(arrays)
+    while kept:
+        model = _compiled(graph, how, _only(tuned, kept))
+        times = in_turns([partial(default.run, arrays), partial(model.run, arrays)], seconds)
+        if ratio(*times) > 1 and _equal(model.run(arrays), wanted):
+            return _only(tuned, kept), times
+        kept = kept[: len(kept) // 2]
+    (alone,) = in_turns([partial(default.run, arrays)], seconds / 4)
+    return _only(tuned, []), [alone, alone]
+
+
+def _only(tuned: Tuned, kept: Sequence[Work]) -> Tuned:
+    """Without the schedules of other kernels than these."""
+    keys, why = {work.key for work in kept}, "the model was no faster with it"
+    entries = {
+        key: entry if key in keys or not entry.schedule else replace(entry, schedule=None, why=why)
+        for key, entry in tuned.kernels.items()
+    }
+    return replace(tuned, kernels=entries)
+
+
+def _equal(ours: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> bool:
+    """The same but for the rounding of sums."""
+    return all(
+        np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(b).max(initial=0)))
+        for a, b in zip(ours, wanted, strict=True)
+    )
+
+
+def _compiled(graph: Graph, how: How, tuned: Tuned | None) -> CompiledModel:
+    stages: list[Any] = []
+
+    def see(name: str, form: Any) -> None:
+        from course_lib.draw.graphs.stages import Stage
+
+        stages.append(Stage(name, form))
+
+    return generate(graph, see, stages, {}, how.threads, "host", tuned)
+
+
+def _arrays(graph: Graph, given: Any) -> list[np.ndarray]:
+    if given is None:
+        return random_inputs(graph)
+    return [as_array(x) for x in (given if isinstance(given, (list, tuple)) else [given])]
+
+
+@contextlib.contextmanager
+def _timer(how: How, machine: Machine):
+    timer = Measuring(jobs=how.jobs) if how.farm is None else Farm(how.farm, machine, jobs=how.jobs)
+    with timer:
+        yield timer

@@ -1,0 +1,98 @@
+"""`python -m course_lib tune`: search schedules for a model's kernels, and keep those that gain.
+
+    python -m course_lib tune model.onnx --beam 4 --budget 60 -o model.tuned.json --json
+    ->  {"default_ms": 3.1, "tuned_ms": 2.6, "speedup": 1.19, "tried": 412, "kernels": [...]}
+    python -m course_lib run model.onnx --tuned model.tuned.json
+
+A budget is in seconds. `--resume FILE` goes on where another run has ended. Next room:
+`commands.py`, the other commands.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from course_lib.commands import Result
+from course_lib.schedule.search.tuned import load_tuned
+from course_lib.task import prepare
+
+
+def arguments(sub: ArgumentParser) -> None:
+    """Add what this command understands beside a model and its inputs."""
+    sub.add_argument("--beam", type=int, default=4, metavar="WIDTH",
+                     help="candidates that go on after each decision (4)")  # fmt: skip
+    sub.add_argument("--depth", type=int, default=4, help="decisions of a schedule at most (4)")
+    sub.add_argument("--budget", type=float, default=60, metavar="SECONDS",
+                     help="for the whole model (60)")  # fmt: skip
+    sub.add_argument("--measure", choices=("model", "time", "both"), default="both",
+                     help="what decides: the cost model, the clock, or the clock among those that "
+                     "the model proposes (both)")  # fmt: skip
+    sub.add_argument("--jobs", type=int, default=1, help="processes that measure at a time (1)")
+    sub.add_argument("--farm", metavar="HOST:PORT", help="measure on a Dask cluster of machines "
+                     "like this one")  # fmt: skip
+    sub.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    sub.add_argument("--resume", metavar="FILE", help="do not search these kernels again")
+    sub.add_argument("-o", "--output", metavar="FILE", help="write the tuned schedules")
+
+
+def tune(options: Namespace) -> Result:
+    """Tune a model; the file and the folder of what is kept have the schedules afterwards."""
+    from course_lib.tune.tune import How, tune  # llvmlite is heavy
+
+    if options.budget <= 0:
+        raise ValueError(f"--budget must be more than 0 seconds, got {options.budget:g}")
+    how = How(
+        options={"width": options.beam, "depth": options.depth},
+        decides=options.measure,
+        jobs=options.jobs,
+        farm=options.farm,
+        seed=options.seed,
+        threads=options.threads,
+    )
+    resume = load_tuned(options.resume) if options.resume else None
+    path = options.output or options.resume
+    if path and not Path(path).resolve().parent.is_dir():
+        raise ValueError(f"{path}: there is no such folder")
+    task = prepare(options)
+    with bar(options.budget) as progress:
+        found = tune(task.model, task.inputs, options.budget, how, resume, path, progress)
+    data: dict[str, Any] = {"model": str(options.model), **found.as_dict()}
+    lines = [_row(kernel) for kernel in data["kernels"]]
+    lines += ["", f"{data['tried']} schedules tried in {data['seconds']:.0f} s"]
+    gain = f"{data['default_ms']:.3f} ms, tuned {data['tuned_ms']:.3f} ms"
+    lines.append(f"the model: default {gain}, {data['speedup']:.2f} times as fast")
+    if path:
+        data["written"] = str(path)
+        lines.append(f"wrote {path}")
+    return Result("\n".join(lines), data)
+
+
+def _row(kernel: dict[str, Any]) -> str:
+    what = f"{kernel['kernel'][:44]:44} {kernel['share']:6.1%}  {kernel['tried']:4} tried  "
+    if kernel["schedule"] is None:
+        return what + (kernel["why"] or "the default")
+    guess = kernel["predicted_speedup"]
+    return what + f"{kernel['measured_speedup']:.2f}x measured, {guess:.2f}x predicted"
+
+
+@contextmanager
+def bar(seconds: float) -> Iterator[Any]:
+    """A progress bar for people, if they have tqdm."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield None
+        return
+    form = "{percentage:3.0f}%|{bar:20}| {postfix}"
+    with tqdm(total=seconds, disable=not sys.stderr.isatty(), bar_format=form) as shown:
+
+        def progress(done: float, words: str) -> None:
+            shown.n = min(done, seconds)
+            shown.set_postfix_str(words)
+
+        yield progress

@@ -1,0 +1,183 @@
+"""A model is tuned: what is kept, what is given up, how it ends early, how it goes on.
+
+A stand-in times kernels here: every verdict is the same on any machine.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+pytest.importorskip("llvmlite")
+
+import course_lib
+from course_lib.__main__ import main
+from course_lib.cost.machine import Machine
+from course_lib.ir.graph.build import matmul, relu, transpose
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import inp
+from course_lib.ir.loops.nest import Kernel
+from course_lib.schedule.search.problem import Timing
+from course_lib.schedule.search.tuned import Tuned, load_tuned
+from course_lib.tune import tune as room
+from course_lib.tune.tune import How, Tuning, tune
+
+X = np.arange(48, dtype=np.float32).reshape(6, 8) / 48
+FEW = {"width": 2, "depth": 2}
+
+
+def model() -> Graph:
+    x, w = inp("x", "f32[6,8]"), inp("w", "f32[8,16]")
+    return Graph.of([x, w], [relu(matmul(transpose(relu(matmul(x, w)), (1, 0)), x))], "small")
+
+
+INPUTS = [X, np.linspace(-1, 1, 128, dtype=np.float32).reshape(8, 16)]
+
+
+@dataclass
+class Stand:
+    """Times by a rule: whatever is not the default, the first of a batch, is twice as fast."""
+
+    interrupt: int = -1
+    batches: list[Sequence[Kernel]] = field(default_factory=list)
+
+    def __call__(self, kernels: Sequence[Kernel], machine: Machine, ask=None) -> list[Timing]:
+        self.batches.append(kernels)
+        if len(self.batches) == self.interrupt:
+            raise KeyboardInterrupt
+        return [Timing.of([1.0 if number == 0 else 0.5] * 5) for number in range(len(kernels))]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def stand(monkeypatch, tmp_path):
+    """The stand-in, and whole models of which the second is as much faster as `verdict` says."""
+    monkeypatch.setenv("COURSE_LIB_CACHE", str(tmp_path / "kept"))
+    found, verdict = Stand(), [2.0]
+    monkeypatch.setattr(room, "_timer", lambda how, machine: found)
+
+    def turns(calls, seconds, rounds=15):
+        for call in calls:
+            call()
+        return [[1.0] * 5, [1 / verdict[0]] * 5][: len(calls)]
+
+    monkeypatch.setattr(room, "in_turns", turns)
+    return found, verdict
+
+
+def tuned_with(**how) -> Tuning:
+    return tune(model(), INPUTS, 1000, How(options=FEW, priced=40, threads=2), **how)
+
+
+def test_a_tuned_model_computes_the_same_with_the_schedules_that_were_found(stand, tmp_path):
+    path = tmp_path / "small.tuned.json"
+    heard = []
+    found = tuned_with(path=path, progress=lambda seconds, words: heard.append(words))
+    assert found.gain == 2 and found.stopped == "complete" and heard
+    entries = list(found.tuned.kernels.values())
+    assert len(entries) == len(found.work) > 1 and any(e.gain == 2 for e in entries)
+    assert load_tuned(path) == found.tuned
+    default = course_lib.compile(model(), INPUTS, threads=2)
+    for search in (found.tuned, path, str(path), "kept"):
+        run = course_lib.compile(model(), INPUTS, threads=2, search=search)
+        np.testing.assert_allclose(run(*INPUTS), default(*INPUTS), rtol=1e-5)
+        scheduled = run.stage("scheduled").form.steps
+        for step, before in zip(scheduled, default.stage("loops").form.steps, strict=True):
+            given = found.tuned.schedule_of(before.kernel, frozenset())
+            assert given is None or step.kernel == given.apply(before.kernel)
+        assert scheduled != default.stage("scheduled").form.steps
+
+
+def test_what_is_not_faster_in_the_model_is_given_up(stand):
+    stand[1][0] = 0.9
+    found = tuned_with()
+    assert found.gain == 1 and found.default_ms == found.tuned_ms
+    assert all(entry.schedule is None for entry in found.tuned.kernels.values())
+    assert "the model was no faster with it" in {e.why for e in found.tuned.kernels.values()}
+
+
+def test_a_wrong_result_is_never_kept(stand, monkeypatch):
+    monkeypatch.setattr(room, "_equal", lambda ours, wanted: False)
+    assert all(e.schedule is None for e in tuned_with().tuned.kernels.values())
+
+
+def test_tuning_goes_on_where_it_was_interrupted(stand, tmp_path):
+    path = tmp_path / "t.json"
+    stand[0].interrupt = 2
+    first = tuned_with(path=path)
+    assert first.stopped == "interrupted"
+    assert 0 < len(first.tuned.kernels) < len(first.work)
+    assert load_tuned(path) == first.tuned
+    stand[0].interrupt = -1
+    second = tuned_with(path=path, resume=load_tuned(path))
+    assert len(second.tuned.kernels) == len(second.work)
+    assert set(second.records).isdisjoint(first.tuned.kernels)
+    third = tuned_with(resume=second.tuned)
+    assert third.records == {} and third.tuned.kernels.keys() == second.tuned.kernels.keys()
+    with pytest.raises(ValueError, match="cannot resume"):
+        tuned_with(resume=Tuned(Machine("another")))
+
+
+def test_no_time_leaves_the_default(stand):
+    found = tune(model(), INPUTS, 0.01, How(threads=2))
+    assert found.tuned.kernels == {} and found.gain == 1
+    assert {row["why"] for row in found.as_dict()["kernels"]} == {"not searched"}
+
+
+def test_the_model_alone_may_decide_the_search(stand):
+    how = How(options=FEW, decides="model", priced=30, threads=1)
+    found = tune(model(), INPUTS, 1000, how)
+    assert all(record.measured == 0 for record in found.records.values())
+    with pytest.raises(ValueError, match="decides is one of model, time, both"):
+        How(decides="luck")
+
+
+def test_rows_say_what_became_of_each_kernel(stand):
+    data = tuned_with().as_dict()
+    assert sum(row["share"] for row in data["kernels"]) == pytest.approx(1)
+    assert data["tried"] == sum(row["tried"] for row in data["kernels"]) > 0
+    best = [row for row in data["kernels"] if row["schedule"]]
+    assert all(row["measured_speedup"] == 2 and row["predicted_speedup"] for row in best)
+    assert json.loads(json.dumps(data)) == data
+
+
+# ── the command ──
+
+
+def said(capsys, *words: str) -> dict:
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_the_command_tunes_and_run_takes_the_file(capsys, tmp_path):
+    pytest.importorskip("torch")
+    path = str(tmp_path / "mlp.json")
+    found = said(capsys, "tune", "mlp", "--beam", "1", "--depth", "1", "--budget", "4",
+                 "--threads", "1", "-o", path)  # fmt: skip
+    assert found["model"] == "mlp" and found["written"] == path
+    assert found["default_ms"] > 0 and found["tuned_ms"] > 0 and found["speedup"] >= 1
+    assert len(found["kernels"]) == 3 and found["tried"] >= 0
+    ran = said(capsys, "run", "mlp", "--tuned", path, "--threads", "1", "--repeat", "1")
+    assert ran["run_ms"] > 0
+    with pytest.warns(UserWarning, match="another machine"):
+        said(capsys, "run", "mlp", "--tuned", path, "--threads", "3", "--repeat", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--budget", "0"], "--budget must be more than 0"),
+        (["--resume", "nowhere.json"], "nowhere.json"),
+        (["-o", "/nowhere/at/all.json"], "no such folder"),
+    ],
+)
+def test_wrong_usage_is_said_in_words(capsys, words, says):
+    assert main(["tune", "mlp", *words]) == 1
+    assert says in capsys.readouterr().err
