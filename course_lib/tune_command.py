@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import Result
+from course_lib.passes.pipeline import WINOGRAD
 from course_lib.schedule.search.tuned import load_tuned
 from course_lib.task import prepare
 
@@ -36,6 +37,9 @@ def arguments(sub: ArgumentParser) -> None:
     sub.add_argument("--farm", metavar="HOST:PORT", help="measure on a Dask cluster of machines "
                      "like this one")  # fmt: skip
     sub.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    sub.add_argument(
+        "--winograd", action="store_true", help="cheaper 3x3 convolutions, as in `run`"
+    )
     sub.add_argument("--resume", metavar="FILE", help="do not search these kernels again")
     sub.add_argument("-o", "--output", metavar="FILE", help="write the tuned schedules")
 
@@ -53,6 +57,7 @@ def tune(options: Namespace) -> Result:
         farm=options.farm,
         seed=options.seed,
         threads=options.threads,
+        passes=WINOGRAD if options.winograd else None,
     )
     resume = load_tuned(options.resume) if options.resume else None
     path = options.output or options.resume

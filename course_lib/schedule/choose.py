@@ -212,19 +212,22 @@ def go_row_by_row(script: Script, columns: Loop) -> None:
 
 
 def parallel_outside(script: Script) -> None:
-    """The outermost loops, if they are all there is at the top, may run on several threads, but for
-    those that carry something, such as the updates of a scatter.
+    """The loops of `shared` may run on several threads."""
+    script.do(*(Parallelize(loop.var) for loop in shared(script.kernel)))
+
+
+def shared(kernel: Kernel) -> list[Loop]:
+    """The outermost loops, if they are all there is at the top, but for those that carry something,
+    such as the updates of a scatter.
 
     A nest that is small beside another one, such as the border of an image, is not worth it.
     """
-    body = script.kernel.body
-    outermost = [stmt for stmt in body if isinstance(stmt, Loop)]
-    if len(outermost) < len(body):
-        return
+    outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
+    if len(outermost) < len(kernel.body):
+        return []
     most = max((_iterations(loop) for loop in outermost), default=0)
     large = [loop for loop in outermost if 10 * _iterations(loop) >= most]
-    serial = [loop for loop in large if loop.kind != "parallel" and not carried(loop)]
-    script.do(*(Parallelize(loop.var) for loop in serial))
+    return [loop for loop in large if loop.kind != "parallel" and not carried(loop)]
 
 
 def _iterations(loop: Loop) -> int:

@@ -22,6 +22,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, TextIO
 
 import numpy as np
@@ -33,7 +34,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.types import TensorType
-from course_lib.llvm.jit import compile_program
+from course_lib.llvm.jit import Code, compile_program
 
 SHARED = exp(inp("x", "f32[1048576]"))  # a node with so much to do that threads share its kernel
 COPIES = 64 << 20  # bytes of constants that lie apart at most
@@ -81,16 +82,13 @@ def timings(request: dict[str, Any], reports: TextIO) -> list[list[float]]:
 
 
 def prepared(kernel: Kernel, request: dict[str, Any]) -> Call:
-    """The kernel as machine code, as a program of one step, on random operands.
+    """The kernel as machine code, on random operands.
 
     In a model, weights come from where the weights of all other kernels lie, too. So there are as
     many copies of the constants as are needed to fill `request["apart"]` bytes, used in turns.
     """
-    *reads, writes = (buffer.name for buffer in kernel.params)
     types = {buffer.name: buffer.type for buffer in kernel.params}
-    step = Step(SHARED, kernel, tuple(reads), writes)
-    program = Program("one", tuple(reads), (writes,), types, {}, {}, (step,))
-    code = compile_program(program, "host", request["threads"])
+    code, program = compiled(kernel, request["threads"])
     arrays = {name: random_array(type) for name, type in types.items()}
     constants = [name for name in request["constants"] if name in arrays]
     size = sum(arrays[name].nbytes for name in constants)
@@ -103,6 +101,16 @@ def prepared(kernel: Kernel, request: dict[str, Any]) -> Call:
         tables.append((ctypes.c_void_p * len(own))(*(address(own[n]) for n in program.owners)))
     code.entries[0](tables[0])  # which starts the threads
     return _timed(code.entries[0].code, itertools.cycle(tables), kept)
+
+
+@lru_cache(maxsize=8)
+def compiled(kernel: Kernel, threads: int) -> tuple[Code, Program]:
+    """As a program of one step. The default schedule comes again with every request."""
+    *reads, writes = (buffer.name for buffer in kernel.params)
+    types = {buffer.name: buffer.type for buffer in kernel.params}
+    step = Step(SHARED, kernel, tuple(reads), writes)
+    program = Program("one", tuple(reads), (writes,), types, {}, {}, (step,))
+    return compile_program(program, "host", threads), program
 
 
 def _timed(code: Callable[[Any], int], tables: Iterator[Any], kept: list[Any]) -> Call:

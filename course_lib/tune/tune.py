@@ -48,6 +48,8 @@ from course_lib.tune.measure import Ask, Measuring
 DECIDES = ("model", "time", "both")  # what a search goes by
 TOLERANCE = 1e-3  # of its largest value that a result may differ by: sums in another order
 LEAST = 0.5  # seconds; a search that would get less is not begun
+FEW = 8  # candidates; a kernel for which no more were tried is searched again
+SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
 CHECK = 0.15  # of the budget, for the duel of the models
 VERSION = "0.1.0"
 Timer = Measuring | Farm
@@ -172,9 +174,10 @@ def tune(
     tuned = replace(tuned, versions={"course_lib": VERSION, "llvmlite": llvmlite.__version__})
     end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
+    interrupted = False
     apart = sum(array.nbytes for array in default.program.constants.values())
     with _timer(how, machine) as timer:
-        left = [one for one in work if one.key not in tuned.kernels]
+        left = [one for one in work if not _is_searched(one, tuned)]
         while left:
             rest = sum(w.calls * w.seconds for w in left)
             one = left.pop(0)
@@ -182,25 +185,35 @@ def tune(
             if share < LEAST:
                 continue
             search = _Search(one, machine, how, timer, apart, start, progress)
-            entry, records[one.key] = search.entry(share)
+            try:
+                entry, records[one.key] = search.entry(share)
+            except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
+                interrupted = True
+                break
             tuned = tuned.with_entry(one.kernel, one.constants, entry)
             if path is not None:
                 tuned.save(path)
-            if records[one.key].stopped == "interrupted":
+            interrupted = records[one.key].stopped == "interrupted"
+            if interrupted:
                 break
     tuned, times = checked(tuned, graph, default, arrays, work, how, CHECK * seconds)
     tuned.keep()
     if path is not None:
         tuned.save(path)
-    stopped = [record.stopped for record in records.values()]
     return Tuning(
         tuned, work, records,
         default_ms=1e3 * median(times[0]),
         tuned_ms=1e3 * median(times[1]),
         gain=ratio(*times),
-        stopped="interrupted" if "interrupted" in stopped else "complete",
+        stopped="interrupted" if interrupted else "complete",
         seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def _is_searched(work: Work, tuned: Tuned) -> bool:
+    """Was there time for more than a few candidates?"""
+    entry = tuned.kernels.get(work.key)
+    return entry is not None and (entry.tried >= FEW or entry.schedule is not None)
 
 
 def works(model: CompiledModel, arrays: Sequence[np.ndarray], machine: Machine) -> tuple[Work, ...]:
@@ -253,7 +266,7 @@ class _Search:
         problem = Problem(work.kernel, self.machine, work.constants)
         record = how.search(
             problem,
-            Budget(how.priced, measured=how.priced, seconds=seconds),
+            Budget(how.priced, measured=how.priced, seconds=SEARCH * seconds),
             self.price() if how.decides != "time" else None,
             self.measure() if how.decides != "model" else None,
             seed=how.seed,

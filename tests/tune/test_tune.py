@@ -159,7 +159,7 @@ def said(capsys, *words: str) -> dict:
 def test_the_command_tunes_and_run_takes_the_file(capsys, tmp_path):
     pytest.importorskip("torch")
     path = str(tmp_path / "mlp.json")
-    found = said(capsys, "tune", "mlp", "--beam", "1", "--depth", "1", "--budget", "4",
+    found = said(capsys, "tune", "mlp", "--beam", "1", "--depth", "1", "--budget", "2",
                  "--threads", "1", "-o", path)  # fmt: skip
     assert found["model"] == "mlp" and found["written"] == path
     assert found["default_ms"] > 0 and found["tuned_ms"] > 0 and found["speedup"] >= 1

@@ -43,7 +43,13 @@ from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Kernel, Loop
 from course_lib.ir.loops.walk import loops, names_of
 from course_lib.schedule.candidates import candidates, nests, reduction
-from course_lib.schedule.choose import parallel_outside, run_in_tiles, schedule_for
+from course_lib.schedule.choose import (
+    parallel_outside,
+    price,
+    run_in_tiles,
+    schedule_for,
+    shared,
+)
 from course_lib.schedule.primitives.at import perfect_nest
 from course_lib.schedule.product import product, run_in_blocks
 from course_lib.schedule.script import Script
@@ -62,6 +68,7 @@ from course_lib.schedule.steps import (
 KINDS = {"tile": 1, "order": 2, "inner": 2, "parallel": 1}  # and how many decisions of each
 PARTS = (2, 3, 4, 7, 8, 16)  # iterations of the inner part of an outer loop
 LONGEST = 16  # iterations that are written out
+DEAR = 2  # times as many vector instructions as the cheapest tile has: not worth trying
 HOT = 2  # nests and innermost loops that moves are about: those that run most often
 
 
@@ -103,11 +110,15 @@ def open_kinds(decided: Sequence[Decision]) -> list[str]:
 
 def finish(kernel: Kernel, decided: Sequence[Decision]) -> Script:
     """A schedule can be run after any decision: where none said what is parallel, the outermost
-    loops are, as in the default schedule."""
-    script = Script(kernel)
-    if all(decision.kind != "parallel" for decision in decided):
-        parallel_outside(script)
-    return script
+    loops are, as in the default schedule.
+
+    Every candidate comes through here, so `parallelize` is not asked again what `shared` has asked.
+    """
+    if any(decision.kind == "parallel" for decision in decided):
+        return Script(kernel)
+    outside = shared(kernel)
+    body = tuple(replace(s, kind="parallel") if s in outside else s for s in kernel.body)
+    return Script(replace(kernel, body=body), [Parallelize(loop.var) for loop in outside])
 
 
 def _steps(kind: str, *steps: Step) -> Move:
@@ -118,7 +129,8 @@ def _steps(kind: str, *steps: Step) -> Move:
 
 
 def tiles(problem: Problem) -> Iterator[Move]:
-    """The default's tile, then every other tile, then blocks of a product."""
+    """The default's tile; the others, the cheapest first by the formula that chose the default,
+    those left out that cost much more; blocks of a product."""
     kernel, machine, constants = problem.kernel, problem.machine, problem.constants
 
     def default(script: Script) -> None:
@@ -129,7 +141,11 @@ def tiles(problem: Problem) -> Iterator[Move]:
     if nests(kernel) != [kernel.body]:
         return  # a recurrence: each nest of a step has the default's tile
     of = reduction(kernel)
-    for tile in candidates(of, machine, constants) if of else ():
+    priced = [(price(of, t, machine), t) for t in candidates(of, machine, constants)] if of else []
+    priced.sort(key=lambda pair: pair[0])
+    for cost, tile in priced:
+        if cost > DEAR * priced[0][0]:
+            break
         yield Move("tile", lambda script, tile=tile: run_in_tiles(script, tile))
     matrices = product(kernel)
     if matrices is not None:

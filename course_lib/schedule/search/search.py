@@ -231,10 +231,16 @@ class Search:
         new = [n for n in order if made[n].measured is None and not made[n].dropped]
         while new:
             self._spend("measured", self.measured, self.budget.measured)
-            batch = min(BATCH, self.budget.measured - self.measured)
+            batch = min(BATCH, self.budget.measured - self.measured, self._in_time())
             self._time(new[:batch])
             new = new[batch:]
         return sorted((n for n in order if made[n].measured is not None), key=self._rank)
+
+    def _in_time(self) -> int:
+        """How many can be measured until the seconds are over, as long as they took until now; at
+        least one."""
+        left, each = self.budget.seconds - self.seconds, self._clocked / max(self.measured, 1)
+        return int(min(max(left / max(each, 1e-9), 1), BATCH))
 
     def _time(self, numbers: Sequence[int]) -> None:
         """Measure some candidates in turns with the default. What counts is how long each takes
