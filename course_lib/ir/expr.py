@@ -77,7 +77,7 @@ class Affine:
         return total
 
     def __str__(self) -> str:
-        parts = [v if c == 1 else f"{c}*{v}" for v, c in self.terms]
+        parts = [f"{'-' * (c < 0)}{v}" if abs(c) == 1 else f"{c}*{v}" for v, c in self.terms]
         if self.const or not parts:
             parts.append(str(self.const))
         return " + ".join(parts).replace("+ -", "- ")

@@ -19,6 +19,7 @@ a few is a wider load and a shuffle. Next room: `scalars.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -133,7 +134,7 @@ class Emitter:
                 case Loop(kind="vector"):
                     self.vector(stmt)
                 case Loop():
-                    self.loop(stmt, self.index(stmt.start), self.index(stmt.stop))
+                    self.loop(stmt, self.end(stmt.starts, ">"), self.end(stmt.stops, "<"))
 
     def local(self, buffer: Buffer) -> None:
         """Stack memory, reserved once in the entry block; LLVM turns it into registers."""
@@ -147,6 +148,13 @@ class Emitter:
         slot.align = 64
         slot.type = ir.PointerType()  # llvmlite still gives alloca a typed pointer; LLVM has none
         self.pointer[buffer.name], self.buffer[buffer.name] = slot, buffer
+
+    def end(self, bounds: Sequence[Affine], sign: str) -> ir.Value:
+        """Where a loop starts or stops: the largest (">") or smallest ("<") of some bounds."""
+        end, *others = map(self.index, bounds)
+        for other in others:
+            end = self.b.select(self.b.icmp_signed(sign, end, other), end, other)
+        return end
 
     def loop(self, loop: Loop, start: ir.Value, stop: ir.Value) -> None:
         """while (i < stop) { body; i += 1 }"""

@@ -103,7 +103,8 @@ class _Run:
                         self.stores.pop(self.written.pop(place), None)
 
     def loop(self, loop: Loop) -> None:
-        start, stop = loop.start.evaluate(self.at), loop.stop.evaluate(self.at)
+        start = max(bound.evaluate(self.at) for bound in loop.starts)
+        stop = min(bound.evaluate(self.at) for bound in loop.stops)
         vector = loop.kind == "vector"
         if vector and (self.lane or (stop - start) % self.lanes):
             raise self.wrong(

@@ -28,6 +28,7 @@ from course_lib.schedule.primitives.parallelize import parallelize
 from course_lib.schedule.primitives.promote import promote
 from course_lib.schedule.primitives.reorder import reorder
 from course_lib.schedule.primitives.serial import serial
+from course_lib.schedule.primitives.skew import skew
 from course_lib.schedule.primitives.split import split
 from course_lib.schedule.primitives.stage import stage
 from course_lib.schedule.primitives.unroll import unroll
@@ -103,6 +104,14 @@ class Reorder(Step):
 
 
 @dataclass(frozen=True)
+class Skew(Step):
+    outer: str
+    inner: str
+    factor: int
+    primitive = staticmethod(skew)
+
+
+@dataclass(frozen=True)
 class Fuse(Step):
     outer: str
     inner: str
@@ -164,8 +173,8 @@ class Pack(Step):
 
 STEPS: dict[str, type[Step]] = {
     kind.primitive.__name__: kind
-    for kind in (Split, Reorder, Interchange, Fuse, Fission, Vectorize, Parallelize, Unroll, Serial,
-                 Stage, ComputeAt, Cache, Promote, Demote, Pad, Pack)
+    for kind in (Split, Reorder, Interchange, Skew, Fuse, Fission, Vectorize, Parallelize, Unroll,
+                 Serial, Stage, ComputeAt, Cache, Promote, Demote, Pad, Pack)
 }  # fmt: skip
 
 

@@ -16,6 +16,8 @@ Next room: `interp.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from course_lib.ir.expr import INFIX, Affine, Call, Const, Expr, Load, Point
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.types import DType
@@ -32,7 +34,8 @@ def cpp(kernel: Kernel) -> str:
     lines = [f'extern "C" void {kernel.name}({", ".join(params)}) {{']
     for stmt in kernel.body:
         lines += _stmt(stmt, kernel.buffers, "  ")
-    return "\n".join(["#include <cmath>", "", *lines, "}"]) + "\n"
+    needed = ["<algorithm>"] * any("::max<" in s or "::min<" in s for s in lines) + ["<cmath>"]
+    return "\n".join([*(f"#include {name}" for name in needed), "", *lines, "}"]) + "\n"
 
 
 def _type(dtype: DType) -> str:
@@ -53,11 +56,18 @@ def _stmt(stmt: Stmt, buffers: dict[str, Buffer], indent: str) -> list[str]:
             if op in INFIX:
                 return [f"{indent}{place} {INFIX[op]}= {new};"]
             return [f"{indent}{place} = {CALLS[op]}({place}, {new});"]
-        case Loop(var, start, stop, body, kind):
+        case Loop(var, body=body, kind=kind):
+            start, stop = _end("max", stmt.starts), _end("min", stmt.stops)
             head = f"{indent}for (long {var} = {start}; {var} < {stop}; ++{var}) {{"
             inner = [line for s in body for line in _stmt(s, buffers, indent + "  ")]
             return [*_pragma(kind, stmt.extent, indent), head, *inner, f"{indent}}}"]
     raise AssertionError(stmt)
+
+
+def _end(function: str, bounds: Sequence[Affine]) -> str:
+    """Where a loop starts or stops."""
+    given = ", ".join(map(str, bounds))
+    return f"std::{function}<long>({{{given}}})" if len(bounds) > 1 else given
 
 
 def _pragma(kind: str, extent: int | None, indent: str) -> list[str]:

@@ -82,11 +82,12 @@ class _Frame:
                 def run() -> None:
                     where, array = point(), arrays[name]
                     array[where] = combine(array[where], new())
-            case Loop(var, start, stop, body, _):
-                inner = self.block(body)
+            case Loop(var, body=body):
+                inner, starts, stops = self.block(body), stmt.starts, stmt.stops
 
                 def run() -> None:
-                    for i in range(start.evaluate(at), stop.evaluate(at)):
+                    start = max([bound.evaluate(at) for bound in starts])
+                    for i in range(start, min([bound.evaluate(at) for bound in stops])):
                         at[var] = i
                         inner()
 

@@ -11,7 +11,8 @@
       }
     }
 
-Buffers are row-major. The bounds of a loop are affine in the loops around it. A loop's kind is a
+Buffers are row-major. The bounds of a loop are affine in the loops around it; where several hold at
+once, as at the rim of a tile, it is `for i in max(0, 4 - j)..min(8, n - j)`. A loop's kind is a
 promise about how it may run, not what it computes: every kind has the meaning of `for`.
 
 As text, sums, differences, products and quotients are infix, every other scalar function is a call.
@@ -77,19 +78,40 @@ class Local:
 
 @dataclass(frozen=True)
 class Loop:
-    """for var in start..stop { body }"""
+    """for var in start..stop { body }
+
+    above  further bounds: for var in max(start, *above)..
+    below  and those on the other side: ..min(stop, *below)
+    """
 
     var: str
     start: Affine
     stop: Affine
     body: tuple[Stmt, ...]
     kind: str = "for"
+    above: tuple[Affine, ...] = ()
+    below: tuple[Affine, ...] = ()
 
     @property
     def extent(self) -> int | None:
         """How many iterations, if that is a number."""
         size = self.stop - self.start
-        return None if size.terms else size.const
+        return None if size.terms or self.above or self.below else size.const
+
+    @property
+    def starts(self) -> tuple[Affine, ...]:
+        """The variable is at least each of these."""
+        return (self.start, *self.above)
+
+    @property
+    def stops(self) -> tuple[Affine, ...]:
+        """The variable is less than each of these."""
+        return (self.stop, *self.below)
+
+    @property
+    def bounded_by(self) -> set[str]:
+        """The variables in its bounds."""
+        return {var for bound in (*self.starts, *self.stops) for var in bound.vars}
 
 
 Write = Store | Accumulate
@@ -162,7 +184,14 @@ def _stmt(stmt: Stmt, indent: str) -> list[str]:
         case Accumulate(buffer, indices, op, value):
             sign = INFIX.get(op, op)
             return [f"{indent}{buffer}[{print_indices(indices)}] {sign}= {print_expr(value)}"]
-        case Loop(var, start, stop, body, kind):
+        case Loop(var, body=body, kind=kind):
             inner = [line for s in body for line in _stmt(s, indent + "  ")]
-            return [f"{indent}{kind} {var} in {start}..{stop} {{", *inner, f"{indent}}}"]
+            return [f"{indent}{kind} {var} in {print_bounds(stmt)} {{", *inner, f"{indent}}}"]
     raise AssertionError(stmt)
+
+
+def print_bounds(loop: Loop) -> str:
+    """0..8, or max(0, 4 - j)..min(8, n - j)"""
+    start = f"max({', '.join(map(str, loop.starts))})" if loop.above else loop.start
+    stop = f"min({', '.join(map(str, loop.stops))})" if loop.below else loop.stop
+    return f"{start}..{stop}"

@@ -3,7 +3,8 @@
 kernel := "kernel" "@" name "(" param ("," param)* ")" pack* [loc] "{" stmt* "}"
 param  := name ":" type                    pack := "pack" "(" name "," int "," int ")"
 stmt   := "local" name ":" type
-        | kind var "in" affine ".." affine "{" stmt* "}"         kind: for, parallel, vector, unroll
+        | kind var "in" start ".." stop "{" stmt* "}"           kind: for, parallel, vector, unroll
+start  := affine | "max" "(" affine ("," affine)* ")"            stop: the same, with "min"
         | name "[" index ("," index)* "]" ("=" | "+=" | "*=" | "max=" | "min=") expr
 expr   := term (("+" | "-") term)*         term := factor (("*" | "/") factor)*
 factor := literal | name "[" index* "]" | fn "(" expr* ")" | "cast" "(" expr "," dtype ")"
@@ -115,10 +116,10 @@ class _Reader(Reader):
             kind = self.take()
             var = self.take("name")
             self.take("in")
-            start = self.affine()
+            start, *above = self.bounds("max")
             self.take("range")
-            stop = self.affine()
-            return Loop(var, start, stop, self.block(), kind)
+            stop, *below = self.bounds("min")
+            return Loop(var, start, stop, self.block(), kind, tuple(above), tuple(below))
         name = self.take("name")
         indices = self.indices()
         if self.peek() in _COMBINE:
@@ -141,6 +142,18 @@ class _Reader(Reader):
         while self.tokens[at][1] not in (",", "]", "(", "[") and self.tokens[at][0] != "end":
             at += 1
         return self.expr() if self.tokens[at][1] in ("(", "[") else self.affine()
+
+    def bounds(self, function: str) -> list[Affine]:
+        """One end of a loop: a bound, or the `function` of several."""
+        if self.peek() != function or self.peek(1) != "(":
+            return [self.affine()]
+        self.take(function)
+        self.take("(")
+        found = [self.affine()]
+        while self.accept(","):
+            found.append(self.affine())
+        self.take(")")
+        return found
 
     def affine(self) -> Affine:
         total = Affine()

@@ -26,6 +26,7 @@ from course_lib.ir.loops.nest import (
     Loop,
     Stmt,
     Write,
+    print_bounds,
 )
 from course_lib.ir.loops.walk import extreme, names_of
 from course_lib.ir.scalar import SCALARS
@@ -70,13 +71,13 @@ def _loop(loop: Loop, types: Types, around: Around) -> Iterator[str]:
     what = f"{loop.kind} {loop.var}"
     if loop.kind not in LOOP_KINDS:
         yield f"unknown loop kind {loop.kind!r}; known: {', '.join(LOOP_KINDS)}"
-    for bound in (loop.start, loop.stop):
+    for bound in (*loop.starts, *loop.stops):
         yield from _unbound(bound, around)
-    if loop.kind in ("vector", "unroll") and (loop.start.terms or loop.stop.terms):
-        yield f"{what}: its bounds must be numbers, not {loop.start}..{loop.stop}"
+    if loop.kind in ("vector", "unroll") and (loop.start.terms or loop.extent is None):
+        yield f"{what}: its bounds must be numbers, not {print_bounds(loop)}"
     yield from _block(loop.body, types, (*around, loop))
     if loop.kind in ("vector", "parallel"):
-        for dependence in carried(loop):
+        for dependence in carried(loop, around):
             yield f"{what}: the loop carries {dependence}"
 
 

@@ -33,6 +33,15 @@ def loops(body: tuple[Stmt, ...]) -> list[Loop]:
     return [s for s in statements(body) if isinstance(s, Loop)]
 
 
+def nest_of(body: Sequence[Stmt], var: str) -> tuple[Loop, ...]:
+    """The loop over `var` and the loops around it, outermost first; () if there is none."""
+    for loop in (s for s in body if isinstance(s, Loop)):
+        inside = nest_of(loop.body, var)
+        if inside or loop.var == var:
+            return (loop, *inside)
+    return ()
+
+
 def accumulators(body: tuple[Stmt, ...]) -> set[str]:
     """The buffers that a reduction combines its values in."""
     return {s.buffer for s in statements(body) if isinstance(s, Accumulate)}
@@ -80,10 +89,23 @@ def substitute(body: tuple[Stmt, ...], values: Mapping[str, Affine]) -> tuple[St
     def bounds(stmt: Stmt) -> tuple[Stmt, ...]:
         if not isinstance(stmt, Loop):
             return (stmt,)
-        start, stop = stmt.start.substitute(values), stmt.stop.substitute(values)
-        return (replace(stmt, start=start, stop=stop),)
+        starts = [start.substitute(values) for start in stmt.starts]
+        return (bounded(stmt, starts, [stop.substitute(values) for stop in stmt.stops]),)
 
     return rewrite(on_writes(body, lambda index: index.substitute(values)), bounds)
+
+
+def bounded(loop: Loop, starts: Sequence[Affine], stops: Sequence[Affine]) -> Loop:
+    """The loop with other bounds. Of those that differ by a number only the strongest is kept."""
+
+    def strongest(bounds: Sequence[Affine], pick: Callable[[int, int], int]) -> list[Affine]:
+        found: dict[tuple, int] = {}
+        for bound in bounds:
+            found[bound.terms] = pick(found.get(bound.terms, bound.const), bound.const)
+        return [Affine(terms, const) for terms, const in found.items()]
+
+    (start, *above), (stop, *below) = strongest(starts, max), strongest(stops, min)
+    return replace(loop, start=start, stop=stop, above=tuple(above), below=tuple(below))
 
 
 def renamed(body: tuple[Stmt, ...], names: Mapping[str, str]) -> tuple[Stmt, ...]:
@@ -194,11 +216,13 @@ def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
     for i in 0..8 { for j in i..8 { .. j - i .. } }     largest: 7, smallest: 0
 
     Returns a number, or an affine index of variables of other loops. For a loop that runs at least
-    once wherever it stands, this is exact.
+    once wherever it stands, this is exact. Of several bounds of a loop, the one that says most.
     """
-    for loop in reversed(around):
+    for place, loop in reversed([*enumerate(around)]):
         coefficient = index.coefficient(loop.var)
         if coefficient:
-            end = loop.stop - 1 if coefficient * sign > 0 else loop.start
-            index = index.substitute({loop.var: end})
+            ends = [s - 1 for s in loop.stops] if coefficient * sign > 0 else loop.starts
+            inner = [index.substitute({loop.var: end}) for end in ends]
+            found = [extreme(i, around[:place], sign) for i in inner]
+            return min(found, key=lambda f: (len(f.terms), f.const * sign))
     return index

@@ -3,6 +3,8 @@
     split.py        for i in 0..10 { .. i .. }
                     ==>  for io in 0..2 { for ii in 0..4 { .. 4*io + ii .. } }; for it in 8..10 ..
     reorder.py, interchange.py    for i { for j { .. } }    ==>  for j { for i { .. } }
+    skew.py         for i { for j in 0..8 { .. j .. } }
+                    ==>  for i { for j in i..i + 8 { .. j - i .. } }
     fuse.py         for io { for ii { .. 4*io + ii .. } }     ==>  for i { .. i .. }
     fission.py      for i { acc = 0; for k { acc += .. }; out[i] = acc }
                     ==>  for i { acc[i] = 0 }; for k { for i_2 { acc[i_2] += .. } }; for i_3 ..
@@ -21,5 +23,5 @@
 
 A script of primitives finds a loop by its name: the verifier demands that a kernel gives each name
 once, and `named_apart` calls a copy of the loop over i i_2. What would change the meaning is
-refused, by the dependences (`ir/loops/dependence.py`). `at.py` has what they share.
+refused, by the dependences (`schedule/legality.py`). `at.py` has what they share.
 """

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from course_lib.ir.expr import Affine, Expr
 from course_lib.ir.loops.dependence import carried
-from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Write
+from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt, Write, print_bounds
 from course_lib.ir.loops.verify import verify_kernel
 from course_lib.ir.loops.walk import extreme, fresh_name, loops, named_apart, rewrite, substitute
 
@@ -110,14 +110,14 @@ def inside_of(
     return tuple(i - first for i, (first, _) in zip(affine(indices, what), part, strict=True))
 
 
-def demand_independent(loop: Loop, what: str) -> None:
-    """Refuse if the loop carries a dependence."""
-    for dependence in carried(loop):
-        raise ValueError(f"{what}: the loop carries {dependence}")
+def demand_independent(loop: Loop, what: str, around: Sequence[Loop] = ()) -> None:
+    """Refuse if the loop carries a dependence; `around` it stand these loops."""
+    for dependence in carried(loop, around):
+        raise ValueError(f"{what}: the loop carries {dependence}: {dependence.witness}")
 
 
 def demand_numbers(loop: Loop, what: str) -> int:
     """How many iterations the loop has; refuse if that, or where it starts, is not a number."""
     if loop.extent is None or loop.start.terms:
-        raise ValueError(f"{what}: its bounds must be numbers, not {loop.start}..{loop.stop}")
+        raise ValueError(f"{what}: its bounds must be numbers, not {print_bounds(loop)}")
     return loop.extent

@@ -31,7 +31,8 @@ compute it must run from first to last, or if what they read may change before i
 ...   for j in 0..8 { out[j] = sum[j + 1] }
 ... }'''), "sum", "j")
 Traceback (most recent call last):
-ValueError: compute_at sum, j: i: the loop carries a flow dependence through sum
+ValueError: compute_at sum, j: i: the loop carries a flow dependence through sum: iteration (i=1) \
+reads sum[1], which (i=0) has to write first
 
 Next room: `cache.py`.
 """

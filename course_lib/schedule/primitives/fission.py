@@ -32,7 +32,7 @@ def fission(kernel: Kernel, var: str) -> Kernel:
     def distributed(loop: Loop) -> tuple[Stmt, ...]:
         what = f"fission {var}"
         demand_numbers(loop, what)
-        if any(var in (*inner.start.vars, *inner.stop.vars) for inner in loops(loop.body)):
+        if any(var in inner.bounded_by for inner in loops(loop.body)):
             raise ValueError(f"{what}: the bounds of a loop inside depend on it")
         demand_independent(loop, what)
         return _inward(loop, loop.body, {})

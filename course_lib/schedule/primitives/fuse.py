@@ -71,5 +71,5 @@ def _demand_one_variable(
 
     on_writes(body, check)
     for loop in loops(body):
-        check(loop.start)
-        check(loop.stop)
+        for bound in (*loop.starts, *loop.stops):
+            check(bound)

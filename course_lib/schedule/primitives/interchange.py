@@ -19,7 +19,7 @@ It is illegal if a dependence leads to a later i and an earlier j: it would run 
 
     for i { for j { out[i + 1, j] = out[i, j + 1] } }      refused
 
-Next room: `fuse.py`.
+Next room: `skew.py`.
 """
 
 from __future__ import annotations

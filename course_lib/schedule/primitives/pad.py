@@ -83,7 +83,7 @@ def pad(kernel: Kernel, local: str, axis: int, size: int) -> Kernel:
 def _fills(loop: Loop, local: str, axis: int, size: int) -> bool:
     """Does it run over a whole axis of the local, and write nothing else?"""
     writes = [s for s in statements(loop.body) if isinstance(s, Write)]
-    whole = (loop.start, loop.stop) == (Affine(), Affine((), size))
+    whole = (loop.start, loop.extent) == (Affine(), size)
     own = all(w.buffer == local and w.indices[axis] == Affine.var(loop.var) for w in writes)
-    bounds = any(loop.var in (*i.start.vars, *i.stop.vars) for i in loops(loop.body))
+    bounds = any(loop.var in inner.bounded_by for inner in loops(loop.body))
     return whole and own and bool(writes) and not bounds

@@ -12,10 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.walk import nest_of
 from course_lib.schedule.primitives.at import at_loop, demand_independent, find_loop
 
 
 def parallelize(kernel: Kernel, var: str) -> Kernel:
     """Legal if the loop carries no dependence."""
-    demand_independent(find_loop(kernel, var), f"parallelize {var}")
+    loop = find_loop(kernel, var)
+    demand_independent(loop, f"parallelize {var}", nest_of(kernel.body, var)[:-1])
     return at_loop(kernel, var, lambda loop: (replace(loop, kind="parallel"),))

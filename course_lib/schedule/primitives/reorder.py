@@ -17,6 +17,20 @@ kernel @product(x: f32[4,5], w: f32[5,6], out: f32[4,6]) {
 }
 <BLANKLINE>
 
+Bounds that move with a loop are turned round, as those of a sum are: i <= j is j >= i.
+
+>>> reorder(parse_kernel('''
+... kernel @triangle(out: f32[9,9]) { for i in 0..8 { for j in 0..i + 1 { out[i, j] = 1.0 } } }
+... '''), ("j", "i"))
+kernel @triangle(out: f32[9,9]) {
+  for j in 0..8 {
+    for i in max(0, j)..8 {
+      out[i, j] = 1.0
+    }
+  }
+}
+<BLANKLINE>
+
 It is illegal if a dependence would run backwards: what comes later now would come first.
 
 >>> reorder(parse_kernel('''
@@ -25,7 +39,7 @@ It is illegal if a dependence would run backwards: what comes later now would co
 ... }'''), ("j", "i"))
 Traceback (most recent call last):
 ValueError: reorder j, i: a flow dependence through out would run backwards: it leads from an \
-iteration to (i +1, j -1)
+iteration to (i +1, j -1): iteration (i=1, j=0) reads out[1, 1], which (i=0, j=1) has to write first
 
 Next room: `interchange.py`.
 """
@@ -36,9 +50,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from course_lib.ir.loops.dependence import prevents_order
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
-from course_lib.ir.loops.walk import loops
+from course_lib.ir.loops.polyhedra.domains import V, within
+from course_lib.ir.loops.walk import bounded, loops
+from course_lib.schedule.legality import may_reorder
 from course_lib.schedule.primitives.at import at_loop, find_loop, perfect_nest
 
 
@@ -46,7 +61,7 @@ def reorder(kernel: Kernel, order: Sequence[str]) -> Kernel:
     """The loops of `order`, which stand one in another in whatever order, in this one.
 
     Each must be all that the body of the one around it has. Kinds go along. Legal if no dependence
-    would run backwards and no loop comes before one that its bounds depend on.
+    would run backwards.
     """
     return reordered(kernel, order, f"reorder {', '.join(order)}")
 
@@ -68,7 +83,7 @@ def reordered(kernel: Kernel, order: Sequence[str], what: str) -> Kernel:
             raise ValueError(
                 f"{what}: {left} must be all that the body of {nest[-1].var} has{_beside(nest[-1])}"
             )
-        return (_nested(nest, order, what),)
+        return (_nested(kernel, nest, order, what),)
 
     return at_loop(kernel, outermost, change)
 
@@ -84,17 +99,43 @@ def _beside(loop: Loop) -> str:
     )
 
 
-def _nested(nest: Sequence[Loop], order: Sequence[str], what: str) -> Loop:
+def _nested(kernel: Kernel, nest: Sequence[Loop], order: Sequence[str], what: str) -> Loop:
     """The loops of a nest in another order, if that is legal."""
+    if (lost := may_reorder(kernel, order, exact=True).witness) is not None:
+        steps = ", ".join(f"{var} {step:+}" for var, step in lost.steps.items())
+        raise ValueError(
+            f"{what}: {lost} would run backwards: it leads from an iteration to ({steps}): "
+            f"{lost.witness}"
+        )
+    *around, innermost = _bounded(nest, order, what)
+    result = replace(innermost, body=nest[-1].body)
+    for loop in reversed(around):
+        result = replace(loop, body=(result,))
+    return result
+
+
+def _bounded(nest: Sequence[Loop], order: Sequence[str], what: str) -> list[Loop]:
+    """The loops in their new order, each with bounds by loops that then stand around it.
+
+    From the innermost on: what bounds a loop is what all conditions say of its variable. For the
+    others remains that each lower bound is at most each upper one (Fourier and Motzkin).
+    """
     named = {loop.var: loop for loop in nest}
-    for position, var in enumerate(order):
-        for later in order[position + 1 :]:
-            if later in (*named[var].start.vars, *named[var].stop.vars):
-                raise ValueError(f"{what}: the bounds of {var} depend on {later}")
-    backwards = prevents_order(nest, order)
-    if backwards is not None:
-        raise ValueError(f"{what}: {backwards}")
-    body = nest[-1].body
-    for var in reversed(order[1:]):
-        body = (replace(named[var], body=body),)
-    return replace(named[order[0]], body=body)
+    if not any(named[var].bounded_by & set(order[k:]) for k, var in enumerate(order)):
+        return [named[var] for var in order]
+    found, conditions = [], [condition for loop in nest for condition in within(loop)]
+    for var in reversed(order):
+        own = [c for c in conditions if c.coefficient(var)]
+        for condition in own:
+            if abs(condition.coefficient(var)) > 1:
+                loop = next(lo for lo in nest if var in lo.bounded_by)
+                raise ValueError(
+                    f"{what}: the bounds of {loop.var} depend on {var}, and by more than 1: turned "
+                    f"round, those of {var} would be quotients"
+                )
+        starts = [V(var) - c for c in own if c.coefficient(var) > 0]
+        stops = [V(var) + c + 1 for c in own if c.coefficient(var) < 0]
+        found.append(bounded(named[var], starts, stops))
+        conditions = [c for c in conditions if not c.coefficient(var)]
+        conditions += [stop - 1 - start for start in starts for stop in stops]
+    return found[::-1]

@@ -5,22 +5,31 @@
     for io in 0..2 { for ii in 0..4 { out[ii + 4*io] = x[ii + 4*io] } }
     for it in 8..10 { out[it] = x[it] }
 
+Where the bounds move with the loops around, there are blocks for all that they ever reach, and the
+loop inside is clipped.
+
+    for t in 0..3 { for i in t..t + 6 { out[t, i - t] = x[t, i - t] } }
+    ==>  split(kernel, "i", 4)
+    for t in 0..3 { for io in 0..2 { for ii in max(0, t - 4*io)..min(4, t - 4*io + 6) { .. } } }
+
 Next room: `reorder.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
-from course_lib.ir.loops.walk import names_of, substitute
-from course_lib.schedule.primitives.at import at_loop, demand_numbers
+from course_lib.ir.loops.walk import bounded, extreme, names_of, nest_of, substitute
+from course_lib.schedule.primitives.at import at_loop
 
 
 def split(kernel: Kernel, var: str, factor: int) -> Kernel:
     """Iterate over blocks of `factor`, then inside a block; what does not fill a block comes after.
 
-    The new loops are called `<var>o`, `<var>i` and (only if something is left over) `<var>t`. The
-    order of the iterations stays, so every loop may be split.
+    The new loops are called `<var>o`, `<var>i` and (only if something is left over and the loop
+    inside is not clipped) `<var>t`. The order of the iterations stays: every loop may be split.
     """
     if factor < 1:
         raise ValueError(f"split needs a factor of at least 1, got {factor}")
@@ -30,7 +39,9 @@ def split(kernel: Kernel, var: str, factor: int) -> Kernel:
             raise ValueError(f"split {var}: the kernel has a {name} already")
 
     def blocks(loop: Loop) -> tuple[Stmt, ...]:
-        extent = demand_numbers(loop, f"split {var}")
+        if loop.extent is None or loop.start.terms:
+            return (_clipped(loop, nest_of(kernel.body, var)[:-1], factor),)
+        extent = loop.extent
         whole, start = max(extent, 0) // factor, loop.start.const
         point = Affine.var(outer) * factor + Affine.var(inner) + start
         inside = Loop(inner, Affine(), Affine((), factor), substitute(loop.body, {var: point}))
@@ -43,3 +54,18 @@ def split(kernel: Kernel, var: str, factor: int) -> Kernel:
         return tuple(result)
 
     return at_loop(kernel, var, blocks)
+
+
+def _clipped(loop: Loop, around: Sequence[Loop], factor: int) -> Loop:
+    """A loop over blocks, as many as it ever needs, and one inside a block, within the bounds."""
+    low = max(extreme(start, around, -1).const for start in loop.starts)
+    high = min(extreme(stop, around, +1).const for stop in loop.stops)
+    outer, inner = f"{loop.var}o", f"{loop.var}i"
+    begin = Affine.var(outer) * factor + low
+    body = substitute(loop.body, {loop.var: begin + Affine.var(inner)})
+    inside = bounded(
+        Loop(inner, Affine(), Affine((), factor), body),
+        [Affine(), *(start - begin for start in loop.starts)],
+        [Affine((), factor), *(stop - begin for stop in loop.stops)],
+    )
+    return Loop(outer, Affine(), Affine((), -((low - high) // factor)), (inside,), loop.kind)

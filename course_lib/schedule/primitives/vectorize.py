@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.walk import nest_of
 from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers, find_loop
 
 
@@ -19,5 +20,5 @@ def vectorize(kernel: Kernel, var: str) -> Kernel:
     """Legal if the loop carries no dependence, and its bounds are numbers."""
     loop = find_loop(kernel, var)
     demand_numbers(loop, f"vectorize {var}")
-    demand_independent(loop, f"vectorize {var}")
+    demand_independent(loop, f"vectorize {var}", nest_of(kernel.body, var)[:-1])
     return at_loop(kernel, var, lambda loop: (replace(loop, kind="vector"),))

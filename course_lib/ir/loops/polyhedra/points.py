@@ -1,0 +1,183 @@
+"""Is there a point of whole numbers that satisfies some conditions? The one test under all others.
+
+>>> i, j = Affine.var("i"), Affine.var("j")
+>>> find_point(("i", "j"), zero=[i - j - 1], positive=[i, j, i * -1 + 7])     # i == j + 1, i <= 7
+{'i': 1, 'j': 0}
+>>> find_point(("i", "j"), zero=[i * 2 - j * 2 - 1], positive=[]) is None     # even is never odd
+True
+>>> find_point(("i",), zero=[], positive=[i * 3 - 4, i * -3 + 5]) is None     # 4/3 <= i <= 5/3
+True
+
+A condition is a row of numbers, a coefficient for each variable and then the constant. Four steps,
+of which the first two answer most questions that a compiler asks:
+
+    1  equations    2*i - 2*j == 1 has no solution, as 2 does not divide 1 (the GCD test). Every
+                    other one is solved for a variable, in whole numbers, by Euclid's algorithm
+    2  rounding     3*i >= 4 says no less than i >= 2
+    3  elimination  of the last variable: each of its lower bounds is at most each upper bound.
+                    When all are gone, only numbers are left to compare (Fourier and Motzkin)
+    4  search       back from the first variable on, between the bounds that the others leave it.
+                    They are those of fractions; where no whole number fits, the next is tried
+
+An answer is exact, and may cost much: elimination may square the number of conditions with each
+variable. It gives up (`TooHard`) beyond `ROWS` of them or `TRIES` numbers in the search; whoever
+asks then has to assume that there is such a point. The bounds of loops and tiles have coefficients
+of 1 mostly, and stay far below that. Instead of searching, the Omega test (Pugh, 1991) narrows the
+bounds until every number fits. Next room: `domains.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from course_lib.ir.expr import Affine
+
+ROWS, TRIES = 400, 2000  # conditions at a time, numbers tried
+Row = list[int]  # a coefficient for each variable, then the constant
+
+
+class TooHard(Exception):
+    """There may be such a point or not."""
+
+
+def find_point(
+    names: Sequence[str], zero: Iterable[Affine], positive: Iterable[Affine]
+) -> dict[str, int] | None:
+    """A point at which each of `zero` is 0 and each of `positive` at least 0; None: there is none.
+
+    names  the variables. The first one gets the number nearest to 0 that it may have, and so on.
+
+    TooHard if the question is.
+    """
+    equations = [_row(affine, names) for affine in zero]
+    rows = [_row(affine, names) for affine in positive]
+    solved: list[tuple[int, Row]] = []
+    while equations:
+        equation = equations.pop()
+        if not _solve(equation, solved, [*equations, *rows]):
+            return None
+    free = [k for k in range(len(names)) if all(k != known for known, row in solved if not row[k])]
+    stages = _eliminate(rows, free)
+    values = None if stages is None else _search(stages, [0] * len(names) + [1], [TRIES])
+    if values is None:
+        return None
+    for k, row in reversed(solved):
+        values[k] = _value(row, values)
+    return dict(zip(names, values, strict=False))
+
+
+def _row(affine: Affine, names: Sequence[str]) -> Row:
+    of = dict(affine.terms)
+    row = [of.pop(name, 0) for name in names]
+    assert not of, f"{affine} has variables other than {', '.join(names)}"
+    return [*row, affine.const]
+
+
+def _value(row: Row, values: Sequence[int]) -> int:
+    return sum(map(int.__mul__, row, values))
+
+
+def _solve(equation: Row, solved: list[tuple[int, Row]], others: list[Row]) -> bool:
+    """Solve an equation for a variable, put it into the others, and write down what it is.
+
+    With no coefficient of 1 they are made smaller first: 3*i + 5*j is 3*(i + j) + 2*j, and i + j,
+    which may be any whole number as i may, takes the column of i. False: there is no solution.
+    """
+    while True:
+        divisor = math.gcd(*equation[:-1])
+        if not divisor:
+            return equation[-1] == 0
+        if equation[-1] % divisor:
+            return False
+        equation[:] = [c // divisor for c in equation]
+        size, k = min((abs(c), -k) for k, c in enumerate(equation[:-1]) if c)
+        k, a = -k, equation[-k]
+        if size == 1:
+            known = [-a * c for c in equation]
+            known[k] = 0
+        else:
+            known = [-(c // a) for c in equation]
+            known[k] = 1
+        solved.append((k, known))
+        for row in [equation, *others]:
+            if factor := row[k]:
+                row[k] = 0
+                row[:] = [c + factor * d for c, d in zip(row, known, strict=True)]
+        if size == 1:
+            return True
+
+
+def _eliminate(rows: list[Row], free: Sequence[int]) -> list[tuple[int, list[Row]]] | None:
+    """For each variable the rows that bound it by those eliminated after it: the last one first,
+    but for one that makes fewer rows. None: the rows contradict each other."""
+    stages, left = [], [*free]
+    while left:
+        if (tidied := _tidied(rows)) is None:
+            return None
+        growth = {k: _growth(tidied, k) for k in reversed(left)}
+        k = min(growth, key=lambda k: growth[k])
+        left.remove(k)
+        stages.append((k, [row for row in tidied if row[k]]))
+        rows = [row for row in tidied if not row[k]]
+        for low in (row for row in tidied if row[k] > 0):
+            for high in (row for row in tidied if row[k] < 0):
+                a, b = -high[k], low[k]
+                rows.append([a * x + b * y for x, y in zip(low, high, strict=True)])
+        if len(rows) > ROWS:
+            raise TooHard
+    return None if _tidied(rows) is None else stages
+
+
+def _growth(rows: Sequence[Row], k: int) -> int:
+    """How many more rows there are without a variable."""
+    low, high = sum(row[k] > 0 for row in rows), sum(row[k] < 0 for row in rows)
+    return low * high - low - high
+
+
+def _tidied(rows: list[Row]) -> list[Row] | None:
+    """The rows in lowest terms, the constant rounded down, and of those that differ in it only the
+    strongest. None if one of them says that a negative number is at least 0."""
+    found: dict[tuple[int, ...], int] = {}
+    for row in rows:
+        divisor = math.gcd(*row[:-1])
+        if divisor:
+            terms, constant = tuple([c // divisor for c in row[:-1]]), row[-1] // divisor
+            if constant < found.get(terms, constant + 1):
+                found[terms] = constant
+        elif row[-1] < 0:
+            return None
+    return [[*terms, constant] for terms, constant in found.items()]
+
+
+def _search(
+    stages: Sequence[tuple[int, list[Row]]], values: list[int], left: list[int]
+) -> list[int] | None:
+    """Numbers for the variables of all stages, the last stage's first. `left`: how many tries."""
+    if not stages:
+        return values
+    *rest, (k, rows) = stages
+    values[k] = 0
+    low = max((-(_value(row, values) // row[k]) for row in rows if row[k] > 0), default=None)
+    high = min((_value(row, values) // -row[k] for row in rows if row[k] < 0), default=None)
+    for number in _nearest_first(low, high):
+        left[0] -= 1
+        if left[0] < 0:
+            raise TooHard
+        values[k] = number
+        if _search(rest, values, left) is not None:
+            return values
+    values[k] = 0
+    return None
+
+
+def _nearest_first(low: int | None, high: int | None) -> Iterator[int]:
+    """The numbers from low to high, those near 0 first. None: there is no end on that side."""
+    up = max(low or 0, 0)
+    down = min(-1 if high is None else high, -1)
+    while (high is None or up <= high) or (low is None or down >= low):
+        if high is None or up <= high:
+            yield up
+        if low is None or down >= low:
+            yield down
+        up, down = up + 1, down - 1

@@ -1,0 +1,243 @@
+"""May the iterations run in another order? One test for all changes of the order, with a witness.
+
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> seidel = parse_kernel('''
+... kernel @seidel(x: f32[9], out: f32[9]) {
+...   for t in 0..4 { for i in 1..8 { out[i] = out[i - 1] + out[i + 1] } }
+... }''')
+>>> print(may_reorder(seidel, ("i", "t")))
+no: iteration (t=1, i=1) writes out[1], which (t=0, i=2) has to read first
+>>> print(may_tile(seidel, {"t": 2, "i": 4}))
+no: iteration (t=1, i=4) writes out[4], which (t=0, i=5) has to read first
+>>> print(may_parallelize(seidel, "i"))
+no: iteration (t=0, i=2) writes out[2], which (t=0, i=1) has to read first
+
+Every change is a new time for each iteration (`Order`), and one function compares the times:
+`backwards` looks for a pair of iterations that must stay in order and do not. If there is none, the
+change is legal, whatever the values are. A sum may be added up in another order: code generation
+regroups it, too. The answer then says that it rests on that, and with `exact` it is no.
+
+>>> total = parse_kernel('''
+... kernel @total(x: f32[4,4], out: f32[1]) {
+...   for i in 0..4 { for j in 0..4 { out[0] += x[i, j] } }
+... }''')
+>>> print(may_reorder(total, ("j", "i")))
+yes, as the += of out may come in any order
+>>> print(may_reorder(total, ("j", "i"), exact=True))
+no: iteration (i=1, j=0) writes out[0], which (i=0, j=1) has to read first
+
+Next room: `primitives/at.py`, which asks here before a loop changes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from course_lib.ir.expr import INFIX, Affine
+from course_lib.ir.loops.dependence import carried
+from course_lib.ir.loops.nest import Accumulate, Kernel, Loop
+from course_lib.ir.loops.polyhedra.dependences import (
+    Conditions,
+    Dependence,
+    Pair,
+    Time,
+    earlier,
+    ordered,
+    pairs,
+)
+from course_lib.ir.loops.polyhedra.domains import Statement, V, later, statements_of
+from course_lib.ir.loops.polyhedra.points import TooHard
+from course_lib.ir.loops.walk import extreme, nest_of
+
+
+@dataclass(frozen=True)
+class Order:
+    """When an iteration of a statement runs: `time`, made of its loop variables and of others that
+    the conditions define, such as the number of a block."""
+
+    time: Time
+    where: Conditions = Conditions()  # noqa: RUF009
+
+
+NewOrder = Callable[[Statement], Order]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Is it legal? `witness` is a dependence that is not kept, `rests_on` says what must not matter
+    if it is legal."""
+
+    witness: Dependence | None = None
+    rests_on: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.witness is None
+
+    def __str__(self) -> str:
+        if self.witness is not None:
+            return f"no: {self.witness.witness}"
+        return ", ".join(
+            ["yes", *(f"as the {what} may come in any order" for what in self.rests_on)]
+        )
+
+
+def may_reorder(kernel: Kernel, order: Sequence[str], exact: bool = False) -> Answer:
+    """May these loops, each all that the body of the one around it has, stand in this order?"""
+    nest = _nest(kernel, order)
+
+    def new(statement: Statement) -> Order:
+        to = dict(zip((loop.var for loop in nest), map(V, order), strict=True))
+        return Order(tuple(entry.substitute(to) for entry in statement.time))
+
+    return _answer(kernel, nest[0].var, new, exact)
+
+
+def may_tile(kernel: Kernel, sizes: Mapping[str, int], exact: bool = False) -> Answer:
+    """May these nested loops run block by block, in blocks of so many iterations of each?"""
+    nest = _nest(kernel, [*sizes])
+    outside = nest_of(kernel.body, nest[0].var)[:-1]
+    numbers, inside = [], []
+    for depth, loop in enumerate(nest):
+        first = extreme(loop.start, (*outside, *nest[:depth]), -1)
+        number = V(f"{loop.var}/{sizes[loop.var]}")
+        within = V(loop.var) - first - number * sizes[loop.var]
+        numbers.append(number)
+        inside += [within, within * -1 + sizes[loop.var] - 1]
+
+    def new(statement: Statement) -> Order:
+        at = statement.time.index(V(nest[0].var))
+        time = (*statement.time[:at], *numbers, *statement.time[at:])
+        return Order(time, Conditions(positive=tuple(inside)))
+
+    return _answer(kernel, nest[0].var, new, exact)
+
+
+def may_skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Answer:
+    """May iteration `inner` of a loop run as iteration inner + factor * outer? It always may: of
+    two iterations with the same `outer` the first one stays first."""
+    skewed = V(inner) + V(outer) * factor
+    return _answer(kernel, outer, lambda s: Order(
+        tuple(entry.substitute({inner: skewed}) for entry in s.time)), True)  # fmt: skip
+
+
+def may_fuse(kernel: Kernel, first: str, second: str, exact: bool = False) -> Answer:
+    """May two loops of one block become one, which runs iteration i of the first loop and then
+    iteration i of the second?"""
+    before, after = nest_of(kernel.body, first), nest_of(kernel.body, second)
+    if not before or not after or before[:-1] != after[:-1]:
+        raise ValueError(f"{first} and {second} are not two loops of one block")
+    block, depth = before[-2].body if before[:-1] else kernel.body, 2 * len(before) - 2
+    place, more = Affine((), block.index(before[-1])), len(before[-1].body)
+
+    def new(statement: Statement) -> Order:
+        time = statement.time
+        if second in statement.vars:
+            time = (
+                *time[:depth],
+                place,
+                time[depth + 1],
+                time[depth + 2] + more,
+                *time[depth + 3 :],
+            )
+        return Order(time)
+
+    return _answer(kernel, before[-2].var if before[:-1] else "", new, exact)
+
+
+def may_fission(kernel: Kernel, var: str, exact: bool = False) -> Answer:
+    """May a loop go inward, to each run of statements that write (`primitives/fission.py`)?"""
+
+    def new(statement: Statement) -> Order:
+        depth, last = statement.vars.index(var), statement.position[-1]
+        block, run = statement.around[-1].body, last
+        while run and not isinstance(block[run - 1], Loop):
+            run -= 1
+        time = statement.time
+        around = (*time[: 2 * depth + 1], *time[2 * depth + 2 : -1])
+        return Order((*around, Affine((), run), V(var), Affine((), last)))
+
+    return _answer(kernel, var, new, exact)
+
+
+def may_parallelize(kernel: Kernel, var: str) -> Answer:
+    """May the iterations of a loop run at the same time? Not those that add to the same sum."""
+    *around, loop = _nest(kernel, [var], whole=True)
+    return Answer(next(iter(carried(loop, around)), None))
+
+
+may_vectorize = may_parallelize  # lanes are iterations that run at the same time
+
+
+def backwards(
+    statements: Sequence[Statement], new: NewOrder, outside: Sequence[Loop] = (),
+    exact: bool = False,
+) -> Answer:  # fmt: skip
+    """Do all dependences lead forwards in the new order, too?
+
+    outside  loops around the statements: iterations that differ in these keep their order
+    exact    sums have to be added up in the order of the program
+    """
+    rests_on: dict[str, None] = {}
+    for pair in pairs(statements, outside):
+        first, then = new(pair.source), _primed(new(pair.sink), outside)
+        same = Conditions(tuple(b - a for a, b in zip(first.time, then.time, strict=False)))
+        turned = [*(order for _, order in earlier(then.time, first.time)), same]
+        for kept in ordered(pair):
+            lost = next(
+                (d for t in turned if (d := _both(kept, first.where & then.where & t))), None
+            )
+            if lost is not None and (exact or not (total := _sum(pair))):
+                return Answer(lost)
+            if lost is not None:
+                rests_on[total] = None
+    return Answer(rests_on=tuple(rests_on))
+
+
+def _primed(order: Order, outside: Sequence[Loop]) -> Order:
+    """The order of the other iteration: i' for i."""
+    used = {v for a in (*order.time, *order.where.zero, *order.where.positive) for v in a.vars}
+    names = sorted(used - {loop.var for loop in outside})
+    time = tuple(later(entry, names) for entry in order.time)
+    zero, positive = ([later(a, names) for a in part]
+                      for part in (order.where.zero, order.where.positive))  # fmt: skip
+    return Order(time, Conditions(tuple(zero), tuple(positive)))
+
+
+def _both(kept: Dependence, turned: Conditions) -> Dependence | None:
+    """Where the dependence holds and the new order is the other way round."""
+    try:
+        point = kept.pair.point(kept.order, turned)
+    except TooHard:
+        return Dependence(kept.pair, kept.order & turned, kept.carrier, None)
+    if point is None:
+        return None
+    return Dependence(kept.pair, kept.order & turned, kept.carrier, point)
+
+
+def _sum(pair: Pair) -> str:
+    """What both add to, as "+= of out"; "" if they do anything else with it."""
+    one, other = pair.source.write, pair.sink.write
+    if not isinstance(one, Accumulate) or not isinstance(other, Accumulate):
+        return ""
+    reads = [[a.buffer for a in s.accesses if a.way == "read"] for s in (pair.source, pair.sink)]
+    own = one.buffer == other.buffer == pair.buffer and one.op == other.op
+    alone = all(read.count(pair.buffer) == 1 for read in reads)
+    return f"{INFIX.get(one.op, one.op)}= of {pair.buffer}" if own and alone else ""
+
+
+def _nest(kernel: Kernel, names: Sequence[str], whole: bool = False) -> tuple[Loop, ...]:
+    """The loops of these names, one in another, outermost first; `whole`: and those around them."""
+    nests = [nest_of(kernel.body, name) for name in names]
+    longest = max(nests, key=len)
+    inner = longest[len(longest) - len(names) :]
+    if not all(nests) or {loop.var for loop in inner} != set(names):
+        raise ValueError(f"the loops {', '.join(names)} do not stand one in another")
+    return longest if whole else inner
+
+
+def _answer(kernel: Kernel, var: str, new: NewOrder, exact: bool) -> Answer:
+    """What becomes of the statements in the loop over `var`; of all if there is no such loop."""
+    nest = nest_of(kernel.body, var)
+    body = nest[-1:] or kernel.body
+    return backwards([*statements_of(body)], new, nest[:-1], exact)
