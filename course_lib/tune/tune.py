@@ -20,17 +20,19 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-import llvmlite
 import numpy as np
 
+from course_lib import __version__
 from course_lib.compiler import generate, random_inputs, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
 from course_lib.cost.work import worth_a_thread
+from course_lib.draw.graphs.stages import Stage
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.host import host_machine
@@ -51,7 +53,6 @@ LEAST = 0.5  # seconds; a search that would get less is not begun
 FEW = 8  # candidates; a kernel for which no more were tried is searched again
 SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
 CHECK = 0.15  # of the budget, for the duel of the models
-VERSION = "0.1.0"
 Timer = Measuring | Farm
 Progress = Callable[[float, str], object]  # seconds that went by, and what is being done
 
@@ -171,7 +172,7 @@ def tune(
     default = _compiled(graph, how, None)
     work = works(default, arrays, machine)
     tuned = resume or Tuned(machine)
-    tuned = replace(tuned, versions={"course_lib": VERSION, "llvmlite": llvmlite.__version__})
+    tuned = replace(tuned, versions={"course_lib": __version__, "llvmlite": version("llvmlite")})
     end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
     interrupted = False
@@ -357,11 +358,9 @@ def _equal(ours: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> bool:
 
 
 def _compiled(graph: Graph, how: How, tuned: Tuned | None) -> CompiledModel:
-    stages: list[Any] = []
+    stages: list[Stage] = []
 
     def see(name: str, form: Any) -> None:
-        from course_lib.draw.graphs.stages import Stage
-
         stages.append(Stage(name, form))
 
     return generate(graph, see, stages, {}, how.threads, "host", tuned)

@@ -26,6 +26,7 @@ from course_lib.lower.lower import lower
 from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.schedule.schedule import choose_once, is_chosen
+from course_lib.schedule.script import parse_schedule
 
 
 @pytest.fixture(autouse=True)
@@ -84,6 +85,15 @@ def test_what_another_process_has_begun_is_passed_over(monkeypatch):
     monkeypatch.setattr(room, "generate", lambda text, _: made.append(text))
     room.make(wanted, MACHINE, "host")
     assert len(made) == 2
+
+
+def test_a_kernel_gets_the_schedule_that_was_searched_for_it():
+    given = parse_schedule("split(i, 2)\nvectorize(ii)\n")
+    ((kernel, constants, _),) = orders(1)
+    room.make([(kernel, constants, given)], MACHINE, "host")
+    assert is_chosen(kernel, MACHINE, constants, given)
+    assert not is_chosen(kernel, MACHINE, constants)
+    assert choose_once(kernel, MACHINE, constants, given) == given.apply(kernel)
 
 
 def test_a_kernel_that_cannot_be_emitted_is_left_to_whoever_needs_it():
