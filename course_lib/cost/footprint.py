@@ -114,7 +114,8 @@ def extents(body: Sequence[Stmt], around: Mapping[str, Affine] | None = None) ->
     middle = dict(around or {})
     for stmt in body:
         if isinstance(stmt, Loop):
-            start, stop = (edge.substitute(middle).const for edge in (stmt.start, stmt.stop))
+            start = max(bound.substitute(middle).const for bound in stmt.starts)
+            stop = min(bound.substitute(middle).const for bound in stmt.stops)
             found[stmt.var] = max(stop - start, 0)
             at = Affine((), start + max(stop - start - 1, 0) // 2)
             found.update(extents(stmt.body, {**middle, stmt.var: at}))

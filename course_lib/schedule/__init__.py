@@ -1,6 +1,7 @@
 """Loops -> better loops.
 
     primitives/    split, interchange, fission, vectorize, ...: one nest to another, a file each
+    legality.py    may the iterations run in another order? yes, or two that may not
     steps.py       the primitives as values
     script.py      a schedule: a list of steps that can be printed, read back and applied
     candidates.py  the tiles that a kernel could have

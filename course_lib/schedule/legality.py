@@ -26,7 +26,7 @@ yes, as the += of out may come in any order
 >>> print(may_reorder(total, ("j", "i"), exact=True))
 no: iteration (i=1, j=0) writes out[0], which (i=0, j=1) has to read first
 
-Next room: `primitives/at.py`, which asks here before a loop changes its place.
+Next room: `primitives/split.py`; `reorder.py` asks here before loops change their places.
 """
 
 from __future__ import annotations
@@ -99,7 +99,8 @@ def may_tile(kernel: Kernel, sizes: Mapping[str, int], exact: bool = False) -> A
     outside = nest_of(kernel.body, nest[0].var)[:-1]
     numbers, inside = [], []
     for depth, loop in enumerate(nest):
-        first = extreme(loop.start, (*outside, *nest[:depth]), -1)
+        around = (*outside, *nest[:depth])
+        first = max(extreme(start, around, -1).const for start in loop.starts)
         number = V(f"{loop.var}/{sizes[loop.var]}")
         within = V(loop.var) - first - number * sizes[loop.var]
         numbers.append(number)

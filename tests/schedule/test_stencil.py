@@ -7,6 +7,7 @@ import pytest
 
 from course_lib.bridges.gxx import build, compiler
 from course_lib.bridges.isl import scheduled
+from course_lib.cost.footprint import extents
 from course_lib.ir.loops.cpp import cpp
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
@@ -87,6 +88,7 @@ def test_only_skewed_it_may_be_tiled_and_only_waves_are_parallel(text: str) -> N
     waves = parse_schedule(STEPS + WAVES).apply(plain)
     assert not may_parallelize(waves, "io")
     assert [loop.var for loop in loops(waves.body) if loop.kind == "parallel"] == ["to"]
+    assert extents(waves.body)["to"] == 3 and extents(waves.body)["ii"] == 16  # in the middle
 
 
 def test_skew_refuses_loops_that_do_not_stand_one_in_another() -> None:
@@ -123,3 +125,11 @@ def test_what_isl_is_not_told(monkeypatch) -> None:
     for text, words in [(data, "an index of out is data"), (local, "isl is not told of locals")]:
         with pytest.raises(ValueError, match=words):
             scheduled(parse_kernel(text))
+
+
+def test_large_blocks_of_large_arrays_are_decided_too() -> None:
+    """Each multiple of 4096 is far from the next: the search must not run through all between."""
+    large = parse_kernel(SEIDEL.replace("40", "4194304").replace("39", "4194303"))
+    sizes = {"t": 5, "i": 4096}
+    assert "(t=1, i=4096) writes out[4096]" in str(may_tile(large, sizes))
+    assert may_tile(skew(large, "t", "i", 1), sizes)

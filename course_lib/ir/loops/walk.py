@@ -3,7 +3,7 @@
     accesses(body)                  every read and write, in program order
     substitute(body, {"i": ..})     loop variables replaced:    i  ==>  16*io + ii
 
-Next room: `dependence.py`.
+Next room: `polyhedra/points.py`.
 """
 
 from __future__ import annotations

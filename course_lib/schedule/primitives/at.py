@@ -2,7 +2,7 @@
 
     at_loop(kernel, "i", lambda loop: (replace(loop, kind="unroll"),))
 
-Next room: `split.py`.
+Next room: `course_lib/schedule/legality.py`, or `split.py`, the first primitive.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ of which the first two answer most questions that a compiler asks:
     2  rounding     3*i >= 4 says no less than i >= 2
     3  elimination  of the last variable: each of its lower bounds is at most each upper bound.
                     When all are gone, only numbers are left to compare (Fourier and Motzkin)
-    4  search       back from the first variable on, between the bounds that the others leave it.
+    4  search       back through the variables, between the bounds that the others leave each.
                     They are those of fractions; where no whole number fits, the next is tried
 
 An answer is exact, and may cost much: elimination may square the number of conditions with each
@@ -46,7 +46,8 @@ def find_point(
 ) -> dict[str, int] | None:
     """A point at which each of `zero` is 0 and each of `positive` at least 0; None: there is none.
 
-    names  the variables. The first one gets the number nearest to 0 that it may have, and so on.
+    names  the variables. Each gets the number nearest to 0 that those before it leave it; as a rule
+           these are the ones that stand first
 
     TooHard if the question is.
     """
@@ -109,14 +110,19 @@ def _solve(equation: Row, solved: list[tuple[int, Row]], others: list[Row]) -> b
 
 
 def _eliminate(rows: list[Row], free: Sequence[int]) -> list[tuple[int, list[Row]]] | None:
-    """For each variable the rows that bound it by those eliminated after it: the last one first,
-    but for one that makes fewer rows. None: the rows contradict each other."""
+    """For each variable the rows that bound it by those eliminated after it. None: the rows
+    contradict each other.
+
+    First comes one whose lower (or whose upper) bounds are whole numbers, for then there is a
+    number between them wherever there is a fraction; of these, one that leaves few rows; of these,
+    the last one.
+    """
     stages, left = [], [*free]
     while left:
         if (tidied := _tidied(rows)) is None:
             return None
-        growth = {k: _growth(tidied, k) for k in reversed(left)}
-        k = min(growth, key=lambda k: growth[k])
+        cost = {k: _cost(tidied, k) for k in reversed(left)}
+        k = min(cost, key=lambda k: cost[k])
         left.remove(k)
         stages.append((k, [row for row in tidied if row[k]]))
         rows = [row for row in tidied if not row[k]]
@@ -129,10 +135,11 @@ def _eliminate(rows: list[Row], free: Sequence[int]) -> list[tuple[int, list[Row
     return None if _tidied(rows) is None else stages
 
 
-def _growth(rows: Sequence[Row], k: int) -> int:
-    """How many more rows there are without a variable."""
-    low, high = sum(row[k] > 0 for row in rows), sum(row[k] < 0 for row in rows)
-    return low * high - low - high
+def _cost(rows: Sequence[Row], k: int) -> tuple[bool, int]:
+    """Are the bounds of a variable fractions? And how many more rows are there without it?"""
+    low, high = ([abs(row[k]) for row in rows if row[k] * sign > 0] for sign in (1, -1))
+    fractions = max(low, default=1) > 1 and max(high, default=1) > 1
+    return fractions, len(low) * len(high) - len(low) - len(high)
 
 
 def _tidied(rows: list[Row]) -> list[Row] | None:
