@@ -14,6 +14,8 @@ tell, because an index is data or because it gives up, it assumes a dependence. 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
 
 from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.polyhedra.dependences import Dependence, ordered, pairs
@@ -29,10 +31,15 @@ def carried(loop: Loop, around: Sequence[Loop] = ()) -> list[Dependence]:
     Empty: its iterations may run in any order, or at the same time. What is local to an iteration
     carries nothing.
     """
+    return [*_carried(loop, tuple(replace(outer, body=()) for outer in around))]
+
+
+@lru_cache(maxsize=4096)  # each step of a schedule is verified, and leaves most loops as they are
+def _carried(loop: Loop, around: tuple[Loop, ...]) -> tuple[Dependence, ...]:
     found: dict[tuple[str, str], Dependence] = {}
     for pair in pairs([*statements_of((loop,))], around):
         if (pair.kind, pair.buffer) in found or pair.source.private.get(pair.buffer):
             continue
         for dependence in ordered(pair, loop.var):
             found[pair.kind, pair.buffer] = dependence
-    return list(found.values())
+    return tuple(found.values())

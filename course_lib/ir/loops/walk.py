@@ -219,10 +219,13 @@ def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
     once wherever it stands, this is exact. Of several bounds of a loop, the one that says most.
     """
     for place, loop in reversed([*enumerate(around)]):
-        coefficient = index.coefficient(loop.var)
-        if coefficient:
-            ends = [s - 1 for s in loop.stops] if coefficient * sign > 0 else loop.starts
-            inner = [index.substitute({loop.var: end}) for end in ends]
-            found = [extreme(i, around[:place], sign) for i in inner]
+        if not (coefficient := index.coefficient(loop.var)):
+            continue
+        ends = loop.stops if coefficient * sign > 0 else loop.starts
+        last = -coefficient if coefficient * sign > 0 else 0  # one before the stop
+        found = [index.substitute({loop.var: end}) + last for end in ends]
+        if len(found) > 1:
+            found = [extreme(i, around[:place], sign) for i in found]
             return min(found, key=lambda f: (len(f.terms), f.const * sign))
+        index = found[0]
     return index
