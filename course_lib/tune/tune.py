@@ -52,6 +52,7 @@ TOLERANCE = 1e-3  # of its largest value that a result may differ by: sums in an
 LEAST = 0.5  # seconds; a search that would get less is not begun
 FEW = 8  # candidates; a kernel for which no more were tried is searched again
 SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
+HURRY = 2.0  # seconds for the duel of the models after Ctrl-C
 CHECK = 0.15  # of the budget, for the duel of the models
 Timer = Measuring | Farm
 Progress = Callable[[float, str], object]  # seconds that went by, and what is being done
@@ -197,7 +198,8 @@ def tune(
             interrupted = records[one.key].stopped == "interrupted"
             if interrupted:
                 break
-    tuned, times = checked(tuned, graph, default, arrays, work, how, CHECK * seconds)
+    check = min(CHECK * seconds, HURRY) if interrupted else CHECK * seconds
+    tuned, times = checked(tuned, graph, default, arrays, work, how, check)
     tuned.keep()
     if path is not None:
         tuned.save(path)
@@ -334,7 +336,7 @@ def checked(
         times = in_turns([partial(default.run, arrays), partial(model.run, arrays)], seconds)
         if ratio(*times) > 1 and _equal(model.run(arrays), wanted):
             return _only(tuned, kept), times
-        kept = kept[: len(kept) // 2]
+        kept, seconds = kept[: len(kept) // 2], seconds / 2
     (alone,) = in_turns([partial(default.run, arrays)], seconds / 4)
     return _only(tuned, []), [alone, alone]
 

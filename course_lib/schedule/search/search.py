@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -109,8 +108,12 @@ class Search:
         """Where pricing had to stop, the cheapest by the model may not have been measured yet."""
         racing = [c.number for c in self.candidates if not c.dropped]
         if self.measure:
-            with suppress(Spent, KeyboardInterrupt):
+            try:
                 self._measured_best(sorted(racing, key=self._cheapest)[:BATCH])
+            except KeyboardInterrupt:
+                self.stopped = "interrupted"
+            except Spent:
+                return
 
     def _cheapest(self, number: int) -> tuple[float, int]:
         return self.candidates[number].predicted or 0.0, number

@@ -297,6 +297,18 @@ def test_when_pricing_has_to_stop_the_cheapest_are_measured():
     assert record.stopped == "budget: 10 priced" and record.measured > 1
 
 
+def test_ctrl_c_while_the_last_ones_are_measured_is_not_lost():
+    measure, batches = table()
+
+    def interrupted(kernels, machine):
+        if batches:
+            raise KeyboardInterrupt
+        return measure(kernels, machine)
+
+    record = beam(problem(), Budget(priced=10), instructions, interrupted)
+    assert record.stopped == "interrupted" and record.best.number == 0
+
+
 def test_a_machine_that_gets_busier_does_not_look_like_slower_schedules():
     quiet, busy = (
         beam(problem("turned"), Budget(), instructions, table(busy=b)[0]) for b in (1.0, 1.7)
