@@ -4,6 +4,7 @@
     child.py     such a process: compile, run, report
     farm.py      the same on other machines, with Dask
     duel.py      is it faster, or was that noise?
+    shares.py    which kernel has how much of a model's time
     tune.py      a model: which kernel gets how much of the time, and what is kept
 
 What comes out of it is a value, `Tuned` (`course_lib/schedule/search/tuned.py`).

@@ -31,21 +31,19 @@ from course_lib import __version__
 from course_lib.compiler import generate, random_inputs, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
-from course_lib.cost.work import worth_a_thread
 from course_lib.draw.graphs.stages import Stage
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.host import host_machine
 from course_lib.passes.infra.manager import Pass, run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.runtime.executable import CompiledModel, as_array
-from course_lib.schedule.schedule import fixed_operands
 from course_lib.schedule.search.beam import beam
 from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
-from course_lib.schedule.search.tuned import Entry, Tuned, key_of
+from course_lib.schedule.search.tuned import Entry, Tuned
 from course_lib.tune.duel import faster, in_turns, ratio
 from course_lib.tune.farm import Farm
 from course_lib.tune.measure import Ask, Measuring
+from course_lib.tune.shares import Work, works
 
 DECIDES = ("model", "time", "both")  # what a search goes by
 TOLERANCE = 1e-3  # of its largest value that a result may differ by: sums in another order
@@ -83,25 +81,6 @@ class How:
     def __post_init__(self) -> None:
         if self.decides not in DECIDES:
             raise ValueError(f"decides is one of {', '.join(DECIDES)}, got {self.decides!r}")
-
-
-@dataclass(frozen=True)
-class Work:
-    """A kernel of the model, with what a search has to know of it.
-
-    calls    how many steps run it, one of them `seconds` long
-    threads  on how many it runs: one, where it has too little to do
-    """
-
-    kernel: Kernel
-    constants: frozenset[str]
-    calls: int
-    threads: int
-    seconds: float
-
-    @property
-    def key(self) -> str:
-        return key_of(self.kernel, self.constants)
 
 
 @dataclass(frozen=True)
@@ -217,38 +196,6 @@ def _is_searched(work: Work, tuned: Tuned) -> bool:
     """Was there time for more than a few candidates?"""
     entry = tuned.kernels.get(work.key)
     return entry is not None and (entry.tried >= FEW or entry.schedule is not None)
-
-
-def works(model: CompiledModel, arrays: Sequence[np.ndarray], machine: Machine) -> tuple[Work, ...]:
-    """The kernels of a model that differ, those with the largest share of its time first.
-
-    Each step runs alone for once, among the others, so that caches hold what they hold in a call.
-    """
-    loops = model.stage("loops").form
-    seconds = _step_seconds(model, arrays)
-    found: dict[str, Work] = {}
-    for step, took in zip(loops.steps, seconds, strict=True):
-        if step.kernel is None:
-            continue
-        threads = machine.threads if worth_a_thread(step.node) else 1
-        one = Work(step.kernel, fixed_operands(loops, step), 1, threads, took)
-        before = found.get(one.key, replace(one, calls=0, seconds=0.0))
-        whole = before.calls * before.seconds + took
-        found[one.key] = replace(
-            before, calls=before.calls + 1, seconds=whole / (before.calls + 1)
-        )  # fmt: skip
-    return tuple(sorted(found.values(), key=lambda w: -w.calls * w.seconds))
-
-
-def _step_seconds(model: CompiledModel, arrays: Sequence[np.ndarray], rounds: int = 5):
-    least = [float("inf")] * len(model.calls)
-    for _ in range(rounds):
-        values = model.buffers.of_a_call(arrays)
-        for number, call in enumerate(model.calls):
-            start = time.perf_counter()
-            call(values)
-            least[number] = min(least[number], time.perf_counter() - start)
-    return least
 
 
 @dataclass(frozen=True)
