@@ -1,0 +1,1 @@
+"""Unit 13, A custom backend."""

@@ -1,0 +1,1 @@
+"""Hidden checks of unit 13: other seeds, larger programs."""
