@@ -36,6 +36,8 @@ KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
 # it never changes; its file may.
 MODULES = {
     "accelerator.systolic.cycles": "accelerator.systolic",
+    "chip.products": "accelerator.compile.products",
+    "chip.tile": "accelerator.compile.search",
     "cost.cache.missed": "cost.cache",
     "frontend.onnx_surgery.fold_batch_norms": "frontend.onnx.surgery",
     "frontend.onnx_surgery.fuse_relu": "frontend.onnx.surgery",

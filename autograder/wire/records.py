@@ -16,6 +16,10 @@ from typing import Any
 import numpy as np
 
 from autograder.wire.onnx import Unsendable
+from course_lib.accelerator.chip import Chip
+from course_lib.accelerator.compile.product import Product
+from course_lib.accelerator.compile.tiles import Tile
+from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.ir.expr import Affine, Call, Const, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Packing, Store
@@ -27,6 +31,7 @@ RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(SystolicArray, Task, Interval, Live),
+        *(Chip, Product, Tile, Preload, Matmul, MatmulOs),
         *(Kernel, Buffer, Loop, Local, Store, Accumulate, Packing),
         *(Affine, Call, Const, Iter, Load),
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from course_lib.accelerator.compile.layer import (
     as_read,
     as_stored,
     lower_layer,
-    tile_of,
 )
 from course_lib.accelerator.compile.partition import cover
+from course_lib.accelerator.compile.search import choose_tile
 from course_lib.accelerator.compile.tokens import synchronize
 from course_lib.accelerator.core.simulate import Run, simulate, times
 from course_lib.accelerator.isa.instructions import Halt
@@ -100,7 +100,7 @@ class ChipProgram:
         return as_read(memory[at : at + node.type.numel], node.type)
 
 
-def build(graph: Graph, chip: Chip, choose: Choose = tile_of) -> ChipProgram:
+def build(graph: Graph, chip: Chip, choose: Choose = choose_tile) -> ChipProgram:
     """The program of a graph whose ops all have a pattern of the chip; `choose` says the tile of
     each product."""
     matches, refusals = cover(graph)
@@ -109,12 +109,12 @@ def build(graph: Graph, chip: Chip, choose: Choose = tile_of) -> ChipProgram:
     dram = Dram()
     for node in graph.inputs:
         dram.of(node)
-    layers, starts, program = [], [], []
+    layers, starts, program, known = [], [], [], cache(choose)  # equal layers: one search
     for match in matches:
         if match.pattern.name == "reshape":  # the same bytes at the same place
             dram.addresses[match.root] = dram.of(match.operands["x"])
             continue
-        layers.append(lower_layer(match, dram, chip, choose))
+        layers.append(lower_layer(match, dram, chip, known))
         starts.append(len(program))
         program += layers[-1].program
     for node in graph.outputs:

@@ -4,9 +4,9 @@
     ->  lda ...; ldw ...;  preload ...; matmul ...; matmul ... add=1;  act ...; st ...
 
 A step of `walk.py` becomes loads (what is not on the chip yet), then for each block of output
-channels its products and, where the sums are complete, `act` and `st`. `ahead` puts the loads of a
-step before the work of the step in front of it: double buffering is this order, and nothing else.
-`tokens.py` finds who has to wait for whom. Next room: `tokens.py`.
+channels its products (`products.py`) and, where the sums are complete, `act` and `st`. `ahead` puts
+the loads of a step before the work of the step in front of it: double buffering is this order, and
+nothing else. `tokens.py` finds who has to wait for whom. Next room: `products.py`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.product import Block, Product, Run
+from course_lib.accelerator.compile.products import products, sums_stay
 from course_lib.accelerator.compile.tiles import OS, Footprint, Tile, footprint
 from course_lib.accelerator.compile.walk import Ring, Step, spans, walk
-from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
+from course_lib.accelerator.isa.execute import Matmul
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.load import Lda, Ldb, Ldw
 from course_lib.accelerator.isa.store import Act, St
@@ -148,40 +149,20 @@ class _Layer:
 
     def products(
         self, step: Step, outputs: tuple[int, int], patch: int, weights: int, sums: int
-    ) -> Iterator[Instruction]:
-        """One block of output channels: for each run of the sum, its products."""
+    ) -> list[Instruction]:
+        """One block of output channels: its products, weight- or output-stationary."""
         product, n = self.product, outputs[1] - outputs[0]
         width, channels = product.patch(step.block)[1], step.inputs[1] - step.inputs[0]
         runs: Iterable[Run] = product.runs(width, channels)
         if product.depthwise:
             runs = product.taps(width, channels, outputs[0] - step.inputs[0], n)
-        where = {
-            "h": step.block.h, "w": step.block.w, "n": n, "accs": sums,
-            "step": product.strides[1] * channels, "line": product.strides[0] * width * channels,
-            "origin": self.places.origin,
-        }  # fmt: skip
-        add = 0 if step.first else 1
-        for run in runs:
-            if self.tile.dataflow == OS:
-                yield MatmulOs(
-                    acts=patch + run.offset, k=run.length, weights=weights, pitch=n, add=add,
-                    **where,
-                )  # fmt: skip
-            else:
-                yield from self.weight_stationary(run, patch, weights, add, where)
-            weights, add = weights + run.length * n, 1
-
-    def weight_stationary(
-        self, run: Run, patch: int, weights: int, add: int, where: dict
-    ) -> Iterator[Instruction]:
-        """As many rows of weights as the array has, then all pixels through them, and the next."""
-        n = where["n"]
-        for first, end in spans(run.length, self.chip.rows):
-            k = end - first
-            at = weights + first * n
-            yield Preload(weights=at, k=k, n=n, pitch=n, origin=self.places.origin)
-            yield Matmul(acts=patch + run.offset + first, k=k, add=add, **where)
-            add = 1
+        first = Matmul(
+            acts=patch, h=step.block.h, w=step.block.w, step=product.strides[1] * channels,
+            line=product.strides[0] * width * channels, k=1, n=n, accs=sums,
+            add=0 if step.first else 1, origin=self.places.origin,
+        )  # fmt: skip
+        flow = sums_stay if self.tile.dataflow == OS else products
+        return flow(list(runs), weights, first, self.chip.rows)
 
     # ── results ──
 

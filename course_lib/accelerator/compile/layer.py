@@ -98,12 +98,7 @@ class Layer:
     tile: Tile | None = None
 
 
-def tile_of(product: Product, chip: Chip) -> Tile:
-    """The tile that the search finds."""
-    return choose_tile(product, chip)[0]
-
-
-def lower_layer(match: Match, dram: Dram, chip: Chip, choose: Choose = tile_of) -> Layer:
+def lower_layer(match: Match, dram: Dram, chip: Chip, choose: Choose = choose_tile) -> Layer:
     """The instructions of one match; its operands have addresses, its constants and its result get
     theirs."""
     lower = {"conv": _product, "matmul": _product, "mean": _mean, "max_pool": _pool}

@@ -18,8 +18,9 @@ import numpy as np
 
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.build import ChipProgram, build
-from course_lib.accelerator.compile.layer import Choose, refused, tile_of
+from course_lib.accelerator.compile.layer import Choose, refused
 from course_lib.accelerator.compile.partition import CHIP, Partition, partition
+from course_lib.accelerator.compile.search import choose_tile
 from course_lib.ir.graph.graph import Graph
 
 Run = Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
@@ -44,7 +45,7 @@ class Offloaded:
 
 
 def offload(
-    graph: Graph, chip: Chip, compile_cpu: Callable[[Graph], Run], choose: Choose = tile_of
+    graph: Graph, chip: Chip, compile_cpu: Callable[[Graph], Run], choose: Choose = choose_tile
 ) -> Offloaded:
     """Divide an integer graph and compile its parts. `choose` gives the tile of each product."""
     parts = partition(graph, partial(refused, chip=chip))

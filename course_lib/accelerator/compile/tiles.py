@@ -1,4 +1,4 @@
-"""Tiles: how much of a layer is on the chip at once. Which are legal, and which there are.
+"""Tiles: how much of a layer is on the chip at once, and which of them are legal.
 
     footprint(layer, Tile(h=4, w=56, channels=64, blocks=2), npu)
     ->   Footprint(patch=24,576 bytes x 2, out=8,192, weights=36,864 x 2, slots of sums: 4)
@@ -10,7 +10,6 @@ that reads another. Next room: `walk.py`, the order in which tiles come.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from course_lib.accelerator.chip import Chip
@@ -127,33 +126,15 @@ class Cut:
 
 
 def smallest(product: Product, chip: Chip) -> Tile:
-    """The baseline: few pixels, few channels, nothing loaded ahead. ValueError that names the
-    memory if not even one pixel fits."""
+    """The baseline: few pixels and few channels, with a second slot for each operand where there is
+    room. ValueError that names the memory if not even one pixel fits."""
     channels = min(product.channels, chip.rows)
-    tile = Tile(1, min(product.out[1], chip.rows), channels, double=False)
-    if not fits(product, tile, chip):
-        tile = replace(tile, w=1)
-        footprint(product, tile, chip)
+    wide = Tile(1, min(product.out[1], chip.rows), channels)
+    for tile in (wide, replace(wide, double=False), replace(wide, w=1)):
+        if fits(product, tile, chip):
+            return tile
+    footprint(product, tile := replace(wide, w=1, double=False), chip)
     return tile
-
-
-def candidates(product: Product, chip: Chip) -> Iterator[Tile]:
-    """Legal tiles worth a look, without those that differ in nothing but a ragged end."""
-    wide = -(-product.outputs // chip.cols)
-    for h, w in _areas(product, chip):
-        flows = (WS, OS) if h * w <= chip.rows else (WS,)
-        for channels in _channels(product, chip):
-            for blocks in _parts(wide, wide):
-                tile = Tile(h, w, channels, blocks)
-                for double in (True, False):
-                    found = [replace(tile, double=double, dataflow=flow) for flow in flows]
-                    found = [t for t in found if fits(product, t, chip)]
-                    yield from found
-                    cut = Cut.of(product, tile, chip)
-                    if cut.groups > 1 and cut.blocks > 1:
-                        yield from (replace(t, outer=PIXELS_FIRST) for t in found)
-                    if found:
-                        break
 
 
 def fits(product: Product, tile: Tile, chip: Chip) -> bool:
@@ -165,27 +146,7 @@ def fits(product: Product, tile: Tile, chip: Chip) -> bool:
     return True
 
 
-def _areas(product: Product, chip: Chip) -> Iterator[tuple[int, int]]:
-    """Whole rows of pixels, as many as there are sums for; or parts of a row."""
-    height, width = product.out
-    if width <= chip.accs:
-        for h in _parts(height, chip.accs // width):
-            yield h, width
-    if height == 1 or width > chip.rows:
-        for w in _parts(width, min(width - 1, chip.accs)):
-            if w >= min(chip.rows, 16):
-                yield 1, w
-
-
-def _channels(product: Product, chip: Chip) -> list[int]:
-    """All of them; or as many as fill the rows of the array once, twice, three times, ..."""
-    if product.depthwise:
-        return [product.channels]
-    steps = [chip.rows * f for f in (1, 2, 3, 4, 6, 8, 12, 16)]
-    return [product.channels, *(s for s in steps if s < product.channels)]
-
-
-def _parts(whole: int, most: int) -> list[int]:
+def parts(whole: int, most: int) -> list[int]:
     """Even parts of `whole`, not above `most`, each a good deal smaller than the one before:
     10 -> 10, 5, 4, 3, 2, 1."""
     found: list[int] = []

@@ -1,0 +1,74 @@
+"""The products of one block of output channels for one piece of image: where the array works.
+
+    first = Matmul(acts=0, h=1, w=9, step=8, line=72, k=1, n=4, accs=0)
+    products([(0, 8)], 0, first, rows=4)
+    ->   preload weights=0 k=4 ...;  matmul acts=0 ... k=4
+         preload weights=16 k=4 ...; matmul acts=4 ... k=4 add=1
+
+`runs` are the stretches of bytes that a sum reads (`product.py`). Next room: `tokens.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from course_lib.accelerator.compile.walk import spans
+from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
+from course_lib.accelerator.isa.instruction import Instruction
+from course_lib.exercises import exercise
+
+Runs = list[tuple[int, int]]
+
+
+def sums_stay(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instruction]:
+    """The same products output-stationary: one `matmul_os` for each run, which brings its weights
+    along; as many pixels at a time as the array has rows."""
+    made: list[Instruction] = []
+    for y, h, x, w in _areas(first, rows):
+        at, add = weights, first.add
+        for offset, length in runs:
+            made.append(MatmulOs(
+                acts=first.acts + y * first.line + x * first.step + offset, h=h, w=w,
+                step=first.step, line=first.line, k=length, n=first.n, weights=at,
+                pitch=first.n, accs=first.accs + y * first.w + x, add=add, origin=first.origin,
+            ))  # fmt: skip
+            at, add = at + length * first.n, 1
+    return made
+
+
+@exercise("chip.products", unit=13, points=4, baseline=sums_stay)
+def products(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instruction]:
+    """The instructions that compute one block of output channels for one piece of image.
+
+    runs      (offset, length) of the stretches of bytes that every sum reads, in order
+    weights   where the weights begin: for each byte of each run, in order, a row of `first.n`
+    first     the matmul of the first byte alone: k = 1
+    rows      rows of the array
+
+    Each run is cut into pieces of `rows` bytes; the last one may be shorter. For each piece, a
+    preload brings its rows of weights, and then a matmul sends all pixels through them. A piece
+    has k bytes and ends with its run: the rest of a run is never put together with the next one.
+    Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is where offset 0 lies.
+    The first matmul has the `add` of `first`; all others add to what is there. A preload has the
+    `n` of `first`, which is its pitch, too, and its `origin`.
+    """
+    made: list[Instruction] = []
+    add, n = first.add, first.n
+    for offset, length in runs:
+        for at, end in spans(length, rows):
+            k = end - at
+            made.append(Preload(weights=weights, k=k, n=n, pitch=n, origin=first.origin))
+            made.append(replace(first, acts=first.acts + offset + at, k=k, add=add))
+            weights, add = weights + k * n, 1
+    return made
+
+
+def _areas(first: Matmul, rows: int) -> Iterator[tuple[int, int, int, int]]:
+    """(y, h, x, w) of pieces with at most `rows` pixels."""
+    if first.h * first.w <= rows:
+        yield 0, first.h, 0, first.w
+        return
+    for y in range(first.h):
+        for x, end in spans(first.w, rows):
+            yield y, 1, x, end - x
