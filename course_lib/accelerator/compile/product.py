@@ -87,9 +87,16 @@ class Product:
 
     @property
     def moved(self) -> int:
-        """Bytes that must cross the port at least: image, weights and result once each."""
-        image = self.images * self.size[0] * self.size[1] * self.channels
+        """Bytes that must cross the port at least: what is needed of the image, weights and result
+        once each."""
+        image = self.images * self._needed(0) * self._needed(1) * self.channels
         return image + self.depth * self.outputs + self.pixels * self.outputs
+
+    def _needed(self, axis: int) -> int:
+        """Rows (axis 0) or columns (1) of the image that are read, or a few more: strides may leave
+        some out."""
+        out, kernel = self.out[axis], self.kernel[axis]
+        return min(self.size[axis], out * kernel, self.reach(axis, out))
 
     def reach(self, axis: int, many: int) -> int:
         """Rows (axis 0) or columns (1) of the image that `many` of the result need."""

@@ -52,7 +52,7 @@ class _Anywhere(dict):
     points=5,
     kind="budget",
     baseline=smallest,
-    uses=("chip.products", "chip.ahead"),
+    uses=("chip.products", "chip.slots"),
 )
 def choose_tile(product: Product, chip: Chip) -> Tile:
     """TEXT"""

@@ -1,1 +1,1 @@
-"""Answers to unit 13: plausible mistakes that every check must catch, other right ones that pass."""
+"""Answers to unit 13: plausible mistakes that every check must catch, right ones that pass."""

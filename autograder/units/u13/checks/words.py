@@ -1,0 +1,202 @@
+"""Visible checks of unit 13: fields into words, and back.
+
+`same_word` and `same_values` judge an answer, here and in the hidden checks. Next room:
+products.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.properties import raises
+from autograder.units.u13.answers.words import Fields, spelled
+from course_lib.accelerator.isa.text import assemble
+from course_lib.accelerator.isa.word import WORD
+from course_lib.accelerator.isa.word import encode as library_words
+
+PLACE = (
+    "The first field takes the lowest `width` bits",
+    "each field follows right behind the one before it",
+    "The word that holds these values",
+    "fields (name, width, signed) for each value",
+)
+SIGNED = "a negative value as value + 2**width"
+RANGE = "A field that is not signed holds 0 to 2**width - 1"
+SIGNED_RANGE = "One that is signed holds -2**(width - 1) to 2**(width - 1) - 1"
+RAISES = "A value that its field cannot hold raises a ValueError"
+NAMES = "whose text has the name of the field"
+ZEROS = "Bits behind the last field are 0"
+
+BACK = (
+    "The first field has the lowest `width` bits",
+    "each field follows right behind the one before it",
+    "Return the value of each field, in order",
+    "The values that stand in a word: the inverse of `encode`",
+    "fields (name, width, signed) for each value",
+)
+BACK_SIGNED = "a number from 2**(width - 1) on stands for a negative value"
+BEHIND = "A word with a bit set behind its last field raises a ValueError"
+background("u13.decode", "it was not made by `encode`.", because="the reason for the ValueError")
+
+PROGRAM = """
+ldw dram=4096 weights=0 rows=9 bytes=4 pitch=4 signal=execute
+lda dram=0 acts=0 h=4 w=4 bytes=8 step=8 line=32 top=1 left=1 fill=-128
+ldb dram=70000 params=3 count=1 signal=execute,store
+preload weights=0 k=4 n=4 pitch=4 wait=load
+matmul acts=0 h=1 w=9 step=4 line=36 k=4 n=4 accs=0 add=1 signal=store
+act accs=0 n=4 params=0 acts=512 h=1 w=9 step=4 line=36 low=-128 high=6 wait=load,execute
+st acts=512 dram=99999 h=1 w=9 bytes=4 step=4 line=36 signal=load
+halt
+"""
+
+
+@st.composite
+def cases(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[list[int], Fields]:
+    """Fields, and a value that each of them holds."""
+    values, fields = [], []
+    for number in range(draw(st.integers(1, most))):
+        width, signed = draw(st.integers(1, wide)), draw(st.booleans())
+        low = -(1 << (width - 1)) if signed else 0
+        values.append(draw(st.integers(low, low + (1 << width) - 1)))
+        fields.append((f"f{number}", width, signed))
+    return values, fields
+
+
+@st.composite
+def words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fields]:
+    """Any word that fields could have."""
+    _, fields = draw(cases(most, wide))
+    return draw(st.integers(0, (1 << sum(width for _, width, _ in fields)) - 1)), fields
+
+
+def same_word(encode: Any, values: list[int], fields: Fields) -> None:
+    """Wrong unless the answer's word has these values at their places, and nothing else."""
+    got, at = encode(values, fields), 0
+    if type(got) is not int:
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
+        raise Wrong("The answer must be a whole number.", program=told(values, fields), got=said,
+                    spec=PLACE[2])  # fmt: skip
+    for value, (name, width, _) in zip(values, fields, strict=True):
+        bits = (got >> at) % (1 << width)
+        if (bits - value) % (1 << width):
+            where = f"bit {at}" if width == 1 else f"bits {at} to {at + width - 1}"
+            spec = SIGNED if value < 0 else PLACE[1] if at else PLACE[0]
+            raise Wrong(f"{name} must be {value}, in {where}.", program=told(values, fields),
+                        got=f"{bits:0{width}b} there, of {binary(got)}", spec=spec,
+                        expected=f"{value % (1 << width):0{width}b}")  # fmt: skip
+        at += width
+    if got >> at:
+        spec = SIGNED if min(values) < 0 else ZEROS
+        raise Wrong("No bit may be set behind the last field.", program=told(values, fields),
+                    got=binary(got), spec=spec)  # fmt: skip
+
+
+def same_values(decode: Any, word: int, fields: Fields) -> None:
+    """Wrong unless the answer finds in a word what stands in the bits of its fields."""
+    got, at = decode(word, fields), 0
+    program = f"{told([0] * len(fields), fields, False)}\nword {binary(word)}"
+    if not isinstance(got, (list, tuple)) or len(got) != len(fields):
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be a list with a value for each field.", program=program,
+                    got=said, spec=BACK[2])  # fmt: skip
+    for value, (name, width, signed) in zip(got, fields, strict=True):
+        bits = (word >> at) % (1 << width)
+        low = -(1 << (width - 1)) if signed else 0
+        if (value - bits) % (1 << width) or not low <= value < low + (1 << width):
+            held = f"bits {bits:0{width}b}{', signed' if signed else ''}"
+            raise Wrong(f"{name} must be what its bits say.", program=program,
+                        got=f"{name} = {value}", expected=f"the value of {held}",
+                        spec=BACK_SIGNED if signed else BACK[1])  # fmt: skip
+        at += width
+
+
+def told(values: list[int], fields: Fields, valued: bool = True) -> str:
+    """A line for each field, the lowest first."""
+    return "\n".join(
+        f"{name}: {width} bits{', signed' if signed else ''}" + (f", {value}" if valued else "")
+        for value, (name, width, signed) in zip(values, fields, strict=True)
+    )
+
+
+def binary(word: int) -> str:
+    return f"{word:#b}" if abs(word) < 1 << 24 else f"{word:#x}"
+
+
+@checks("u13.encode", given=cases(), examples=80, what="words of random fields",
+        spec=[*PLACE, SIGNED, ZEROS])  # fmt: skip
+def each_in_its_bits(encode, case):
+    """Each value is in the bits of its own field."""
+    same_word(encode, *case)
+
+
+@checks("u13.encode", spec=[RAISES, RANGE, SIGNED_RANGE, NAMES])
+def what_does_not_fit(encode):
+    """The least and the greatest value of a field, and those beside them."""
+    for width in (1, 4, 8):
+        for signed, low, spec in (
+            (False, 0, RANGE), (True, -(1 << (width - 1)), SIGNED_RANGE),
+        ):  # fmt: skip
+            high = low + (1 << width) - 1
+            fields = [("first", 3, False), ("second", width, signed), ("third", 2, False)]
+            for value in (low, high):
+                same_word(encode, [5, value, 2], fields)
+            for value in (low - 1, high + 1, high + 1000):
+                refuses(encode, [5, value, 2], fields, "second", spec)
+
+
+def refuses(encode: Any, values: list[int], fields: Fields, name: str, spec: str) -> None:
+    """Wrong unless the answer raises a ValueError that names the field."""
+    said = []
+
+    def tried() -> Any:
+        try:
+            return encode(values, fields)
+        except Exception as error:
+            said.append(str(error))
+            raise
+
+    raises(ValueError, tried, f"{name} cannot hold this value, so ValueError must be raised.",
+           program=told(values, fields), spec=spec)  # fmt: skip
+    if name not in said[0]:
+        raise Wrong("The text of the ValueError must have the name of the field.", got=said[0],
+                    program=told(values, fields), expected=f"a text with {name!r}",
+                    spec=NAMES)  # fmt: skip
+
+
+@checks("u13.encode", spec=PLACE)
+def the_words_of_the_chip(encode):
+    """The chip's own words of eight instructions."""
+    for instruction in assemble(PROGRAM):
+        same_word(encode, *spelled(instruction))
+    return "8 instructions of the chip"
+
+
+@checks("u13.decode", given=words(), examples=80, what="words of random fields",
+        spec=[*BACK, BACK_SIGNED])  # fmt: skip
+def finds_each(decode, case):
+    """The values are what stands in the bits of each field."""
+    number, fields = case
+    same_values(decode, number, fields)
+
+
+@checks("u13.decode", spec=BEHIND)
+def nothing_behind_the_last(decode):
+    """A bit behind the last field."""
+    for word, fields in ((0b1000, [("f", 3, True)]), (1 << 40, [("f", 8, False), ("g", 32, True)])):
+        raises(ValueError, lambda w=word, f=fields: decode(w, f),
+               "A bit is set behind the last field, so ValueError must be raised.", spec=BEHIND,
+               program=f"word {binary(word)}")  # fmt: skip
+
+
+@checks("u13.decode", spec=BACK[3])
+def back_from_the_chip(decode):
+    """Eight words of the chip."""
+    program = assemble(PROGRAM)
+    words = library_words(program)
+    for number, instruction in enumerate(program):
+        word = int.from_bytes(words[number * WORD : (number + 1) * WORD], "little")
+        same_values(decode, word, spelled(instruction)[1])
+    return "8 words of the chip"
