@@ -36,7 +36,9 @@ KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
 # it never changes; its file may.
 MODULES = {
     "accelerator.systolic.cycles": "accelerator.systolic",
+    "chip.dataflow": "accelerator.compile.search",
     "chip.products": "accelerator.compile.products",
+    "chip.slots": "accelerator.compile.slots",
     "chip.tile": "accelerator.compile.search",
     "cost.cache.missed": "cost.cache",
     "frontend.onnx_surgery.fold_batch_norms": "frontend.onnx.surgery",

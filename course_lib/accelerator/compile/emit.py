@@ -5,20 +5,23 @@
 
 A step of `walk.py` becomes loads (what is not on the chip yet), then for each block of output
 channels its products (`products.py`) and, where the sums are complete, `act` and `st`. `ahead` puts
-the loads of a step before the work of the step in front of it: double buffering is this order, and
-nothing else. `tokens.py` finds who has to wait for whom. Next room: `products.py`.
+the loads of a step before the work of the step in front of it, if they go to other slots. With long
+queues it gains little, because the load engine runs ahead of the array by itself; with queues
+shorter than a step it has to be this order. `tokens.py` finds who has to wait for whom. Next room:
+`products.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.product import Block, Product, Run
 from course_lib.accelerator.compile.products import products, sums_stay
+from course_lib.accelerator.compile.slots import may_run_ahead, placed
 from course_lib.accelerator.compile.tiles import OS, Footprint, Tile, footprint
-from course_lib.accelerator.compile.walk import Ring, Step, spans, walk
+from course_lib.accelerator.compile.walk import Step, spans, walk
 from course_lib.accelerator.isa.execute import Matmul
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.load import Lda, Ldb, Ldw
@@ -54,19 +57,20 @@ class Work:
 
 def emit(product: Product, tile: Tile, chip: Chip, places: Places) -> Program:
     """The instructions of one layer, without tokens and without `halt`."""
-    layer = _Layer(product, tile, chip, places)
-    work = map(layer.step, walk(product, tile, chip))
-    return ahead(work) if tile.double else in_turns(work)
+    steps = list(walk(product, tile, chip))
+    layer = _Layer(product, tile, chip, places, steps)
+    order = ahead if layer.may_run_ahead() else in_turns
+    return order(layer.step(number, step) for number, step in enumerate(steps))
 
 
 def in_turns(steps: Iterable[Work]) -> Program:
-    """Load, work, load, work: the baseline."""
+    """Load, work, load, work."""
     return [i for step in steps for i in (*step.loads, *step.rest)]
 
 
 def ahead(steps: Iterable[Work]) -> Program:
-    """The loads of each step stand before the work of the step in front of it. That is right
-    because they go to other slots (`Ring`)."""
+    """The loads of each step stand before the work of the step in front of it. That is right only
+    if they go to other slots (`slots.py`)."""
     program: Program = []
     before: Program = []
     for step in steps:
@@ -76,38 +80,44 @@ def ahead(steps: Iterable[Work]) -> Program:
 
 
 class _Layer:
-    """Instructions for one step after another; remembers what is on the chip."""
+    """Instructions for one step after another. `patches`, `weights` and `params` say for each step
+    which slot it finds them in, and whether they must be loaded."""
 
-    def __init__(self, product: Product, tile: Tile, chip: Chip, places: Places) -> None:
+    def __init__(
+        self, product: Product, tile: Tile, chip: Chip, places: Places, steps: Sequence[Step]
+    ) -> None:
         self.product, self.tile, self.chip, self.places = product, tile, chip, places
         room = footprint(product, tile, chip)
         self.room: Footprint = room
-        self.patches = Ring(room.patches, 0, room.patch)
+        self.patches = placed([(step.block, step.inputs) for step in steps], room.patches)
         self.out = room.patches * room.patch
-        self.weights = Ring(room.weight_slots, 0, room.weights)
-        self.params = Ring(room.param_slots, 0, room.params)
+        self.weights = placed([(step.inputs, step.outputs) for step in steps], room.weight_slots)
+        self.params = placed([step.outputs for step in steps], room.param_slots)
         self.begun = 0  # sums that were begun; they take the slots of accumulators in turns
 
-    def step(self, step: Step) -> Work:
+    def may_run_ahead(self) -> bool:
+        return all(map(may_run_ahead, (self.patches, self.weights, self.params)))
+
+    def step(self, number: int, step: Step) -> Work:
         work = Work()
-        patch = self.load_patch(step, work.loads)
-        params = self.load_params(step, work.loads)
+        patch = self.load_patch(step, *self.patches[number], work.loads)
+        params = self.load_params(step, *self.params[number], work.loads)
         columns = spans(step.outputs[1] - step.outputs[0], self.chip.cols)
-        weights = self.load_weights(step, work.loads)
-        for number, (first, end) in enumerate(columns):
+        weights = self.load_weights(step, *self.weights[number], work.loads)
+        for k, (first, end) in enumerate(columns):
             block = step.outputs[0] + first, step.outputs[0] + end
-            sums = (self.begun + number) % self.room.sum_slots * self.room.sums
-            work.rest += self.products(step, block, patch, weights[number], sums)
+            sums = (self.begun + k) % self.room.sum_slots * self.room.sums
+            work.rest += self.products(step, block, patch, weights[k], sums)
             if step.last:
-                work.rest += self.results(step.block, block, params + number, sums)
+                work.rest += self.results(step.block, block, params + k, sums)
         self.begun += len(columns) if step.last else 0
         return work
 
     # ── loads ──
 
-    def load_patch(self, step: Step, program: Program) -> int:
+    def load_patch(self, step: Step, slot: int, needed: bool, program: Program) -> int:
         """The piece of image of a step, with its border of zeros."""
-        at, needed = self.patches.take((step.block, step.inputs))
+        at = slot * self.room.patch
         if needed:
             places = self.places
             program.append(
@@ -115,10 +125,9 @@ class _Layer:
             )
         return at
 
-    def load_weights(self, step: Step, program: Program) -> list[int]:
+    def load_weights(self, step: Step, slot: int, needed: bool, program: Program) -> list[int]:
         """The weights of a step: where each block of output channels is."""
-        at, needed = self.weights.take((step.inputs, step.outputs))
-        found = []
+        at, found = slot * self.room.weights, []
         for outputs in spans(step.outputs[1] - step.outputs[0], self.chip.cols):
             block = step.outputs[0] + outputs[0], step.outputs[0] + outputs[1]
             inputs = block if self.product.depthwise else step.inputs
@@ -136,9 +145,9 @@ class _Layer:
         kernel = self.product.kernel
         return kernel[0] * kernel[1] * (inputs[1] - inputs[0])
 
-    def load_params(self, step: Step, program: Program) -> int:
+    def load_params(self, step: Step, slot: int, needed: bool, program: Program) -> int:
         first, end = (o // self.chip.cols for o in (step.outputs[0], step.outputs[1] - 1))
-        at, needed = self.params.take(first)
+        at = slot * self.room.params
         if needed:
             dram = self.places.params + first * 8 * self.chip.cols
             origin = self.places.origin

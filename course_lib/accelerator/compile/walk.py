@@ -1,21 +1,13 @@
-"""The order in which tiles come, and what is still on the chip from before.
+"""The order in which tiles come.
 
     for step in walk(layer, tile, chip): ...      block of pixels, group of outputs, chunk of sums
 
-    ring = Ring(2, base=0, size=8192)
-    ring.take("a")  ->  (0, True)        ring.take("b")  ->  (8192, True)
-    ring.take("a")  ->  (0, False)
-
-An SRAM is a ring of slots: what is wanted again and still there is not loaded again; what was not
-wanted for the longest time makes room. What the step before used is therefore never overwritten
-if there are two slots: so the next step may be loaded during this one. Next room: `emit.py`.
+Next room: `slots.py`, what is still on the chip from before.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from itertools import product as pairs
 from typing import NamedTuple
 
@@ -60,25 +52,3 @@ def blocks(product: Product, tile: Tile) -> Iterator[Block]:
 def spans(whole: int, part: int) -> list[tuple[int, int]]:
     """(first, end) of each part: spans(10, 4) -> (0, 4), (4, 8), (8, 10)."""
     return [(at, min(at + part, whole)) for at in range(0, whole, part)]
-
-
-@dataclass(eq=False)
-class Ring:
-    """Slots of equal size in one memory; the one that was not used for the longest time is next."""
-
-    slots: int
-    base: int
-    size: int
-
-    def __post_init__(self) -> None:
-        self.held: OrderedDict[Hashable, int] = OrderedDict()
-
-    def take(self, key: Hashable) -> tuple[int, bool]:
-        """Where `key` is from now on, and whether it must be loaded."""
-        if key in self.held:
-            self.held.move_to_end(key)
-            return self.held[key], False
-        full = len(self.held) == self.slots
-        at = self.held.popitem(last=False)[1] if full else self.base + len(self.held) * self.size
-        self.held[key] = at
-        return at, True

@@ -21,9 +21,10 @@ from course_lib.accelerator.compile.search import (
     choose_tile,
     clocks,
 )
+from course_lib.accelerator.compile.slots import may_run_ahead, one_slot, placed
 from course_lib.accelerator.compile.tiles import Tile, footprint, smallest
 from course_lib.accelerator.compile.tokens import synchronize
-from course_lib.accelerator.compile.walk import Ring, walk
+from course_lib.accelerator.compile.walk import walk
 from course_lib.accelerator.core.simulate import simulate
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instructions import Halt
@@ -150,9 +151,9 @@ def test_tiles_that_do_not_fit_are_named_by_their_memory():
 
 
 def test_a_step_reuses_what_is_there_and_never_takes_what_the_last_one_used():
-    ring = Ring(2, 0, 10)
-    found = [ring.take(key) for key in "abacab"]
-    assert found == [(0, True), (10, True), (0, False), (10, True), (0, False), (10, True)]
+    found = placed("abacab", 2)
+    assert found == [(0, True), (1, True), (0, False), (1, True), (0, False), (1, True)]
+    assert may_run_ahead(found) and not may_run_ahead(one_slot([0, 1, 0], 2))
 
 
 def test_steps_cover_every_sum_once():
