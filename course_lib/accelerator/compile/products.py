@@ -46,12 +46,11 @@ def products(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instruc
     first     the matmul of the first byte alone: k = 1
     rows      rows of the array
 
-    Each run is cut into pieces of `rows` bytes; the last one may be shorter. For each piece, a
-    preload brings its rows of weights, and then a matmul sends all pixels through them. A piece
-    has k bytes and ends with its run: the rest of a run is never put together with the next one.
-    Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is where offset 0 lies.
-    The first matmul has the `add` of `first`; all others add to what is there. A preload has the
-    `n` of `first`, which is its pitch, too, and its `origin`.
+    Each run is cut into pieces of `rows` bytes; the last one may be shorter, because no piece has
+    bytes of two runs. For each piece, a preload brings its rows of weights, and then a matmul sends
+    all pixels through them. Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is
+    where offset 0 lies. The first matmul has the `add` of `first`; all others add to what is there.
+    A preload has the `n` of `first`, which is its pitch, too, and its `origin`.
     """
     made: list[Instruction] = []
     add, n = first.add, first.n

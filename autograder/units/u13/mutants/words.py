@@ -142,7 +142,10 @@ def takes_what_is_behind(word, fields):
 
 @mutant("u13.decode")
 def the_highest_field_first(word, fields):
-    return _decoded(word, fields[::-1])[0][::-1] if word >> sum(f[1] for f in fields) == 0 else 1 / 0
+    found, rest = _decoded(word, fields[::-1])
+    if rest:
+        raise ValueError
+    return found[::-1]
 
 
 @mutant("u13.decode")

@@ -1,0 +1,194 @@
+"""Visible checks of unit 13: tiles that fit the chip, and few clocks.
+
+`legal`, `distance` and `worth` judge an answer, here and in the hidden checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Score, Wrong, background, checks
+from course_lib import exercises
+from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.accelerator.compile.estimate import bound
+from course_lib.accelerator.compile.product import Product, matrix
+from course_lib.accelerator.compile.search import clocks
+from course_lib.accelerator.compile.tiles import (
+    OS,
+    PIXELS_FIRST,
+    WEIGHTS_FIRST,
+    WS,
+    Tile,
+    fits,
+    footprint,
+    smallest,
+)
+from course_lib.accelerator.isa.fault import Fault
+
+LEGAL = (
+    "The tile must be one for which `footprint(product, tile, chip)` raises no ValueError",
+    "A tile of this layer for this chip: legal, and with few clocks",
+)
+EVERY = "Every layer for which `smallest(product, chip)` finds a tile must get one"
+POINTS = (
+    "Your points depend on clocks / roofline, `clocks(product, tile, chip)` divided by "
+    "`bound(product, chip)`, on average over six layers, with your `products` and your `slots`",
+    "1.12 or less earns all points, and each hundredth above that costs 1 %, down to a quarter",
+)
+background("chip.tile", "`estimate(product, tile, chip)` is a guess", because="about the library")
+background("chip.tile", "`clocks` writes the whole program", because="about the library")
+background("chip.tile", "Choose with it among a few tiles", because="advice")
+
+NPU = PRESETS["npu"]
+SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
+
+
+def convolution(
+    channels: int,
+    size: int,
+    outputs: int,
+    kernel: int = 3,
+    stride: int = 1,
+    depthwise: bool = False,
+) -> Product:
+    """A layer on a square image, with a border of half the window."""
+    border = kernel // 2
+    out = (size + 2 * border - kernel) // stride + 1
+    return Product(
+        1, (size, size), channels, (out, out), outputs, (kernel, kernel), (stride, stride),
+        (border, border), (border, border), depthwise=depthwise,
+    )  # fmt: skip
+
+
+TIMED = [
+    matrix(384, 640, 512),
+    matrix(256, 512, 512),
+    convolution(256, 14, 128),
+    convolution(64, 56, 128, stride=2),
+    convolution(512, 7, 160),
+    matrix(784, 192, 32),
+]
+OTHERS = [
+    convolution(3, 224, 64, 7, 2),
+    convolution(32, 112, 32, depthwise=True),
+    convolution(960, 7, 960, depthwise=True),
+    matrix(1, 512, 1000),
+    matrix(3136, 24, 144),
+]
+
+
+@st.composite
+def layers(draw: st.DrawFn, most: int = 12, channels: int = 24) -> tuple[Product, Chip]:
+    """A small layer, and a small chip that has room for it."""
+    chip = draw(st.sampled_from((PRESETS["teaching"], SMALLER)))
+    c, o = draw(st.integers(1, channels)), draw(st.integers(1, channels))
+    if draw(st.booleans()):
+        return matrix(draw(st.integers(1, most * most)), c, o), chip
+    kernel, stride = draw(st.sampled_from((1, 3))), draw(st.integers(1, 2))
+    depthwise = kernel > 1 and draw(st.booleans())
+    size = draw(st.integers(kernel, most))
+    product = convolution(c, size, c if depthwise else o, kernel, stride, depthwise)
+    return (product if room_for(product, chip) else matrix(size, c, o)), chip
+
+
+def room_for(product: Product, chip: Chip) -> bool:
+    try:
+        smallest(product, chip)
+    except ValueError:
+        return False
+    return True
+
+
+def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
+    """The answer's tile; Wrong unless it fits the chip."""
+    try:
+        tile = choose_tile(product, chip)
+    except Exception as error:
+        error.program = told(product, chip)  # type: ignore[attr-defined]
+        raise
+    if not isinstance(tile, Tile):
+        said = "nothing (is a `return` missing?)" if tile is None else repr(tile)[:200]
+        raise Wrong("The answer must be a Tile.", program=told(product, chip), got=said,
+                    spec=EVERY)  # fmt: skip
+    least = min(tile.h, tile.w, tile.channels, tile.blocks)
+    known = tile.outer in (WEIGHTS_FIRST, PIXELS_FIRST) and tile.dataflow in (WS, OS)
+    if least < 1 or not known:
+        raise Wrong('h, w, channels and blocks are at least 1; outer is "weights" or "pixels", '
+                    'dataflow "ws" or "os".', program=told(product, chip), got=str(tile),
+                    spec=LEGAL[0])  # fmt: skip
+    if not fits(product, tile, chip):
+        try:
+            footprint(product, tile, chip)
+        except ValueError as error:
+            raise Wrong("The tile does not fit the chip.", program=told(product, chip),
+                        got=f"{tile}\n{error}", spec=LEGAL[0]) from None  # fmt: skip
+    return tile
+
+
+def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[float, str]:
+    """clocks / roofline of the answer's tile, with what else is plugged in; and in words."""
+    tile = legal(choose_tile, product, chip)
+    try:
+        with exercises.using(getattr(choose_tile, "plugs", {})):
+            took = clocks(product, tile, chip)
+    except Fault as fault:
+        raise Wrong(
+            "The chip refuses the program of this tile, with your other answers.",
+            program=told(product, chip),
+            got=f"{tile}\n{fault}",
+            spec=POINTS[0],
+        ) from None
+    least = bound(product, chip)
+    return took / least, f"{named(product)}: {took:,} clocks, roofline {least:,}, in {tile}"
+
+
+def worth(distances: Sequence[float]) -> tuple[float, float]:
+    """The mean distance from the roofline, and the part of the points that it earns."""
+    mean = sum(distances) / len(distances)
+    return mean, min(1.0, max(0.25, 1.0 - (mean - 1.12)))
+
+
+def scored(choose_tile: Any, products: Sequence[Product]) -> Score:
+    found = [distance(choose_tile, product) for product in products]
+    mean, fraction = worth([one for one, _ in found])
+    said = f"clocks / roofline: {mean:.3f} on average over {len(found)} layers; "
+    said += "all points up to 1.12"
+    return Score(fraction, f"{said}. {max(found)[1]}" if fraction < 1 else said)
+
+
+def named(product: Product) -> str:
+    if product.kernel == (1, 1) and product.out[0] == 1:
+        return f"[{product.pixels}, {product.channels}] x [{product.channels}, {product.outputs}]"
+    kind = "depthwise" if product.depthwise else "convolution"
+    stride = f" / {product.strides[0]}" if product.strides[0] > 1 else ""
+    window, size = (f"{y} x {x}" for y, x in (product.kernel, product.size))
+    channels = f"{product.channels} -> {product.outputs} channels"
+    return f"{kind} {window}{stride}, {channels}, {size} pixels"
+
+
+def told(product: Product, chip: Chip) -> str:
+    return f"{named(product)}\non {chip}"
+
+
+@checks("chip.tile", given=layers(), examples=25, what="small layers on small chips",
+        spec=[*LEGAL, EVERY])  # fmt: skip
+def fits_small_chips(choose_tile, case):
+    """Every layer gets a tile that fits."""
+    legal(choose_tile, *case)
+
+
+@checks("chip.tile", spec=[LEGAL[0], EVERY])
+def fits_the_layers_of_models(choose_tile):
+    """Layers of ResNet-18 and MobileNetV2 on the chip of 32 x 32 cells."""
+    for product in OTHERS:
+        legal(choose_tile, product, NPU)
+    return f"{len(OTHERS)} layers of models"
+
+
+@checks("chip.tile", spec=[LEGAL[1], *POINTS])
+def few_clocks(choose_tile):
+    """Clocks of six layers on the simulator, beside their rooflines."""
+    return scored(choose_tile, TIMED)

@@ -1,0 +1,11 @@
+"""Hidden checks of the products: longer runs, more of them, larger arrays."""
+
+from __future__ import annotations
+
+from autograder.check.framework import harder
+from autograder.units.u13.checks.products import cases
+
+SEED = 130_977
+
+harder("chip.products", "computes_the_sums", seed=SEED, examples=100, given=cases(6, 70, 12))
+harder("chip.products", "cuts_as_asked", seed=SEED, examples=100, given=cases(6, 70, 12))

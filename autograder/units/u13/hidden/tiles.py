@@ -1,0 +1,30 @@
+"""Hidden checks of the tiles: other layers, drawn for the run."""
+
+from __future__ import annotations
+
+from autograder.check.framework import harder, hidden
+from autograder.units.u13.checks.tiles import convolution, layers, scored
+from course_lib.accelerator.compile.product import matrix
+
+SEED = 131_306
+POOL = [
+    matrix(384, 640, 512),
+    matrix(256, 1024, 448),
+    matrix(700, 300, 600),
+    matrix(196, 576, 96),
+    matrix(784, 144, 32),
+    convolution(64, 56, 64),
+    convolution(128, 28, 128),
+    convolution(128, 28, 256, stride=2),
+    convolution(192, 14, 192),
+    convolution(96, 28, 160),
+    convolution(64, 28, 160),
+]
+
+harder("chip.tile", "fits_small_chips", seed=SEED, examples=40, given=layers(16, 40))
+
+
+@hidden("chip.tile", seed=SEED)
+def other_layers(choose_tile, rng):
+    """Clocks of six layers that were drawn for this run, beside their rooflines."""
+    return scored(choose_tile, [POOL[n] for n in rng.permutation(len(POOL))[:6]])

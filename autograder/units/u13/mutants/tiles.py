@@ -1,0 +1,127 @@
+"""Wrong and right tiles: what somebody believes about room, and about what is fast."""
+
+from __future__ import annotations
+
+import heapq
+import random
+
+from autograder.check.framework import alternative, mutant
+from course_lib.accelerator.compile.estimate import bound, estimate
+from course_lib.accelerator.compile.search import clocks
+from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
+
+
+def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=True):
+    """Many legal tiles."""
+    height, width = product.out
+    areas = [(h, width) for h in parts(height, height)]
+    areas += [(1, w) for w in parts(width, width)] if widths else []
+    depths = {product.channels, *(min(chip.rows * f, product.channels) for f in (1, 2, 3, 4, 8))}
+    wide = -(-product.outputs // chip.cols)
+    for h, w in areas:
+        for depth in sorted(depths):
+            for blocks in parts(wide, wide):
+                for order in outer:
+                    tile = Tile(h, w, depth, blocks, order, double=double)
+                    if fits(product, tile, chip):
+                        yield tile
+
+
+@mutant("chip.tile")
+def the_smallest_is_safe(product, chip):
+    return smallest(product, chip)
+
+
+@mutant("chip.tile")
+def as_many_pixels_as_fit(product, chip):
+    found = [t for t in _legal(product, chip) if t.blocks == 1 and t.outer == "weights"]
+    return max(found, key=lambda t: (t.h * t.w, t.channels), default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def the_fullest_memory(product, chip):
+    def taken(tile):
+        room = footprint(product, tile, chip)
+        return room.patch * room.patches + room.weights * room.weight_slots
+
+    return max(_legal(product, chip), key=taken, default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def one_slot_leaves_room_for_larger_tiles(product, chip):
+    found = list(_legal(product, chip, double=False))
+    return min(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def all_channels_at_once(product, chip):
+    found = [t for t in _legal(product, chip) if t.channels == product.channels]
+    return max(found, key=lambda t: t.h * t.w, default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def counts_bytes_and_no_banks(product, chip):
+    for h in range(product.out[0], 0, -1):
+        size = h * product.out[1] * min(product.channels, chip.rows)
+        if 2 * size <= chip.acts and h * product.out[1] <= chip.accs:
+            return Tile(h, product.out[1], min(product.channels, chip.rows))
+    return smallest(product, chip)
+
+
+@mutant("chip.tile")
+def one_tile_for_all(product, chip):
+    return Tile(1, chip.rows, chip.rows)
+
+
+@mutant("chip.tile")
+def whole_rows_or_nothing(product, chip):
+    return min(_legal(product, chip, widths=False), key=lambda t: estimate(product, t, chip))
+
+
+@mutant("chip.tile")
+def never_more_pixels_than_rows(product, chip):
+    found = [t for t in _legal(product, chip) if t.h * t.w <= chip.rows]
+    return min(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def the_slowest_by_mistake(product, chip):
+    found = list(_legal(product, chip))
+    return max(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
+
+
+@mutant("chip.tile")
+def in_words(product, chip):
+    return str(smallest(product, chip))
+
+
+@alternative("chip.tile")
+def pixels_first_then_the_rest(product, chip):
+    """Two tiles are timed for each of the three areas that promise most."""
+    areas = {}
+    for tile in sorted(_legal(product, chip), key=lambda t: estimate(product, t, chip)):
+        areas.setdefault((tile.h, tile.w), []).append(tile)
+    few = [tile for group in list(areas.values())[:3] for tile in group[:2]]
+    return min(few, key=lambda t: clocks(product, t, chip), default=smallest(product, chip))
+
+
+@alternative("chip.tile")
+def the_best_of_four_guesses(product, chip):
+    found = sorted(_legal(product, chip), key=lambda t: estimate(product, t, chip))[:4]
+    found = found or [smallest(product, chip)]
+    return min(found, key=lambda t: clocks(product, t, chip))
+
+
+@alternative("chip.tile")
+def drawn_by_lot(product, chip):
+    """Every other tile at random; the five that promise most are timed."""
+    rng = random.Random(13)
+    found = [t for t in _legal(product, chip) if rng.random() < 0.5] or [smallest(product, chip)]
+    few = heapq.nsmallest(5, found, key=lambda t: estimate(product, t, chip))
+    best = few[0]
+    for tile in few:
+        if clocks(product, tile, chip) < clocks(product, best, chip):
+            best = tile
+        if clocks(product, best, chip) < 1.05 * bound(product, chip):
+            break
+    return best
