@@ -74,8 +74,9 @@ def mend() -> dict[str, dict[int, str]]:
 
     A mended program comes to no deadlock. The hazard check finds no race in it, and it leaves the
     bytes in DRAM that the order of its text says, whether the latency of the DMA is 0 or 500
-    clocks. With a latency of 100, it takes at most 354 clocks. Change at most two words of STUCK
-    and four of RACE. A word is one engine that you add to a `wait` or `signal`, or take from it.
+    clocks. Every token that is given is taken. With a latency of 100, it takes at most 354 clocks.
+    Change at most two words of STUCK and four of RACE. A word is one engine that you add to a
+    `wait` or `signal`, or take from it.
     """
     return {
         "stuck": {4: "signal=load,store", 9: "wait=load,store signal=store"},

@@ -1,0 +1,22 @@
+"""Hidden checks of chip.slots: longer lists, and lists that were drawn for this run."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import harder, hidden
+from autograder.units.u13.checks.slots import followed
+
+SEED = 131_317
+
+harder("chip.slots", "the_pairs_can_be_followed", seed=SEED, examples=200,
+       given=st.tuples(st.lists(st.integers(0, 9), max_size=40), st.integers(1, 8)))  # fmt: skip
+
+
+@hidden("chip.slots", seed=SEED)
+def drawn_layers(slots, rng):
+    """Lists of 300 steps that were drawn for this run."""
+    for _ in range(20):
+        pieces, count = int(rng.integers(2, 30)), int(rng.integers(1, 12))
+        followed(slots, rng.integers(0, pieces, 300).tolist(), count)
+    return "20 lists of 300 steps"
