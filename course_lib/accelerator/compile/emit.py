@@ -13,7 +13,7 @@ shorter than a step it has to be this order. `tokens.py` finds who has to wait f
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from course_lib.accelerator.chip import Chip
@@ -55,11 +55,17 @@ class Work:
     rest: Program = field(default_factory=list)
 
 
-def emit(product: Product, tile: Tile, chip: Chip, places: Places) -> Program:
-    """The instructions of one layer, without tokens and without `halt`."""
+Order = Callable[[Iterable[Work]], Program]
+
+
+def emit(
+    product: Product, tile: Tile, chip: Chip, places: Places, order: Order | None = None
+) -> Program:
+    """The instructions of one layer, without tokens and without `halt`: loads `ahead` where that is
+    right, unless another order is given."""
     steps = list(walk(product, tile, chip))
     layer = _Layer(product, tile, chip, places, steps)
-    order = ahead if layer.may_run_ahead() else in_turns
+    order = order or (ahead if layer.may_run_ahead() else in_turns)
     return order(layer.step(number, step) for number, step in enumerate(steps))
 
 

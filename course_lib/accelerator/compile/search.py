@@ -15,7 +15,7 @@ from dataclasses import replace
 from functools import cache
 
 from course_lib.accelerator.chip import Chip
-from course_lib.accelerator.compile.emit import Places, Program, emit
+from course_lib.accelerator.compile.emit import Order, Places, Program, emit
 from course_lib.accelerator.compile.estimate import bound, estimate, folds
 from course_lib.accelerator.compile.product import Product
 from course_lib.accelerator.compile.tiles import (
@@ -156,10 +156,10 @@ def _clocks(product: Product, tile: Tile, chip: Chip, emitters: tuple[Callable, 
     return times(alone(product, tile, chip), chip).total
 
 
-def alone(product: Product, tile: Tile, chip: Chip) -> Program:
+def alone(product: Product, tile: Tile, chip: Chip, order: Order | None = None) -> Program:
     """The program of a layer by itself, its operands and results in different places."""
     image = product.images * product.size[0] * product.size[1] * product.channels
     places = Places(x=0, weights=_Anywhere(), params=0, y=image)
     params = 8 * chip.cols * -(-product.outputs // chip.cols)
     size = max(image + product.pixels * product.outputs, params, chip.weights)
-    return [*synchronize(emit(product, tile, chip, places), chip, size), Halt()]
+    return [*synchronize(emit(product, tile, chip, places, order), chip, size), Halt()]

@@ -1,0 +1,79 @@
+"""Layers with a good tile for each dataflow, and what a choice among the two takes.
+
+    FLOWS[0]               a layer, a chip, clocks with weights that stay, with sums that stay
+    flows_table(choose)    those layers, and what `choose` takes for them
+
+The clocks are those of the best of three tiles for each dataflow: a test simulates them again.
+Next room: `course_lib/accelerator/compile/search.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.accelerator.compile.product import Product, matrix
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+
+Chooser = Callable[[Product, Chip], str]
+
+
+class Flow(NamedTuple):
+    """A layer on a chip, and its clocks by dataflow."""
+
+    name: str
+    product: Product
+    chip: Chip
+    ws: int
+    os: int
+
+    def clocks(self, flow: str) -> int:
+        return {"ws": self.ws, "os": self.os}[flow]
+
+
+def _conv(size: int, channels: int, depthwise: bool = False) -> Product:
+    """A convolution 3 x 3 that keeps size and channels."""
+    area = size, size
+    return Product(
+        1, area, channels, area, channels, (3, 3), low=(1, 1), high=(1, 1), depthwise=depthwise
+    )
+
+
+PLAIN, SHADOW = PRESETS["scalesim"], PRESETS["npu"]
+FLOWS = [
+    Flow("3x3, 14x14, 256 channels", _conv(14, 256), PLAIN, 168_712, 268_026),
+    Flow("3x3, 7x7, 512 channels", _conv(7, 512), PLAIN, 330_409, 313_891),
+    Flow("depthwise 3x3, 14x14, 384 channels", _conv(14, 384, True), PLAIN, 32_992, 71_924),
+    Flow("depthwise 3x3, 7x7, 960 channels", _conv(7, 960, True), PLAIN, 39_547, 51_585),
+    Flow("[196, 384] x [384, 64]", matrix(196, 384, 64), PLAIN, 8_498, 8_994),
+    Flow("[49, 960] x [960, 160]", matrix(49, 960, 160), PLAIN, 22_039, 15_210),
+    Flow("[49, 320] x [320, 1280]", matrix(49, 320, 1280), PLAIN, 57_709, 36_255),
+    Flow("[1, 1280] x [1280, 1000]", matrix(1, 1280, 1000), PLAIN, 121_864, 82_007),
+    Flow("[128, 256] x [256, 1024]", matrix(128, 256, 1024), PLAIN, 57_974, 43_968),
+    Flow("[64, 2048] x [2048, 64]", matrix(64, 2048, 64), PLAIN, 20_838, 25_122),
+    Flow("[784, 64] x [64, 64]", matrix(784, 64, 64), PLAIN, 6_882, 7_674),
+    Flow("3x3, 7x7, 512 channels", _conv(7, 512), SHADOW, 162_851, 301_807),
+    Flow("[49, 320] x [320, 1280]", matrix(49, 320, 1280), SHADOW, 31_481, 38_312),
+    Flow("[128, 256] x [256, 1024]", matrix(128, 256, 1024), SHADOW, 35_368, 49_846),
+]
+
+
+def share(flows: list[Flow], choose: Chooser) -> float:
+    """The fewest clocks of all layers together, divided by those of the choice."""
+    taken = sum(flow.clocks(choose(flow.product, flow.chip)) for flow in flows)
+    return sum(min(flow.ws, flow.os) for flow in flows) / taken
+
+
+def flows_table(choose: Chooser) -> Picture:
+    """The clocks of each layer with either dataflow, and the one that was chosen."""
+    rows: list[list[str | int]] = [
+        [flow.name, "with" if flow.chip.shadow else "without", flow.ws, flow.os,
+         choose(flow.product, flow.chip)]
+        for flow in FLOWS
+    ]  # fmt: skip
+    total = sum(flow.clocks(choose(flow.product, flow.chip)) for flow in FLOWS)
+    rows.append(["all", "", sum(f.ws for f in FLOWS), sum(f.os for f in FLOWS), f"{total:,}"])
+    headers = ["layer", "shadow weights", "weights stay (clocks)", "sums stay (clocks)", "yours"]
+    return table(rows, headers, "Which dataflow for which layer", exact=headers[2:4])

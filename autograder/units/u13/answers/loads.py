@@ -1,0 +1,76 @@
+"""Loads behind the array's back: pictures and clocks of one slot, of two, and of short queues.
+
+    one(), several()   the same layer with one slot and with those plugged in, as a Gantt each
+    slots_table()      layers of ResNet-18 with one slot, and with what is plugged in
+    queues_table()     what the order of the loads is worth, by the length of the queues
+
+Next room: flows.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from autograder.units.u13.answers.tables import NPU, RESNET, run_of
+from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.accelerator.compile.emit import Order, ahead, in_turns
+from course_lib.accelerator.compile.product import matrix
+from course_lib.accelerator.compile.search import alone, clocks
+from course_lib.accelerator.compile.slots import one_slot
+from course_lib.accelerator.compile.tiles import Tile, smallest
+from course_lib.accelerator.core.simulate import Run, times
+from course_lib.accelerator.isa.state import State
+from course_lib.accelerator.trace.gantt import gantt
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+from course_lib.exercises import plugged
+
+SMALL, PIECES = matrix(48, 4, 4), Tile(1, 12, 4)
+
+
+def small_run() -> Run:
+    """Four pieces of 12 pixels on the teaching chip, with the slots that are plugged in."""
+    return run_of(SMALL, PIECES, PRESETS["teaching"])
+
+
+def one() -> Picture:
+    """That run with one slot for each operand."""
+    with plugged("chip.slots", one_slot):
+        return gantt(small_run(), title="One slot")
+
+
+def several() -> Picture:
+    """And with those that are plugged in."""
+    return gantt(small_run(), title="Two slots")
+
+
+def slots_table() -> Picture:
+    """Two layers in the smallest tile: one slot, and what is plugged in."""
+    rows = []
+    for name, _, product in (RESNET[n] for n in (1, 6)):
+        tile = smallest(product, NPU)
+        with plugged("chip.slots", one_slot):
+            before = clocks(product, tile, NPU)
+        rows.append([name, before, clocks(product, tile, NPU)])
+    heads = ["layer of ResNet-18", "one slot", "your slots"]
+    return table(rows, heads, exact=heads[1:])
+
+
+def queues_table() -> Picture:
+    """The second layer with queues of several lengths, loads in turns and ahead."""
+    product = RESNET[1][2]
+    rows = []
+    for queue in (64, 16, 4):
+        chip = replace(NPU, queue=queue)
+        rows.append([queue, *(_ordered(order, chip) for order in (in_turns, ahead))])
+    heads = ["places in each queue", "load, work, load, work", "each load before the work in front"]
+    title = f"{RESNET[1][0]}, {product.size[0]} × {product.size[1]}: clocks"
+    return table(rows, heads, title, exact=heads[1:])
+
+
+def _ordered(order: Order, chip: Chip) -> int:
+    product = RESNET[1][2]
+    program = alone(product, smallest(product, chip), chip, order)
+    return Run(chip, program, times(program, chip), State(chip, np.zeros(1, np.int8))).total

@@ -1,0 +1,96 @@
+"""Answers to chip.dataflow, wrong and right."""
+
+from __future__ import annotations
+
+from autograder.check.framework import alternative, mutant
+from course_lib.accelerator.compile.estimate import bound, estimate
+from course_lib.accelerator.compile.tiles import Tile, fits
+
+
+@mutant("chip.dataflow")
+def weights_always(product, chip):
+    return "ws"
+
+
+@mutant("chip.dataflow")
+def sums_always(product, chip):
+    return "os"
+
+
+@mutant("chip.dataflow")
+def sums_without_shadow_weights(product, chip):
+    """Looks at the chip only."""
+    return "ws" if chip.shadow else "os"
+
+
+@mutant("chip.dataflow")
+def what_is_larger_stays(product, chip):
+    """As if reads of memory were the price."""
+    return "ws" if product.depth * product.outputs > product.pixels * product.outputs else "os"
+
+
+@mutant("chip.dataflow")
+def long_sums_stay(product, chip):
+    """Forgets that with shadow weights nothing is paid for a change, and how many pixels share
+    one."""
+    return "os" if product.depth >= 256 else "ws"
+
+
+@mutant("chip.dataflow")
+def few_pixels_on_every_chip(product, chip):
+    return "os" if product.pixels <= 128 else "ws"
+
+
+@mutant("chip.dataflow")
+def the_roofline_decides(product, chip):
+    """Bound by the port or by the cells."""
+    return "os" if bound(product, chip) * chip.macs > product.macs else "ws"
+
+
+def _clocks(product, chip, flow, pixels):
+    """Folds, each with its closed form."""
+    wide, blocks = -(-product.outputs // chip.cols), -(-product.pixels // pixels)
+    taps = product.kernel[0] * product.kernel[1]
+    depth = taps * (chip.cols if product.depthwise else product.channels)
+    if flow == "os":
+        runs = taps if product.depthwise else product.kernel[0]
+        fill = chip.rows * (1 + chip.drain) + chip.cols - 2
+        return wide * blocks * (depth + runs * fill)
+    folds = wide * -(-depth // chip.rows)
+    if chip.shadow:
+        return folds * max(product.pixels, blocks * chip.rows)
+    return folds * (product.pixels + blocks * (2 * chip.rows + chip.cols - 2))
+
+
+@alternative("chip.dataflow")
+def closed_forms(product, chip):
+    """Whole rows of the result, as far as the sums have room."""
+    width = product.out[1]
+    one = width * max(1, min(product.out[0], chip.accs // 2 // width)) if width <= chip.accs else 32
+    ws = max(bound(product, chip), _clocks(product, chip, "ws", one))
+    os = max(bound(product, chip), _clocks(product, chip, "os", min(chip.rows, width)))
+    return "os" if os < ws else "ws"
+
+
+@alternative("chip.dataflow")
+def by_the_estimate(product, chip):
+    """The lowest estimate of a few tiles for each."""
+
+    def least(flow, sizes):
+        tiles = [Tile(h, w, channels, blocks, outer, flow) for h, w in sizes
+                 for channels in (32, 64, 96, product.channels) for blocks in (1, 2, 4)
+                 for outer in ("weights", "pixels")]  # fmt: skip
+        tiles = [t for t in tiles if fits(product, t, chip)]
+        return min((estimate(product, t, chip) for t in tiles), default=1 << 60)
+
+    height, width = product.out
+    rows = [(h, width) for h in range(1, height + 1)] + [(1, w) for w in (16, 32, 49, 98, 196)]
+    small = [(h, w) for h, w in rows if h * w <= chip.rows]
+    return "os" if least("os", small) < least("ws", rows) else "ws"
+
+
+@alternative("chip.dataflow")
+def by_a_rule(product, chip):
+    """Without shadow weights: few pixels, which share one load of weights, and long sums."""
+    long = not product.depthwise and product.depth >= 4 * chip.rows
+    return "os" if long and not chip.shadow and product.pixels <= 5 * chip.rows else "ws"
