@@ -18,10 +18,10 @@ from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.exercises import exercise
 
-Runs = list[tuple[int, int]]
 
-
-def sums_stay(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instruction]:
+def sums_stay(
+    runs: list[tuple[int, int]], weights: int, first: Matmul, rows: int
+) -> list[Instruction]:
     """The same products output-stationary: one `matmul_os` for each run, which brings its weights
     along; as many pixels at a time as the array has rows."""
     made: list[Instruction] = []
@@ -38,7 +38,9 @@ def sums_stay(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instru
 
 
 @exercise("chip.products", unit=13, points=4, baseline=sums_stay)
-def products(runs: Runs, weights: int, first: Matmul, rows: int) -> list[Instruction]:
+def products(
+    runs: list[tuple[int, int]], weights: int, first: Matmul, rows: int
+) -> list[Instruction]:
     """The instructions that compute one block of output channels for one piece of image.
 
     runs      (offset, length) of the stretches of bytes that every sum reads, in order

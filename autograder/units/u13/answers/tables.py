@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from autograder.units.u13.answers.words import fields_of
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.product import Product, matrix
@@ -18,6 +19,7 @@ from course_lib.accelerator.compile.slots import one_slot
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, smallest
 from course_lib.accelerator.core.simulate import Run, times
 from course_lib.accelerator.isa.instruction import ENGINES
+from course_lib.accelerator.isa.instructions import ROWS
 from course_lib.accelerator.isa.state import State
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -50,6 +52,29 @@ RESNET: tuple[tuple[str, int, Product], ...] = (
     ("fc", 1, matrix(1, 512, 1000)),
 )
 LAYER = RESNET[6][2]
+
+
+MEANING = {
+    "ldw": "weights from DRAM",
+    "lda": "a piece of an image from DRAM, with a border",
+    "ldb": "biases and scales from DRAM",
+    "preload": "weights into the cells",
+    "matmul": "pixels through the cells; the weights stay",
+    "matmul_os": "pixels and weights through the cells; the sums stay",
+    "act": "sums to bytes: bias, scale, rounding, limits",
+    "vadd": "the sum of two images",
+    "vmax": "the largest of each window",
+    "st": "bytes to DRAM",
+    "stacc": "sums to DRAM as they are",
+    "halt": "the end",
+}
+
+
+def instructions() -> Picture:
+    """The twelve instructions, with the bits that each of them uses of its word."""
+    rows = [[row.name, row.engine, MEANING[row.name], sum(width for _, width, _ in fields_of(row))]
+            for row in ROWS]  # fmt: skip
+    return table(rows, ["instruction", "engine", "meaning", "bits"])
 
 
 def plain(product: Product, chip: Chip = NPU) -> int:

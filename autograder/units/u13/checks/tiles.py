@@ -173,7 +173,7 @@ def told(product: Product, chip: Chip) -> str:
     return f"{named(product)}\non {chip}"
 
 
-@checks("chip.tile", given=layers(), examples=25, what="small layers on small chips",
+@checks("chip.tile", given=layers(), examples=15, what="small layers on small chips",
         spec=[*LEGAL, EVERY])  # fmt: skip
 def fits_small_chips(choose_tile, case):
     """Every layer gets a tile that fits."""

@@ -21,7 +21,7 @@ POOL = [
     convolution(64, 28, 160),
 ]
 
-harder("chip.tile", "fits_small_chips", seed=SEED, examples=40, given=layers(16, 40))
+harder("chip.tile", "fits_small_chips", seed=SEED, examples=15, given=layers(14, 40))
 
 
 @hidden("chip.tile", seed=SEED)

@@ -1,0 +1,116 @@
+"""Unit 13: the figures of its text are counted here, and its programs run."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.units.u13.answers import tables
+from autograder.units.u13.answers.hand import PRODUCT, TEACHING, W, X, by_hand, result_of
+from autograder.units.u13.answers.words import encode, spelled
+from autograder.units.u13.checks.tiles import TIMED, scored, worth
+from course_lib.accelerator.compile.estimate import bound
+from course_lib.accelerator.compile.product import Product
+from course_lib.accelerator.compile.search import choose_tile, clocks
+from course_lib.accelerator.compile.slots import one_slot
+from course_lib.accelerator.compile.tiles import Tile, fits, smallest
+from course_lib.accelerator.isa.instruction import ENGINES
+from course_lib.accelerator.isa.instructions import ROWS
+from course_lib.accelerator.isa.text import assemble
+from course_lib.accelerator.isa.word import decode as library_decode
+from course_lib.accelerator.isa.word import encode as library_encode
+from course_lib.exercises import plugged
+
+NPU = tables.NPU
+
+
+def small(product):
+    return clocks(product, smallest(product, NPU), NPU)
+
+
+def test_the_numbers_of_the_opening_question():
+    assert tables.plain(tables.LAYER) == 1_191_374
+    assert bound(tables.LAYER, NPU) == 112_896
+    assert 1_191_374 - 112_896 == 1_078_478
+    assert clocks(tables.LAYER, choose_tile(tables.LAYER, NPU), NPU) == 115_782
+    assert tables.LAYER.macs == 112_896 * 1024
+
+
+def test_the_bill():
+    assert tables.total(tables.plain) == 18_743_369
+    assert tables.total(lambda product: bound(product, NPU)) == 1_946_623
+    with plugged("chip.slots", one_slot):
+        assert tables.total(small) == 15_600_521
+    assert tables.total(small) == 7_203_662
+    assert tables.total(lambda p: clocks(p, choose_tile(p, NPU), NPU)) == tables.OURS
+    assert round(tables.lost_to_one_slot()) == 50
+
+
+def test_resnet_has_21_matrix_products():
+    assert sum(many for _, many, _ in tables.RESNET) == 21
+
+
+def test_products_alone_save_a_tenth_to_a_half():
+    with plugged("chip.slots", one_slot):
+        saved = [1 - small(tables.RESNET[n][2]) / tables.plain(tables.RESNET[n][2])
+                 for n in (0, 1, 6, 9)]  # fmt: skip
+    assert 0.1 < min(saved) < max(saved) < 0.55
+
+
+def test_the_program_written_by_hand():
+    run = by_hand(PRODUCT)
+    np.testing.assert_array_equal(result_of(run), X.astype(int) @ W)
+    assert run.total == 36
+    assert run.stalls("execute")["busy"] == 4
+    assert (TEACHING.rows, TEACHING.cols) == (4, 4)
+
+
+def test_words_are_those_of_the_chip():
+    program = assemble(PRODUCT)
+    data = b"".join(encode(*spelled(i)).to_bytes(32, "little") for i in program)
+    assert data == library_encode(program)
+    assert library_decode(data) == program
+    assert len(ROWS) == len(tables.MEANING) == 12
+    assert [row.name for row in ROWS] == list(tables.MEANING)
+    assert 70_000 % (1 << 16) == 4464
+
+
+def test_runs_of_a_window():
+    product = Product(1, (6, 6), 20, (4, 4), 8, kernel=(3, 3))
+    assert [tuple(run) for run in product.runs(6, 20)] == [(0, 60), (120, 60), (240, 60)]
+
+
+def test_the_tiles_of_the_text():
+    assert small(tables.LAYER) == 591_518
+    assert fits(tables.LAYER, Tile(14, 14, 32), NPU)
+    assert not fits(tables.LAYER, Tile(14, 14, 256), NPU)
+    assert not fits(tables.LAYER, Tile(14, 14, 64, 8), NPU)
+    assert smallest(tables.LAYER, NPU) == Tile(1, 14, 32)
+
+
+def test_our_tiles_and_the_smallest_on_the_timed_layers():
+    assert scored(choose_tile, TIMED).fraction == 1.0
+    ours = [clocks(p, choose_tile(p, NPU), NPU) / bound(p, NPU) for p in TIMED]
+    assert round(worth(ours)[0], 2) == 1.03
+    assert round(worth([small(p) / bound(p, NPU) for p in TIMED])[0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("number", "due"), [(0, (142_914, 141_120, 43_904)), (1, (46_392, 15_680, 43_904))]
+)
+def test_what_limits_two_layers(number, due):
+    name, product, tile = tables.LIMITS[number]
+    run = tables.run_of(product, tile)
+    busy = [run.stalls(engine)["busy"] for engine in ENGINES]
+    assert (run.total, *busy[1:]) == due
+    assert tile == choose_tile(product, NPU), name
+
+
+def test_where_those_clocks_come_from():
+    pixels, blocks = 56 * 56, -(-144 // 32)
+    assert 9 * blocks * pixels == 141_120
+    assert blocks * pixels == 15_680
+    assert pixels * 144 // 16 == 28_224
+    _, product, tile = tables.LIMITS[1]
+    wider = tables.run_of(product, tile, replace(NPU, dma_bytes=32))
+    assert (wider.total, wider.stalls("store")["busy"]) == (32_374, 31_360)
