@@ -64,13 +64,14 @@ def queues_table() -> Picture:
     rows = []
     for queue in (64, 16, 4):
         chip = replace(NPU, queue=queue)
-        rows.append([queue, *(_ordered(order, chip) for order in (in_turns, ahead))])
+        rows.append([queue, *(ordered(order, chip) for order in (in_turns, ahead))])
     heads = ["places in each queue", "load, work, load, work", "each load before the work in front"]
     title = f"{RESNET[1][0]}, {product.size[0]} × {product.size[1]}: clocks"
     return table(rows, heads, title, exact=heads[1:])
 
 
-def _ordered(order: Order, chip: Chip) -> int:
+def ordered(order: Order, chip: Chip) -> int:
+    """The clocks of that layer with its loads in an order."""
     product = RESNET[1][2]
     program = alone(product, smallest(product, chip), chip, order)
     return Run(chip, program, times(program, chip), State(chip, np.zeros(1, np.int8))).total

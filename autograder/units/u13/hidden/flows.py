@@ -1,4 +1,4 @@
-"""Hidden checks of chip.dataflow: layers that were drawn for this run, with and without shadow weights."""
+"""Hidden checks of chip.dataflow: layers drawn for this run, with shadow weights or without."""
 
 from __future__ import annotations
 
