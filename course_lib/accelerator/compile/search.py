@@ -64,9 +64,8 @@ def choose_tile(product: Product, chip: Chip) -> Tile:
     layer for which `smallest(product, chip)` finds a tile must get one. Your points depend on
     clocks / roofline, `clocks(product, tile, chip)` divided by `bound(product, chip)`, on average
     over six layers, with your `products` and your `slots`: 1.12 or less earns all points, and each
-    hundredth above that costs 1 %, down to a quarter. `estimate(product, tile, chip)` is a guess,
-    and a thousand of them take no longer than one call of `clocks`, which writes the whole program
-    and counts. Time only a few tiles of a layer.
+    hundredth above that costs 1 %, down to a quarter. `estimate(product, tile, chip)` is a quick
+    guess. `clocks` writes the whole program and counts, so time only a few tiles of a layer.
     """
     found = list(_candidates(product, chip)) or [smallest(product, chip)]
     guesses = {tile: estimate(product, tile, chip) for tile in found}
@@ -129,7 +128,7 @@ def choose_dataflow(product: Product, chip: Chip) -> str:
     With shadow weights, the next weights move in while pixels stream. Without them, every change
     of weights costs a load and a fill, and sums that stay change less often if they are long. Your
     points depend on the clocks of a list of layers, each with a good tile for the dataflow that you
-    return: the sum of the fewest clocks divided by the sum of yours. From 0.97 on you earn all
+    return: the sum of the fewest clocks divided by the sum of yours. From 0.95 on you earn all
     points, and each hundredth below that costs 10 %, down to nothing.
     """
     # on the layers of ResNet-18 and MobileNetV2 without shadow weights: 1 % above the best choices

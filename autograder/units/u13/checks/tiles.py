@@ -38,9 +38,9 @@ POINTS = (
     "`bound(product, chip)`, on average over six layers, with your `products` and your `slots`",
     "1.12 or less earns all points, and each hundredth above that costs 1 %, down to a quarter",
 )
-background("chip.tile", "`estimate(product, tile, chip)` is a guess", because="about the library")
-background("chip.tile", "`clocks` writes the whole program", because="about the library")
-background("chip.tile", "Choose with it among a few tiles", because="advice")
+background("chip.tile", "`estimate(product, tile, chip)` is a quick guess", because="about a "
+           "function of the library")  # fmt: skip
+background("chip.tile", "`clocks` writes the whole program ... of a layer", because="advice")
 
 NPU = PRESETS["npu"]
 SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
