@@ -94,5 +94,5 @@ def test_the_clocks_of_the_dataflows_are_those_of_the_simulator(number):
 
 
 def test_the_rule_for_the_dataflow_is_near_the_best():
-    assert share(FLOWS, slot("chip.dataflow").reference) > 0.99
+    assert share(FLOWS, slot("chip.dataflow").reference) > 0.98
     assert PLAIN.rows + PLAIN.rows + PLAIN.cols - 2 == 94

@@ -16,9 +16,9 @@ from course_lib.accelerator.compile.product import Product
 NAME = 'What stays in the cells during a layer: "ws" for its weights, "os" for its sums'
 POINTS = ("Your points depend on the clocks of a list of layers, each with a good tile for the "
           "dataflow that you return", "the sum of the fewest clocks divided by the sum of yours",
-          "From 0.97 on you earn all points, and each hundredth below that costs 10 %, down to "
+          "From 0.95 on you earn all points, and each hundredth below that costs 10 %, down to "
           "nothing")  # fmt: skip
-GOOD = 0.97
+GOOD = 0.95
 
 background("chip.dataflow", "With shadow weights, the next ... if they are long",
            because="what the choice is about")  # fmt: skip
