@@ -5,10 +5,40 @@ from __future__ import annotations
 import heapq
 import random
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.search import clocks
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
+
+OTHERS = "other tiles are proposed, or in another order; the best of them is legal and fast"
+GOOD = "the few tiles that the estimate likes best earn all points, whichever of them is taken"
+for old, new in (
+    ("flow, wide = ", "flow, wide = "),
+    ("if outer == PIXELS_FIRST", "if outer"),
+    ("if width <= chip.accs", "if width"),
+    ("for h in parts(", "for h in "),
+    ("if height == 1 or width > chip.rows", "if "),
+    ("for w in parts(", "for w in "),
+    ("steps = [", "steps = "),
+    ("return [product.channels, *", "return ["),
+):
+    equivalent("chip.tile", old, new, because=OTHERS)
+for old, new in (
+    ("least = EQUAL", "least = "),
+    ("return (max(least", "return ("),
+    ("near = (", "near = "),
+    ("return next(near", "return "),
+):
+    equivalent("chip.tile", old, new, because=GOOD)
+TWICE = "the same program is proposed again, in the other order"
+equivalent("chip.tile", "continue", "pass", because=TWICE)
+WITH_ONE = "tiles with one slot are proposed, too, and lose"
+equivalent("chip.tile", "break", "pass", because=WITH_ONE)
+equivalent("chip.tile", "break", "continue", because=WITH_ONE)
+WHOLE = "a depthwise layer's channels are not cut: its tiles are the same"
+equivalent("chip.tile", "if product.depthwise", "pass", because=WHOLE)
+SMALLEST = "a depthwise layer gets its smallest tile; none of the six layers is one"
+equivalent("chip.tile", "return [product.channels]", "return []", because=SMALLEST)
 
 
 def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=True):
