@@ -2,10 +2,10 @@
 
     print(chip_report(model))
 
-    2,396,617 clocks on npu, 73.9% of what its cells could do; 100.0% of the MACs are on the chip
-    execute  busy 76.4%, wait=load 9.9%, bank 9.0%, ...
+    2,388,757 clocks on npu, 74.2% of what its cells could do; 100.0% of the MACs are on the chip
+    execute  busy 76.7%, wait=load 10.7%, bank 8.0%, ...
     layer                clocks    roofline   distance  utilization  tile
-    conv1               177,868     115,248       1.54        64.8%  1x38 pixels, 3 channels, ...
+    conv1               178,332     115,248       1.55        64.6%  4x112 pixels, 3 channels, ...
 
 The roofline of a layer is what no program can beat: all cells busy, or image, weights and result
 over the port once each, whatever takes longer. A layer has the clocks from when all before it was
