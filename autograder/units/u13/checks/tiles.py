@@ -80,6 +80,14 @@ OTHERS = [
     matrix(3136, 24, 144),
 ]
 
+TIGHT = [  # the layer, bytes of activations, bytes of weights
+    (matrix(40, 4, 4), 16, 32),
+    (matrix(40, 4, 4), 32, 64),
+    (matrix(9, 8, 8), 64, 32),
+    (convolution(2, 9, 8), 32, 128),
+    (convolution(2, 9, 8), 128, 128),
+]
+
 
 @st.composite
 def layers(draw: st.DrawFn, most: int = 12, channels: int = 24) -> tuple[Product, Chip]:
@@ -189,6 +197,15 @@ def fits_the_layers_of_models(choose_tile):
     for product in OTHERS:
         legal(choose_tile, product, NPU)
     return f"{len(OTHERS)} layers of models"
+
+
+@checks("chip.tile", spec=[LEGAL[0], EVERY])
+def fits_where_there_is_hardly_room(choose_tile):
+    """Chips with room for one slot, or for one pixel."""
+    for product, acts, weights in TIGHT:
+        chip = Chip("tight", 4, 4, weights=weights, acts=acts, accs=8, params=2, banks=(2, 4, 2))
+        legal(choose_tile, product, chip)
+    return f"{len(TIGHT)} layers where little fits"
 
 
 @checks("chip.tile", spec=[LEGAL[1], *POINTS])

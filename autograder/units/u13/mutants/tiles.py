@@ -14,10 +14,17 @@ OTHERS = "other tiles are proposed, or in another order; the best of them is leg
 GOOD = "the few tiles that the estimate likes best earn all points, whichever of them is taken"
 for old, new in (
     ("flow, wide = ", "flow, wide = "),
-    ("if outer == PIXELS_FIRST", "if outer"),
+    ("for (h, w), channels, blocks, outer in ", "for (h, w)"),
+    ("height, width = product.out", "product.size"),
     ("if width <= chip.accs", "if width"),
+    ("if width <= chip.accs", "for h in "),
     ("for h in parts(", "for h in "),
+    ("yield (h, width)", "yield (width, h)"),
     ("if height == 1 or width > chip.rows", "if "),
+    ("if height == 1 or width > chip.rows", "for w in "),
+    ("if w >= min(chip.rows, 16)", "if w "),
+    ("if w >= min(chip.rows, 16)", "yield (1, w)"),
+    ("yield (1, w)", "yield (2, w)"),
     ("for w in parts(", "for w in "),
     ("steps = [", "steps = "),
     ("return [product.channels, *", "return ["),
@@ -25,6 +32,7 @@ for old, new in (
     equivalent("chip.tile", old, new, because=OTHERS)
 for old, new in (
     ("least = EQUAL", "least = "),
+    ("length = ", "length = "),
     ("return (max(least", "return ("),
     ("near = (", "near = "),
     ("return next(near", "return "),
@@ -32,13 +40,19 @@ for old, new in (
     equivalent("chip.tile", old, new, because=GOOD)
 TWICE = "the same program is proposed again, in the other order"
 equivalent("chip.tile", "continue", "pass", because=TWICE)
+equivalent("chip.tile", "if outer == PIXELS_FIRST", "if outer", because=OTHERS)
+equivalent("chip.tile", "if outer == PIXELS_FIRST", "pass", because=TWICE)
 WITH_ONE = "tiles with one slot are proposed, too, and lose"
 equivalent("chip.tile", "break", "pass", because=WITH_ONE)
 equivalent("chip.tile", "break", "continue", because=WITH_ONE)
+WITHOUT = "where two slots do not fit, the smallest tile is left; the six layers have room"
+equivalent("chip.tile", "for one in (tile, replace(", "for one in ", because=WITHOUT)
 WHOLE = "a depthwise layer's channels are not cut: its tiles are the same"
 equivalent("chip.tile", "if product.depthwise", "pass", because=WHOLE)
 SMALLEST = "a depthwise layer gets its smallest tile; none of the six layers is one"
 equivalent("chip.tile", "return [product.channels]", "return []", because=SMALLEST)
+equivalent("chip.tile", "return [product.channels]", "return [product.", because=WHOLE)
+equivalent("chip.tile", "return [product.channels]", "pass", because=WHOLE)
 
 
 def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=True):
@@ -106,6 +120,11 @@ def one_tile_for_all(product, chip):
 @mutant("chip.tile")
 def whole_rows_or_nothing(product, chip):
     return min(_legal(product, chip, widths=False), key=lambda t: estimate(product, t, chip))
+
+
+@mutant("chip.tile")
+def two_slots_or_nothing(product, chip):
+    return min(_legal(product, chip), key=lambda t: estimate(product, t, chip))
 
 
 @mutant("chip.tile")
