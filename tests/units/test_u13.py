@@ -10,7 +10,8 @@ from autograder.units.u13.answers.hand import PRODUCT, TEACHING, W, X, by_hand, 
 from autograder.units.u13.answers.words import encode, spelled
 from autograder.units.u13.checks.tiles import TIMED, scored, worth
 from course_lib.accelerator.compile.estimate import bound
-from course_lib.accelerator.compile.product import Product
+from course_lib.accelerator.compile.product import Product, matrix
+from course_lib.accelerator.compile.products import sums_stay
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.compile.slots import one_slot
 from course_lib.accelerator.compile.tiles import Tile, fits, smallest
@@ -19,7 +20,7 @@ from course_lib.accelerator.isa.instructions import ROWS
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import decode as library_decode
 from course_lib.accelerator.isa.word import encode as library_encode
-from course_lib.exercises import plugged
+from course_lib.exercises import plugged, slot
 
 NPU = tables.NPU
 
@@ -43,6 +44,12 @@ def test_the_bill():
         assert tables.total(small) == 15_600_521
     assert tables.total(small) == 7_203_662
     assert tables.total(lambda p: clocks(p, choose_tile(p, NPU), NPU)) == tables.OURS
+    with plugged("chip.slots", tables.in_turns):
+        assert tables.total(small) == tables.IN_TURNS
+    with plugged("chip.slots", tables.two_of(slot("chip.slots").run)):
+        assert tables.total(small) == tables.KEPT
+    with plugged("chip.slots", one_slot):
+        assert tables.total(lambda p: clocks(p, choose_tile(p, NPU), NPU)) == 3_104_287
     assert round(tables.lost_to_one_slot()) == 50
 
 
@@ -50,11 +57,11 @@ def test_resnet_has_21_matrix_products():
     assert sum(many for _, many, _ in tables.RESNET) == 21
 
 
-def test_products_alone_save_a_tenth_to_a_half():
+def test_products_alone_save_13_to_53_percent():
     with plugged("chip.slots", one_slot):
         saved = [1 - small(tables.RESNET[n][2]) / tables.plain(tables.RESNET[n][2])
                  for n in (0, 1, 6, 9)]  # fmt: skip
-    assert 0.1 < min(saved) < max(saved) < 0.55
+    assert (round(100 * min(saved)), round(100 * max(saved))) == (13, 53)
 
 
 def test_the_program_written_by_hand():
@@ -86,6 +93,13 @@ def test_the_tiles_of_the_text():
     assert not fits(tables.LAYER, Tile(14, 14, 256), NPU)
     assert not fits(tables.LAYER, Tile(14, 14, 64, 8), NPU)
     assert smallest(tables.LAYER, NPU) == Tile(1, 14, 32)
+    assert clocks(tables.LAYER, Tile(14, 14, 32), NPU) == 114_662
+    with plugged("chip.products", sums_stay):
+        assert clocks(tables.LAYER, Tile(14, 14, 32), NPU) == 512_392
+    row = matrix(512, 512, 512)
+    assert clocks(row, Tile(1, 512, 32, 2), NPU) == 167_184
+    assert clocks(row, Tile(1, 256, 64, 4), NPU) == 140_022
+    assert (1_006_798 - 591_518, 591_518 - 115_782, 115_782 - 112_896) == (415_280, 475_736, 2_886)
 
 
 def test_our_tiles_and_the_smallest_on_the_timed_layers():

@@ -14,8 +14,9 @@ from course_lib.accelerator.compile.tiles import OS, PIXELS_FIRST, Cut, Tile, fo
 
 
 def bound(product: Product, chip: Chip) -> int:
-    """The machine's roofline, clocks: no program is faster. Every cell busy, or the port busy with
-    image, weights and result once each, whatever takes longer."""
+    """The machine's roofline, clocks: no program for this layer alone that multiplies all pairs is
+    faster. Every cell busy, or the port busy with image, weights and result once each, whatever
+    takes longer."""
     return max(-(-product.macs // chip.macs), -(-product.moved // chip.dma_bytes))
 
 

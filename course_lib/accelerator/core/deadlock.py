@@ -51,10 +51,9 @@ def _engine(
     if not queue:
         return [f"  {name}: nothing is in its queue"]
     head, both = program[queue[0]], " and ".join(others)
-    lines = [
-        f"  {name}: instruction {queue[0]} ({head}) waits for a token from {both}",
-        f"    from: {', '.join(head.origin) or 'unknown'}",
-    ]
+    lines = [f"  {name}: instruction {queue[0]} ({head}) waits for a token from {both}"]
+    if head.origin:
+        lines.append(f"    from: {', '.join(head.origin)}")
     for other in others:
         givers = [n for n in pending if program[n].engine == other and name in program[n].signal]
         found = f"instruction {givers[0]} ({program[givers[0]]})" if givers else "no instruction"

@@ -44,8 +44,8 @@ def check(program: Sequence[Instruction], chip: Chip) -> Kinds:
 
 def where(number: int, instruction: Instruction) -> tuple[str, ...]:
     """The lines of a fault that say where it happened; instructions count from 0."""
-    origin = ", ".join(instruction.origin) or "unknown"
-    return f"  instruction {number}: {instruction}", f"  from: {origin}"
+    said = f"  instruction {number}: {instruction}"
+    return (said, f"  from: {', '.join(instruction.origin)}") if instruction.origin else (said,)
 
 
 def _check_tiles(

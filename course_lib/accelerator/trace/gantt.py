@@ -1,6 +1,7 @@
 """Pictures of a run: who works when, and how near the array is to what it could do.
 
-    gantt(run, first=0, last=2000)      # lanes of load, execute and store; dashed: waits, and why
+    gantt(run, first=0, last=2000)      # lanes of load, execute and store; dashed: waits, and why;
+                                        # a box has its instruction's number, as in the text
     part_roofline(run)                  # a dot for each part of the model
 
 Next room: `waterfall.py`.
@@ -57,8 +58,9 @@ def _work(run: Run, first: int, end: int) -> list[Span]:
     for n, i in enumerate(run.program[:-1]):
         a, b = max(first, run.times.start[n]), min(end, run.times.busy_end[n])
         if a < b:
-            tip = f"instruction {n}: {i}\n{', '.join(i.origin)}"
-            found.append(Span(i.name, a, b, lane=lane_of(i.name), tip=tip))
+            tip = f"{i}\n{', '.join(i.origin)}"
+            name = f"{i.name} {n}"
+            found.append(Span(name, a, b, lane=lane_of(i.name), tip=tip, short=str(n)))
     return found
 
 
@@ -70,5 +72,6 @@ def _waits(run: Run, first: int, end: int) -> list[Span]:
             waits = (
                 f"before instruction {gap.instruction}" if gap.instruction >= 0 else "at the end"
             )
-            found.append(Span(gap.cause, a, b, lane=ENGINES[gap.engine], state="stall", tip=waits))
+            lane, short = ENGINES[gap.engine], gap.cause.removeprefix("wait=")
+            found.append(Span(gap.cause, a, b, lane=lane, state="stall", tip=waits, short=short))
     return found

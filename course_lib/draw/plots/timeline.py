@@ -43,7 +43,8 @@ class Span:
     """Something that lasts from `start` to `end` (not included).
 
     It occupies the bytes from `low` to `high` (not included), or the lane of that name. `state` is
-    "", "added", "removed", "marked" or "stall" (nothing happens); `heat` goes from 0 to 1.
+    "", "added", "removed", "marked" or "stall" (nothing happens); `heat` goes from 0 to 1. `short`
+    stands in a box that is too narrow for the name.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Span:
     state: str = ""
     heat: float | None = None
     tip: str = ""
+    short: str = ""
 
 
 def timeline(
@@ -245,16 +247,25 @@ def _box(
         tag("title", escape(tip.strip())),
         tag("rect", x=x, y=y, width=width, height=height, klass=klass),
     ]
-    room = int((width - 8) / (NAME * MONO_WIDTH))
-    if height >= 13 and room >= min(len(span.name), 6):
+    name = _written(span, width)
+    if height >= 13 and name:
         top, free = _beside(line, y, height)
-        two = size and free >= 28 and room >= len(size)
+        two = size and free >= 28 and width - 8 >= len(size) * NAME * MONO_WIDTH
         middle = top + free / 2 + (-2.5 if two else 3.5)
-        name = span.name if len(span.name) <= room else shorten(span.name, room)
         parts.append(label(x + width / 2, middle, name, "cl-p cl-mid"))
         if two:
             parts.append(label(x + width / 2, middle + 12, size, "cl-s cl-m cl-mid"))
     return tag("g", *parts, klass="cl-hot" if span.heat is not None else None)
+
+
+def _written(span: Span, width: float) -> str:
+    """What stands in a box of that width: its name, or as much of it as says something."""
+    room = int((width - 8) / (NAME * MONO_WIDTH))
+    if len(span.name) <= room:
+        return span.name
+    if span.short:
+        return span.short if len(span.short) * NAME * MONO_WIDTH + 2 <= width else ""
+    return shorten(span.name, room) if room >= 6 else ""
 
 
 def _beside(line: float | None, y: float, height: float) -> tuple[float, float]:

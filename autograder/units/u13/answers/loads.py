@@ -1,7 +1,7 @@
 """Loads behind the array's back: pictures and clocks of one slot, of two, and of short queues.
 
-    one(), several()   the same layer with one slot and with those plugged in, as a Gantt each
-    slots_table()      layers of ResNet-18 with one slot, and with what is plugged in
+    one(), several()   the same layer with one slot and with two, as a Gantt each
+    slots_table()      layers of ResNet-18 with one slot, two, and with what is plugged in
     queues_table()     what the order of the loads is worth, by the length of the queues
 
 Next room: flows.py.
@@ -13,9 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.units.u13.answers.tables import NPU, RESNET, run_of
+from autograder.units.u13.answers.tables import NPU, RESNET, in_turns, run_of, two_of
 from course_lib.accelerator.chip import PRESETS, Chip
-from course_lib.accelerator.compile.emit import Order, ahead, in_turns
+from course_lib.accelerator.compile.emit import Order, ahead
+from course_lib.accelerator.compile.emit import in_turns as load_and_work
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import alone, clocks
 from course_lib.accelerator.compile.slots import one_slot
@@ -25,7 +26,7 @@ from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.trace.gantt import gantt
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
-from course_lib.exercises import plugged
+from course_lib.exercises import plugged, slot
 
 SMALL, PIECES = matrix(48, 4, 4), Tile(1, 12, 4)
 
@@ -38,23 +39,28 @@ def small_run() -> Run:
 def one() -> Picture:
     """That run with one slot for each operand."""
     with plugged("chip.slots", one_slot):
-        return gantt(small_run(), title="One slot")
+        run = small_run()
+    return gantt(run, title=f"One slot: {run.total} clocks")
 
 
 def several() -> Picture:
-    """And with those that are plugged in."""
-    return gantt(small_run(), title="Two slots")
+    """And with two of those that are plugged in."""
+    with plugged("chip.slots", two_of(slot("chip.slots").run)):
+        run = small_run()
+    return gantt(run, title=f"Two slots: {run.total} clocks")
 
 
 def slots_table() -> Picture:
-    """Two layers in the smallest tile: one slot, and what is plugged in."""
+    """Two layers in the smallest tile: one slot, two in turns, and what is plugged in."""
     rows = []
     for name, _, product in (RESNET[n] for n in (1, 6)):
         tile = smallest(product, NPU)
-        with plugged("chip.slots", one_slot):
-            before = clocks(product, tile, NPU)
-        rows.append([name, before, clocks(product, tile, NPU)])
-    heads = ["layer of ResNet-18", "one slot", "your slots"]
+        row: list[str | int] = [name]
+        for slots in (one_slot, in_turns, slot("chip.slots").run):
+            with plugged("chip.slots", slots):
+                row.append(clocks(product, tile, NPU))
+        rows.append(row)
+    heads = ["layer of ResNet-18", "one slot", "two in turns", "your slots"]
     return table(rows, heads, exact=heads[1:])
 
 
@@ -64,8 +70,8 @@ def queues_table() -> Picture:
     rows = []
     for queue in (64, 16, 4):
         chip = replace(NPU, queue=queue)
-        rows.append([queue, *(ordered(order, chip) for order in (in_turns, ahead))])
-    heads = ["places in each queue", "load, work, load, work", "each load before the work in front"]
+        rows.append([queue, *(ordered(order, chip) for order in (load_and_work, ahead))])
+    heads = ["places in each queue", "load, work, load, work", "the next step's load first"]
     title = f"{RESNET[1][0]}, {product.size[0]} × {product.size[1]}: clocks"
     return table(rows, heads, title, exact=heads[1:])
 
