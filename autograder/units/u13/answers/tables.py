@@ -184,7 +184,8 @@ def two_of(slots: Callable[[list[int], int], Placed]) -> Callable[[list[int], in
 
 
 def bill(choose: Choose) -> Picture:
-    """The layer of the question and all products of ResNet-18, piece by piece."""
+    """The layer of the question and all products of ResNet-18, piece by piece; what ResNet-18
+    takes with two slots is recorded."""
 
     def small(product: Product) -> int:
         return clocks(product, smallest(product, NPU), NPU)
@@ -203,9 +204,9 @@ def bill(choose: Choose) -> Picture:
     with plugged("chip.slots", one_slot):
         add("+ your products", small)
     with plugged("chip.slots", in_turns):
-        add("+ two slots in turns", small, IN_TURNS)
+        add("+ two slots in turns (ours)", small, IN_TURNS)
     with plugged("chip.slots", two_of(slot("chip.slots").run)):
-        add("+ what comes back is kept", small, KEPT)
+        add("+ what comes back is kept (ours)", small, KEPT)
     add("+ more slots: yours", small)
     add("+ your tiles", best)
     with plugged("chip.slots", one_slot):
