@@ -213,5 +213,5 @@ def bill(choose: Choose) -> Picture:
         add("your tiles and products, one slot", best)
     add("ours", lambda _: 115_782, OURS)
     add("roofline", lambda product: bound(product, NPU))
-    heads = ["", "layer3, 3 × 3 (clocks)", "ResNet-18 (clocks)", "brought back (%)"]
+    heads = ["", "layer3, 3 × 3 (clocks)", "ResNet-18 (clocks)", "brought back so far (%)"]
     return table(rows, heads, exact=heads[1:3])
