@@ -116,7 +116,9 @@ def longer_layers(slots):
             followed(slots, [*range(round_trip)] * 20, count)
             followed(slots, [k // 3 for k in range(40)], count)
             followed(slots, [0, *range(1, round_trip), 0] * 10, count)
-    return "48 lists"
+            # what was wanted often before is not wanted any more
+            followed(slots, [0, 1] * 6 + [*range(2, 2 + round_trip)] * 9, count)
+    return "64 lists"
 
 
 def small_model() -> Graph:

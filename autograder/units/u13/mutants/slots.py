@@ -65,6 +65,26 @@ def a_hit_does_not_count_as_wanted(wanted, count):
 
 
 @mutant("chip.slots")
+def the_least_often_wanted(wanted, count):
+    """What was wanted often long ago never goes."""
+    held, often, placed, before = {}, {}, [], None
+    for piece in wanted:
+        often[piece] = often.get(piece, 0) + 1
+        load = piece not in held.values()
+        if load:
+            at = len(held)
+            if at == count:
+                others = [slot for slot in held if slot != before or count == 1]
+                at = min(others, key=lambda slot: often[held[slot]])
+        else:
+            at = next(slot for slot, there in held.items() if there == piece)
+        held[at] = piece
+        placed.append((at, load))
+        before = at
+    return placed
+
+
+@mutant("chip.slots")
 def nothing_stays(wanted, count):
     """The slot in turns, and kept only if it was wanted by the step in front."""
     placed, at = [], 0
