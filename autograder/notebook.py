@@ -40,6 +40,10 @@ from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
+IN_WORDS = (
+    "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
+    "it and gives the points."
+)
 _passed: dict[str, Callable[..., Any] | None] = {}  # the answers that have passed their checks
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
@@ -56,7 +60,7 @@ def check(name: str) -> Verdict:
     except UnknownExercise as error:
         return Verdict(str(name), UNKNOWN, 0, problem=_sentence(error))
     if entry.kind == "explain":
-        return Verdict.on(entry, BY_HAND, None)
+        return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED)
     answer = here(entry)

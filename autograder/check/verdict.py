@@ -153,7 +153,7 @@ def _lead(verdict: Verdict) -> str:
     text = " ".join(filter(None, [problem, ADVICE.get(verdict.kind, "")]))
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."
-        text = waiting if verdict.earned is None else verdict.problem or "A person has read it."
+        text = verdict.problem or (waiting if verdict.earned is None else "A person has read it.")
     hidden = " (a check that only the grader has)" if verdict.hidden else ""
     return f"{text}\ncheck: {verdict.check}{hidden}" if verdict.check else text
 

@@ -41,6 +41,13 @@ def test_stuck_is_stuck_and_race_is_right_by_luck():
     assert found == {0: True, 5: True, 10: True, 20: False, 40: False, 100: False}
 
 
+def test_the_report_leaves_the_advice_to_whoever_wants_it():
+    for text in (STUCK, RACE):
+        assert "look at" not in report(assemble(text))
+        assert report(assemble(text), advice=True).startswith(report(assemble(text)))
+        assert "\n  look at: " in report(assemble(text), advice=True)
+
+
 def test_race_has_two_races_and_the_check_finds_one_after_the_other():
     once = mended(RACE, {0: "", 1: "signal=execute"})
     assert "overwritten in use: instruction 6" in report(once)

@@ -48,11 +48,12 @@ def products(
     first     the matmul of the first byte alone: k = 1
     rows      rows of the array
 
-    Each run is cut into pieces of `rows` bytes; the last one may be shorter, because no piece has
-    bytes of two runs. For each piece, a preload brings its rows of weights, and then a matmul sends
-    all pixels through them. Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is
+    Each run is cut into as few pieces as possible, of at most `rows` bytes each; no piece has bytes
+    of two runs. For each piece, a preload brings its rows of weights, and then a matmul sends all
+    pixels through them. Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is
     where offset 0 lies. The first matmul has the `add` of `first`; all others add to what is there.
-    A preload has the `n` of `first`, which is its pitch, too, and its `origin`.
+    A preload is made with `Preload(weights=..., k=..., n=first.n, pitch=first.n,
+    origin=first.origin)`; `origin` names the layer for error messages.
     """
     made: list[Instruction] = []
     add, n = first.add, first.n

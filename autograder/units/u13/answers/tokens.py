@@ -129,12 +129,17 @@ def listing(text: str) -> str:
     return "\n".join(f"{n:>2}  {line}" for n, line in enumerate(text.splitlines()))
 
 
-def report(program: Sequence[Instruction], chip: Chip = TEACHING) -> str:
-    """What the simulator says: its fault, or the clocks."""
+def report(program: Sequence[Instruction], chip: Chip = TEACHING, advice: bool = False) -> str:
+    """What the simulator says: the clocks, or its fault, with its advice where that is wanted."""
     try:
         return f"{ran(program, chip, hazards=True)[0].total} clocks, no deadlock, no race"
     except Fault as fault:
-        return str(fault)
+        return str(fault) if advice else found(fault)
+
+
+def found(fault: Fault) -> str:
+    """A fault without what the simulator advises: that is the exercise."""
+    return str(fault).rpartition("\n  look at: ")[0]
 
 
 def latencies(program: Sequence[Instruction]) -> Picture:

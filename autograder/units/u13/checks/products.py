@@ -12,6 +12,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
+from autograder.units.u13.answers.tokens import found
 from course_lib.accelerator.chip import ACCS, ACTS, WEIGHTS, Chip
 from course_lib.accelerator.isa.check import check
 from course_lib.accelerator.isa.execute import Matmul, Preload
@@ -26,8 +27,8 @@ SUMS = (
     "runs (offset, length) of the stretches of bytes that every sum reads, in order",
     "first the matmul of the first byte alone: k = 1",
 )
-PIECES = "Each run is cut into pieces of `rows` bytes; the last one may be shorter"
-ENDS = "because no piece has bytes of two runs"
+PIECES = "Each run is cut into as few pieces as possible, of at most `rows` bytes each"
+ENDS = "no piece has bytes of two runs"
 ORDER = "For each piece, a preload brings its rows of weights, and then a matmul sends all pixels"
 WEIGHTED = (
     "where the weights begin: for each byte of each run, in order, a row of `first.n`",
@@ -36,7 +37,10 @@ WEIGHTED = (
 SAME = "Every matmul is `first` but for `acts`, `k` and `add`"
 ACTS_AT = "`first.acts` is where offset 0 lies"
 ADD = ("The first matmul has the `add` of `first`", "all others add to what is there")
-PRELOAD = "A preload has the `n` of `first`, which is its pitch, too, and its `origin`"
+PRELOAD = (
+    "A preload is made with `Preload(weights=..., k=..., n=first.n, pitch=first.n, "
+    "origin=first.origin)`"
+)
 
 
 class Case(NamedTuple):
@@ -82,14 +86,22 @@ def right_sums(products: Any, case: Case) -> None:
         for instruction in program:
             instruction.run(state)
     except Fault as fault:
-        raise Wrong("The chip cannot run these instructions.", program=told(case),
-                    got=f"{disassemble(program)}\n{fault}", spec=PIECES) from None  # fmt: skip
+        shown = f"{disassemble(program)}\n{found(fault)}"
+        raise Wrong("The chip cannot run these instructions.", program=told(case), got=shown,
+                    spec=PIECES) from None  # fmt: skip
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
         raise Wrong(f"Row {row}, column {col} of the accumulators must hold {due[row, col]}.",
                     program=told(case), got=f"{got[row, col]}, by this program:\n"
-                    f"{disassemble(program)}", spec=SUMS[0])  # fmt: skip
+                    f"{disassemble(program)}", spec=doubted(case, program))  # fmt: skip
+
+
+def doubted(case: Case, program: list[Instruction]) -> str:
+    """What of the text wrong sums may go against."""
+    adds = [bool(i.add) for i in program if isinstance(i, Matmul)]
+    wrong = adds != [bool(case.first.add)] + [True] * (len(adds) - 1)
+    return ADD[0] if wrong else SUMS[0]
 
 
 def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from autograder.units.u13.answers.tokens import (
     SLOW,
     TEACHING,
     WORDS,
+    found,
     listing,
     mended,
     ran,
@@ -60,7 +61,9 @@ def program_of(name: str, edits: Any) -> list[Instruction]:
         )
         if not whole or not plain:
             problem = f"Each number must be one from 0 to {last - 1}."
-            if whole:
+            if not isinstance(number, int):
+                problem = "Each key must be a number, not a text."
+            elif whole:
                 problem = 'The tokens must be a text such as "wait=load signal=store".'
             raise Wrong(problem, got=f"{name}: {{{number!r}: {tokens!r}}}"[:300],
                         spec=FORM[1])  # fmt: skip
@@ -81,7 +84,7 @@ def runs(name: str, program: Sequence[Instruction], chip: Chip) -> int:
     except Fault as fault:
         stuck = fault.kind == "deadlock"
         problem = "comes to a deadlock" if stuck else "has a race"
-        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=str(fault),
+        raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=found(fault),
                     expected="no deadlock" if stuck else "no race",
                     spec=LIVE if stuck else SAFE) from None  # fmt: skip
     if not right:
@@ -119,13 +122,13 @@ def nothing_waits_without_need(mend):
 @checks("u13.mend", spec=FEW)
 def few_words_change(mend):
     """How many words of tokens are others."""
-    found = {}
+    changed = {}
     for name, program in programs_of(mend).items():
-        found[name] = words(assemble(PROGRAMS[name]), program)
-        if found[name] > WORDS[name]:
+        changed[name] = words(assemble(PROGRAMS[name]), program)
+        if changed[name] > WORDS[name]:
             runs(name, program, TEACHING)
             raise Wrong(f"{name.upper()} can be mended with fewer words.",
                         program=f"{name.upper()}, mended\n{listing(disassemble(program))}",
-                        got=f"{found[name]} words are others",
+                        got=f"{changed[name]} words are others",
                         expected=f"at most {WORDS[name]}", spec=FEW[0])  # fmt: skip
-    return f"{found['stuck']} and {found['race']} words are others"
+    return f"{changed['stuck']} and {changed['race']} words are others"

@@ -80,8 +80,10 @@ def weights_follow_by_rows_not_bytes(runs, weights, first, rows):
     made, add = [], first.add
     for offset, length in runs:
         for low, high in spans(length, rows):
-            made += [_preload(weights, high - low, first),
-                     replace(first, acts=first.acts + offset + low, k=high - low, add=add)]
+            made += [
+                _preload(weights, high - low, first),
+                replace(first, acts=first.acts + offset + low, k=high - low, add=add),
+            ]
             weights, add = weights + high - low, 1
     return made
 
@@ -133,6 +135,20 @@ def with_a_list_of_pieces(runs, weights, first, rows):
             acts=first.acts + offset, h=first.h, w=first.w, step=first.step, line=first.line, k=k,
             n=first.n, accs=first.accs, add=1 if number else first.add, origin=first.origin,
         ))  # fmt: skip
+    return made
+
+
+@alternative("chip.products")
+def pieces_of_equal_length(runs, weights, first, rows):
+    """A run of 60 bytes on 32 rows: 30 and 30."""
+    made, add = [], first.add
+    for offset, length in runs:
+        many = -(-length // rows)
+        for number in range(many):
+            low, high = length * number // many, length * (number + 1) // many
+            made.append(_preload(weights, high - low, first))
+            made.append(replace(first, acts=first.acts + offset + low, k=high - low, add=add))
+            weights, add = weights + (high - low) * first.n, 1
     return made
 
 

@@ -77,6 +77,11 @@ def returns_new_tokens_beside_the_old():
             "race": {0: "", 1: "signal=execute", 4: "signal=load", 6: "wait=execute"}}  # fmt: skip
 
 
+@mutant("u13.mend")
+def numbers_as_texts():
+    return {"stuck": {str(number): tokens for number, tokens in STUCK.items()}, "race": RACE}
+
+
 @alternative("u13.mend")
 def names_all_instructions():
     """Also those that keep their tokens."""
