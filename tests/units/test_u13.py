@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autograder import check
+from autograder.check.verdict import CRASHED, WRONG
 from autograder.units.u13.answers import tables
 from autograder.units.u13.answers.hand import PRODUCT, TEACHING, W, X, by_hand, result_of
 from autograder.units.u13.answers.words import encode, spelled
@@ -128,3 +130,27 @@ def test_where_those_clocks_come_from():
     _, product, tile = tables.LIMITS[1]
     wider = tables.run_of(product, tile, replace(NPU, dma_bytes=32))
     assert (wider.total, wider.stalls("store")["busy"]) == (32_374, 31_360)
+
+
+@pytest.mark.parametrize("name, broken", [
+    ("chip.slots", lambda wanted, count: None),
+    ("chip.slots", lambda wanted, count: [(at + 1, True) for at in range(len(wanted))]),
+    ("chip.products", lambda runs, weights, first, rows: runs + 1),
+])  # fmt: skip
+def test_a_tile_is_not_blamed_for_another_answer(name, broken):
+    def mine(product, chip):
+        return smallest(product, chip)
+
+    with plugged("chip.tile", mine), plugged(name, broken):
+        verdict = check("chip.tile")
+    assert verdict.kind == WRONG
+    assert f"Your answer to {name} does not pass" in verdict.problem
+
+
+def test_a_tile_is_blamed_for_its_own_error():
+    with plugged("chip.tile", lambda product, chip: product.nothing):
+        assert check("chip.tile").kind == CRASHED
+
+
+def test_an_answer_in_words_is_not_said_to_be_kept():
+    assert "Nothing is checked here" in str(check("u13.limits"))

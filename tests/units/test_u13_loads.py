@@ -104,7 +104,7 @@ def test_a_list_of_slots_is_judged_by_its_loads():
     assert followed(lambda *_: [*ahead_of_time, (0, True)], [0, 1, 2, 3] * 2, 3) == 6
 
 
-@pytest.mark.parametrize("number", [5, 6, 8, 9, 10, 12])
+@pytest.mark.parametrize("number", [5, 6, 8, 9, 10, 11, 12, 13, 15])
 def test_the_clocks_of_the_dataflows_are_those_of_the_simulator(number):
     flow = FLOWS[number]
     assert [fastest(flow.product, flow.chip, kind) for kind in ("ws", "os")] == [flow.ws, flow.os]

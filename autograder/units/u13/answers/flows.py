@@ -53,7 +53,10 @@ FLOWS = [
     Flow("[1, 1280] x [1280, 1000]", matrix(1, 1280, 1000), PLAIN, 121_864, 82_007),
     Flow("[128, 256] x [256, 1024]", matrix(128, 256, 1024), PLAIN, 57_974, 43_968),
     Flow("[64, 2048] x [2048, 64]", matrix(64, 2048, 64), PLAIN, 20_838, 25_122),
-    Flow("[784, 64] x [64, 64]", matrix(784, 64, 64), PLAIN, 6_949, 7_674),
+    Flow("[64, 512] x [512, 512]", matrix(64, 512, 512), PLAIN, 41_062, 23_214),
+    Flow("[100, 64] x [64, 640]", matrix(100, 64, 640), PLAIN, 8_626, 12_542),
+    Flow("[128, 64] x [64, 1024]", matrix(128, 64, 1024), PLAIN, 15_270, 20_828),
+    Flow("[49, 32] x [32, 4096]", matrix(49, 32, 4096), PLAIN, 25_193, 29_763),
     Flow("3x3, 7x7, 512 channels", _conv(7, 512), SHADOW, 162_851, 301_807),
     Flow("[49, 320] x [320, 1280]", matrix(49, 320, 1280), SHADOW, 31_481, 38_312),
     Flow("[128, 256] x [256, 1024]", matrix(128, 256, 1024), SHADOW, 35_042, 49_846),
@@ -61,9 +64,9 @@ FLOWS = [
 
 
 def share(flows: list[Flow], choose: Chooser) -> float:
-    """The fewest clocks of all layers together, divided by those of the choice."""
-    taken = sum(flow.clocks(choose(flow.product, flow.chip)) for flow in flows)
-    return sum(min(flow.ws, flow.os) for flow in flows) / taken
+    """The fewest clocks of a layer, divided by those of the choice: the mean of all layers."""
+    found = [min(f.ws, f.os) / f.clocks(choose(f.product, f.chip)) for f in flows]
+    return sum(found) / len(found)
 
 
 def flows_table(choose: Chooser) -> Picture:

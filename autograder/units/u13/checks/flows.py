@@ -15,10 +15,10 @@ from course_lib.accelerator.compile.product import Product
 
 NAME = 'What stays in the cells during a layer: "ws" for its weights, "os" for its sums'
 POINTS = ("Your points depend on the clocks of a list of layers, each with a good tile for the "
-          "dataflow that you return", "the sum of the fewest clocks divided by the sum of yours",
-          "From 0.95 on you earn all points, and each hundredth below that costs 10 %, down to "
+          "dataflow that you return", "the fewest clocks divided by yours, on average",
+          "From 0.97 on you earn all points, and each hundredth below that costs 20 %, down to "
           "nothing")  # fmt: skip
-GOOD = 0.95
+GOOD = 0.97
 
 background("chip.dataflow", "With shadow weights, the next ... if they are long",
            because="what the choice is about")  # fmt: skip
@@ -41,7 +41,7 @@ def named(choose_dataflow: Any) -> Chooser:
 def worth(flows: list[Flow], choose_dataflow: Any) -> tuple[float, float]:
     """Fewest clocks / the answer's, and the part of the points that it earns."""
     got = share(flows, named(choose_dataflow))
-    return got, min(1.0, max(0.0, 1.0 - 10 * (GOOD - got)))
+    return got, min(1.0, max(0.0, 1.0 - 20 * (GOOD - got)))
 
 
 @checks("chip.dataflow", spec=[NAME, *POINTS])
@@ -51,7 +51,7 @@ def few_clocks(choose_dataflow):
     said = f"fewest / yours: {got:.3f} over {len(FLOWS)} layers; all points from {GOOD}"
     if fraction < 1:
         choose = named(choose_dataflow)
-        worst = max(FLOWS, key=lambda f: f.clocks(choose(f.product, f.chip)) - min(f.ws, f.os))
+        worst = min(FLOWS, key=lambda f: min(f.ws, f.os) / f.clocks(choose(f.product, f.chip)))
         with_shadow = "with" if worst.chip.shadow else "without"
         said += f". {worst.name}, {with_shadow} shadow weights, takes {worst.ws:,} clocks with "
         said += f"weights that stay and {worst.os:,} with sums that stay"

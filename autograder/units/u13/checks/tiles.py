@@ -10,12 +10,16 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.alarm import alarm
+from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
+from autograder.check.judging import judge
+from autograder.check.shown import error_text
+from autograder.check.verdict import PASSED
 from course_lib import exercises
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.product import Product, matrix
-from course_lib.accelerator.compile.search import clocks
+from course_lib.accelerator.compile.search import EMITTERS, clocks
 from course_lib.accelerator.compile.tiles import (
     OS,
     PIXELS_FIRST,
@@ -29,20 +33,24 @@ from course_lib.accelerator.compile.tiles import (
 from course_lib.accelerator.isa.fault import Fault
 
 LEGAL = (
-    "The tile must be one for which `footprint(product, tile, chip)` raises no ValueError",
+    "The tile must be one for which `fits(product, tile, chip)` is True: `footprint` raises no "
+    "ValueError",
     "A tile of this layer for this chip: legal, and with few clocks",
 )
 EVERY = "Every layer for which `smallest(product, chip)` finds a tile must get one"
 POINTS = (
-    "Your points depend on clocks / roofline, `clocks(product, tile, chip)` divided by "
-    "`bound(product, chip)`, on average over six layers, with your `products` and your `slots`",
-    "1.12 or less earns all points, and each hundredth above that costs 1 %, down to a quarter",
+    "Your points depend on `clocks(product, tile, chip)`, with your `products` and your `slots`, "
+    "divided by the roofline `bound(product, chip)`",
+    "If the mean over six layers is 1.08 or less, you earn all points, and each hundredth above "
+    "that costs 1 %, down to a quarter",
 )
 background("chip.tile", "`estimate(product, tile, chip)` is a quick guess", because="about a "
            "function of the library")  # fmt: skip
 background("chip.tile", "`clocks` writes the whole program ... of a layer", because="advice")
 
 NPU = PRESETS["npu"]
+SECONDS = 20  # for the checks of another answer
+GOOD = 1.08  # clocks / roofline, on average
 HOPELESS = 10  # one layer so far from its roofline leaves a quarter of the points, timed or not
 SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
 
@@ -116,6 +124,7 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
     try:
         tile = choose_tile(product, chip)
     except Exception as error:
+        beneath(choose_tile, product, chip, error)
         error.program = told(product, chip)  # type: ignore[attr-defined]
         raise
     if not isinstance(tile, Tile):
@@ -137,6 +146,28 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
     return tile
 
 
+def beneath(choose_tile: Any, product: Product, chip: Chip, error: Exception) -> None:
+    """Wrong, naming the student's function that the program is made with, if that does not pass."""
+    plugs = getattr(choose_tile, "plugs", {})
+    for name in EMITTERS:
+        if name in plugs and not _passes(name, plugs[name]):
+            raise Wrong(
+                f"Your answer to {name} does not pass its own check, and the program of a tile is "
+                f'made with it. Mend that first: check("{name}") says more.',
+                program=told(product, chip),
+                got=error.error if isinstance(error, Crashed) else error_text(error),
+                spec=POINTS[0],
+            ) from None
+
+
+def _passes(name: str, function: Any) -> bool:
+    try:
+        with alarm(SECONDS, f"{name} took too long"), exercises.using({}):
+            return judge(name, function, shrink=False).kind == PASSED
+    except Stop:
+        return False
+
+
 def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[float, str]:
     """clocks / roofline of the answer's tile, with what else is plugged in; and in words."""
     tile = legal(choose_tile, product, chip)
@@ -146,11 +177,14 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
     try:
         with exercises.using(getattr(choose_tile, "plugs", {})):
             took = clocks(product, tile, chip)
-    except Fault as fault:
+    except Exception as error:
+        beneath(choose_tile, product, chip, error)
+        if not isinstance(error, Fault):
+            raise
         raise Wrong(
             "The chip refuses the program of this tile, with your other answers.",
             program=told(product, chip),
-            got=f"{tile}\n{fault}",
+            got=f"{tile}\n{error}",
             spec=POINTS[0],
         ) from None
     return took / least, f"{named(product)}: {took:,} clocks, roofline {least:,}, in {tile}"
@@ -159,15 +193,18 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
 def worth(distances: Sequence[float]) -> tuple[float, float]:
     """The mean distance from the roofline, and the part of the points that it earns."""
     mean = sum(distances) / len(distances)
-    return mean, min(1.0, max(0.25, 1.0 - (mean - 1.12)))
+    return mean, min(1.0, max(0.25, 1.0 - (mean - GOOD)))
 
 
 def scored(choose_tile: Any, products: Sequence[Product]) -> Score:
     found = [distance(choose_tile, product) for product in products]
     mean, fraction = worth([one for one, _ in found])
     said = f"clocks / roofline: {mean:.3f} on average over {len(found)} layers; "
-    said += "all points up to 1.12"
-    return Score(fraction, f"{said}. {max(found)[1]}" if fraction < 1 else said)
+    said += f"all points up to {GOOD}"
+    if fraction < 1:
+        each = (f"{far:.2f} {named(p)}" for (far, _), p in zip(found, products, strict=True))
+        said += f" ({', '.join(each)}). {max(found)[1]}"
+    return Score(fraction, said)
 
 
 def named(product: Product) -> str:

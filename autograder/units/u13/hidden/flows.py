@@ -14,6 +14,11 @@ from course_lib.accelerator.compile.search import clocks
 from course_lib.exercises import plugged, slot
 
 SEED = 131_321
+LONG = ((20, 49, 64), (300, 800), (300, 900), False)  # pixels, channels, outputs, shadow weights
+SHORT = ((100, 128), (16, 65), (600, 1500), False)
+MANY = ((400, 784), (32, 160), (64, 400), False)
+SHADOW = ((20, 49, 128), (600, 1200), (300, 900), True)
+KINDS = [*[LONG] * 5, *[SHORT] * 4, MANY, *[SHADOW] * 2]
 
 
 @cache
@@ -27,13 +32,13 @@ def fastest(product: Product, chip: Chip, flow: str) -> int:
 def other_layers(choose_dataflow, rng):
     """Products that were drawn for this run, with and without shadow weights."""
     base, flows = PRESETS["scalesim"], []
-    for number in range(12):
-        m = int(rng.choice([1, 20, 49, 100, 784]))
-        k, n = int(rng.integers(32, 160 if m == 784 else 700)), int(rng.integers(32, 700))
-        product, chip = (
-            matrix(m, k, n),
-            replace(base, shadow=number % 4 == 3, drain=number % 2 == 0),
+    for pixels, channels, outputs, shadow in KINDS:
+        m, k, n = (
+            int(rng.choice(pixels)),
+            int(rng.integers(*channels)),
+            int(rng.integers(*outputs)),
         )
+        product, chip = matrix(m, k, n), replace(base, shadow=shadow, drain=bool(rng.integers(2)))
         clocks = [fastest(product, chip, flow) for flow in ("ws", "os")]
         flows.append(Flow(f"[{m}, {k}] x [{k}, {n}]", product, chip, *clocks))
     got, fraction = worth(flows, choose_dataflow)

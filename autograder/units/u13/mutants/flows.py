@@ -42,6 +42,12 @@ def few_pixels_on_every_chip(product, chip):
 
 
 @mutant("chip.dataflow")
+def few_pixels_without_shadow_weights(product, chip):
+    """Forgets the length of the sum."""
+    return "os" if product.pixels <= 160 and not chip.shadow else "ws"
+
+
+@mutant("chip.dataflow")
 def the_roofline_decides(product, chip):
     """Bound by the port or by the cells."""
     return "os" if bound(product, chip) * chip.macs > product.macs else "ws"
@@ -103,5 +109,3 @@ BOUNDARY = "the clocks of layers near the boundary differ little"
 
 equivalent("chip.dataflow", "product.depth >= 4 * chip.rows", "product.depth", because=BOUNDARY)
 equivalent("chip.dataflow", "product.pixels <= 5 * chip.rows", "product.pixels", because=BOUNDARY)
-equivalent("chip.dataflow", "if long and few", "if few", because="a layer of few pixels and short "
-           "sums takes few clocks whatever stays")  # fmt: skip
