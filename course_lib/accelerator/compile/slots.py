@@ -36,8 +36,8 @@ def slots(wanted: list[int], count: int) -> list[tuple[int, bool]]:
     then on the piece stands in the slot that the pair names, in place of what was there.
     Where there are two slots or more, a load never goes to the slot of the step in front of it,
     because the chip still works on that one while the load runs. In all, there are no more loads
-    than if each load replaced the piece that was not wanted for the longest time, once every slot
-    is full.
+    than if each load took an empty slot or, if none is left, replaced the piece whose latest use is
+    longest ago.
 
     >>> slots([7, 8, 7, 9, 8], 2)
     [(0, True), (1, True), (0, False), (1, True), (0, True)]

@@ -33,8 +33,8 @@ KEPT = "If a slot holds the piece, the pair names that slot, and `load` is False
 LOAD = ("Otherwise `load` is True, and from then on the piece stands in the slot that the pair "
         "names, in place of what was there")  # fmt: skip
 FRONT = "a load never goes to the slot of the step in front of it"
-FEW = ("In all, there are no more loads than if each load replaced the piece that was not wanted "
-       "for the longest time, once every slot is full")  # fmt: skip
+FEW = ("In all, there are no more loads than if each load took an empty slot or, if none is left, "
+       "replaced the piece whose latest use is longest ago")  # fmt: skip
 
 CASES = st.tuples(st.lists(st.integers(0, 5), max_size=12), st.integers(1, 4))
 LAYER = Product(1, (56, 56), 64, (56, 56), 64, (3, 3), low=(1, 1), high=(1, 1))

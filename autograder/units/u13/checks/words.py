@@ -79,6 +79,9 @@ def same_word(encode: Any, values: list[int], fields: Fields) -> None:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
         raise Wrong("The answer must be a whole number.", program=told(values, fields), got=said,
                     spec=PLACE[2])  # fmt: skip
+    if got < 0:
+        raise Wrong("The word must not be negative.", program=told(values, fields),
+                    got=binary(got), spec=SIGNED)  # fmt: skip
     for value, (name, width, _) in zip(values, fields, strict=True):
         bits = (got >> at) % (1 << width)
         if (bits - value) % (1 << width):
@@ -116,7 +119,8 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
 def told(values: list[int], fields: Fields, valued: bool = True) -> str:
     """A line for each field, the lowest first."""
     return "\n".join(
-        f"{name}: {width} bits{', signed' if signed else ''}" + (f", {value}" if valued else "")
+        f"{name}: {width} bit{'s' * (width > 1)}{', signed' if signed else ''}"
+        + (f", {value}" if valued else "")
         for value, (name, width, signed) in zip(values, fields, strict=True)
     )
 
