@@ -97,7 +97,7 @@ def right_sums(products: Any, case: Case) -> None:
                     f"{disassemble(program)}", spec=doubted(case, program))  # fmt: skip
 
 
-def doubted(case: Case, program: list[Instruction]) -> str:
+def doubted(case: Case, program: list[Any]) -> str:
     """What of the text wrong sums may go against."""
     adds = [bool(i.add) for i in program if isinstance(i, Matmul)]
     wrong = adds != [bool(case.first.add)] + [True] * (len(adds) - 1)
