@@ -63,8 +63,8 @@ def choose_tile(product: Product, chip: Chip) -> Tile:
     The tile must be one for which `fits(product, tile, chip)` is True: `footprint` raises no
     ValueError. Every layer for which `smallest(product, chip)` finds a tile must get one. Your
     points depend on `clocks(product, tile, chip)`, with your `products` and your `slots`, divided
-    by the roofline `bound(product, chip)`. If the mean over six layers is 1.08 or less, you earn
-    all points, and each hundredth above that costs 1 %, down to a quarter.
+    by the roofline `bound(product, chip)`. If the mean over six layers is 1.10 or less, you earn
+    all points, and each hundredth above that costs 2 %, down to a quarter.
     `estimate(product, tile, chip)` is a quick guess. `clocks` writes the whole program and counts,
     so time only a few tiles of a layer.
     """

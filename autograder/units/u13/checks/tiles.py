@@ -41,8 +41,8 @@ EVERY = "Every layer for which `smallest(product, chip)` finds a tile must get o
 POINTS = (
     "Your points depend on `clocks(product, tile, chip)`, with your `products` and your `slots`, "
     "divided by the roofline `bound(product, chip)`",
-    "If the mean over six layers is 1.08 or less, you earn all points, and each hundredth above "
-    "that costs 1 %, down to a quarter",
+    "If the mean over six layers is 1.10 or less, you earn all points, and each hundredth above "
+    "that costs 2 %, down to a quarter",
 )
 background("chip.tile", "`estimate(product, tile, chip)` is a quick guess", because="about a "
            "function of the library")  # fmt: skip
@@ -50,7 +50,7 @@ background("chip.tile", "`clocks` writes the whole program ... of a layer", beca
 
 NPU = PRESETS["npu"]
 SECONDS = 20  # for the checks of another answer
-GOOD = 1.08  # clocks / roofline, on average
+GOOD = 1.10  # clocks / roofline, on average
 HOPELESS = 10  # one layer so far from its roofline leaves a quarter of the points, timed or not
 SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
 
@@ -193,14 +193,14 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
 def worth(distances: Sequence[float]) -> tuple[float, float]:
     """The mean distance from the roofline, and the part of the points that it earns."""
     mean = sum(distances) / len(distances)
-    return mean, min(1.0, max(0.25, 1.0 - (mean - GOOD)))
+    return mean, min(1.0, max(0.25, 1.0 - 2 * (mean - GOOD)))
 
 
 def scored(choose_tile: Any, products: Sequence[Product]) -> Score:
     found = [distance(choose_tile, product) for product in products]
     mean, fraction = worth([one for one, _ in found])
     said = f"clocks / roofline: {mean:.3f} on average over {len(found)} layers; "
-    said += f"all points up to {GOOD}"
+    said += f"all points up to {GOOD:.2f}"
     if fraction < 1:
         each = (f"{far:.2f} {named(p)}" for (far, _), p in zip(found, products, strict=True))
         said += f" ({', '.join(each)}). {max(found)[1]}"
