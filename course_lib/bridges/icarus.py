@@ -67,7 +67,9 @@ def _run(command: Sequence[str], folder: str, seconds: float) -> str:
             command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False
         )
     except subprocess.TimeoutExpired:
-        raise VerilogError(f"{command[0]} was not done after {seconds} seconds") from None
+        raise VerilogError(
+            f"{command[0]} was not done after {seconds} seconds: is there an endless loop?"
+        ) from None
     if done.returncode:
         raise VerilogError(f"{command[0]} says:\n{(done.stderr + done.stdout).strip()}")
     return done.stdout

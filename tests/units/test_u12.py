@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograder.units.u12.answers import tables
+from autograder.units.u12.answers import tables, verilog
 from autograder.units.u12.answers.grid import (
     Fault,
     expected,
@@ -231,6 +231,41 @@ def test_the_verilog_is_the_recorded_one(require_tool):
     assert word == "run just now"
     assert [(int(a), int(b)) for a, b in (_counts(line) for line in lines)] == [
         (10, 10), (14, 14), (14, 14), (14, 14), (14, 14)]  # fmt: skip
+
+
+RIGHT = "right <= right_in; down <= down_in + right_in * stay; if (shift) stay <= chain_in;"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (RIGHT, "Every register is right in every clock.\n[2, 3] x [3, 4]: 10 clocks"),
+        (RIGHT.replace("right_in * stay", "right * stay"), "`down` of cell (0, 0) is 0, and must"),
+        (RIGHT.replace("down_in + ", ""), "in clock 5, `down` of cell (1, 0) is -24, and must be"),
+        (RIGHT.replace("if (shift) ", ""), "in clock 4, `stay` of cell (0, 0) is 0, and must be"),
+        (RIGHT.replace("<=", "="), "`stay` of cell"),
+        (RIGHT.replace("right_in;", "..."), "There are dots left"),
+        ("right <= right_in", "syntax error"),
+        ("$finish;", "wrote no result"),
+    ],
+)
+def test_a_cell_in_verilog_is_told_its_first_wrong_register(text, said, require_tool, capsys):
+    require_tool("iverilog")
+    verilog.verilog_cell(text)
+    assert said in capsys.readouterr().out
+
+
+def test_a_cell_that_never_ends_is_stopped(require_tool, monkeypatch, capsys):
+    require_tool("iverilog")
+    monkeypatch.setattr(verilog, "SECONDS", 1)
+    verilog.verilog_cell("forever right <= 1;")
+    assert "endless loop" in capsys.readouterr().out
+
+
+def test_without_icarus_the_cell_is_not_run(monkeypatch, capsys):
+    monkeypatch.setattr(verilog, "installed", lambda: False)
+    verilog.verilog_cell(RIGHT)
+    assert "not installed here" in capsys.readouterr().out
 
 
 def _counts(line):
