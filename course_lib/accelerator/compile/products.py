@@ -44,15 +44,15 @@ def products(
     """The instructions that compute one block of output channels for one piece of image.
 
     runs      (offset, length) of the stretches of bytes that every sum reads, in order
-    weights   where the weights begin: for each byte of each run, in order, a row of `first.n`
-    first     the matmul of the first byte alone: k = 1
+    weights   where the weights begin: a row of `first.n` for each byte of each run, in order
+    first     the matmul for the first byte alone: k = 1
     rows      rows of the array
 
     Each run is cut into as few pieces as possible, of at most `rows` bytes each; no piece has bytes
     of two runs. For each piece, a preload brings its rows of weights, and then a matmul sends all
-    pixels through them. Every matmul is `first` but for `acts`, `k` and `add`. `first.acts` is
-    where offset 0 lies. The first matmul has the `add` of `first`; all others add to what is there.
-    A preload is made with `Preload(weights=..., k=..., n=first.n, pitch=first.n,
+    pixels through them. Every matmul equals `first` except for `acts`, `k` and `add`. Offset 0 lies
+    at `first.acts`. The first matmul has the `add` of `first`; all others add to what is there.
+    Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n,
     origin=first.origin)`; `origin` names the layer for error messages.
     """
     made: list[Instruction] = []

@@ -26,18 +26,17 @@ def one_slot(wanted: list[int], count: int) -> Placed:
 
 @exercise("chip.slots", unit=13, points=3, baseline=one_slot)
 def slots(wanted: list[int], count: int) -> list[tuple[int, bool]]:
-    """The slot in which each step finds what it works on, and whether it must be loaded.
+    """The slot in which each step finds its piece of data, and whether that must be loaded.
 
     wanted   for each step, the number of the piece of data that it works on
     count    how many slots there are, at least 1; each holds one piece, and all are empty at first
 
     Return a pair (slot, load) for each step, in order. Slots are numbered from 0. If a slot holds
     the piece, the pair names that slot, and `load` is False. Otherwise `load` is True, and from
-    then on the piece stands in the slot that the pair names, in place of what was there.
-    Where there are two slots or more, a load never goes to the slot of the step in front of it,
-    because the chip still works on that one while the load runs. In all, there are no more loads
-    than if each load took an empty slot or, if none is left, replaced the piece whose latest use is
-    longest ago.
+    then on the piece is in the slot that the pair names, in place of what was there.
+    If there are two or more slots, a load never goes to the slot of the step before it, because the
+    chip still works on that one while the load runs. In all, there are no more loads than if each
+    load took an empty slot or, if none is left, replaced the piece whose latest use is longest ago.
 
     >>> slots([7, 8, 7, 9, 8], 2)
     [(0, True), (1, True), (0, False), (1, True), (0, True)]

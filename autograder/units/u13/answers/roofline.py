@@ -11,7 +11,7 @@ from course_lib.exercises import exercise
 
 @exercise("u13.limits", unit=13, points=2, kind="explain")
 def limits() -> Rubric:
-    """By the table above, `depthwise` takes more than twice its roofline and `expand` 1.4 times, in
+    """In the table above, `depthwise` takes more than twice its roofline and `expand` 1.4 times, in
     the best tiles that our search finds. For each of the two, say which engine limits it, and
     derive that engine's busy clocks from the shape of the layer. Then say what would have to change
     in the machine (a number of `Chip`, another unit, another wire), and why another tile would not

@@ -68,12 +68,12 @@ SLOW = 100
 def mend() -> dict[str, dict[int, str]]:
     """Mend the tokens of STUCK and RACE.
 
-    Return a dict with the keys "stuck" and "race". Under each stands a dict from the numbers of
-    the instructions that you change to all tokens that they have from then on, written as in the
-    listing: {8: "wait=execute signal=load,execute"}, or "" for none. All others stay as they are.
+    Return a dict with the keys "stuck" and "race". Each value is a dict from the number of each
+    instruction that you change to all tokens that it then has, written as in the listing:
+    {8: "wait=execute signal=load,execute"}, or "" for none. All other instructions stay unchanged.
 
-    A mended program comes to no deadlock. The hazard check finds no race in it, and it leaves the
-    bytes in DRAM that the order of its text says, whether the latency of the DMA is 0 or 500
+    A mended program never deadlocks, and the hazard check finds no race in it. It leaves the same
+    bytes in DRAM as running its instructions one by one, whether the latency of the DMA is 0 or 500
     clocks. Every token that is given is taken. With a latency of 100, it takes at most 354 clocks.
     Change at most two words of STUCK and four of RACE. A word is one engine that you add to a
     `wait` or `signal`, or take from it.
@@ -90,8 +90,8 @@ def mend() -> dict[str, dict[int, str]]:
 
 
 def mended(text: str, edits: Mapping[int, str]) -> list[Instruction]:
-    """The program with other tokens at the instructions of `edits`. Raises a Fault for what no
-    tokens are, and IndexError for an instruction that is not there."""
+    """The program with other tokens at the instructions of `edits`. Raises a Fault for a text
+    that is no tokens, and IndexError for an instruction that is not there."""
     program = assemble(text)
     for number, tokens in edits.items():
         plain = str(replace(program[number], wait=(), signal=()))

@@ -41,11 +41,11 @@ def encode(values: list[int], fields: list[tuple[str, int, bool]]) -> int:
 
     fields   (name, width, signed) for each value
 
-    The first field takes the lowest `width` bits, and each field follows right behind the one
-    before it. A field that is not signed holds 0 to 2**width - 1. One that is signed holds
-    -2**(width - 1) to 2**(width - 1) - 1, and a negative value as value + 2**width (two's
-    complement). A value that its field cannot hold raises a ValueError, whose text has the name of
-    the field. Bits behind the last field are 0.
+    The first field takes the lowest `width` bits, and each field follows directly after the one
+    before it. An unsigned field holds 0 to 2**width - 1. A signed field holds -2**(width - 1) to
+    2**(width - 1) - 1, and stores a negative value as value + 2**width (two's complement). A value
+    that its field cannot hold raises a ValueError, whose text names the field. Bits after the last
+    field are 0.
 
     >>> hex(encode([5, -1], [("opcode", 4, False), ("fill", 8, True)]))
     '0xff5'
@@ -66,10 +66,10 @@ def decode(word: int, fields: list[tuple[str, int, bool]]) -> list[int]:
 
     fields   (name, width, signed) for each value
 
-    The first field has the lowest `width` bits, and each field follows right behind the one before
-    it. Return the value of each field, in order. In a signed field, a number from 2**(width - 1) on
-    stands for a negative value. A word with a bit set behind its last field raises a ValueError: it
-    was not made by `encode`.
+    The first field has the lowest `width` bits, and each field follows directly after the one
+    before it. Return the value of each field, in order. In a signed field, a number from
+    2**(width - 1) on stands for a negative value. A word with a bit set after its last field raises
+    a ValueError: it was not made by `encode`.
 
     >>> decode(0xFF5, [("opcode", 4, False), ("fill", 8, True)])
     [5, -1]
@@ -80,5 +80,5 @@ def decode(word: int, fields: list[tuple[str, int, bool]]) -> list[int]:
         word >>= width
         values.append(value - (1 << width) if signed and value >> (width - 1) else value)
     if word:
-        raise ValueError(f"bits are set behind the last field: {word:#x}")
+        raise ValueError(f"bits are set after the last field: {word:#x}")
     return values

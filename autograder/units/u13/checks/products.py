@@ -25,20 +25,20 @@ from course_lib.accelerator.isa.text import disassemble
 SUMS = (
     "The instructions that compute one block of output channels for one piece of image",
     "runs (offset, length) of the stretches of bytes that every sum reads, in order",
-    "first the matmul of the first byte alone: k = 1",
+    "first the matmul for the first byte alone: k = 1",
 )
 PIECES = "Each run is cut into as few pieces as possible, of at most `rows` bytes each"
 ENDS = "no piece has bytes of two runs"
 ORDER = "For each piece, a preload brings its rows of weights, and then a matmul sends all pixels"
 WEIGHTED = (
-    "where the weights begin: for each byte of each run, in order, a row of `first.n`",
+    "where the weights begin: a row of `first.n` for each byte of each run, in order",
     "rows rows of the array",
 )
-SAME = "Every matmul is `first` but for `acts`, `k` and `add`"
-ACTS_AT = "`first.acts` is where offset 0 lies"
+SAME = "Every matmul equals `first` except for `acts`, `k` and `add`"
+ACTS_AT = "Offset 0 lies at `first.acts`"
 ADD = ("The first matmul has the `add` of `first`", "all others add to what is there")
 PRELOAD = (
-    "A preload is made with `Preload(weights=..., k=..., n=first.n, pitch=first.n, "
+    "Make each preload with `Preload(weights=..., k=..., n=first.n, pitch=first.n, "
     "origin=first.origin)`"
 )
 
@@ -125,7 +125,7 @@ def asked(products: Any, case: Case) -> list[Instruction]:
                     spec=SUMS[0])  # fmt: skip
     strange = [i for i in got if not isinstance(i, (Preload, Matmul))]
     if strange:
-        raise Wrong("The answer must have preloads and matmuls only.", program=told(case),
+        raise Wrong("The answer must have only preloads and matmuls.", program=told(case),
                     got=repr(strange[0])[:200], spec=ORDER)  # fmt: skip
     return list(got)
 

@@ -26,13 +26,13 @@ from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply
 
 FORM = ("Return a pair (slot, load) for each step, in order", "Slots are numbered from 0",
-        "The slot in which each step finds what it works on, and whether it must be loaded",
+        "The slot in which each step finds its piece of data, and whether that must be loaded",
         "wanted   for each step", "how many slots there are, at least 1; each holds one piece, and "
         "all are empty at first")  # fmt: skip
 KEPT = "If a slot holds the piece, the pair names that slot, and `load` is False"
-LOAD = ("Otherwise `load` is True, and from then on the piece stands in the slot that the pair "
+LOAD = ("Otherwise `load` is True, and from then on the piece is in the slot that the pair "
         "names, in place of what was there")  # fmt: skip
-FRONT = "a load never goes to the slot of the step in front of it"
+FRONT = "a load never goes to the slot of the step before it"
 FEW = ("In all, there are no more loads than if each load took an empty slot or, if none is left, "
        "replaced the piece whose latest use is longest ago")  # fmt: skip
 
@@ -58,9 +58,9 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
         where = [slot for slot, there in held.items() if there == piece]
         problem, spec = "", ""
         if where and (load or at != where[0]):
-            problem, spec = f"piece {piece} already stands in slot {where[0]}.", KEPT
+            problem, spec = f"piece {piece} is already in slot {where[0]}.", KEPT
         elif not where and not load:
-            problem, spec = f"piece {piece} stands in no slot, so it must be loaded.", LOAD
+            problem, spec = f"piece {piece} is in no slot, so it must be loaded.", LOAD
         elif load and count > 1 and at == before:
             problem = f"the load must not go to slot {at}, which step {k - 1} works on."
             spec = FRONT
@@ -78,7 +78,7 @@ def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
 
 def _pair(pair: Any, k: int, count: int, case: str) -> tuple[int, bool]:
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise Wrong(f"Step {k}: what is returned must be a pair (slot, load).", program=case,
+        raise Wrong(f"Step {k}: the answer must be a pair (slot, load).", program=case,
                     got=repr(pair)[:200], spec=FORM[0])  # fmt: skip
     at, load = pair
     if load not in (True, False):

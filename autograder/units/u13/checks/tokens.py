@@ -27,12 +27,12 @@ from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.text import assemble, disassemble
 
-FORM = ('Return a dict with the keys "stuck" and "race"', "Under each stands a dict from the "
-        "numbers of the instructions that you change to all tokens that they have from then on",
-        "Mend the tokens of STUCK and RACE", "All others stay as they are")  # fmt: skip
-LIVE = "A mended program comes to no deadlock"
-SAFE = "The hazard check finds no race in it"
-RIGHT = "it leaves the bytes in DRAM that the order of its text says"
+FORM = ('Return a dict with the keys "stuck" and "race"', "Each value is a dict from the number of "
+        "each instruction that you change to all tokens that it then has",
+        "Mend the tokens of STUCK and RACE", "All other instructions stay unchanged")  # fmt: skip
+LIVE = "A mended program never deadlocks"
+SAFE = "the hazard check finds no race in it"
+RIGHT = "It leaves the same bytes in DRAM as running its instructions one by one"
 TAKEN = "Every token that is given is taken"
 FAST = "With a latency of 100, it takes at most 354 clocks"
 FEW = ("Change at most two words of STUCK and four of RACE", "A word is one engine that you add to "
@@ -53,24 +53,24 @@ def programs_of(mend: Any) -> dict[str, list[Instruction]]:
 def program_of(name: str, edits: Any) -> list[Instruction]:
     last = len(assemble(PROGRAMS[name])) - 1
     if not isinstance(edits, Mapping):
-        raise Wrong(f'Under "{name}" there must be a dict.', got=repr(edits)[:300], spec=FORM[1])
+        raise Wrong(f'The value of "{name}" must be a dict.', got=repr(edits)[:300], spec=FORM[1])
     for number, tokens in edits.items():
         whole = isinstance(number, int) and 0 <= number < last
         plain = isinstance(tokens, str) and all(
             word.startswith(("wait=", "signal=")) for word in tokens.split()
         )
         if not whole or not plain:
-            problem = f"Each number must be one from 0 to {last - 1}."
+            problem = f"Each number must be from 0 to {last - 1}."
             if not isinstance(number, int):
-                problem = "Each key must be a number, not a text."
+                problem = "Each key must be a number, not a string."
             elif whole:
-                problem = 'The tokens must be a text such as "wait=load signal=store".'
+                problem = 'The tokens must be a string such as "wait=load signal=store".'
             raise Wrong(problem, got=f"{name}: {{{number!r}: {tokens!r}}}"[:300],
                         spec=FORM[1])  # fmt: skip
     try:
         return mended(PROGRAMS[name], edits)
     except Fault as fault:
-        raise Wrong("Those are no tokens that this instruction can have.", got=str(fault),
+        raise Wrong("This instruction cannot have these tokens.", got=str(fault),
                     program=f"{name}: {edits}", spec=FORM[1]) from None  # fmt: skip
 
 
@@ -83,12 +83,12 @@ def runs(name: str, program: Sequence[Instruction], chip: Chip) -> int:
         ran(program, chip, hazards=True)
     except Fault as fault:
         stuck = fault.kind == "deadlock"
-        problem = "comes to a deadlock" if stuck else "has a race"
+        problem = "runs into a deadlock" if stuck else "has a race"
         raise Wrong(f"{name.upper()} still {problem} {latency}.", program=text, got=found(fault),
                     expected="no deadlock" if stuck else "no race",
                     spec=LIVE if stuck else SAFE) from None  # fmt: skip
     if not right:
-        raise Wrong(f"{name.upper()} must leave the bytes that the order of its text says.",
+        raise Wrong(f"{name.upper()} must leave the bytes of running its instructions in order.",
                     program=text, got=f"other bytes {latency}", spec=RIGHT)  # fmt: skip
     for (giver, taker), left in run.times.left.items():
         raise Wrong(f"{name.upper()} must take every token that it gives.", program=text,
@@ -121,7 +121,7 @@ def nothing_waits_without_need(mend):
 
 @checks("u13.mend", spec=FEW)
 def few_words_change(mend):
-    """How many words of tokens are others."""
+    """How many words of tokens are changed."""
     changed = {}
     for name, program in programs_of(mend).items():
         changed[name] = words(assemble(PROGRAMS[name]), program)
@@ -129,6 +129,6 @@ def few_words_change(mend):
             runs(name, program, TEACHING)
             raise Wrong(f"{name.upper()} can be mended with fewer words.",
                         program=f"{name.upper()}, mended\n{listing(disassemble(program))}",
-                        got=f"{changed[name]} words are others",
+                        got=f"{changed[name]} words are changed",
                         expected=f"at most {WORDS[name]}", spec=FEW[0])  # fmt: skip
-    return f"{changed['stuck']} and {changed['race']} words are others"
+    return f"{changed['stuck']} and {changed['race']} words are changed"

@@ -19,26 +19,26 @@ from course_lib.accelerator.isa.word import encode as library_words
 
 PLACE = (
     "The first field takes the lowest `width` bits",
-    "each field follows right behind the one before it",
+    "each field follows directly after the one before it",
     "The word that holds these values",
     "fields (name, width, signed) for each value",
 )
-SIGNED = "a negative value as value + 2**width"
-RANGE = "A field that is not signed holds 0 to 2**width - 1"
-SIGNED_RANGE = "One that is signed holds -2**(width - 1) to 2**(width - 1) - 1"
+SIGNED = "stores a negative value as value + 2**width"
+RANGE = "An unsigned field holds 0 to 2**width - 1"
+SIGNED_RANGE = "A signed field holds -2**(width - 1) to 2**(width - 1) - 1"
 RAISES = "A value that its field cannot hold raises a ValueError"
-NAMES = "whose text has the name of the field"
-ZEROS = "Bits behind the last field are 0"
+NAMES = "whose text names the field"
+ZEROS = "Bits after the last field are 0"
 
 BACK = (
     "The first field has the lowest `width` bits",
-    "each field follows right behind the one before it",
+    "each field follows directly after the one before it",
     "Return the value of each field, in order",
     "The values that stand in a word: the inverse of `encode`",
     "fields (name, width, signed) for each value",
 )
 BACK_SIGNED = "a number from 2**(width - 1) on stands for a negative value"
-BEHIND = "A word with a bit set behind its last field raises a ValueError"
+BEHIND = "A word with a bit set after its last field raises a ValueError"
 background("u13.decode", "it was not made by `encode`.", because="the reason for the ValueError")
 
 PROGRAM = """
@@ -93,7 +93,7 @@ def same_word(encode: Any, values: list[int], fields: Fields) -> None:
         at += width
     if got >> at:
         spec = SIGNED if min(values) < 0 else ZEROS
-        raise Wrong("No bit may be set behind the last field.", program=told(values, fields),
+        raise Wrong("No bit may be set after the last field.", program=told(values, fields),
                     got=binary(got), spec=spec)  # fmt: skip
 
 
@@ -165,7 +165,7 @@ def refuses(encode: Any, values: list[int], fields: Fields, name: str, spec: str
     raises(ValueError, tried, f"{name} cannot hold this value, so ValueError must be raised.",
            program=told(values, fields), spec=spec)  # fmt: skip
     if name not in said[0]:
-        raise Wrong("The text of the ValueError must have the name of the field.", got=said[0],
+        raise Wrong("The text of the ValueError must name the field.", got=said[0],
                     program=told(values, fields), expected=f"a text with {name!r}",
                     spec=NAMES)  # fmt: skip
 
@@ -181,17 +181,17 @@ def the_words_of_the_chip(encode):
 @checks("u13.decode", given=words(), examples=80, what="words of random fields",
         spec=[*BACK, BACK_SIGNED])  # fmt: skip
 def finds_each(decode, case):
-    """The values are what stands in the bits of each field."""
+    """Each value is the one in the bits of its field."""
     number, fields = case
     same_values(decode, number, fields)
 
 
 @checks("u13.decode", spec=BEHIND)
 def nothing_behind_the_last(decode):
-    """A bit behind the last field."""
+    """A bit after the last field."""
     for word, fields in ((0b1000, [("f", 3, True)]), (1 << 40, [("f", 8, False), ("g", 32, True)])):
         raises(ValueError, lambda w=word, f=fields: decode(w, f),
-               "A bit is set behind the last field, so ValueError must be raised.", spec=BEHIND,
+               "A bit is set after the last field, so ValueError must be raised.", spec=BEHIND,
                program=f"word {binary(word)}")  # fmt: skip
 
 
