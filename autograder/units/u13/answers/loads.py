@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograder.units.u13.answers.tables import NPU, RESNET, in_turns, run_of, two_of
+from autograder.units.u13.answers.tables import NPU, RESNET, in_turns, run_of, two_of, your_slots
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.emit import Order, ahead
 from course_lib.accelerator.compile.emit import in_turns as load_and_work
@@ -26,7 +26,7 @@ from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.trace.gantt import gantt
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
-from course_lib.exercises import plugged, slot
+from course_lib.exercises import plugged
 
 SMALL, PIECES = matrix(48, 4, 4), Tile(1, 12, 4)
 
@@ -45,7 +45,7 @@ def one() -> Picture:
 
 def several() -> Picture:
     """And with two of those that are plugged in."""
-    with plugged("chip.slots", two_of(slot("chip.slots").run)):
+    with plugged("chip.slots", two_of(your_slots())):
         run = small_run()
     return gantt(run, title=f"Two slots: {run.total} clocks")
 
@@ -56,7 +56,7 @@ def slots_table() -> Picture:
     for name, _, product in (RESNET[n] for n in (1, 6)):
         tile = smallest(product, NPU)
         row: list[str | int] = [name]
-        for slots in (one_slot, in_turns, slot("chip.slots").run):
+        for slots in (one_slot, in_turns, your_slots()):
             with plugged("chip.slots", slots):
                 row.append(clocks(product, tile, NPU))
         rows.append(row)

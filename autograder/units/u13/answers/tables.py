@@ -178,6 +178,11 @@ def in_turns(wanted: list[int], count: int) -> Placed:
     return found[: len(wanted)]
 
 
+def your_slots() -> Callable[[list[int], int], Placed]:
+    """What is plugged in, as it was typed: it may be wrapped and plugged in again."""
+    return slot("chip.slots").plugged or slot("chip.slots").reference
+
+
 def two_of(slots: Callable[[list[int], int], Placed]) -> Callable[[list[int], int], Placed]:
     """Those slots, but no more than two."""
     return lambda wanted, count: slots(wanted, min(2, count))
@@ -205,7 +210,7 @@ def bill(choose: Choose) -> Picture:
         add("+ your products", small)
     with plugged("chip.slots", in_turns):
         add("+ two slots in turns (ours)", small, IN_TURNS)
-    with plugged("chip.slots", two_of(slot("chip.slots").run)):
+    with plugged("chip.slots", two_of(your_slots())):
         add("+ what comes back is kept (ours)", small, KEPT)
     add("+ more slots: yours", small)
     add("+ your tiles", best)
