@@ -179,8 +179,6 @@ def cycles(m: int, k: int, n: int, array: SystolicArray) -> int:
     """
     if array.dataflow != "os":
         raise ValueError(f"output-stationary arrays only, got {array}")
-    if min(m, k, n) < 1:
-        raise ValueError(f"m, k and n are at least 1, got {m}, {k} and {n}")
     # Without the drain, SCALE-Sim v2 computes this number too; its report says one less per layer.
     tiles = -(-m // array.rows) * -(-n // array.cols)
     one = k + array.rows + array.cols - 2 + (array.rows if array.drain else 0)

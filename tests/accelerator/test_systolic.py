@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.accelerator import systolic
+from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.look import wavefront_steps
 from course_lib.accelerator.systolic import SystolicArray, clocks, cycles, wavefront
@@ -119,8 +120,8 @@ def test_an_array_without_cells_is_refused():
 
 
 def test_a_product_without_size_is_refused():
-    with pytest.raises(ValueError, match="at least 1, got -5, 4 and 4"):
-        cycles(-5, 4, 4, SystolicArray())
+    with pytest.raises(ValueError, match="at least 1"):
+        closed.cycles(-5, 4, 4, SystolicArray())
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])

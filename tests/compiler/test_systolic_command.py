@@ -77,7 +77,7 @@ def test_the_trace_is_written(capsys, tmp_path):
     [
         ("-m 0 -n 1 -k 1", "m is a whole number of at least 1, got 0"),
         ("-m 1 -n 1 -k -3", "k is a whole number of at least 1, got -3"),
-        ("-m 1 -n 1 -k 1 --rows 0", "needs a row and a column, got 0 x 4"),
+        ("-m 1 -n 1 -k 1 --rows 0", "a whole number of rows and columns, got 0"),
         ("-m 1 -n 1 -k 1 --shadow", "an output-stationary array has none"),
         ("-m 1 -n 1 -k 1 --dataflow ws --drain", "drain is a question of outputs that stay"),
         ("-m 1 -n 1 -k 1 --acts -1", "at least 0 bytes"),
