@@ -163,3 +163,14 @@ def test_graph_of_numbers_of_all_types_survives() -> None:
 def test_opset_outside_of_the_range_is_refused(opset: int) -> None:
     with pytest.raises(ValueError, match=f"opset {opset} is not between 13 and"):
         to_onnx(trace(b.relu, "f32[2]"), opset)
+
+
+@pytest.mark.parametrize("floats", ["f32", "f64"])
+@pytest.mark.parametrize("whole", ["i8", "u8", "i16", "u16"])
+def test_floats_beyond_an_integer_saturate_in_onnxruntime(floats: str, whole: str) -> None:
+    """What its Cast makes of them depends on the processor; ours does not."""
+    graph = trace(lambda x: b.cast(x, whole), f"{floats}[4]")
+    values = np.array([1e3, -1e3, 1e6, -1e6], graph.inputs[0].type.dtype.numpy)
+    session = onnxruntime.InferenceSession(to_onnx(graph).SerializeToString())
+    (name,) = (value.name for value in session.get_inputs())
+    np.testing.assert_array_equal(session.run(None, {name: values})[0], run(graph, [values])[0])

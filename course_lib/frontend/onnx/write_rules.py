@@ -93,7 +93,17 @@ def _select(w: Writer, node: Node, condition: str, x: str, y: str) -> str:
 
 @exports("cast")
 def _cast(w: Writer, node: Node, x: str) -> str:
-    return w.emit("Cast", x, to=type_code(dtype(node.attrs["dtype"])))
+    """ONNX leaves open what floats outside the range of an integer become; here they saturate.
+
+    A Clip says so where the limits are floats themselves (those of i8 are, those of i64 are not).
+    """
+    have, kind = node.inputs[0].type.dtype, dtype(node.attrs["dtype"])
+    from_float = have.is_float and kind.kind in ("int", "uint")
+    if from_float and 8 * kind.size <= np.finfo(have.numpy).nmant + 1:
+        limits = np.iinfo(kind.numpy)
+        least, most = (w.constant(np.array(v, have.numpy)) for v in (limits.min, limits.max))
+        x = w.emit("Clip", x, least, most)
+    return w.emit("Cast", x, to=type_code(kind))
 
 
 @exports("clamp")
