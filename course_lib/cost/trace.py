@@ -6,8 +6,8 @@ One address for each access of an element, as the loops run when every kind of l
 stands in registers touches no memory: a local counts as such if only `unroll` and `vector` loops
 move in it (their indices are numbers once they are written out), as long as all of these locals
 together have no more bytes than the registers that are left for them. Whether a register allocator
-manages that, the assembly says and not the trace. Instructions are not in it. Next room:
-`reuse.py`.
+manages that, the assembly says and not the trace. Instructions are not in it. Bounds may move with
+the loops around, as those of a skewed loop do. Next room: `reuse.py`.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import numpy as np
 
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt
-from course_lib.ir.loops.walk import Access, accesses, loops, statements
+from course_lib.ir.loops.walk import Access, accesses, extreme, loops, statements
 
 LINE = 64  # every buffer begins at the start of a line of 64 bytes
 REGISTERS = (16 - 4) * 32  # bytes: 12 of the 16 vector registers of AVX2, as in `tile.py`
 
 MOST = 50_000_000  # accesses: each takes some dozens of bytes
+NOTHING = -1  # where a loop has fewer iterations than another time
 
 
 @dataclass(frozen=True)
@@ -39,8 +40,8 @@ class Trace:
 
 
 def trace(kernel: Kernel, registers: int = REGISTERS) -> Trace:
-    """The accesses of one run. ValueError where data or other loops decide what is touched, and if
-    there are more than `MOST` of them."""
+    """The accesses of one run. ValueError where data decide what is touched, and if there are more
+    than `MOST` of them (loops count with the most iterations that they ever have)."""
     if (count := _count(kernel.body)) > MOST:
         raise ValueError(f"@{kernel.name} touches memory {count:,} times, too many to keep")
     kept = in_registers(kernel, registers)
@@ -51,17 +52,24 @@ def trace(kernel: Kernel, registers: int = REGISTERS) -> Trace:
             places[buffer.name] = range(end, end + buffer.type.nbytes)
             end += -(-buffer.type.nbytes // LINE) * LINE
     run = _Run(kernel, places)
-    return Trace(run.block(kernel.body, {}, 1)[0], places)
+    found = run.block(kernel.body, {}, 1)[0]
+    return Trace(found[found != NOTHING], places)
 
 
-def _count(body: tuple[Stmt, ...]) -> int:
-    """How often the statements touch memory, registers included."""
+def _count(body: tuple[Stmt, ...], around: tuple[Loop, ...] = ()) -> int:
+    """How often the statements touch memory at most, registers included."""
     return sum(
-        max(stmt.extent or 0, 0) * _count(stmt.body)
+        _most(stmt, around) * _count(stmt.body, (*around, stmt))
         if isinstance(stmt, Loop)
         else len(accesses((stmt,)))
         for stmt in body
     )
+
+
+def _most(loop: Loop, around: tuple[Loop, ...]) -> int:
+    """The most iterations that a loop has, wherever those around it stand."""
+    sizes = (extreme(end - start, around, +1) for start in loop.starts for end in loop.stops)
+    return max(min(size.const for size in sizes), 0)
 
 
 def in_registers(kernel: Kernel, registers: int = REGISTERS) -> set[str]:
@@ -100,13 +108,23 @@ class _Run:
             touched = [a for a in accesses((stmt,)) if a.buffer in self.places]
             columns = [self.address(a, at, runs) for a in touched]
             return np.stack(columns, axis=1) if columns else np.zeros((runs, 0), np.int64)
-        if stmt.extent is None or stmt.start.terms:
-            raise ValueError(f"@{self.kernel.name}: the bounds of {stmt.var} must be numbers")
-        values = np.arange(stmt.start.const, stmt.stop.const)
-        inside = {var: np.repeat(value, len(values)) for var, value in at.items()}
-        inside[stmt.var] = np.tile(values, runs)
-        found = self.block(stmt.body, inside, runs * len(values))
-        return found.reshape(runs, len(values) * found.shape[1])
+        start = np.max([self.value(bound, at, runs) for bound in stmt.starts], axis=0)
+        stop = np.min([self.value(bound, at, runs) for bound in stmt.stops], axis=0)
+        counts = np.maximum(stop - start, 0)
+        there = np.arange(counts.max(initial=0)) < counts[:, None]  # [runs, iterations]
+        inside = {var: np.repeat(value, counts) for var, value in at.items()}
+        inside[stmt.var] = (start[:, None] + np.arange(there.shape[1]))[there]
+        found = self.block(stmt.body, inside, int(counts.sum()))
+        every = np.full((*there.shape, found.shape[1]), NOTHING, np.int64)
+        every[there] = found
+        return every.reshape(runs, there.shape[1] * found.shape[1])
+
+    def value(self, affine: Affine, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
+        """int64[runs]: what a bound is each time."""
+        found = np.full(runs, affine.const, np.int64)
+        for var, coefficient in affine.terms:
+            found += at[var] * coefficient
+        return found
 
     def address(self, access: Access, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
         buffer = self.kernel.buffers[access.buffer]
@@ -115,7 +133,6 @@ class _Run:
             if not isinstance(index, Affine):
                 raise ValueError(f"@{self.kernel.name}: data decides which {buffer.name} is meant")
             element = element * size + index
-        found = np.full(runs, self.places[buffer.name].start, np.int64)
-        for var, coefficient in (element + element.const * -1).terms:
-            found += at[var] * (coefficient * buffer.type.dtype.size)
-        return found + element.const * buffer.type.dtype.size
+        return self.places[buffer.name].start + self.value(element, at, runs) * (
+            buffer.type.dtype.size
+        )

@@ -117,9 +117,12 @@ def _nested(kernel: Kernel, nest: Sequence[Loop], order: Sequence[str], what: st
 def _bounded(nest: Sequence[Loop], order: Sequence[str], what: str) -> list[Loop]:
     """The loops in their new order, each with bounds by loops that then stand around it.
 
-    From the innermost on: what bounds a loop is what all conditions say of its variable. For the
-    others remains that each lower bound is at most each upper one (Fourier and Motzkin).
+    A loop that stays innermost keeps its own. From the innermost of the others on: what bounds a
+    loop is what all conditions say of its variable. For the loops around it remains that each lower
+    bound is at most each upper one (Fourier and Motzkin).
     """
+    if nest and nest[-1].var == order[-1]:
+        return [*_bounded(nest[:-1], order[:-1], what), nest[-1]]
     named = {loop.var: loop for loop in nest}
     if not any(named[var].bounded_by & set(order[k:]) for k, var in enumerate(order)):
         return [named[var] for var in order]
