@@ -25,13 +25,22 @@ isl (Verdoolaege, 2010) is the library of integer sets in GCC, LLVM's Polly and 
 the iterations, and which must stay in order, and solves for affine times in which no dependence
 runs backwards in any loop of a band (the algorithm of Pluto; Bondhugula and others, 2008). Such
 loops may be cut into blocks: here isl has found the skew by itself. It names its loops c0, c1, ..
-from the outside. The package islpy is optional. Next room: `child.py`.
+from the outside. What it is told, and what it says, can be looked at as text.
+
+>>> print(sets_of(seidel).writes)
+{ S0[t, i] -> out[i] }
+>>> print(bands(sets_of(seidel))[0].rows)
+[{ S0[t, i] -> [(t)] }, { S0[t, i] -> [(t + i)] }]
+
+The package islpy is optional. Next room: `child.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 from course_lib.ir.expr import Affine
@@ -49,6 +58,35 @@ class Scheduled:
     tree: str
 
 
+@dataclass(frozen=True)
+class Sets:
+    """A kernel in isl's notation: its iterations, what they read and write, and when they run."""
+
+    domain: str
+    reads: str
+    writes: str
+    times: str
+
+
+@dataclass(frozen=True)
+class Band:
+    """Nested loops that isl has found.
+
+    rows        what each of them counts, for each statement, the outermost one first
+    permutable  may they stand in any order, and be cut into blocks?
+    parallel    for each of them, may its iterations run at the same time?
+    """
+
+    rows: str
+    permutable: bool
+    parallel: tuple[bool, ...]
+
+
+def installed() -> bool:
+    """Is islpy there?"""
+    return find_spec("islpy") is not None
+
+
 def scheduled(kernel: Kernel, fuse: bool = False) -> Scheduled:
     """The kernel in the order that isl finds.
 
@@ -57,27 +95,84 @@ def scheduled(kernel: Kernel, fuse: bool = False) -> Scheduled:
     ValueError in words if islpy is missing, and for what one of the two cannot say: a local, an
     index that is data, bounds with quotients.
     """
-    isl, all = _isl(), list(statements_of(kernel.body))
     if any(isinstance(stmt, Local) for stmt in statements(kernel.body)):
         raise ValueError(f"@{kernel.name}: isl is not told of locals; `demote` them first")
-    before = _union(isl, all, lambda s: f"[{', '.join(map(str, _padded(s, all)))}]")
-    wrote, read = (_accesses(isl, all, way) for way in ("write", "read"))
-    touched = wrote.union(read)
-    meet = wrote.apply_range(touched.reverse()).union(touched.apply_range(wrote.reverse()))
-    kept = meet.intersect(before.lex_lt_union_map(before))
-    given = isl.ScheduleConstraints.on_domain(before.domain())
-    given = given.set_validity(kept).set_proximity(kept)
-    options = isl.DEFAULT_CONTEXT
-    apart = options.get_schedule_serialize_sccs()
-    options.set_schedule_serialize_sccs(int(not fuse))
-    try:
-        schedule = given.compute_schedule()
-    finally:
-        options.set_schedule_serialize_sccs(apart)
+    isl, all = _isl(), list(statements_of(kernel.body))
+    schedule = _schedule(isl, sets_of(kernel), fuse)
     build = isl.AstBuild.from_context(isl.Set("{ : }"))
     body = _block(isl, build.node_from_schedule(schedule), all)
     found = verify_kernel(named_apart(replace(kernel, body=body)))
     return Scheduled(found, schedule.get_root().to_str())
+
+
+def sets_of(kernel: Kernel) -> Sets:
+    """What isl is told of a kernel. ValueError if an index is data."""
+    all = list(statements_of(kernel.body))
+    longest = max(len(s.time) for s in all)
+    domain, times, touched = [], [], {"read": [], "write": []}
+    for number, statement in enumerate(all):
+        point = f"S{number}[{', '.join(statement.vars)}]"
+        where = [
+            f"{start} <= {loop.var} < {stop}"
+            for loop in statement.around
+            for start, stop in product(loop.starts, loop.stops)
+        ]
+        domain.append(f"{point} : {' and '.join(where)}" if where else point)
+        time = [*map(str, statement.time), *["0"] * (longest - len(statement.time))]
+        times.append(f"{point} -> [{', '.join(time)}]")
+        for access in statement.accesses:
+            if any(not isinstance(index, Affine) for index in access.indices):
+                raise ValueError(f"an index of {access.buffer} is data: isl cannot know it")
+            place = f"{access.buffer}[{', '.join(map(str, access.indices))}]"
+            touched[access.way].append(f"{point} -> {place}")
+    reads, writes = (dict.fromkeys(touched[way]) for way in ("read", "write"))
+    return Sets(*(f"{{ {'; '.join(part)} }}" for part in (domain, reads, writes, times)))
+
+
+def bands(sets: Sets, fuse: bool = False) -> list[Band]:
+    """The bands of the order that isl finds, those outside first."""
+    isl = _isl()
+
+    def below(node: Any) -> list[Band]:
+        inside = [band for k in range(node.n_children()) for band in below(node.child(k))]
+        if node.get_type() != isl.schedule_node_type.band:
+            return inside
+        members = range(int(node.band_n_member()))
+        parallel = tuple(bool(node.band_member_get_coincident(k)) for k in members)
+        rows = str(node.band_get_partial_schedule())
+        return [Band(rows, bool(node.band_get_permutable()), parallel), *inside]
+
+    return below(_schedule(isl, sets, fuse).get_root())
+
+
+def distances(sets: Sets) -> str:
+    """The distances between iterations that must stay in order, as a set."""
+    return str(_kept(_isl(), sets).deltas().coalesce())
+
+
+def _schedule(isl: Any, sets: Sets, fuse: bool) -> Any:
+    """The second of two iterations that must stay in order comes later (validity), soon after
+    (proximity), and as far as is possible not in a later iteration of a loop outside
+    (coincidence), so that this loop may run in parallel."""
+    kept = _kept(isl, sets)
+    given = isl.ScheduleConstraints.on_domain(isl.UnionSet(sets.domain)).set_validity(kept)
+    given = given.set_proximity(kept).set_coincidence(kept)
+    options = isl.DEFAULT_CONTEXT
+    apart = options.get_schedule_serialize_sccs()
+    options.set_schedule_serialize_sccs(int(not fuse))
+    try:
+        return given.compute_schedule()
+    finally:
+        options.set_schedule_serialize_sccs(apart)
+
+
+def _kept(isl: Any, sets: Sets) -> Any:
+    """From each iteration to those that touch what it touches later, one of the two writing it."""
+    read, wrote, before = (isl.UnionMap(text).intersect_domain(isl.UnionSet(sets.domain))
+                           for text in (sets.reads, sets.writes, sets.times))  # fmt: skip
+    touched = wrote.union(read)
+    meet = wrote.apply_range(touched.reverse()).union(touched.apply_range(wrote.reverse()))
+    return meet.intersect(before.lex_lt_union_map(before)).coalesce()
 
 
 def _isl() -> Any:
@@ -86,37 +181,6 @@ def _isl() -> Any:
     except ImportError:
         raise ValueError("isl needs the package islpy: pip install 'course-lib[isl]'") from None
     return islpy
-
-
-def _padded(statement: Statement, all: Sequence[Statement]) -> list[Affine]:
-    longest = max(len(s.time) for s in all)
-    return [*statement.time, *[Affine()] * (longest - len(statement.time))]
-
-
-def _text(number: int, statement: Statement, to: str) -> str:
-    """S0[i, j] -> to : where i and j are an iteration"""
-    around = statement.around
-    where = [f"{bound} <= {loop.var}" for loop in around for bound in loop.starts]
-    where += [f"{loop.var} < {bound}" for loop in around for bound in loop.stops]
-    head = f"S{number}[{', '.join(statement.vars)}] -> {to}"
-    return f"{head} : {' and '.join(where)}" if where else head
-
-
-def _union(isl: Any, all: Sequence[Statement], to: Any) -> Any:
-    return isl.UnionMap(f"{{ {'; '.join(_text(n, s, to(s)) for n, s in enumerate(all))} }}")
-
-
-def _accesses(isl: Any, all: Sequence[Statement], way: str) -> Any:
-    """From iterations to the elements that they read, or write."""
-    texts = []
-    for number, statement in enumerate(all):
-        for access in statement.accesses:
-            if any(not isinstance(index, Affine) for index in access.indices):
-                raise ValueError(f"an index of {access.buffer} is data: isl cannot know it")
-            if access.way == way:
-                place = f"{access.buffer}[{', '.join(map(str, access.indices))}]"
-                texts.append(_text(number, statement, place))
-    return isl.UnionMap(f"{{ {'; '.join(texts)} }}")
 
 
 # ── isl's loops as ours ──
