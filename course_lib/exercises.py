@@ -67,6 +67,7 @@ MODULES = {
     "schedule.memory.assign_offsets": "memory.offsets",
     "schedule.memory.liveness": "memory.liveness",
     "schedule.order.order": "memory.order",
+    "schedule.skewed": "schedule.primitives.skew",
 }
 
 # Where a package above keeps exercises of its own: the module for names with that first letter,

@@ -33,8 +33,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.exercises import exercise
 from course_lib.ir.expr import Affine
-from course_lib.ir.loops.nest import Kernel, Loop, Stmt
+from course_lib.ir.loops.nest import Kernel, Loop
 from course_lib.ir.loops.walk import bounded, nest_of, substitute
 from course_lib.schedule.primitives.at import at_loop, find_loop
 
@@ -45,11 +46,28 @@ def skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Kernel:
     find_loop(kernel, inner)
     if all(loop.var != outer for loop in nest_of(kernel.body, inner)[:-1]):
         raise ValueError(f"skew {outer}, {inner}: {inner} does not stand in a loop over {outer}")
+    return at_loop(kernel, inner, lambda loop: (skewed(loop, outer, factor),))
+
+
+@exercise("schedule.skewed", unit=8, points=3)
+def skewed(loop: Loop, outer: str, factor: int) -> Loop:
+    """The same loop with other numbers: iteration j is now iteration j + factor * outer.
+
+    loop     a loop over whatever variable; it has some `starts`, of which the largest counts, and
+             some `stops`, of which the smallest counts
+    outer    the variable of a loop around it
+    factor   a whole number, which may be negative
+    returns  a loop over the same variable and of the same kind. It runs the same statements in the
+             same order and touches the same elements: only the numbers have changed
+
+    Bounds may have any variables of the loops around, and loops in the body may have bounds that
+    depend on this one. For example, skewed(loop, "t", 2) makes of the first loop the second one:
+
+        for i in 1..9 { out[i] = x[i] }
+        for i in 2*t + 1..2*t + 9 { out[i - 2*t] = x[i - 2*t] }
+    """
     further = Affine.var(outer) * factor
-
-    def skewed(loop: Loop) -> tuple[Stmt, ...]:
-        body = substitute(loop.body, {inner: Affine.var(inner) - further})
-        ends = ([bound + further for bound in side] for side in (loop.starts, loop.stops))
-        return (bounded(replace(loop, body=body), *ends),)
-
-    return at_loop(kernel, inner, skewed)
+    body = substitute(loop.body, {loop.var: Affine.var(loop.var) - further})
+    starts = [start + further for start in loop.starts]
+    stops = [stop + further for stop in loop.stops]
+    return bounded(replace(loop, body=body), starts, stops)

@@ -1,0 +1,212 @@
+"""Visible checks of unit 8. Here: iterations that touch the same element.
+
+Next room: orders.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.steps import with_steps
+from autograder.units.u08.answers.stencils import FIVE, five
+from course_lib.ir.expr import Affine
+from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.polyhedra.dependences import dependences
+from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
+
+KINDS = {("write", "read"): "flow", ("read", "write"): "anti", ("write", "write"): "output"}
+
+
+def whole(value: Any) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def said(got: Any) -> str:
+    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+
+
+# ── five nests ──
+
+FORM = 'for each name of a nest, "a" to "e", either (kind, first, second) or None'
+VALUES = "The iterations are tuples of the loop variables' values, outermost first"
+RUNS = "In the nest as it is written, the first iteration runs before the second"
+TOUCH = "Both touch the same element of `out`"
+DOES = "the kind says what they do with it"
+NONE = "None means that all iterations may run in any order"
+
+background("u08.witnesses", "If there are several such pairs, any of them is right",
+           because="every pair is looked at by itself")  # fmt: skip
+
+
+@checks(
+    "u08.witnesses",
+    spec=[
+        FORM,
+        VALUES,
+        RUNS,
+        TOUCH,
+        DOES,
+        NONE,
+        'The kind is "flow"',
+        "find two iterations that must stay in order, if there are any",
+    ],
+)
+def the_pairs_meet(witnesses):
+    """Each pair touches an element in this order and in this way, and None is right."""
+    got = witnesses()
+    if not isinstance(got, Mapping) or set(got) != set(FIVE):
+        raise Wrong('The answer must be a dict with the keys "a" to "e".', got=said(got), spec=FORM)
+    for name, kernel in five().items():
+        if got[name] is None:
+            if dependences(kernel.body):
+                raise Wrong(f"In nest {name}, some two iterations must stay in order.",
+                            program=FIVE[name], got="None", spec=NONE)  # fmt: skip
+        else:
+            _meet(name, kernel, got[name])
+    return "five nests"
+
+
+def _meet(name: str, kernel: Kernel, answer: Any) -> None:
+    program = FIVE[name]
+    if not isinstance(answer, (tuple, list)) or len(answer) != 3:
+        raise Wrong(f"For nest {name}, the answer must be (kind, first, second) or None.",
+                    program=program, got=said(answer), spec=FORM)  # fmt: skip
+    kind, *ends = answer
+    (statement,) = statements_of(kernel.body)
+    first, second = (_iteration(name, statement, end) for end in ends)
+    if first >= second:
+        raise Wrong(f"In nest {name}, {first} does not run before {second}.", program=program,
+                    got=said(answer), spec=RUNS)  # fmt: skip
+    touched = [_elements(statement, end) for end in (first, second)]
+    both = [(a, b, x) for (a, x), (b, y) in product(*touched) if x == y]
+    if not both:
+        where = " and ".join(
+            f"{end} touches {', '.join(sorted({text for _, text in its}))}"
+            for end, its in zip((first, second), touched, strict=True)
+        )
+        raise Wrong(f"In nest {name}, these two iterations have no element of `out` in common.",
+                    program=program, got=where, spec=TOUCH)  # fmt: skip
+    if kind not in [KINDS.get((a, b)) for a, b, _ in both]:
+        found = "; ".join(f"{first} {a}s {x} and {second} {b}s it" for a, b, x in both)
+        raise Wrong(f"In nest {name}, that pair is no {kind} dependence.", program=program,
+                    got=found, spec=DOES)  # fmt: skip
+
+
+def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
+    values = (end,) if whole(end) else end
+    if isinstance(values, (tuple, list)) and all(map(whole, values)):
+        at = dict(zip(statement.vars, values, strict=False))
+        inside = (condition.evaluate(at) >= 0 for condition in statement.domain)
+        if len(values) == len(statement.vars) and all(inside):
+            return tuple(map(int, values))
+    runs = " and ".join(f"{loop.var} from {loop.start} to {loop.stop - 1}"
+                        for loop in statement.around)  # fmt: skip
+    raise Wrong(f"Nest {name} has no such iteration: it runs through {runs}.", program=FIVE[name],
+                got=said(end), spec=VALUES)  # fmt: skip
+
+
+def _elements(statement: Statement, end: Sequence[int]) -> list[tuple[str, str]]:
+    """(how, element) of `out` for each access of an iteration."""
+    at = dict(zip(statement.vars, end, strict=True))
+    touched = [access for access in statement.accesses if access.buffer == "out"]
+    found = []
+    for access in touched:
+        indices = [str(i.evaluate(at)) for i in access.indices if isinstance(i, Affine)]
+        found.append((access.way, f"out[{', '.join(indices)}]"))
+    return found
+
+
+# ── one pair of accesses ──
+
+SAME = "(i, j) with a*i + b == c*j + d, or None if there are none"
+ASKED = "Do the accesses out[a*i + b] and out[c*j + d] ever touch the same element"
+RANGE = "both i and j run from 0 to n - 1"
+SIGNS = "a and c are not 0, and all may be negative"
+ANY = "If there are several, any of them is right"
+FAST = "the number of steps must not grow with any of them, except for what `gcd` and `pow` do"
+
+# (a, b, c, d, n), and whether they meet
+PAIRS = [
+    ((1, 1, 1, 0, 8), True, ASKED),
+    ((2, 0, 2, 1, 100), False, SAME),
+    ((1, 0, 1, 9, 9), False, RANGE),
+    ((1, 0, 1, 8, 9), True, RANGE),
+    ((6, 1, 4, 7, 20), True, SAME),
+    ((4, 0, 6, 3, 50), False, SAME),
+    ((3, 0, 5, 1, 2), False, RANGE),
+    ((-1, 7, 1, 0, 8), True, SIGNS),
+    ((-2, 3, 3, -4, 9), True, SIGNS),
+    ((1, 0, -1, -1, 9), False, SIGNS),
+    ((1, 0, -1, 9, 9), True, RANGE),
+    ((1, 0, -1, 10, 9), True, RANGE),
+    ((5, 5, 5, 5, 1), True, RANGE),
+]
+
+
+def right_pair(meet: Any, case: tuple[int, int, int, int, int], there: bool, spec: str) -> None:
+    """The answer is a pair that meets, if there is one, and None if not."""
+    a, b, c, d, n = case
+    program = f"meet({a}, {b}, {c}, {d}, {n})"
+    got = meet(*case)
+    if got is None:
+        if there:
+            raise Wrong("There are two iterations that touch the same element, so None is wrong.",
+                        program=program, got="None", spec=spec)  # fmt: skip
+        return
+    if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2 or not all(map(whole, got)):
+        raise Wrong("The function must return a pair of whole numbers, or None.", program=program,
+                    got=said(got), spec=SAME)  # fmt: skip
+    i, j = map(int, got)
+    if a * i + b != c * j + d:
+        raise Wrong("The two accesses must touch the same element.", program=program,
+                    got=f"i = {i} touches out[{a * i + b}], and j = {j} touches out[{c * j + d}]",
+                    spec=SAME)  # fmt: skip
+    if not (0 <= i < n and 0 <= j < n):
+        raise Wrong(f"Both i and j must be from 0 to {n - 1}.", program=program,
+                    got=f"({i}, {j})", spec=RANGE)  # fmt: skip
+
+
+@checks("u08.meet", spec=[ASKED, SAME, RANGE, SIGNS, ANY])
+def pairs_that_are_easy_to_check(meet):
+    """Small numbers, one pair of accesses for each thing that can go wrong."""
+    for case, there, spec in PAIRS:
+        right_pair(meet, case, there, spec)
+    return f"{len(PAIRS)} pairs of accesses"
+
+
+@st.composite
+def accesses(draw: DrawFn, size: int = 9, most: int = 12) -> tuple[int, int, int, int, int]:
+    """(a, b, c, d, n): small numbers, so that there are often few pairs or none."""
+    factor = st.integers(-size, size).filter(bool)
+    offset = st.integers(-3 * size, 3 * size)
+    return draw(factor), draw(offset), draw(factor), draw(offset), draw(st.integers(1, most))
+
+
+@checks("u08.meet", given=accesses(), examples=150, what="random accesses", spec=[SAME, RANGE, ANY])
+def it_agrees_with_all_pairs(meet, case):
+    """The answer is what trying all pairs of iterations says."""
+    a, b, c, d, n = case
+    there = not {a * i + b for i in range(n)}.isdisjoint(c * j + d for j in range(n))
+    right_pair(meet, case, there, SAME)
+
+
+@checks("u08.meet", spec=FAST)
+def long_loops_take_no_longer(meet):
+    """Loops of up to a trillion iterations."""
+    why = "are iterations tried one after another?"
+    few = with_steps(meet, 2_000, "one pair of accesses", why)
+    n = 10**12
+    for case, there in (
+        ((1, 0, 1, n - 1, n), True), ((1, 0, 1, n, n), False),
+        ((1_000_003, 5, 999_983, 6, n), True), ((2 * 10**9, 0, 6, 3, n), False),
+        ((-1, n - 1, 1_000_000, 1, n), True), ((1, n - 1, -10**6, n // 2, n), False),
+        ((10**9 + 7, 0, 10**9 + 9, 10**20, n), True),
+    ):  # fmt: skip
+        right_pair(few, case, there, FAST)

@@ -1,0 +1,216 @@
+"""Visible checks of unit 8 about distances and conditions: orders that keep them, elimination.
+
+Next room: schedules.py, for what changes loops or is written as loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.units.u08.checks import said
+
+# ── distances and orders ──
+
+SURVIVES = "A distance survives if the second iteration still runs later, wherever the first one is"
+FIRST = "The first distance that does not survive a new order of the loops; None if all of them do"
+ROWS = "what the new loops count, outermost first: the row (2, 1) stands for 2*t + i"
+NESTED = "False: the new loops stand one in another"
+BLOCKS = "True: each of them is also cut into blocks"
+SIZES = "A distance must survive whatever the sizes of the blocks are"
+
+background("u08.broken", "Two iterations never get the same numbers", because="what is given")
+background("u08.broken", "As the loops are now, it runs later", because="what is given")
+
+STENCIL = [(0, 1), (1, 0), (1, -1)]
+ORDERS = [
+    (STENCIL, [(1, 0), (0, 1)], False, None, NESTED),
+    (STENCIL, [(0, 1), (1, 0)], False, (1, -1), SURVIVES),
+    (STENCIL, [(1, 0), (0, 1)], True, (1, -1), BLOCKS),
+    (STENCIL, [(1, 0), (1, 1)], True, None, SIZES),
+    (STENCIL, [(1, 1), (1, 0)], True, None, ROWS),
+    ([(1, 2), (1, -2), (2, 0)], [(1, 0), (1, 1)], False, None, NESTED),
+    ([(1, 2), (1, -2), (2, 0)], [(1, 0), (1, 1)], True, (1, -2), SIZES),
+    ([(1, 2), (1, -2), (2, 0)], [(1, 1), (1, 0)], False, (1, -2), SURVIVES),
+    ([(0, 1), (2, -1)], [(1, 0), (0, -1)], False, (0, 1), SURVIVES),
+    ([(1, -1), (0, 1)], [(1, 1), (1, 0)], False, None, ROWS),
+    ([(3,)], [(1,)], True, None, BLOCKS),
+    ([(2, -1), (3, -1), (1, -3)], [(0, 1), (1, 0)], False, (2, -1), FIRST),
+    ([(0, 1, -1), (1, 0, 0)], [(1, 0, 0), (0, 1, 0), (0, 0, 1)], True, (0, 1, -1), SIZES),
+    ([], [(0, 1), (1, 0)], True, None, FIRST),
+]
+
+
+def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spec: str) -> None:
+    """The answer is that distance, or None."""
+    got = broken([*distances], [*rows], blocks)
+    if isinstance(got, (np.ndarray, list)):
+        got = tuple(got)
+    if got == right:
+        return
+    program = f"broken({[*distances]}, {[*rows]}, {blocks})"
+    if got is not None and got not in distances:
+        raise Wrong("The function must return one of the distances, or None.", program=program,
+                    got=said(got), spec="one of the distances, or None")  # fmt: skip
+    one: Any = got if right is None else right
+    new = tuple(int(np.dot(row, one)) for row in rows)
+    if right is None:
+        does = "It survives, so it must not be returned"
+    else:
+        first = "" if got is None else " and comes first"
+        does = f"It does not survive{first}, so it must be returned"
+    blocked = ", with blocks" if blocks else ""
+    raise Wrong(f"In the new loops the distance {one} is {new}{blocked}. {does}.", program=program,
+                got=said(got) if got is not None else "None", expected=str(right),
+                spec=spec)  # fmt: skip
+
+
+@checks(
+    "u08.broken",
+    spec=[
+        SURVIVES,
+        FIRST,
+        ROWS,
+        NESTED,
+        BLOCKS,
+        SIZES,
+        "one of the distances, or None",
+        "how many iterations later the second of two iterations is",
+    ],
+)
+def orders_of_few_loops(broken):
+    """The stencil and some others, with the order, the skew and the blocks of the text."""
+    for distances, rows, blocks, right, spec in ORDERS:
+        judged(broken, distances, rows, blocks, right, spec)
+    return f"{len(ORDERS)} orders"
+
+
+@st.composite
+def orders(draw: DrawFn, dims: int = 2, size: int = 3) -> tuple[Any, Any, bool]:
+    """(distances, rows, blocks): distances that lead forwards, and rows that can be undone."""
+    one = st.tuples(*[st.integers(-size, size)] * dims).filter(lambda d: d > (0,) * dims)
+    distances = draw(st.lists(one, max_size=3))
+    rows = [[int(i == j) for j in range(dims)] for i in draw(st.permutations(range(dims)))]
+    for _ in range(draw(st.integers(0, 2))):
+        to, of = draw(st.permutations(range(dims)))[:2]
+        factor = draw(st.integers(-2, 2))
+        rows[to] = [x + factor * y for x, y in zip(rows[to], rows[of], strict=True)]
+    return distances, [tuple(row) for row in rows], draw(st.booleans())
+
+
+@checks("u08.broken", given=orders(), examples=150, what="random orders",
+        spec=[SURVIVES, FIRST, SIZES])  # fmt: skip
+def it_agrees_with_running_the_loops(broken, example):
+    """For blocks of 1 to 3 iterations, wherever they begin, the second iteration runs later."""
+    distances, rows, blocks = example
+    right = next((d for d in distances if not _later(rows, d, blocks)), None)
+    judged(broken, distances, rows, blocks, right, SIZES if blocks else SURVIVES)
+
+
+def _later(rows: Any, distance: Sequence[int], blocks: bool) -> bool:
+    """Does the iteration at that distance run later? Tried with all small blocks and places."""
+    first = [0] * len(rows)
+    second = [sum(r * x for r, x in zip(row, distance, strict=True)) for row in rows]
+    if not blocks:
+        return second > first
+    far = max(map(abs, second)) + 1
+    for sizes in product((1, 2, 3, 2 * far), repeat=len(rows)):
+        for start in product(*(range(s) if s <= 3 else (far,) for s in sizes)):
+            when = [[(x + o) // s for x, o, s in zip(at, start, sizes, strict=True)] + [*at]
+                    for at in (first, second)]  # fmt: skip
+            if when[1] <= when[0]:
+                return False
+    return True
+
+
+# ── elimination ──
+
+ZERO = "conditions that all have the coefficient 0 at k"
+HOLD = "They hold for some values of the other variables just if there is a fraction for variable k"
+MEANS = "(2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the"
+WHICH = "the number of the variable to be eliminated, from 0 on"
+SYSTEMS = [
+    ([(1, -1, 0), (-1, 0, 4)], 0, HOLD),
+    ([(1, 0, 0), (-1, 0, 7), (-1, 1, 0), (0, -1, 7)], 0, MEANS),
+    ([(2, -1, 0), (-3, 1, 1)], 0, HOLD),
+    ([(1, 2, 0), (1, -3, 5), (0, 1, 4)], 1, WHICH),
+    ([(1, 1, -3), (2, 1, 0)], 0, HOLD),
+    ([(0, 1, 2), (0, -1, 3)], 0, HOLD),
+    ([(2, 1), (-2, -3)], 0, HOLD),
+    ([(3, 0, 1), (-2, 0, -5)], 0, HOLD),
+    ([], 0, HOLD),
+]
+
+
+@checks(
+    "u08.eliminate",
+    spec=[ZERO, HOLD, MEANS, WHICH, "What the conditions say of the other variables"],
+)
+def small_systems(eliminate):
+    """A few conditions of one and of two variables."""
+    for conditions, k, spec in SYSTEMS:
+        same_shadow(eliminate, conditions, k, spec)
+    return f"{len(SYSTEMS)} sets of conditions"
+
+
+@st.composite
+def systems(draw: DrawFn, variables: int = 2, most: int = 5) -> tuple[Any, int]:
+    """(conditions, k): a few conditions with small coefficients."""
+    number = st.integers(-3, 3)
+    one = st.tuples(*[number] * variables, st.integers(-9, 9))
+    return draw(st.lists(one, min_size=1, max_size=most)), draw(st.integers(0, variables - 1))
+
+
+@checks("u08.eliminate", given=systems(), examples=80, what="random conditions", spec=[ZERO, HOLD])
+def random_systems(eliminate, example):
+    """At each point, there is a fraction for the variable just if your conditions hold."""
+    conditions, k = example
+    same_shadow(eliminate, conditions, k, HOLD)
+
+
+def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
+    """At points of the other variables, the result holds just if some value of variable k fits."""
+    program = f"eliminate({conditions}, {k})"
+    got = eliminate([*conditions], k)
+    rows = [*got] if isinstance(got, Iterable) and not isinstance(got, (str, Mapping)) else None
+    width = len(conditions[0]) if conditions else 0
+    if rows is None or not all(_numbers(row, width) for row in rows):
+        raise Wrong("The function must return a list of conditions, each as long as those given.",
+                    program=program, got=said(got), spec=ZERO)  # fmt: skip
+    if any(row[k] for row in rows):
+        raise Wrong("No condition of the result may have variable k in it.", program=program,
+                    got=said(rows), spec=ZERO)  # fmt: skip
+    if not conditions:
+        return
+    others = width - 2
+    for point in product(range(-6, 7), repeat=others):
+        at = [*point[:k], 0, *point[k:], 1]
+        fits, holds = _some_value(conditions, k, at), all(np.dot(row, at) >= -1e-9 for row in rows)
+        if fits != holds:
+            where = f"where the other variable is {point[0]}" if point else "here"
+            if others > 1:
+                where = f"where the other variables are {point}"
+            some = "a" if fits else "no"
+            raise Wrong(f"There is {some} value for variable {k} {where}, and your conditions "
+                        f"{'hold' if holds else 'do not hold'}.",
+                        program=program, got=said(rows), spec=spec)  # fmt: skip
+
+
+def _numbers(row: Any, width: int) -> bool:
+    sized = isinstance(row, (tuple, list, np.ndarray)) and (not width or len(row) == width)
+    return sized and all(isinstance(x, (int, float, np.number)) for x in row)
+
+
+def _some_value(conditions: Any, k: int, at: Sequence[int]) -> bool:
+    """Is there a fraction for variable k? What bounds it is tried, and what lies between."""
+    ends = [-np.dot(row, at) / row[k] for row in conditions if row[k]]
+    tried = [*ends, *(end + far for end in ends for far in (-1e3, 1e3)), 0.0]
+    return any(
+        all(np.dot(row, at) + row[k] * value >= -1e-9 for row in conditions) for value in tried
+    )

@@ -1,0 +1,140 @@
+"""Unit 8: its figures are counted here, its recorded texts are what isl, LLVM and GCC say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from autograder.units.u08.answers import found, pairs, stencils, wild
+from autograder.units.u08.answers.pictures import STENCIL, lattice
+from autograder.units.u08.checks.schedules import CASES, GOOD
+from course_lib.bridges import isl
+from course_lib.cost.cache import Cache
+from course_lib.exercises import slot
+from course_lib.ir.loops.polyhedra.dependences import dependences
+from course_lib.schedule.legality import may_parallelize, may_tile
+
+BLOCKS = "skew(t, i, 1)\nsplit(i, 64)\nreorder(io, t, ii)"
+WAVES = (
+    "skew(t, i, 1)\nsplit(t, 16)\nsplit(i, 64)\nreorder(to, io, ti, ii)\nskew(to, io, 1)\n"
+    "reorder(io, to, ti, ii)\nparallelize(to)"
+)
+
+
+def text(course):
+    return (course / "notebooks/u08_dependence.md").read_text()
+
+
+def test_the_numbers_of_the_opening_question():
+    written, cut = stencils.row(), stencils.in_blocks(64)
+    skewed = stencils.scheduled(written, BLOCKS)
+    assert [stencils.missing(kernel) for kernel in (written, cut, skewed)] == [4096, 64, 64]
+    assert stencils.wrong(cut, written) == 970
+    assert stencils.wrong(skewed, written) == 0
+    assert not may_tile(written, {"t": 64, "i": 64})
+
+
+@pytest.mark.parametrize(
+    ("steps", "backwards"),
+    [({}, 0), ({"block": (4, 4)}, 3), ({"skew": 1, "block": (4, 4)}, 0),
+     ({"skew": 1, "block": (2, 4)}, 0)],
+)  # fmt: skip
+def test_the_arrows_of_the_pictures(steps, backwards):
+    picture = lattice(4, 8, STENCIL, "a row", **steps)
+    assert picture.text.count("backwards;") + picture.text.endswith("backwards") == backwards
+    assert "73 arrows" in picture.text
+
+
+def test_the_five_nests_have_the_dependences_that_they_are_shown_for():
+    kinds = {name: [(d.kind, d.distance) for d in dependences(kernel.body)]
+             for name, kernel in stencils.five().items()}  # fmt: skip
+    assert kinds == {"a": [("flow", (1, -1))], "b": [], "c": [], "d": [("output", (2, -1))],
+                     "e": [("anti", (1,)), ("flow", (None,))]}  # fmt: skip
+
+
+def test_quick_tests_never_say_no_where_there_is_a_pair():
+    meet = slot("u08.meet").reference
+    for a, b, c, d, n in pairs.random_pairs(400):
+        there = any(a * i + b == c * j + d for i in range(n) for j in range(n))
+        assert (meet(a, b, c, d, n) is not None) == there
+        assert not there or (pairs.by_gcd(a, b, c, d) and pairs.by_bounds(a, b, c, d, n))
+    assert pairs.false_alarms(meet) == 17
+
+
+def test_blocks_of_time():
+    long = stencils.row(1024, 512)
+    steps = "skew(t, i, 1)\nsplit(t, {})\nsplit(i, 64)\nreorder(to, io, ti, ii)"
+    counts = [stencils.missing(stencils.scheduled(long, steps.format(depth)))
+              for depth in (32, 64, 128, 256, 512)]  # fmt: skip
+    assert (stencils.missing(long), counts) == (32_768, [1024, 512, 256, 128, 336])
+
+
+def shares(blocks):
+    kernels = [(stencils.plate(*sizes), Cache(size, 4), blocks(*sizes, size))
+               for *sizes, size in CASES]  # fmt: skip
+    return [stencils.missing(stencils.scheduled(kernel, steps), cache)
+            / stencils.missing(kernel, cache) for kernel, cache, steps in kernels]  # fmt: skip
+
+
+def test_scores_that_the_text_names():
+    ours = shares(slot("u08.time_blocks").reference)
+    assert round(np.mean(ours), 3) == 0.229 < GOOD
+    two = "skew(t, i, {0})\nsplit(t, 2)\nsplit(i, {0})\nreorder(to, io, ti, ii, j)"
+    assert np.mean(shares(lambda *sizes: two.format(sizes[3]))) == pytest.approx(0.5, rel=0.02)
+    assert list(found.PLATES) == CASES
+    written = [stencils.missing(stencils.plate(*sizes), Cache(size, 4)) for *sizes, size in CASES]
+    assert [*found.PLATES.values()] == [round(s * w) for s, w in zip(ours, written, strict=True)]
+
+
+def test_a_wave_of_blocks_is_parallel_and_changes_no_bit():
+    waves = stencils.scheduled(stencils.row(258, 64), WAVES)
+    assert stencils.wrong(waves, stencils.row(258, 64)) == 0
+    blocks = stencils.scheduled(stencils.row(258, 64), WAVES.split("\nskew(to")[0])
+    assert not may_parallelize(blocks, "to")
+    assert not may_parallelize(blocks, "io")
+
+
+@pytest.mark.parametrize("name", found.NESTS)
+def test_what_isl_found_is_what_is_recorded(name, monkeypatch):
+    pytest.importorskip("islpy")
+    now = found.found(name)
+    monkeypatch.setattr(isl, "installed", lambda: False)
+    then = found.found.__wrapped__(name)
+    assert (now.distances, now.rows, now.permutable, now.parallel) == (
+        then.distances, then.rows, then.permutable, then.parallel)  # fmt: skip
+    assert stencils.missing(now.kernel) == stencils.missing(then.kernel)
+    assert found.differs(now.kernel, found.NESTS[name]) < 1e-5
+    assert found.differs(then.kernel, found.NESTS[name]) < 1e-5
+
+
+def test_isl_answers_what_the_text_promises_for_a_longer_reach():
+    pytest.importorskip("islpy")
+    sets = isl.sets_of(stencils.row())
+    further = isl.Sets(sets.domain, sets.reads.replace("i + 1", "i + 2"), sets.writes, sets.times)
+    (band,) = isl.bands(further)
+    assert "2t + i" in band.rows
+    assert band.permutable
+    assert not any(band.parallel)
+
+
+def test_llvm_says_what_is_recorded():
+    if wild.tool(wild.OPT) is None:
+        pytest.skip("opt-22 is not installed")
+    assert wild.llvm_says()[0] == wild.LLVM
+
+
+@pytest.mark.parametrize(("tool", "ask", "recorded"), [
+    (wild.CLANG, wild.polly, wild.POLLY), (wild.GCC, wild.graphite, wild.GRAPHITE)])  # fmt: skip
+def test_polly_and_graphite_choose_what_is_recorded(tool, ask, recorded):
+    if wild.tool(tool) is None:
+        pytest.skip(f"{tool} is not installed")
+    lines, word = ask()
+    assert "just now" in word
+    assert lines == recorded
+
+
+@pytest.mark.parametrize("side", [32, 51])
+def test_their_blocks_change_no_bit_and_fetch_each_line_twice(side):
+    kernel = wild.in_squares(side)
+    assert stencils.missing(kernel) == 128
+    assert found.differs(kernel, stencils.row()) < 1e-5
