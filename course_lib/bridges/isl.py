@@ -21,11 +21,12 @@ no: iteration (t=1, i=4) writes out[4], which (t=0, i=5) has to read first
 >>> print(may_tile(found.kernel, {"c0": 2, "c1": 4}))
 yes
 
-isl (Verdoolaege, 2010) is the library of integer sets in GCC, LLVM's Polly and PPCG. It is given
-the iterations, and which must stay in order, and solves for affine times in which no dependence
-runs backwards in any loop of a band (the algorithm of Pluto; Bondhugula and others, 2008). Such
-loops may be cut into blocks: here isl has found the skew by itself. It names its loops c0, c1, ..
-from the outside. What it is told, and what it says, can be looked at as text.
+isl (Verdoolaege, 2010) is the library of integer sets in GCC, LLVM's Polly and PPCG. Its scheduler
+is given the iterations, and which must stay in order, and solves for affine times in which no
+dependence runs backwards in any loop of a band (the algorithm of Pluto; Bondhugula and others,
+2008). Such loops may be cut into blocks: here isl has found the skew by itself. It names its loops
+c0, c1, .. from the outside. The kernel as we tell it to isl, from which isl's maps compute what
+must stay in order, and the bands that it finds can be looked at as text.
 
 >>> print(sets_of(seidel).writes)
 { S0[t, i] -> out[i] }
@@ -74,7 +75,9 @@ class Band:
 
     rows        what each of them counts, for each statement, the outermost one first
     permutable  may they stand in any order, and be cut into blocks?
-    parallel    for each of them, may its iterations run at the same time?
+    parallel    for each of them, is it 0 in every distance? Then its iterations may run at the same
+                time wherever in the band it stands. If not, it may still be parallel as an inner
+                loop (`may_parallelize`)
     """
 
     rows: str
@@ -106,7 +109,10 @@ def scheduled(kernel: Kernel, fuse: bool = False) -> Scheduled:
 
 
 def sets_of(kernel: Kernel) -> Sets:
-    """What isl is told of a kernel. ValueError if an index is data."""
+    """A kernel in isl's notation; `distances` and `bands` compute from it what must stay in order.
+
+    ValueError if an index is data.
+    """
     all = list(statements_of(kernel.body))
     longest = max(len(s.time) for s in all)
     domain, times, touched = [], [], {"read": [], "write": []}

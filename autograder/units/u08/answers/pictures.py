@@ -16,7 +16,7 @@ from course_lib.draw.base.picture import Picture, sketch
 from course_lib.draw.base.svg import label, points, tag
 
 Point = tuple[int, int]
-STENCIL: list[Point] = [(0, 1), (1, 0), (1, -1)]  # the shortest distances of the row
+STENCIL: list[Point] = [(0, 1), (1, 0), (1, -1)]  # those of the row are sums of these
 APART, DOT, LEFT, TOP = 46.0, 6.0, 74.0, 92.0
 
 
@@ -60,7 +60,11 @@ def lattice(
     count = f"{len(domain)} {of}, {len(arrows)} arrows"
     summary = f"{count}, {len(back)} of them backwards" if block else count
     right, low = LEFT + steps * APART, TOP + high * APART * 0.75
-    said = "; ".join(f"{p} -> {q}{' backwards' if (p, q) in back else ''}" for p, q in arrows)
+    said = "; ".join(
+        f"{_as_numbered(p, skew, first)} -> {_as_numbered(q, skew, first)}"
+        f"{' backwards' if (p, q) in back else ''}"
+        for p, q in arrows
+    )
     return sketch(title, summary, content, right, low, f"{title}: {summary}\n{said}")
 
 
@@ -69,8 +73,14 @@ def _at(point: Point, skew: int) -> tuple[float, float]:
     return LEFT + t * APART, TOP + (i + skew * t - 1) * APART * 0.75
 
 
+def _as_numbered(point: Point, skew: int, first: int) -> Point:
+    """The iteration as the labels at the side have it."""
+    t, i = point
+    return t, i + skew * t - 1 + first
+
+
 def _block(point: Point, skew: int, block: Point | None) -> Point:
-    """(block of i, block of t): blocks of i run one after another, in each column of blocks."""
+    """(block of t, block of i): a column of blocks is finished before the next one begins."""
     if block is None:
         return 0, 0
     t, i = point

@@ -68,8 +68,7 @@ def analysis_table() -> tuple[Any, str]:
     ours: dict[tuple[int, int], list[str]] = {pair: [] for pair in said}
     for found in dependences(row().body):
         first, second = _number(found.pair.first), _number(found.pair.second)
-        distance = ", ".join("any" if d is None else f"{d}" for d in found.distance)
-        ours[min(first, second), max(first, second)].append(f"{found.kind} ({distance})")
+        ours[min(first, second), max(first, second)].append(f"{found.kind} {found.distance}")
     rows = [[f"{ACCESSES[a]}, {ACCESSES[b]}", text, "; ".join(ours[a, b])]
             for (a, b), text in said.items()]  # fmt: skip
     return table(rows, ["accesses", "LLVM's DependenceAnalysis", "ours, as (t, i)"]), word
