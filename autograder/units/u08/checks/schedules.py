@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Score, Wrong, background, checks
+from autograder.check.shown import error_text
 from autograder.units.u08.answers.stencils import missing, plate, wrong
 from autograder.units.u08.checks import said
+from course_lib import exercises
 from course_lib.cost.cache import Cache
-from course_lib.exercises import NotAnswered, baselines
+from course_lib.exercises import NotAnswered, baselines, slot
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Loop, Store, print_bounds
 from course_lib.ir.loops.parse import parse_kernel
@@ -158,6 +160,7 @@ GOOD = 0.24  # of the misses are left: from here on, all points
 MORE = 4 / 3  # each time that so many times as many are left costs a quarter
 STEPS_SPEC = "the steps, one per line, as `parse_schedule` reads them"
 SAME_BITS = "The result must stay the same to the last bit"
+OWN = "skew runs your own answer"
 FEW = "A schedule for a plate, as text, with as few misses as possible"
 
 background("u08.time_blocks", "Every step of the language is allowed", because="a permission")
@@ -170,7 +173,7 @@ background("u08.time_blocks", "Every step of the language is allowed", because="
         SAME_BITS,
         "rows, columns, steps, reach ... what `plate` is given",
         "The rows are a multiple of 8, the columns of 16, and the steps",
-        "skew runs your own answer",
+        OWN,
     ],
 )
 def it_is_a_schedule_of_the_plate(time_blocks):
@@ -220,13 +223,26 @@ def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
         raise Wrong("The function must return the steps as one string.", program=program,
                     got=said(text), spec=STEPS_SPEC)  # fmt: skip
     try:
-        return parse_schedule(text).apply(plate(*sizes))
+        with exercises.using(_beside(time_blocks)):
+            return parse_schedule(text).apply(plate(*sizes))
     except NotAnswered:
         raise Wrong("The step skew needs your answer to schedule.skewed first.", program=program,
-                    got=text, spec="skew runs your own answer") from None  # fmt: skip
+                    got=text, spec=OWN) from None  # fmt: skip
     except ValueError as error:
         raise Wrong(f"The steps must apply to the plate, but: {error}.", program=program, got=text,
                     spec=STEPS_SPEC) from None  # fmt: skip
+    except Exception as error:
+        if not _beside(time_blocks):
+            raise
+        raise Wrong("The step skew runs your answer to schedule.skewed, and the loops that come "
+                    'out cannot be used: check("schedule.skewed") says more.', program=program,
+                    got=error_text(error), spec=OWN) from None  # fmt: skip
+
+
+def _beside(answer: Any) -> dict[str, Any]:
+    """The student's answers that this one stands on. Without them skew has nothing to run."""
+    plugs = getattr(answer, "plugs", {})
+    return {name: plugs[name] for name in slot("u08.time_blocks").uses if name in plugs}
 
 
 # ── a nest as text ──
