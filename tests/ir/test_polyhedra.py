@@ -77,7 +77,7 @@ def test_what_is_too_hard_counts_as_a_dependence(monkeypatch) -> None:
     assert isinstance(loop, Loop)
     first = carried(loop)[0]
     assert first.point is None and first.steps == {} and first.distance == (None,)
-    assert first.witness == "whether it is one is too hard to say"
+    assert first.witness == "whether this is legal is too hard to say"
 
 
 def of(body: str, params: str = "x: f32[99], out: f32[99]") -> list[tuple]:

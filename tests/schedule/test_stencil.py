@@ -12,6 +12,7 @@ from course_lib.ir.loops.cpp import cpp
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.loops.polyhedra import points
 from course_lib.ir.loops.walk import loops
 from course_lib.llvm.jit import compile_kernels
 from course_lib.schedule.legality import may_parallelize, may_reorder, may_tile
@@ -89,6 +90,52 @@ def test_only_skewed_it_may_be_tiled_and_only_waves_are_parallel(text: str) -> N
     assert not may_parallelize(waves, "io")
     assert [loop.var for loop in loops(waves.body) if loop.kind == "parallel"] == ["to"]
     assert extents(waves.body)["to"] == 3 and extents(waves.body)["ii"] == 16  # in the middle
+
+
+PLATE = """kernel @plate(out: f32[18,18]) {
+  for t in 0..8 { for i in 1..17 { for j in 1..17 {
+    out[i, j] = 0.5 * out[i, j] + 0.125 * (out[i - 1, j] + out[i + 1, j] + out[i, j - 1])
+  } } }
+}"""
+CUT = """
+skew(t, i, 1) skew(t, j, 1) split(t, {0}) split(i, {1}) split(j, {2})
+reorder(to, io, jo, ti, ii, ji)
+"""
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (2, 2, 2), (8, 8, 8), (4, 4, 2), (2, 4, 8)], ids=str)
+def test_all_three_loops_of_a_plate_may_be_cut(sizes: tuple[int, int, int]) -> None:
+    plain = parse_kernel(PLATE)
+    kernel = parse_schedule(CUT.format(*sizes)).apply(plain)
+    want, got = (np.random.default_rng(3).standard_normal((18, 18), np.float32) for _ in "ab")
+    run_kernel(plain, {"out": want})
+    run_kernel(kernel, {"out": got})
+    np.testing.assert_array_equal(got, want)
+    with pytest.raises(ValueError, match="would run backwards"):
+        parse_schedule(CUT.format(*sizes).replace("skew(t, j, 1)", "")).apply(plain)
+
+
+def test_what_is_too_hard_to_say_is_refused_and_called_that(monkeypatch) -> None:
+    monkeypatch.setattr(points, "ROWS", 0)
+    for step, words in (("reorder(i, t)", "reorder i, t"), ("parallelize(i)", "parallelize i")):
+        with pytest.raises(ValueError, match="too hard") as refused:
+            parse_schedule(step).apply(parse_kernel(PLATE))
+        said = str(refused.value).partition(": ")[2]
+        assert said == f"{words}: whether this is legal is too hard to say, so it is refused"
+
+
+def test_a_refusal_says_which_split_would_do() -> None:
+    wide = parse_kernel(PLATE.replace("i - 1", "i - 3").replace("1..17 { for j", "3..15 { for j"))
+    steps = "skew(t, i, 3) split(t, 4) {} reorder(to, {}, j)"
+    with pytest.raises(ValueError, match=r"quotients. After split\(i, ...\), the bounds of io do"):
+        parse_schedule(steps.format("", "i, ti")).apply(wide)
+    parse_schedule(steps.format("split(i, 1)", "io, ti, ii")).apply(wide)
+    with pytest.raises(
+        ValueError, match=r"it has: tt, i, j\. Of t there is only tt, the rest of a"
+    ):
+        parse_schedule("split(t, 9) reorder(to, i)").apply(wide)
+    with pytest.raises(ValueError, match=r"it has: t, i, j$"):
+        parse_schedule("reorder(to, i)").apply(wide)
 
 
 def test_skew_refuses_loops_that_do_not_stand_one_in_another() -> None:

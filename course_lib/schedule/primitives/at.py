@@ -24,8 +24,22 @@ def find_loop(kernel: Kernel, var: str) -> Loop:
     for loop in loops(kernel.body):
         if loop.var == var:
             return loop
-    have = ", ".join(loop.var for loop in loops(kernel.body))
-    raise ValueError(f"kernel @{kernel.name} has no loop {var!r}; it has: {have}")
+    variables = [loop.var for loop in loops(kernel.body)]
+    raise ValueError(
+        f"kernel @{kernel.name} has no loop {var!r}; it has: {', '.join(variables)}"
+        f"{_only_a_rest(var, variables)}"
+    )
+
+
+def _only_a_rest(var: str, variables: Sequence[str]) -> str:
+    """Why there is no `no`, if there is `nt` and no `no`: the split was wider than the loop."""
+    whole, part = var[:-1], var[-1:]
+    if part not in ("o", "i") or f"{whole}t" not in variables or f"{whole}o" in variables:
+        return ""
+    return (
+        f". Of {whole} there is only {whole}t, the rest of a split: the factor is larger than the "
+        "number of iterations"
+    )
 
 
 def at_loop(kernel: Kernel, var: str, change: Callable[[Loop], tuple[Stmt, ...]]) -> Kernel:
@@ -113,6 +127,8 @@ def inside_of(
 def demand_independent(loop: Loop, what: str, around: Sequence[Loop] = ()) -> None:
     """Refuse if the loop carries a dependence; `around` it stand these loops."""
     for dependence in carried(loop, around):
+        if dependence.point is None:
+            raise ValueError(f"{what}: {dependence.witness}, so it is refused")
         raise ValueError(f"{what}: the loop carries {dependence}: {dependence.witness}")
 
 

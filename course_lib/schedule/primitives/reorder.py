@@ -102,6 +102,8 @@ def _beside(loop: Loop) -> str:
 def _nested(kernel: Kernel, nest: Sequence[Loop], order: Sequence[str], what: str) -> Loop:
     """The loops of a nest in another order, if that is legal."""
     if (lost := may_reorder(kernel, order, exact=True).witness) is not None:
+        if lost.point is None:
+            raise ValueError(f"{what}: {lost.witness}, so it is refused")
         steps = ", ".join(f"{var} {step:+}" for var, step in lost.steps.items())
         raise ValueError(
             f"{what}: {lost} would run backwards: it leads from an iteration to ({steps}): "
@@ -134,7 +136,8 @@ def _bounded(nest: Sequence[Loop], order: Sequence[str], what: str) -> list[Loop
                 loop = next(lo for lo in nest if var in lo.bounded_by)
                 raise ValueError(
                     f"{what}: the bounds of {loop.var} depend on {var}, and by more than 1: turned "
-                    f"round, those of {var} would be quotients"
+                    f"round, those of {var} would be quotients. After split({loop.var}, ...), the "
+                    f"bounds of {loop.var}o do not depend on {var}, and {loop.var}o may go outward"
                 )
         starts = [V(var) - c for c in own if c.coefficient(var) > 0]
         stops = [V(var) + c + 1 for c in own if c.coefficient(var) < 0]

@@ -138,7 +138,9 @@ class Dependence:
     @property
     def witness(self) -> str:
         """Two iterations that must stay in order, in words."""
-        return self.pair.words(self.point) if self.point else "whether it is one is too hard to say"
+        if self.point is None:
+            return "whether this is legal is too hard to say"
+        return self.pair.words(self.point)
 
     def __str__(self) -> str:
         article = "a" if self.kind == "flow" else "an"

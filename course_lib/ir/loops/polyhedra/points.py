@@ -15,7 +15,9 @@ of which the first two answer most questions that a compiler asks:
                     other one is solved for a variable, in whole numbers, by Euclid's algorithm
     2  rounding     3*i >= 4 says no less than i >= 2
     3  elimination  of the last variable: each of its lower bounds is at most each upper bound.
-                    When all are gone, only numbers are left to compare (Fourier and Motzkin)
+                    When all are gone, only numbers are left to compare (Fourier and Motzkin).
+                    When n are gone, a row that comes from more than n + 1 of the given ones says
+                    of fractions what others say, too, and is left out (Chernikov; Kohler, 1967)
     4  search       back through the variables, between the bounds that the others leave each.
                     They are those of fractions; where no whole number fits, the next is tried
 
@@ -30,11 +32,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from course_lib.ir.expr import Affine
 
 ROWS, TRIES = 400, 2000  # conditions at a time, numbers tried
 Row = list[int]  # a coefficient for each variable, then the constant
+Known = dict[tuple[int, ...], int]  # rows, and a bit for each of the given ones they come from
 
 
 class TooHard(Exception):
@@ -117,44 +121,52 @@ def _eliminate(rows: list[Row], free: Sequence[int]) -> list[tuple[int, list[Row
     number between them wherever there is a fraction; of these, one that leaves few rows; of these,
     the last one.
     """
+    known = _tidied((row, 1 << number) for number, row in enumerate(rows))
     stages, left = [], [*free]
-    while left:
-        if (tidied := _tidied(rows)) is None:
-            return None
-        cost = {k: _cost(tidied, k) for k in reversed(left)}
+    while left and known is not None:
+        cost = {k: _cost([*known], k) for k in reversed(left)}
         k = min(cost, key=lambda k: cost[k])
         left.remove(k)
-        stages.append((k, [row for row in tidied if row[k]]))
-        rows = [row for row in tidied if not row[k]]
-        for low in (row for row in tidied if row[k] > 0):
-            for high in (row for row in tidied if row[k] < 0):
-                a, b = -high[k], low[k]
-                rows.append([a * x + b * y for x, y in zip(low, high, strict=True)])
-        if len(rows) > ROWS:
-            raise TooHard
-    return None if _tidied(rows) is None else stages
+        stages.append((k, [[*row] for row in known if row[k]]))
+        known = _tidied(_without(k, known, len(stages) + 1))
+    return None if known is None else stages
 
 
-def _cost(rows: Sequence[Row], k: int) -> tuple[bool, int]:
+def _without(k: int, known: Known, most: int) -> Iterator[tuple[Sequence[int], int]]:
+    """What the rows say of the other variables; nothing that comes from more than `most` rows."""
+    for row, origin in known.items():
+        if not row[k]:
+            yield row, origin
+    low, high = ([pair for pair in known.items() if pair[0][k] * sign > 0] for sign in (1, -1))
+    for (one, its), (other, others) in product(low, high):
+        if (its | others).bit_count() <= most:
+            a, b = -other[k], one[k]
+            yield [a * x + b * y for x, y in zip(one, other, strict=True)], its | others
+
+
+def _cost(rows: Sequence[Sequence[int]], k: int) -> tuple[bool, int]:
     """Are the bounds of a variable fractions? And how many more rows are there without it?"""
     low, high = ([abs(row[k]) for row in rows if row[k] * sign > 0] for sign in (1, -1))
     fractions = max(low, default=1) > 1 and max(high, default=1) > 1
     return fractions, len(low) * len(high) - len(low) - len(high)
 
 
-def _tidied(rows: list[Row]) -> list[Row] | None:
+def _tidied(rows: Iterable[tuple[Sequence[int], int]]) -> Known | None:
     """The rows in lowest terms, the constant rounded down, and of those that differ in it only the
     strongest. None if one of them says that a negative number is at least 0."""
-    found: dict[tuple[int, ...], int] = {}
-    for row in rows:
+    found: dict[tuple[int, ...], tuple[int, int, int]] = {}
+    for row, origin in rows:
         divisor = math.gcd(*row[:-1])
         if divisor:
-            terms, constant = tuple([c // divisor for c in row[:-1]]), row[-1] // divisor
-            if constant < found.get(terms, constant + 1):
-                found[terms] = constant
+            terms = tuple([c // divisor for c in row[:-1]])
+            new = row[-1] // divisor, origin.bit_count(), origin
+            if terms not in found or new < found[terms]:
+                found[terms] = new
+            if len(found) > ROWS:
+                raise TooHard
         elif row[-1] < 0:
             return None
-    return [[*terms, constant] for terms, constant in found.items()]
+    return {(*terms, constant): origin for terms, (constant, _, origin) in found.items()}
 
 
 def _search(
