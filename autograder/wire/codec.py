@@ -5,6 +5,7 @@
 | value                                   | on the wire                                         |
 |-----------------------------------------|-----------------------------------------------------|
 | None, bool, int, float, str             | JSON (nan and inf by name)                          |
+| Fraction                                | numerator and denominator                           |
 | list, tuple, set, frozenset, dict       | JSON, tagged; range, deque, d.values() as lists     |
 | numpy array, numpy scalar               | bytes, with dtype and shape; of text: as lists      |
 | Node, Graph                             | one row per node; what the other end has, by number |

@@ -14,6 +14,7 @@ import math
 import re
 import struct
 from collections.abc import Callable
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
@@ -100,6 +101,8 @@ class Reader:
             return set(parts) if kind == "set" else frozenset(parts)
         if kind == "float":
             return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[body]
+        if kind == "fraction":
+            return Fraction(*map(int, body))
         if kind == "array":
             return self.array(body)
         if kind == "scalar":

@@ -14,6 +14,7 @@ import math
 import struct
 from collections import deque
 from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,8 @@ class Writer:
             return int(value)
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else {"float": repr(float(value))}
+        if kind is Fraction:
+            return {"fraction": [value.numerator, value.denominator]}
         if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
             return self.pack(value.tolist(), depth + 1)
         if isinstance(value, np.ndarray):

@@ -8,6 +8,7 @@ import json
 import math
 import struct
 from collections import deque
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -69,6 +70,17 @@ def test_arrays_keep_dtype_shape_and_bits(dtype):
     got = theirs.decode(ours.encode(array))
     assert (got.dtype, got.shape, got.tobytes()) == (array.dtype, array.shape, array.tobytes())
     assert theirs.decode(ours.encode(np.float32(1.5))).dtype == np.float32
+
+
+def test_fractions_stay_exact_and_are_fractions():
+    ours, theirs = ends()
+    values = [Fraction(1, 3), Fraction(-(10**30), 7), np.array([Fraction(2), 5], dtype=object)]
+    got = ours.decode(theirs.encode(values))
+    assert got == [Fraction(1, 3), Fraction(-(10**30), 7), [2, 5]]
+    assert type(got[0]) is Fraction
+    hostile = theirs.encode([Fraction(1, 3)]).replace(b"[1, 3]", b"[1, 0]")
+    with pytest.raises(Unsendable):
+        ours.decode(hostile)
 
 
 def test_arrays_of_text_and_of_objects_come_as_lists():

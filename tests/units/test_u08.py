@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from autograder.check.framework import mutants_of
+from autograder.check.judging import judge
+from autograder.notebook import here
 from autograder.units.u08.answers import found, pairs, stencils, wild
 from autograder.units.u08.answers.pictures import STENCIL, lattice
 from autograder.units.u08.checks.schedules import CASES, GOOD
 from course_lib.bridges import isl
 from course_lib.cost.cache import Cache
-from course_lib.exercises import slot
+from course_lib.exercises import plugged, slot, using
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.schedule.legality import may_parallelize, may_tile
 
@@ -19,6 +22,21 @@ WAVES = (
     "skew(t, i, 1)\nsplit(t, 16)\nsplit(i, 64)\nreorder(to, io, ti, ii)\nskew(to, io, 1)\n"
     "reorder(io, to, ti, ii)\nparallelize(to)"
 )
+
+
+HEARD = ["u08.witnesses", "u08.meet", "u08.broken", "schedule.skewed", "u08.time_blocks",
+         "u08.one_thread", "u08.eliminate"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
+    """No mutant passes the visible checks."""
+    for wrong in mutants_of(name).values():
+        with plugged(name, wrong):
+            call = here(slot(name))
+            with using({}):
+                verdict = judge(name, call, shrink=False)
+        assert (verdict.earned or 0) < verdict.points, wrong.__name__
 
 
 def text(course):
@@ -67,6 +85,35 @@ def test_blocks_of_time():
     counts = [stencils.missing(stencils.scheduled(long, steps.format(depth)))
               for depth in (32, 64, 128, 256, 512)]  # fmt: skip
     assert (stencils.missing(long), counts) == (32_768, [1024, 512, 256, 128, 336])
+
+
+def test_the_schedule_runs_the_students_own_skew():
+    """What it makes of a loop is what the steps work on, and the check says whose it is."""
+    entry = slot("u08.time_blocks")
+
+    def crashes(loop, outer, factor):
+        return loop.nothing
+
+    def stays(loop, outer, factor):
+        return loop
+
+    for wrong, words in ((crashes, 'check("schedule.skewed") says more'), (stays, "backwards")):
+        with plugged("schedule.skewed", wrong), plugged(entry.name, entry.reference):
+            call = here(entry)
+            with using({}):
+                verdict = judge(entry.name, call, shrink=False)
+        assert words in verdict.problem, verdict
+
+
+@pytest.mark.parametrize("size", [4, 8])
+def test_what_isl_skews_our_steps_cut_into_blocks(size):
+    """All three loops of the plate: two of them are skewed."""
+    kernel = found.found("plate").kernel
+    outer = [f"c{n}o" for n in range(3)]
+    inner = [f"c{n}i" for n in range(3)]
+    steps = [f"split(c{n}, {size})" for n in range(3)]
+    blocks = stencils.scheduled(kernel, "\n".join([*steps, f"reorder({', '.join(outer + inner)})"]))
+    assert found.differs(blocks, found.NESTS["plate"]) < 1e-5
 
 
 def shares(blocks):

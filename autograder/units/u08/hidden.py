@@ -46,8 +46,7 @@ def few_misses_are_left_in_other_plates(time_blocks):
 @hidden("schedule.skewed", seed=SEED)
 def loops_deeper_in_a_nest(skewed):
     """A loop with two loops in it, whose bounds depend on it and on each other."""
-    text = "for t in 0..4 { for i in t..t + 4 { for j in i..i + 2 { for k in j - i..3 { %s } } } }"
-    for body in ("out[j + k] = out[i] + x[k]", "out[i] = x[j + i] * out[k]"):
-        for factor in (-3, 2):
-            kernel = kernel_of(text % body)
-            skewed_well(skewed, kernel, factor, "")
+    text = "for p in 0..4 { for q in p..p + 4 { for j in q..q + 2 { for k in j - q..3 { %s } } } }"
+    for body in ("out[j + k] = out[q] + x[k]", "out[q] = x[j + q] * out[k]"):
+        for factor, outer, var in ((-3, "p", "q"), (2, "p", "q"), (2, "p", "j"), (-1, "q", "k")):
+            skewed_well(skewed, kernel_of(text % body), factor, "", outer, var)

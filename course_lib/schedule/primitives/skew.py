@@ -53,8 +53,8 @@ def skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Kernel:
 def skewed(loop: Loop, outer: str, factor: int) -> Loop:
     """The same loop with other numbers: iteration j is now iteration j + factor * outer.
 
-    loop     a loop over whatever variable; it has some `starts`, of which the largest counts, and
-             some `stops`, of which the smallest counts
+    loop     a loop over whatever variable, `loop.var`; it has some `starts`, of which the largest
+             counts, and some `stops`, of which the smallest counts
     outer    the variable of a loop around it
     factor   a whole number, which may be negative
     returns  a loop over the same variable and of the same kind. It runs the same statements in the

@@ -39,8 +39,8 @@ def meet(a: int, b: int, c: int, d: int, n: int) -> tuple[int, int] | None:
     returns     (i, j) with a*i + b == c*j + d, or None if there are none. If there are several,
                 any of them is right
 
-    The loops may be long and the numbers large, so the number of steps must not grow with any of
-    them, except for what `gcd` and `pow` do.
+    The loops may be long and the numbers large, so trying one iteration after another takes too
+    long.
     """
     g = gcd(a, c)
     if (d - b) % g:
@@ -62,8 +62,8 @@ def broken(
 
     distances  how many iterations later the second of two iterations is, for each loop, outermost
                first. As the loops are now, it runs later
-    rows       what the new loops count, outermost first: the row (2, 1) stands for 2*t + i. Two
-               iterations never get the same numbers
+    rows       the coefficients of what the new loops count, outermost first: (2, 1) stands for
+               2*t + i. Two iterations never get the same numbers
     blocks     False: the new loops stand one in another. True: each of them is also cut into
                blocks, and one block of all loops runs after another, as split and reorder(to, io,
                ti, ii) do. A distance must survive whatever the sizes of the blocks are
@@ -117,19 +117,22 @@ def threads() -> Rubric:
         "half a point for the diagonal without the reason. "
         "0.5 points: the first and the last diagonals have few blocks (the first has one), so the "
         "wave has to fill and to drain. "
-        "0.5 points: smaller blocks make more of them, and longer diagonals; the price is more "
-        "misses, as a block does fewer time steps with what it has loaded, or more waiting of "
-        "threads for each other; other shapes (diamonds, overlapped blocks that compute some "
-        "cells twice) start all at once, and are more complicated or do work twice.",
+        "0.5 points: blocks of fewer passes make longer diagonals, as a diagonal has at most as "
+        "many blocks as there are blocks of time. (Narrower blocks do not make them longer; they "
+        "only fill and drain the wave sooner.) The price: threads pass work on and wait for each "
+        "other more often, and there are more misses if a thread does not find in its own cache "
+        "what another one has left there. Full points as well for other shapes (diamonds, "
+        "overlapped blocks that compute some cells twice), which start all at once, and are more "
+        "complicated or do work twice.",
         samples=(
             Sample(2, "All blocks with the same to + io can run together. A block needs its "
                    "neighbours at distance (1, 0), (0, 1) and (1, 1), and each of these raises "
                    "to + io, so no two blocks of one diagonal depend on each other. The first "
-                   "diagonal is one block, and so is the last: the wave must fill and drain. With "
-                   "smaller blocks the diagonals are longer, but each block then does fewer time "
-                   "steps on what it loaded, so there are more misses."),
+                   "diagonal is one block, and so is the last: the wave must fill and drain. If "
+                   "a block does fewer passes, there are more blocks of time and the diagonals are "
+                   "longer, but the threads have to hand work over to each other more often."),
             Sample(1, "The blocks on a diagonal are independent, because the dependences go right "
-                   "and up. At the beginning only one block is ready, so the other threads wait."),
+                   "and down. At the beginning only one block is ready, and other threads wait."),
             Sample(0, "One can use a parallel loop over io, since the blocks do not share cells, "
                    "and the threads only wait for memory."),
         ),
@@ -162,9 +165,9 @@ def eliminate(conditions: Sequence[tuple[int, ...]], k: int) -> list[tuple[int, 
     conditions  (2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the
                 constant
     k           the number of the variable to be eliminated, from 0 on
-    returns     conditions that all have the coefficient 0 at k. They hold for some values of the
-                other variables just if there is a fraction for variable k with which all the given
-                conditions hold
+    returns     conditions that all have the coefficient 0 at k. Values of the other
+                variables, which may be fractions, satisfy them exactly if some fraction in place of
+                variable k satisfies all the given conditions with them
     """
     low = [row for row in conditions if row[k] > 0]
     high = [row for row in conditions if row[k] < 0]

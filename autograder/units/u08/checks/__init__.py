@@ -39,6 +39,7 @@ VALUES = "The iterations are tuples of the loop variables' values, outermost fir
 RUNS = "In the nest as it is written, the first iteration runs before the second"
 TOUCH = "Both touch the same element of `out`"
 DOES = "the kind says what they do with it"
+THREE = 'The kind is "flow", "anti" or "output"'
 NONE = "None means that all iterations may run in any order"
 
 background("u08.witnesses", "If there are several such pairs, any of them is right",
@@ -54,7 +55,7 @@ background("u08.witnesses", "If there are several such pairs, any of them is rig
         TOUCH,
         DOES,
         NONE,
-        'The kind is "flow"',
+        THREE,
         "find two iterations that must stay in order, if there are any",
     ],
 )
@@ -79,6 +80,9 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
         raise Wrong(f"For nest {name}, the answer must be (kind, first, second) or None.",
                     program=program, got=said(answer), spec=FORM)  # fmt: skip
     kind, *ends = answer
+    if kind not in KINDS.values():
+        raise Wrong(f"For nest {name}, {kind!r} is none of the three kinds.", program=program,
+                    got=said(answer), spec=THREE)  # fmt: skip
     (statement,) = statements_of(kernel.body)
     first, second = (_iteration(name, statement, end) for end in ends)
     if first >= second:
@@ -130,7 +134,10 @@ ASKED = "Do the accesses out[a*i + b] and out[c*j + d] ever touch the same eleme
 RANGE = "both i and j run from 0 to n - 1"
 SIGNS = "a and c are not 0, and all may be negative"
 ANY = "If there are several, any of them is right"
-FAST = "the number of steps must not grow with any of them, except for what `gcd` and `pow` do"
+FAST = (
+    "The loops may be long and the numbers large, so trying one iteration after another takes too "
+    "long"
+)
 
 # (a, b, c, d, n), and whether they meet
 PAIRS = [
@@ -199,14 +206,15 @@ def it_agrees_with_all_pairs(meet, case):
 
 @checks("u08.meet", spec=FAST)
 def long_loops_take_no_longer(meet):
-    """Loops of up to a trillion iterations."""
-    why = "are iterations tried one after another?"
-    few = with_steps(meet, 2_000, "one pair of accesses", why)
+    """Loops of up to 10**18 iterations."""
     n = 10**12
     for case, there in (
+        ((1, 0, 1, 10**17 + 1, 10**18), True), ((1, 10**17 + 1, 1, 0, 10**18), True),
+        ((-1, 0, 1, -(10**17) - 1, 10**17 + 1), True), ((-1, 0, 1, -(10**17) - 1, 10**16), False),
         ((1, 0, 1, n - 1, n), True), ((1, 0, 1, n, n), False),
         ((1_000_003, 5, 999_983, 6, n), True), ((2 * 10**9, 0, 6, 3, n), False),
         ((-1, n - 1, 1_000_000, 1, n), True), ((1, n - 1, -10**6, n // 2, n), False),
         ((10**9 + 7, 0, 10**9 + 9, 10**20, n), True),
     ):  # fmt: skip
+        few = with_steps(meet, 2_000, f"meet{case}", "are iterations tried one after another?")
         right_pair(few, case, there, FAST)

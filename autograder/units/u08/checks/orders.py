@@ -6,6 +6,7 @@ Next room: schedules.py, for what changes loops or is written as loops.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -20,7 +21,7 @@ from autograder.units.u08.checks import said
 
 SURVIVES = "A distance survives if the second iteration still runs later, wherever the first one is"
 FIRST = "The first distance that does not survive a new order of the loops; None if all of them do"
-ROWS = "what the new loops count, outermost first: the row (2, 1) stands for 2*t + i"
+ROWS = "the coefficients of what the new loops count, outermost first: (2, 1) stands for 2*t + i"
 NESTED = "False: the new loops stand one in another"
 BLOCKS = "True: each of them is also cut into blocks"
 SIZES = "A distance must survive whatever the sizes of the blocks are"
@@ -58,15 +59,14 @@ def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spe
     if got is not None and got not in distances:
         raise Wrong("The function must return one of the distances, or None.", program=program,
                     got=said(got), spec="one of the distances, or None")  # fmt: skip
-    one: Any = got if right is None else right
+    before = right is None or (got is not None and distances.index(got) < distances.index(right))
+    one: Any = got if before else right
     new = tuple(int(np.dot(row, one)) for row in rows)
-    if right is None:
-        does = "It survives, so it must not be returned"
-    else:
-        first = "" if got is None else " and comes first"
-        does = f"It does not survive{first}, so it must be returned"
-    blocked = ", with blocks" if blocks else ""
-    raise Wrong(f"In the new loops the distance {one} is {new}{blocked}. {does}.", program=program,
+    does, comes = "survives" if before else "does not survive", ""
+    if got is not None and not before:
+        comes = f", and it stands before {got} in the list"
+    raise Wrong(f"The distance {one} {does}: in the new loops{' with blocks' if blocks else ''} it "
+                f"is {new}{comes}.", program=program,
                 got=said(got) if got is not None else "None", expected=str(right),
                 spec=spec)  # fmt: skip
 
@@ -132,7 +132,8 @@ def _later(rows: Any, distance: Sequence[int], blocks: bool) -> bool:
 # ── elimination ──
 
 ZERO = "conditions that all have the coefficient 0 at k"
-HOLD = "They hold for some values of the other variables just if there is a fraction for variable k"
+HOLD = "satisfy them exactly if some fraction in place of variable k satisfies all the given"
+HALVES = "Values of the other variables, which may be fractions"
 MEANS = "(2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the"
 WHICH = "the number of the variable to be eliminated, from 0 on"
 SYSTEMS = [
@@ -144,13 +145,14 @@ SYSTEMS = [
     ([(0, 1, 2), (0, -1, 3)], 0, HOLD),
     ([(2, 1), (-2, -3)], 0, HOLD),
     ([(3, 0, 1), (-2, 0, -5)], 0, HOLD),
+    ([(1, 0, 0), (-1, 0, 5), (0, 2, -1), (0, -2, 1)], 0, HALVES),
     ([], 0, HOLD),
 ]
 
 
 @checks(
     "u08.eliminate",
-    spec=[ZERO, HOLD, MEANS, WHICH, "What the conditions say of the other variables"],
+    spec=[ZERO, HOLD, HALVES, MEANS, WHICH, "What the conditions say of the other variables"],
 )
 def small_systems(eliminate):
     """A few conditions of one and of two variables."""
@@ -189,7 +191,9 @@ def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
     if not conditions:
         return
     others = width - 2
-    for point in product(range(-6, 7), repeat=others):
+    whole = [*product(range(-6, 7), repeat=others)]
+    between = [tuple(x + 0.5 for x in point) for point in whole if point]
+    for point in [*whole, *between]:
         at = [*point[:k], 0, *point[k:], 1]
         fits, holds = _some_value(conditions, k, at), all(np.dot(row, at) >= -1e-9 for row in rows)
         if fits != holds:
@@ -204,10 +208,10 @@ def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
 
 def _numbers(row: Any, width: int) -> bool:
     sized = isinstance(row, (tuple, list, np.ndarray)) and (not width or len(row) == width)
-    return sized and all(isinstance(x, (int, float, np.number)) for x in row)
+    return sized and all(isinstance(x, (int, float, Fraction, np.number)) for x in row)
 
 
-def _some_value(conditions: Any, k: int, at: Sequence[int]) -> bool:
+def _some_value(conditions: Any, k: int, at: Sequence[float]) -> bool:
     """Is there a fraction for variable k? What bounds it is tried, and what lies between."""
     ends = [-np.dot(row, at) / row[k] for row in conditions if row[k]]
     tried = [*ends, *(end + far for end in ends for far in (-1e3, 1e3)), 0.0]

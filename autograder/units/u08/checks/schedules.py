@@ -7,7 +7,8 @@ misses of a simulated cache. Next room: ../hidden.py.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,10 +23,11 @@ from autograder.units.u08.checks import said
 from course_lib import exercises
 from course_lib.cost.cache import Cache
 from course_lib.exercises import NotAnswered, baselines, slot
+from course_lib.ir.expr import Affine
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Loop, Store, print_bounds
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.ir.loops.walk import loops, nest_of
+from course_lib.ir.loops.walk import accesses, loops, nest_of, rewrite
 from course_lib.schedule.legality import may_parallelize, may_reorder
 from course_lib.schedule.script import parse_schedule
 
@@ -40,11 +42,16 @@ STARTS = (
 BOUNDS = "Bounds may have any variables of the loops around"
 INNER = "loops in the body may have bounds that depend on this one"
 SIGN = "a whole number, which may be negative"
+AROUND = "the variable of a loop around it"
+WHATEVER = "a loop over whatever variable"
 
 background("schedule.skewed", 'For example, skewed(loop, "t", 2) makes of the first',
            because="an example")  # fmt: skip
 
-NESTS = [
+TWO_AROUND = "for a in 0..3 { for k in 0..3 { for b in k..7 { out[b] = out[b] + x[a + b - k] } } }"
+TURNED = "for i in 0..4 { for t in i..9 { out[t] = out[t - i] + x[t] } }"
+# The nest, the factor, and the variables of the loops: "t" and "i", if none are given.
+NESTS: list[tuple[Any, ...]] = [
     ("for t in 0..4 { for i in 1..9 { out[i] = out[i - 1] + out[i + 1] } }", 1, NUMBERS),
     ("for t in 0..4 { for i in 1..9 { out[i] = out[i - 1] + out[i + 1] } }", 2, RUNS),
     ("for t in 0..4 { for i in 1..9 { out[i] = out[i - 1] + out[i + 1] } }", -1, SIGN),
@@ -57,6 +64,9 @@ NESTS = [
         INNER,
     ),
     ("for t in 0..4 { for i in 1..4 { for j in 0..i { out[i] = out[j] + 1.0 } } }", -2, INNER),
+    (TURNED, 1, WHATEVER, "i", "t"),
+    (TWO_AROUND, 2, AROUND, "a", "b"),
+    (TWO_AROUND, -1, AROUND, "k", "b"),
 ]
 
 
@@ -70,25 +80,29 @@ NESTS = [
         BOUNDS,
         STARTS,
         INNER,
-        "the variable of a loop around it",
-        "a loop over whatever variable",
+        AROUND,
+        WHATEVER,
     ],
 )
 def nests_of_a_few_iterations(skewed):
     """Small nests, as loops before and after."""
-    for text, factor, spec in NESTS:
-        skewed_well(skewed, kernel_of(text), factor, spec)
+    for text, factor, spec, *variables in NESTS:
+        skewed_well(skewed, kernel_of(text), factor, spec, *variables)
     return f"{len(NESTS)} nests"
 
 
 @st.composite
-def nests(draw: DrawFn, most: int = 5) -> tuple[Kernel, int]:
-    """(kernel, factor): a nest whose loop i has bounds that may move with t."""
+def nests(draw: DrawFn, most: int = 5) -> tuple[Kernel, int, str, str]:
+    """(kernel, factor, outer, var): a nest whose loop has bounds that may move with another one."""
     number = st.integers(0, most)
     moves = st.sampled_from(["", " + t", " - t", " + 2*t"])
     low, high = f"{draw(number)}{draw(moves)}", f"{draw(number) + 4}{draw(moves)}"
-    text = f"for t in 0..4 {{ for i in max(0, {low})..min(9, {high}) {{ {draw(BODIES)} }} }}"
-    return kernel_of(text), draw(st.integers(-3, 3).filter(bool))
+    text = f"for i in max(0, {low})..min(9, {high}) {{ {draw(BODIES)} }}"
+    between = draw(st.booleans())
+    text = f"for t in 0..4 {{ {f'for m in 0..2 {{ {text} }}' if between else text} }}"
+    names = dict(zip("ti", draw(st.sampled_from(["ti", "it", "an"])), strict=True))
+    text = re.sub(r"\b[ti]\b", lambda found: names[found[0]], text)
+    return kernel_of(text), draw(st.integers(-3, 3).filter(bool)), names["t"], names["i"]
 
 
 BODIES = st.sampled_from([
@@ -100,40 +114,56 @@ BODIES = st.sampled_from([
 @checks("schedule.skewed", given=nests(), examples=40, what="random nests", spec=[NUMBERS, RUNS])
 def random_nests(skewed, example):
     """The loop runs the same iterations in the same order, under the new numbers."""
-    kernel, factor = example
-    skewed_well(skewed, kernel, factor, NUMBERS)
+    kernel, factor, outer, var = example
+    skewed_well(skewed, kernel, factor, NUMBERS, outer, var)
 
 
 def kernel_of(text: str) -> Kernel:
     return parse_kernel(f"kernel @nest(x: f32[24], out: f32[24]) {{ {text} }}")
 
 
-def skewed_well(skewed: Any, kernel: Kernel, factor: int, spec: str) -> None:
-    """The loop over i in the loop over t, skewed, is a loop that does the same."""
-    (outer, loop) = nest_of(kernel.body, "i")
-    program = f'skewed(loop, "t", {factor}), where the loop is in\n{kernel!r}'
-    got = skewed(loop, "t", factor)
+def skewed_well(
+    skewed: Any, kernel: Kernel, factor: int, spec: str, outer: str = "t", var: str = "i"
+) -> None:
+    """The loop over `var` in that over `outer`, skewed, is a loop that does the same."""
+    *around, loop = nest_of(kernel.body, var)
+    program = f'skewed(loop, "{outer}", {factor}), where loop is that over {var} in\n{kernel!r}'
+    got = skewed(loop, outer, factor)
     if not isinstance(got, Loop):
         raise Wrong("The function must return a loop.", program=program, got=said(got), spec=KEPT)
     if (got.var, got.kind) != (loop.var, loop.kind):
         raise Wrong("The loop must keep its variable and its kind.", program=program,
                     got=f"{got.kind} {got.var}", expected=f"{loop.kind} {loop.var}",
                     spec=KEPT)  # fmt: skip
-    after = replace(kernel, body=(replace(outer, body=(got,)),))
-    for t in range(4):
-        before = [i + factor * t for i in numbers(loop, t)]
-        if numbers(got, t) != before:
+    if strange := {v for end in (*got.starts, *got.stops) for v in end.vars if v not in
+                   [lo.var for lo in around]}:  # fmt: skip
+        raise Wrong(f"The bounds of your loop have {min(strange)} in them, and the loops around it "
+                    f"run over {' and '.join(lo.var for lo in around)}.", program=program,
+                    got=print_bounds(got), spec=AROUND)  # fmt: skip
+    for at in _places(around):
+        before = [number + factor * at[outer] for number in numbers(loop, at)]
+        if numbers(got, at) != before:
             runs = f"the loop over {got.var} in {print_bounds(got)}"
-            raise Wrong(f"With t = {t}, {runs} runs through the wrong numbers.", program=program,
-                        got=str(numbers(got, t)), expected=str(before),
+            where = " and ".join(f"{name} = {value}" for name, value in at.items())
+            raise Wrong(f"With {where}, {runs} runs through the wrong numbers.", program=program,
+                        got=str(numbers(got, at)), expected=str(before),
                         spec=NUMBERS if spec == RUNS else spec)  # fmt: skip
-    _same_run(kernel, after, program, spec)
+    body = rewrite(kernel.body, lambda s: (got,) if getattr(s, "var", "") == var else (s,))
+    _same_run(kernel, replace(kernel, body=body), program, spec)
 
 
-def numbers(loop: Loop, t: int) -> list[int]:
-    """The values of the variable of a loop that stands in a loop over t."""
-    start = max(bound.evaluate({"t": t}) for bound in loop.starts)
-    return [*range(start, min(bound.evaluate({"t": t}) for bound in loop.stops))]
+def _places(around: Sequence[Loop]) -> Iterator[dict[str, int]]:
+    """The values of the variables of loops that stand one in another."""
+    places: list[dict[str, int]] = [{}]
+    for loop in around:
+        places = [{**at, loop.var: number} for at in places for number in numbers(loop, at)]
+    yield from places
+
+
+def numbers(loop: Loop, at: Mapping[str, int]) -> list[int]:
+    """The values of a loop's variable, where those of the loops around it have these."""
+    start = max(bound.evaluate(at) for bound in loop.starts)
+    return [*range(start, min(bound.evaluate(at) for bound in loop.stops))]
 
 
 def _same_run(kernel: Kernel, after: Kernel, program: str, spec: str) -> None:
@@ -144,7 +174,8 @@ def _same_run(kernel: Kernel, after: Kernel, program: str, spec: str) -> None:
     try:
         run_kernel(after, copies)
     except (ValueError, IndexError, KeyError) as error:
-        raise Wrong(f"The new loop cannot run: {error}.", program=program, got=after,
+        lost = f"no loop around it is over {error.args[0]}" if type(error) is KeyError else error
+        raise Wrong(f"The new loop cannot run: {lost}.", program=program, got=after,
                     spec=RUNS) from None  # fmt: skip
     if not np.array_equal(arrays["out"], copies["out"]):
         raise Wrong("The new loop must compute the same.", program=program, got=after,
@@ -158,6 +189,7 @@ CASES = [(64, 64, 24, 1, 2048), (40, 64, 24, 1, 4096), (64, 32, 24, 2, 2048),
          (48, 64, 12, 3, 4096)]  # fmt: skip
 GOOD = 0.24  # of the misses are left: from here on, all points
 MORE = 4 / 3  # each time that so many times as many are left costs a quarter
+NONE_BELOW = GOOD * MORE**4
 STEPS_SPEC = "the steps, one per line, as `parse_schedule` reads them"
 SAME_BITS = "The result must stay the same to the last bit"
 OWN = "skew runs your own answer"
@@ -209,6 +241,10 @@ def score(time_blocks: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> 
             cache = Cache(size, 4)
             left.append(missing(kernel, cache) / missing(plate(*sizes), cache))
     mean = sum(left) / len(left)
+    if mean >= NONE_BELOW:
+        raise Wrong(f"Too many misses are left: {mean:.3f} of them. Points begin below "
+                    f"{NONE_BELOW:.2f}.", program=f"time_blocks{cases[0]}",
+                    got=time_blocks(*cases[0]), spec=FEW)  # fmt: skip
     each = ", ".join(f"{r} × {c}, reach {reach}: {share:.3f}" for (r, c, _, reach, _), share in
                      zip(cases, left, strict=True))  # fmt: skip
     fraction = min(1.0, max(0.0, 1 - math.log(mean / GOOD) / math.log(MORE) / 4))
@@ -285,8 +321,14 @@ def _two_loops(kernel: Kernel) -> tuple[Loop, Loop]:
     writes = found[1].body
     if any(not isinstance(w, Store) or w.buffer != "out" for w in writes) or not writes:
         raise Wrong("Every statement must be `out[...] = ...`.", program=kernel, spec=ONLY)
-    short = [loop for loop in found if loop.extent is None or loop.extent < 3]
-    if short:
-        raise Wrong(f"The loop over {short[0].var} must have at least three iterations.",
-                    program=kernel, spec=AFFINE)  # fmt: skip
+    for access in accesses(kernel.body):
+        if not all(isinstance(index, Affine) for index in access.indices):
+            raise Wrong(f"An index of {access.buffer} is data and not affine.", program=kernel,
+                        spec=AFFINE)  # fmt: skip
+    for around, loop in (((), found[0]), (found[:1], found[1])):
+        for at in _places(around):
+            if (long := len(numbers(loop, at))) < 3:
+                where = "".join(f" with {name} = {value}" for name, value in at.items())
+                raise Wrong(f"The loop over {loop.var} must have at least three iterations, and it "
+                            f"has {long}{where}.", program=kernel, spec=AFFINE)  # fmt: skip
     return found[0], found[1]

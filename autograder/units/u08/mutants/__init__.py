@@ -5,7 +5,7 @@ Here: iterations that meet. Next room: orders.py.
 
 from __future__ import annotations
 
-from math import gcd
+from math import ceil, gcd
 
 from autograder.check.framework import alternative, equivalent, mutant
 
@@ -16,6 +16,11 @@ RIGHT = {"a": ("flow", (0, 1), (1, 0)), "b": None, "c": None, "d": ("output", (0
 @mutant("u08.witnesses")
 def the_second_first():
     return {**RIGHT, "a": ("anti", (1, 0), (0, 1))}
+
+
+@mutant("u08.witnesses")
+def read_after_write():
+    return {**RIGHT, "a": ("raw", (0, 1), (1, 0))}
 
 
 @mutant("u08.witnesses")
@@ -136,6 +141,34 @@ def an_i_that_is_the_same_gcd_or_not(a, b, c, d, n):
     return _line(a, b, c, d, n) if gcd(a, c) == 1 else None
 
 
+@mutant("u08.meet")
+def by_real_division(a, b, c, d, n):
+    """Right until the numbers have more digits than a fraction of the machine."""
+    g = gcd(a, c)
+    if (d - b) % g:
+        return None
+    step = abs(c // g)
+    i = (d - b) // g * pow(a // g, -1, step) % step
+    j, rise = (a * i + b - d) // c, a * step // c
+    k = max(0, ceil(-j / rise if rise > 0 else (j - (n - 1)) / -rise))
+    i, j = i + k * step, j + k * rise
+    return (i, j) if i < n and 0 <= j < n else None
+
+
+@mutant("u08.meet")
+def rounded_by_adding_almost_one(a, b, c, d, n):
+    """The same with a whole number at the end."""
+    g = gcd(a, c)
+    if (d - b) % g:
+        return None
+    step = abs(c // g)
+    i = (d - b) // g * pow(a // g, -1, step) % step
+    j, rise = (a * i + b - d) // c, a * step // c
+    k = max(0, int(-j / rise + 0.999999) if rise > 0 else -((n - 1 - j) // -rise))
+    i, j = i + k * step, j + k * rise
+    return (i, j) if i < n and 0 <= j < n else None
+
+
 def _line(a, b, c, d, n):
     g = gcd(a, c)
     if (d - b) % g:
@@ -182,6 +215,41 @@ def from_the_last_one(a, b, c, d, n):
     ks = _between(i, step, n), _between(j, rise, n)
     k = min(k[1] for k in ks)
     return [i + k * step, j + k * rise] if k >= max(k[0] for k in ks) else None
+
+
+@alternative("u08.meet")
+def counted_from_the_end(a, b, c, d, n):
+    """With different signs, j runs from its end, so that both move upwards."""
+    if (a < 0) != (c < 0):
+        found = counted_from_the_end(a, b, -c, d + c * (n - 1), n)
+        return found and (found[0], n - 1 - found[1])
+    g = gcd(a, c)
+    if (d - b) % g:
+        return None
+    p, q = abs(c // g), abs(a // g)
+    i = (d - b) // g * pow(a // g, -1, p) % p
+    j = (a * i + b - d) // c
+    k = max(0, -(j // q))
+    i, j = i + k * p, j + k * q
+    return (i, j) if i < n and j < n else None
+
+
+@alternative("u08.meet")
+def by_halving(a, b, c, d, n):
+    """The first k with j in its range, by bisection: 40 steps for a trillion."""
+    g = gcd(a, c)
+    if (d - b) % g:
+        return None
+    step = abs(c // g)
+    i = (d - b) // g * pow(a // g, -1, step) % step
+    j, rise = (a * i + b - d) // c, a * step // c
+    low, high = 0, n
+    while low < high:
+        k = (low + high) // 2
+        low, high = (low, k) if (j + k * rise) * (1 if rise > 0 else -1) >= (
+            0 if rise > 0 else 1 - n) else (k + 1, high)  # fmt: skip
+    i, j = i + low * step, j + low * rise
+    return (i, j) if i < n and 0 <= j < n else None
 
 
 @alternative("u08.meet")

@@ -25,6 +25,16 @@ def no_number_may_be_negative(distances, rows, blocks):
 
 
 @mutant("u08.broken")
+def every_number_must_grow(distances, rows, blocks):
+    """As if an iteration in the same block, or in the same row of it, were an earlier one."""
+    for distance in distances:
+        new = _new(rows, distance)
+        if min(new) <= 0 if blocks else _bad(new, False):
+            return distance
+    return None
+
+
+@mutant("u08.broken")
 def blocks_change_nothing(distances, rows, blocks):
     return next((d for d in distances if _new(rows, d) < [0] * len(rows)), None)
 
@@ -184,6 +194,25 @@ def rounded_to_whole_numbers(conditions, k):
         new[-1] -= (a[k] - 1) * (-b[k] - 1)
         rest.append(tuple(new))
     return rest
+
+
+@mutant("u08.eliminate")
+def the_others_have_to_be_whole(conditions, k):
+    """2*y >= 1 says y >= 1 of whole numbers, and not of fractions."""
+    rest = []
+    for row in in_lowest_terms(conditions, k):
+        divisor = int(np.gcd.reduce(row[:-1])) or 1
+        rest.append(tuple(x // divisor for x in row))
+    return rest
+
+
+@alternative("u08.eliminate")
+def as_fractions(conditions, k):
+    """A bound on each side, and the difference of any two."""
+    bounds = [tuple(Fraction(x, abs(row[k])) for x in row) for row in conditions if row[k]]
+    pairs = [[x + y for x, y in zip(a, b, strict=True)] for a in bounds for b in bounds
+             if a[k] > 0 > b[k]]  # fmt: skip
+    return [row for row in conditions if not row[k]] + pairs
 
 
 @alternative("u08.eliminate")

@@ -35,6 +35,20 @@ def the_body_stays(loop, outer, factor):
 
 
 @mutant("schedule.skewed")
+def always_over_t(loop, outer, factor):
+    """Right in each nest in which the loop around is over t."""
+    return _changed(loop, V(loop.var) - V("t") * factor, V("t") * factor)
+
+
+@mutant("schedule.skewed")
+def always_over_i(loop, outer, factor):
+    further = V(outer) * factor
+    body = substitute(loop.body, {"i": V("i") - further})
+    starts, stops = [s + further for s in loop.starts], [s + further for s in loop.stops]
+    return bounded(replace(loop, body=body), starts, stops)
+
+
+@mutant("schedule.skewed")
 def by_a_number(loop, outer, factor):
     """The loop moves, and not by more the further the loop around it is."""
     return _changed(loop, V(loop.var) - factor, Affine.of(factor))
@@ -267,6 +281,18 @@ def three_loops():
 
 
 @mutant("u08.one_thread")
+def an_index_is_data():
+    """Who knows which element x[idx[i]] is?"""
+    return """kernel @k(x: f32[9], idx: i32[9], out: f32[9,9]) {
+      for i in 1..9 { for j in 1..9 { out[i, j] = out[i - 1, j] + out[i, j - 1] + x[idx[i]] } } }"""
+
+
+@mutant("u08.one_thread")
+def a_triangle_begins_with_one():
+    return BOTH.replace("j in 1..9", "j in 1..i + 1")
+
+
+@mutant("u08.one_thread")
 def loops_that_hardly_run():
     return BOTH.replace("1..9", "1..3")
 
@@ -275,6 +301,12 @@ def loops_that_hardly_run():
 def anti_dependences():
     return """kernel @anti(out: f32[9,9]) {
       for i in 0..8 { for j in 0..8 { out[i, j] = out[i + 1, j] * out[i, j + 1] } } }"""
+
+
+@alternative("u08.one_thread")
+def with_a_bound_that_moves():
+    return """kernel @moves(out: f32[9,12]) {
+      for i in 1..9 { for j in 1..i + 4 { out[i, j] = out[i - 1, j] + out[i, j - 1] } } }"""
 
 
 @alternative("u08.one_thread")

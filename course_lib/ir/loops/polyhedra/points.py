@@ -17,7 +17,8 @@ of which the first two answer most questions that a compiler asks:
     3  elimination  of the last variable: each of its lower bounds is at most each upper bound.
                     When all are gone, only numbers are left to compare (Fourier and Motzkin).
                     When n are gone, a row that comes from more than n + 1 of the given ones says
-                    of fractions what others say, too, and is left out (Chernikov; Kohler, 1967)
+                    hardly more than others (Kohler, 1967) and is left out. The search still looks
+                    at every row that was given
     4  search       back through the variables, between the bounds that the others leave each.
                     They are those of fractions; where no whole number fits, the next is tried
 
