@@ -63,6 +63,16 @@ def test_the_arrows_of_the_pictures(steps, backwards):
     assert "73 arrows" in picture.text
 
 
+def test_the_text_of_a_picture_has_the_numbers_of_its_labels():
+    picture = lattice(4, 7, [(0, 1), (1, 0), (1, 1)], "x", of="blocks", first=0)
+    assert "(0, 0) -> (0, 1)" in picture.text
+    assert "(0, 7)" not in picture.text
+
+
+def test_blocks_of_a_given_size_may_be_legal_although_a_number_is_negative():
+    assert may_tile(stencils.row(), {"t": 1, "i": 64})
+
+
 def test_the_five_nests_have_the_dependences_that_they_are_shown_for():
     kinds = {name: [(d.kind, d.distance) for d in dependences(kernel.body)]
              for name, kernel in stencils.five().items()}  # fmt: skip
@@ -162,6 +172,17 @@ def test_isl_answers_what_the_text_promises_for_a_longer_reach():
     assert "2t + i" in band.rows
     assert band.permutable
     assert not any(band.parallel)
+
+
+def test_isl_answers_for_all_sizes_at_once_and_begins_a_second_band():
+    pytest.importorskip("islpy")
+    sets = isl.sets_of(stencils.row())
+    (band,) = isl.bands(sets)
+    any_size = "[T, N] -> { S0[t, i] : 0 <= t < T and 1 <= i < N - 1 }"
+    (general,) = isl.bands(isl.Sets(any_size, sets.reads, sets.writes, sets.times))
+    assert general.rows == f"[T, N] -> {band.rows}"
+    turned = "{ S0[t, i] -> out[1023 - i] }"
+    assert len(isl.bands(isl.Sets(sets.domain, turned, sets.writes, sets.times))) == 2
 
 
 def test_llvm_says_what_is_recorded():
