@@ -53,15 +53,16 @@ def skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Kernel:
 def skewed(loop: Loop, outer: str, factor: int) -> Loop:
     """The same loop with other numbers: iteration j is now iteration j + factor * outer.
 
-    loop     a loop over whatever variable, `loop.var`; it has some `starts`, of which the largest
-             counts, and some `stops`, of which the smallest counts
+    loop     a loop over any variable, `loop.var`; it has one or more `starts`, of which the largest
+             counts, and one or more `stops`, of which the smallest counts
     outer    the variable of a loop around it
     factor   a whole number, which may be negative
     returns  a loop over the same variable and of the same kind. It runs the same statements in the
              same order and touches the same elements: only the numbers have changed
 
-    Bounds may have any variables of the loops around, and loops in the body may have bounds that
-    depend on this one. For example, skewed(loop, "t", 2) makes of the first loop the second one:
+    The loop's bounds may contain the variables of all loops around it, and loops in the body may
+    have bounds that depend on this loop. For example, skewed(loop, "t", 2) turns the first loop
+    into the second one:
 
         for i in 1..9 { out[i] = x[i] }
         for i in 2*t + 1..2*t + 9 { out[i - 2*t] = x[i - 2*t] }

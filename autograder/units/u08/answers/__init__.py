@@ -35,7 +35,7 @@ def meet(a: int, b: int, c: int, d: int, n: int) -> tuple[int, int] | None:
     """Do the accesses out[a*i + b] and out[c*j + d] ever touch the same element?
 
     a, b, c, d  whole numbers; a and c are not 0, and all may be negative
-    n           both i and j run from 0 to n - 1; at least 1
+    n           both i and j run from 0 to n - 1; n is at least 1
     returns     (i, j) with a*i + b == c*j + d, or None if there are none. If there are several,
                 any of them is right
 
@@ -58,15 +58,15 @@ def meet(a: int, b: int, c: int, d: int, n: int) -> tuple[int, int] | None:
 def broken(
     distances: Sequence[tuple[int, ...]], rows: Sequence[tuple[int, ...]], blocks: bool
 ) -> tuple[int, ...] | None:
-    """The first distance that does not survive a new order of the loops; None if all of them do.
+    """The first distance that does not survive a new order of the loops; None if all survive.
 
     distances  how many iterations later the second of two iterations is, for each loop, outermost
-               first. As the loops are now, it runs later
+               first. In the loops as they are now, it runs later
     rows       the coefficients of what the new loops count, outermost first: (2, 1) stands for
                2*t + i. Two iterations never get the same numbers
-    blocks     False: the new loops stand one in another. True: each of them is also cut into
-               blocks, and one block of all loops runs after another, as split and reorder(to, io,
-               ti, ii) do. A distance must survive whatever the sizes of the blocks are
+    blocks     False: the new loops stand one inside another. True: each of them is also cut into
+               blocks, and the blocks run one after another, as with split and reorder(to, io,
+               ti, ii). A distance must survive whatever the sizes of the blocks are
     returns    one of the distances, or None
 
     A distance survives if the second iteration still runs later, wherever the first one is.
@@ -83,14 +83,14 @@ def time_blocks(rows: int, columns: int, steps: int, reach: int, size: int) -> s
     """A schedule for a plate, as text, with as few misses as possible.
 
     rows, columns, steps, reach
-              what `plate` is given. The rows are a multiple of 8, the columns of 16, and the steps
-              of 12; the reach is 1, 2 or 3
+              the arguments of `plate`. The rows are a multiple of 8, the columns of 16, and the
+              steps of 12; the reach is 1, 2 or 3
     size      bytes of the cache, which has 4 ways; at least 5 · reach rows fit into it
     returns   the steps, one per line, as `parse_schedule` reads them; skew runs your own answer
 
-    Every step of the language is allowed. The result must stay the same to the last bit. Score:
-    the misses, divided by those of the plate as written, as the mean over several plates and
-    caches.
+    Every step of the language is allowed. The result must stay the same to the last bit. The score
+    is the mean, over several plates and caches, of the misses divided by those of the plate as
+    written.
     """
     room = 15 / 16 * size / (4 * columns)  # rows that stay in the cache
     depth = max(d for d in range(1, steps) if steps % d == 0 and reach * (d + 2) <= room)
@@ -107,8 +107,8 @@ def threads() -> Rubric:
     """Neither loop of isl's band may run its iterations at the same time, and the same holds for
     the two loops over the blocks. Yet several threads can work on the blocks at once. Which blocks
     may run at the same time, and how do you see that from the distances between blocks? Why do
-    some threads still have nothing to do at the beginning and at the end? And what could you change
-    in the blocks to have more of them at once, at which price? Write three to six sentences.
+    some threads still have nothing to do at the beginning and at the end? How could you change the
+    blocks so that more of them run at once, and at what price? Write three to six sentences.
     """
     return Rubric(
         criteria="1 point: blocks on a diagonal (the same to + io, a wavefront) may run at the "
@@ -121,8 +121,8 @@ def threads() -> Rubric:
         "many blocks as there are blocks of time. (Narrower blocks do not make them longer; they "
         "only fill and drain the wave sooner.) The price: threads pass work on and wait for each "
         "other more often, and there are more misses if a thread does not find in its own cache "
-        "what another one has left there. Full points as well for other shapes (diamonds, "
-        "overlapped blocks that compute some cells twice), which start all at once, and are more "
+        "what another thread has left there. Other shapes also earn full points (diamonds, or "
+        "overlapped blocks that compute some cells twice): they start all at once, but are more "
         "complicated or do work twice.",
         samples=(
             Sample(2, "All blocks with the same to + io can run together. A block needs its "
@@ -160,14 +160,14 @@ def one_thread() -> str:
 
 @exercise("u08.eliminate", unit=8, points=2, kind="implement", further=True)
 def eliminate(conditions: Sequence[tuple[int, ...]], k: int) -> list[tuple[int, ...]]:
-    """What the conditions say of the other variables: one step of Fourier and Motzkin.
+    """What the conditions say about the other variables: one step of Fourier and Motzkin.
 
     conditions  (2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the
                 constant
     k           the number of the variable to be eliminated, from 0 on
-    returns     conditions that all have the coefficient 0 at k. Values of the other
-                variables, which may be fractions, satisfy them exactly if some fraction in place of
-                variable k satisfies all the given conditions with them
+    returns     conditions that all have the coefficient 0 at k. Values of the other variables,
+                which may be fractions, satisfy them exactly if there is a fraction for variable k
+                with which all the given conditions hold
     """
     low = [row for row in conditions if row[k] > 0]
     high = [row for row in conditions if row[k] < 0]

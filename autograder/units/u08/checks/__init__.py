@@ -67,7 +67,7 @@ def the_pairs_meet(witnesses):
     for name, kernel in five().items():
         if got[name] is None:
             if dependences(kernel.body):
-                raise Wrong(f"In nest {name}, some two iterations must stay in order.",
+                raise Wrong(f"In nest {name}, there are two iterations that must stay in order.",
                             program=FIVE[name], got="None", spec=NONE)  # fmt: skip
         else:
             _meet(name, kernel, got[name])
@@ -81,7 +81,7 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
                     program=program, got=said(answer), spec=FORM)  # fmt: skip
     kind, *ends = answer
     if kind not in KINDS.values():
-        raise Wrong(f"For nest {name}, {kind!r} is none of the three kinds.", program=program,
+        raise Wrong(f"For nest {name}, {kind!r} is not one of the three kinds.", program=program,
                     got=said(answer), spec=THREE)  # fmt: skip
     (statement,) = statements_of(kernel.body)
     first, second = (_iteration(name, statement, end) for end in ends)
@@ -95,7 +95,7 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
             f"{end} touches {', '.join(sorted({text for _, text in its}))}"
             for end, its in zip((first, second), touched, strict=True)
         )
-        raise Wrong(f"In nest {name}, these two iterations have no element of `out` in common.",
+        raise Wrong(f"In nest {name}, these two iterations touch no element of `out` in common.",
                     program=program, got=where, spec=TOUCH)  # fmt: skip
     if kind not in [KINDS.get((a, b)) for a, b, _ in both]:
         found = "; ".join(f"{first} {a}s {x} and {second} {b}s it" for a, b, x in both)
@@ -110,9 +110,9 @@ def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
         inside = (condition.evaluate(at) >= 0 for condition in statement.domain)
         if len(values) == len(statement.vars) and all(inside):
             return tuple(map(int, values))
-    runs = " and ".join(f"{loop.var} from {loop.start} to {loop.stop - 1}"
+    runs = " and ".join(f"{loop.var} runs from {loop.start} to {loop.stop - 1}"
                         for loop in statement.around)  # fmt: skip
-    raise Wrong(f"Nest {name} has no such iteration: it runs through {runs}.", program=FIVE[name],
+    raise Wrong(f"Nest {name} has no such iteration: {runs}.", program=FIVE[name],
                 got=said(end), spec=VALUES)  # fmt: skip
 
 

@@ -20,14 +20,14 @@ from autograder.units.u08.checks import said
 # ── distances and orders ──
 
 SURVIVES = "A distance survives if the second iteration still runs later, wherever the first one is"
-FIRST = "The first distance that does not survive a new order of the loops; None if all of them do"
+FIRST = "The first distance that does not survive a new order of the loops; None if all survive"
 ROWS = "the coefficients of what the new loops count, outermost first: (2, 1) stands for 2*t + i"
-NESTED = "False: the new loops stand one in another"
+NESTED = "False: the new loops stand one inside another"
 BLOCKS = "True: each of them is also cut into blocks"
 SIZES = "A distance must survive whatever the sizes of the blocks are"
 
 background("u08.broken", "Two iterations never get the same numbers", because="what is given")
-background("u08.broken", "As the loops are now, it runs later", because="what is given")
+background("u08.broken", "In the loops as they are now, it runs later", because="what is given")
 
 STENCIL = [(0, 1), (1, 0), (1, -1)]
 ORDERS = [
@@ -132,7 +132,7 @@ def _later(rows: Any, distance: Sequence[int], blocks: bool) -> bool:
 # ── elimination ──
 
 ZERO = "conditions that all have the coefficient 0 at k"
-HOLD = "satisfy them exactly if some fraction in place of variable k satisfies all the given"
+HOLD = "satisfy them exactly if there is a fraction for variable k with which all the given"
 HALVES = "Values of the other variables, which may be fractions"
 MEANS = "(2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the"
 WHICH = "the number of the variable to be eliminated, from 0 on"
@@ -152,7 +152,7 @@ SYSTEMS = [
 
 @checks(
     "u08.eliminate",
-    spec=[ZERO, HOLD, HALVES, MEANS, WHICH, "What the conditions say of the other variables"],
+    spec=[ZERO, HOLD, HALVES, MEANS, WHICH, "What the conditions say about the other variables"],
 )
 def small_systems(eliminate):
     """A few conditions of one and of two variables."""
@@ -171,7 +171,7 @@ def systems(draw: DrawFn, variables: int = 2, most: int = 5) -> tuple[Any, int]:
 
 @checks("u08.eliminate", given=systems(), examples=80, what="random conditions", spec=[ZERO, HOLD])
 def random_systems(eliminate, example):
-    """At each point, there is a fraction for the variable just if your conditions hold."""
+    """At each point, there is a fraction for the variable exactly if your conditions hold."""
     conditions, k = example
     same_shadow(eliminate, conditions, k, HOLD)
 
@@ -186,7 +186,7 @@ def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
         raise Wrong("The function must return a list of conditions, each as long as those given.",
                     program=program, got=said(got), spec=ZERO)  # fmt: skip
     if any(row[k] for row in rows):
-        raise Wrong("No condition of the result may have variable k in it.", program=program,
+        raise Wrong("No condition of the result may contain variable k.", program=program,
                     got=said(rows), spec=ZERO)  # fmt: skip
     if not conditions:
         return
@@ -201,7 +201,7 @@ def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
             if others > 1:
                 where = f"where the other variables are {point}"
             some = "a" if fits else "no"
-            raise Wrong(f"There is {some} value for variable {k} {where}, and your conditions "
+            raise Wrong(f"There is {some} value for variable {k} {where}, but your conditions "
                         f"{'hold' if holds else 'do not hold'}.",
                         program=program, got=said(rows), spec=spec)  # fmt: skip
 

@@ -37,15 +37,16 @@ NUMBERS = "The same loop with other numbers: iteration j is now iteration j + fa
 KEPT = "returns  a loop over the same variable and of the same kind"
 RUNS = "It runs the same statements in the same order and touches the same elements"
 STARTS = (
-    "it has some `starts`, of which the largest counts, and some `stops`, of which the smallest"
+    "it has one or more `starts`, of which the largest counts, and one or more `stops`, of which "
+    "the smallest counts"
 )
-BOUNDS = "Bounds may have any variables of the loops around"
-INNER = "loops in the body may have bounds that depend on this one"
+BOUNDS = "The loop's bounds may contain the variables of all loops around it"
+INNER = "loops in the body may have bounds that depend on this loop"
 SIGN = "a whole number, which may be negative"
 AROUND = "the variable of a loop around it"
-WHATEVER = "a loop over whatever variable"
+WHATEVER = "a loop over any variable"
 
-background("schedule.skewed", 'For example, skewed(loop, "t", 2) makes of the first',
+background("schedule.skewed", 'For example, skewed(loop, "t", 2) turns the first loop',
            because="an example")  # fmt: skip
 
 TWO_AROUND = "for a in 0..3 { for k in 0..3 { for b in k..7 { out[b] = out[b] + x[a + b - k] } } }"
@@ -137,7 +138,7 @@ def skewed_well(
                     spec=KEPT)  # fmt: skip
     if strange := {v for end in (*got.starts, *got.stops) for v in end.vars if v not in
                    [lo.var for lo in around]}:  # fmt: skip
-        raise Wrong(f"The bounds of your loop have {min(strange)} in them, and the loops around it "
+        raise Wrong(f"The bounds of your loop contain {min(strange)}, but the loops around it "
                     f"run over {' and '.join(lo.var for lo in around)}.", program=program,
                     got=print_bounds(got), spec=AROUND)  # fmt: skip
     for at in _places(around):
@@ -178,7 +179,7 @@ def _same_run(kernel: Kernel, after: Kernel, program: str, spec: str) -> None:
         raise Wrong(f"The new loop cannot run: {lost}.", program=program, got=after,
                     spec=RUNS) from None  # fmt: skip
     if not np.array_equal(arrays["out"], copies["out"]):
-        raise Wrong("The new loop must compute the same.", program=program, got=after,
+        raise Wrong("The new loop must compute the same values.", program=program, got=after,
                     spec=INNER if "for j" in repr(kernel) else RUNS)  # fmt: skip
 
 
@@ -203,18 +204,18 @@ background("u08.time_blocks", "Every step of the language is allowed", because="
     spec=[
         STEPS_SPEC,
         SAME_BITS,
-        "rows, columns, steps, reach ... what `plate` is given",
+        "rows, columns, steps, reach ... the arguments of `plate`",
         "The rows are a multiple of 8, the columns of 16, and the steps",
         OWN,
     ],
 )
 def it_is_a_schedule_of_the_plate(time_blocks):
-    """The steps apply, and the loops still compute the same."""
+    """The steps apply, and the loops still compute the same values."""
     for rows, columns, steps, reach, size in ((16, 16, 12, 1, 1024), (24, 16, 12, 3, 1024)):
         kernel = applied(time_blocks, (rows, columns, steps, reach), size)
         differ = wrong(kernel, plate(rows, columns, steps, reach))
         if differ:
-            raise Wrong(f"Every number must stay as it was. {differ} differ.",
+            raise Wrong(f"Every number must stay as it was, but {differ} differ.",
                         program=repr(kernel), spec=SAME_BITS)  # fmt: skip
 
 
@@ -223,7 +224,7 @@ def it_is_a_schedule_of_the_plate(time_blocks):
     spec=[
         FEW,
         "bytes of the cache, which has 4 ways",
-        "the misses, divided by those of the plate as written, as the mean",
+        "of the misses divided by those of the plate as written",
         "the reach is 1, 2 or 3",
     ],
 )
@@ -242,7 +243,7 @@ def score(time_blocks: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> 
             left.append(missing(kernel, cache) / missing(plate(*sizes), cache))
     mean = sum(left) / len(left)
     if mean >= NONE_BELOW:
-        raise Wrong(f"Too many misses are left: {mean:.3f} of them. Points begin below "
+        raise Wrong(f"Too many misses are left: a share of {mean:.3f}. Points begin below "
                     f"{NONE_BELOW:.2f}.", program=f"time_blocks{cases[0]}",
                     got=time_blocks(*cases[0]), spec=FEW)  # fmt: skip
     each = ", ".join(f"{r} × {c}, reach {reach}: {share:.3f}" for (r, c, _, reach, _), share in
@@ -270,7 +271,7 @@ def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
     except Exception as error:
         if not _beside(time_blocks):
             raise
-        raise Wrong("The step skew runs your answer to schedule.skewed, and the loops that come "
+        raise Wrong("The step skew runs your answer to schedule.skewed, but the loops that come "
                     'out cannot be used: check("schedule.skewed") says more.', program=program,
                     got=error_text(error), spec=OWN) from None  # fmt: skip
 
@@ -293,7 +294,7 @@ background("u08.one_thread", "because the order of a sum may be changed", becaus
 
 @checks("u08.one_thread", spec=[CHANGE, TWO, ONLY, AFFINE, "Write a kernel, as loop text"])
 def the_loops_change_places_and_are_not_parallel(one_thread):
-    """The compiler may reorder the two loops, and finds a dependence that each of them carries."""
+    """The compiler may reorder the two loops, and finds that each of them carries a dependence."""
     text = one_thread()
     if not isinstance(text, str):
         raise Wrong("The function must return loop text.", got=said(text), spec=CHANGE)
@@ -323,12 +324,12 @@ def _two_loops(kernel: Kernel) -> tuple[Loop, Loop]:
         raise Wrong("Every statement must be `out[...] = ...`.", program=kernel, spec=ONLY)
     for access in accesses(kernel.body):
         if not all(isinstance(index, Affine) for index in access.indices):
-            raise Wrong(f"An index of {access.buffer} is data and not affine.", program=kernel,
-                        spec=AFFINE)  # fmt: skip
+            raise Wrong(f"An index of {access.buffer} comes from data and is not affine.",
+                        program=kernel, spec=AFFINE)  # fmt: skip
     for around, loop in (((), found[0]), (found[:1], found[1])):
         for at in _places(around):
             if (long := len(numbers(loop, at))) < 3:
                 where = "".join(f" with {name} = {value}" for name, value in at.items())
-                raise Wrong(f"The loop over {loop.var} must have at least three iterations, and it "
+                raise Wrong(f"The loop over {loop.var} must have at least three iterations, but it "
                             f"has {long}{where}.", program=kernel, spec=AFFINE)  # fmt: skip
     return found[0], found[1]
