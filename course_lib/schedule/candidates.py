@@ -13,6 +13,7 @@ decided here; what is worth it, in `choose.py`. Next room: `product.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from course_lib.cost.tile import SPARE
 from course_lib.ir.expr import Affine, Expr, Load, loads
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
-from course_lib.ir.loops.walk import accumulators, statements
+from course_lib.ir.loops.walk import accumulators, loops, statements
 from course_lib.ir.types import DType
 
 MAX_STRIDE = 4  # a vector load may pick every second, third or fourth element
@@ -51,17 +52,31 @@ class Reduction:
     around  the loops around the accumulator, outermost first
     reads   what the combined values are computed from
     dtype   of the accumulator
+    inside  iterations of the loops over what is combined, by their variables
     again   a loop around all of this runs it again and again, so that its operands are in a cache
     """
 
     around: tuple[Loop, ...]
     reads: tuple[Load, ...]
     dtype: DType
+    inside: tuple[tuple[str, int], ...] = ()
     again: bool = False
 
     def extent(self, var: str) -> int:
         """Iterations of one of these loops; 1 for any other."""
         return next((loop.extent or 1 for loop in self.around if loop.var == var), 1)
+
+    @property
+    def taps(self) -> int:
+        """How many values are combined into one."""
+        return math.prod(extent for _, extent in self.inside)
+
+    def window(self, read: Load, var: str) -> tuple[int, int]:
+        """How many elements apart the read begins in two neighbouring iterations of the loop over
+        `var`, and how many it then spans: (2, 3) for x[2*var + k] with k in 0..3."""
+        index = next(i for i in read.indices if isinstance(i, Affine) and i.coefficient(var))
+        span = sum(abs(index.coefficient(name)) * (extent - 1) for name, extent in self.inside)
+        return abs(index.coefficient(var)), 1 + span
 
 
 def nests(kernel: Kernel) -> list[Body]:
@@ -90,7 +105,8 @@ def reduction(kernel: Kernel, nest: Body | None = None) -> Reduction | None:
     if not around or not reads or not affine:
         return None
     dtype = kernel.buffers[acc].type.dtype
-    return Reduction(tuple(around), tuple(reads), dtype, again=body is not kernel.body)
+    inside = tuple((loop.var, loop.extent or 1) for loop in loops(around[-1].body))
+    return Reduction(tuple(around), tuple(reads), dtype, inside, again=body is not kernel.body)
 
 
 def candidates(
@@ -178,8 +194,11 @@ def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]
     vectors = [read for read in of.reads if uses(read, lane.var)]
     for loop in reversed(of.around):
         if loop is not lane and not all(uses(read, loop.var) for read in vectors):
-            for count in counts(loop.extent or 0, most):
+            extent = loop.extent or 0
+            for count in counts(extent, most):
                 yield loop.var, count
+            if extent <= most and len(vectors) == len(of.reads):  # small tiles can be written out
+                yield from ((loop.var, n) for n in range(2, extent) if extent % n == 0)
 
 
 def _side_by_side(lane: Loop, of: Reduction, width: int, most: int) -> Iterator[tuple[str, int]]:

@@ -46,6 +46,7 @@ from course_lib.schedule.steps import (
 # A last piece that is shorter is a second copy of the loops: more code, few results for each load.
 # Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.
 REST = 1.1
+WRITTEN_OUT = 96  # multiply-adds of vectors up to which LLVM writes out the loops of a window
 COLUMNS = 1024  # running sums that a kernel has at a time: a few kilobytes, in the first cache
 
 
@@ -98,11 +99,35 @@ def price(of: Reduction, tile: Tile, machine: Machine) -> float:
     if along == var:  # vectors side by side
         vectors, along, count = vectors * count, "", 1
     rows, _ = filled(of.extent(along), count, count)
+    if along and all(uses(read, var) for read in of.reads):
+        return price_of_windows(of, tile, lanes, vectors, rows)
     packed = tile.pack[0] if tile.pack else None
     steps = [stride(read, var) or 1 for read in of.reads
              if uses(read, var) and read.buffer != packed]  # fmt: skip
     rest = REST if of.extent(along) % count else 1
     return rest * instructions(lanes, vectors, rows, vector_loads=max(steps, default=1))
+
+
+def price_of_windows(of: Reduction, tile: Tile, lanes: float, vectors: int, rows: float) -> float:
+    """The same where no operand is one number for all lanes, as in a depthwise convolution.
+
+    Then each multiply-add takes a vector of the image. But the windows of neighbours overlap: along
+    the unrolled loop they share vectors, if the tile is small enough for LLVM to write it out. And
+    if that is the outermost loop, the first cache gets what they share only once.
+    """
+    along, count = tile.unroll or ("", 1)
+    written_out = count * vectors * of.taps <= WRITTEN_OUT
+    cost = 1.0
+    for read in of.reads:
+        if not uses(read, along):
+            cost += 1 / rows
+            continue
+        step, span = of.window(read, along)
+        new = step + (span - step) / rows  # elements along the loop, for each result
+        outer = next(o.var for o in of.around if uses(read, o.var) and o.var != tile.lane[0])
+        fetched = new if outer == along else of.window(read, outer)[1]
+        cost += (new / span if written_out else 1) + fetched / of.taps
+    return cost / lanes
 
 
 def blocks_if_cheaper(

@@ -154,6 +154,53 @@ def test_vectors_lie_side_by_side_where_a_loop_repeats_a_product_of_one_row():
     assert packing.factor == 24
 
 
+WINDOWS = """
+kernel @depthwise(x: f32[16,16,32], w: f32[3,3,32], out: f32[14,14,32]) {
+  for c in 0..32 {
+    for y in 0..14 {
+      for z in 0..14 {
+        local acc: f32[]
+        acc[] = 0.0
+        for k in 0..3 {
+          for l in 0..3 {
+            acc[] += x[y + k, z + l, c] * w[k, l, c]
+          }
+        }
+        out[y, z, c] = acc[]
+      }
+    }
+  }
+}
+"""
+
+
+def test_windows_share_what_they_read_with_their_neighbours():
+    """Four windows of three rows span six rows: each is read 1.5 times, not three times."""
+    of = reduction(parse_kernel(WINDOWS))
+    assert of is not None
+    assert of.taps == 9
+    x = next(read for read in of.reads if read.buffer == "x")
+    assert of.window(x, "y") == of.window(x, "z") == (1, 3)
+    taken = cheapest(of, SMALL, frozenset())
+    assert taken is not None and taken.unroll is not None
+    assert taken.lane[0] == "c" and taken.unroll[0] == "y"
+    alone, pair, seven = (
+        price(of, Tile(("c", 4), unroll), SMALL) for unroll in (None, ("y", 2), ("y", 7))
+    )
+    assert alone > pair > seven
+    assert seven < price(of, Tile(("c", 4), ("z", 7)), SMALL), "rows are fetched once for all"
+
+
+def test_a_tile_too_large_to_be_written_out_shares_no_vectors():
+    wide = parse_kernel(
+        WINDOWS.replace("0..3 ", "0..5 ").replace("[3,3,", "[5,5,").replace("[16,16,", "[18,18,")
+    )
+    of = reduction(wide)
+    assert of is not None
+    two, seven = (price(of, Tile(("c", 4), ("y", n)), SMALL) for n in (2, 7))
+    assert two < seven
+
+
 def running_sum(shape: str, axis: int):
     kernel = lower_node(apply("cumsum", inp("x", shape), axis=axis), "k")
     assert kernel is not None
