@@ -76,3 +76,27 @@ def test_no_edition_holds_a_teachers_page(edition):
     files = contents(edition, unit=0)
     assert not [name for name in files if "docs" in Path(name).parts]
     assert not [name for name, data in files.items() if b"# Teaching u0" in data]
+
+
+BEGINS = re.compile(r"\s*(\d+[.)]|[-+*]) ")
+BREAKS_IN = re.compile(r"(1[.)]|[-+*]) ")  # a list that begins so needs no empty line before it
+
+
+def lists_by_accident(text: str) -> list[str]:
+    """Lines in the middle of a paragraph that begin as a list does, such as "1) and (1, 0)" where
+    "(0, 1) and (1, 0)" was wrapped: Markdown makes a list of the rest."""
+    found = []
+    prose = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    for block in re.split(r"\n\s*\n", prose):
+        first, *others = block.strip("\n").splitlines() or [""]
+        if not BEGINS.match(first) and not first.startswith(("---", "#", "|", ":::")):
+            found += [line for line in others if BREAKS_IN.match(line)]
+    return found
+
+
+def test_no_wrapped_line_becomes_a_list(root):
+    assert lists_by_accident("Loops with (0,\n1) and (1, 0).") == ["1) and (1, 0)."]
+    assert lists_by_accident("1. one\n   more\n2. two\n\n- a\n  b\n- c\n\nText.") == []
+    pages = [*root.glob("notebooks/*.md"), *root.glob("docs/**/*.md"), root / "README.md"]
+    found = {page.name: lists_by_accident(page.read_text("utf-8")) for page in pages}
+    assert {name: lines for name, lines in found.items() if lines} == {}
