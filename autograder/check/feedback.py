@@ -14,12 +14,13 @@ import re
 from autograder.check.verdict import (
     BY_HAND,
     GRADER,
-    HEADLINE,
     NOT_ATTEMPTED,
     PASSED,
     PROGRAM,
     UNKNOWN,
     Verdict,
+    headline,
+    lacks_points,
     score,
     sections,
 )
@@ -41,14 +42,15 @@ STYLE = """
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
     tone = "passed" if verdict.kind == PASSED else "failed"
-    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER, UNKNOWN):
+    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER, UNKNOWN) or lacks_points(verdict):
         tone = "open"
     parts = [f"<style>{STYLE}</style>"] if style else []
     name = html.escape(verdict.exercise)
-    parts.append(f'<section class="verdict {tone}" aria-label="{name}: {HEADLINE[verdict.kind]}">')
+    words = headline(verdict)
+    parts.append(f'<section class="verdict {tone}" aria-label="{name}: {words}">')
     if verdict.kind != UNKNOWN:
         parts.append(f'<span class="points">{score(verdict)}</span>')
-    parts.append(f"<h4><code>{name}</code>: {HEADLINE[verdict.kind]}</h4>")
+    parts.append(f"<h4><code>{name}</code>: {words}</h4>")
     if verdict.kind == PASSED:
         parts.append(f"<p>{html.escape('; '.join(verdict.tried))}</p>")
     else:

@@ -104,9 +104,21 @@ class Verdict:
         return as_text(self)
 
 
+def lacks_points(verdict: Verdict) -> bool:
+    """Right, but where points grow with a count, it does not earn them all."""
+    return verdict.kind == PASSED and (verdict.earned or 0.0) < verdict.points
+
+
+def headline(verdict: Verdict) -> str:
+    """The words above a verdict: "passed" alone means that there is nothing left to earn."""
+    if lacks_points(verdict):
+        return f"works, but earns {'not all points' if verdict.earned else 'nothing'} yet"
+    return HEADLINE[verdict.kind]
+
+
 def as_text(verdict: Verdict) -> str:
     """A few lines for a terminal."""
-    title = f"{verdict.exercise}: {HEADLINE[verdict.kind]}"
+    title = f"{verdict.exercise}: {headline(verdict)}"
     title += f" ({score(verdict)})" if verdict.kind != UNKNOWN else ""
     if verdict.kind == PASSED:
         return f"{title}\n  {'; '.join(verdict.tried)}"

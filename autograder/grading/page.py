@@ -12,7 +12,7 @@ import html
 from collections.abc import Iterable
 
 from autograder.check.feedback import STYLE, as_html
-from autograder.check.verdict import BY_HAND, GRADER, HEADLINE, NOT_ATTEMPTED, score
+from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, headline, score
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
@@ -61,7 +61,7 @@ def _total(report: Report) -> str:
 
 def _table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{HEADLINE[v.kind]}</td>"
+        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}</td>"
         f'<td class="number">{score(v)}</td></tr>'
         for v in report.verdicts
     )

@@ -32,7 +32,8 @@ Next room: `primitives/split.py`; `reorder.py` asks here before loops change the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from course_lib.ir.expr import INFIX, Affine
 from course_lib.ir.loops.dependence import carried
@@ -84,13 +85,23 @@ class Answer:
 
 def may_reorder(kernel: Kernel, order: Sequence[str], exact: bool = False) -> Answer:
     """May these loops, each all that the body of the one around it has, stand in this order?"""
-    nest = _nest(kernel, order)
+    names = tuple(loop.var for loop in _nest(kernel, order))
+    *outside, loop = nest_of(kernel.body, names[0])
+    around = tuple(replace(outer, body=()) for outer in outside)
+    return _may_reorder(loop, around, names, tuple(order), exact)
+
+
+@lru_cache(maxsize=4096)  # searches ask the same of the same loops again and again
+def _may_reorder(
+    loop: Loop, around: tuple[Loop, ...], names: tuple[str, ...], order: tuple[str, ...],
+    exact: bool,
+) -> Answer:  # fmt: skip
+    to = dict(zip(names, map(V, order), strict=True))
 
     def new(statement: Statement) -> Order:
-        to = dict(zip((loop.var for loop in nest), map(V, order), strict=True))
         return Order(tuple(entry.substitute(to) for entry in statement.time))
 
-    return _answer(kernel, nest[0].var, new, exact)
+    return backwards([*statements_of((loop,))], new, around, exact)
 
 
 def may_tile(kernel: Kernel, sizes: Mapping[str, int], exact: bool = False) -> Answer:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.cost.machine import Machine
+from course_lib.exercises import plugged
 from course_lib.ir.graph.build import conv, inp, matmul, softmax
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.interp import run_kernel
@@ -211,6 +212,32 @@ def test_a_beam_keeps_as_many_as_it_is_wide():
     wide, narrow = (f(problem("turned"), price=instructions) for f in (beam, greedy))
     assert max(map(len, wide.rounds)) == 4 and max(map(len, narrow.rounds)) == 1
     assert seconds(wide.best) <= seconds(narrow.best)
+
+
+def test_a_beam_that_prices_one_by_one_measures_the_same_rounds():
+    """Where `beam_search` prices each state as soon as it is found, those of a round are still
+    measured together."""
+
+    def at_once(start, successors, price, width, depth):
+        costs, going_on = {start: price(start)}, [start]
+        for _ in range(depth):
+            found = []
+            for state in going_on:
+                for new in successors(state):
+                    costs[new] = price(new)
+                    found.append(new)
+            going_on = sorted(found, key=lambda s: costs[s])[:width]
+            going_on = [s for s in going_on if costs[s] < float("inf")]
+        return min(costs, key=lambda s: costs[s])
+
+    def measure(kernels, machine):
+        return [Timing(instructions(kernel, machine).seconds) for kernel in kernels]
+
+    for clock in (None, measure):
+        ours = beam(problem("turned"), Budget(measured=500), instructions, clock, width=3)
+        with plugged("schedule.beam_search", at_once):
+            theirs = beam(problem("turned"), Budget(measured=500), instructions, clock, width=3)
+        assert len(ours.rounds) > 2 and theirs == ours
 
 
 def test_the_path_of_a_candidate_leads_back_decision_by_decision():

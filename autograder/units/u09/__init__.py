@@ -1,0 +1,1 @@
+"""Unit 9, BEAM: what its exercises ask for and how answers are judged."""

@@ -1,0 +1,328 @@
+"""Visible checks of unit 9, BEAM: the size of a space, the trap, model and clock, the budget.
+
+Those of beam search itself are in beams.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from numbers import Real
+from typing import Any, NoReturn
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
+from autograder.check.properties import a_number, sealed
+from autograder.units.u09.answers.landscapes import LAYERS, Landscape
+from course_lib import exercises
+from course_lib.schedule.search.beam import beam_search
+
+
+class Rules:
+    """What may be asked of `price` and `successors`. The first rule that is broken counts, also
+    where the answer catches the exception."""
+
+    def __init__(self) -> None:
+        self.broken: Wrong | None = None
+
+    def break_with(self, wrong: Wrong) -> NoReturn:
+        self.broken = self.broken or wrong
+        raise wrong
+
+    @contextmanager
+    def count(self, call: str) -> Iterator[None]:
+        """Around the call of an answer: a broken rule is not an error of the student's code."""
+        try:
+            with shows(call):
+                yield
+        except Crashed:
+            if self.broken is None:
+                raise
+        if self.broken is not None:
+            raise self.broken from None
+
+
+@contextmanager
+def shows(call: str) -> Iterator[None]:
+    """Around the call of an answer: a failure that names no program shows these words."""
+    try:
+        yield
+    except (Wrong, Crashed, Stop) as error:
+        error.program = error.program or call
+        raise
+
+
+# ── the size of a space ──
+
+SPACE = ("How many ways are there to tile these loops",
+         "the exact number of ways for all loops together",
+         "When a loop is split, the extents of its parts multiply to its own extent",
+         "Parts may have extent 1", "their order counts",
+         "Each loop is split independently of the others",
+         "how many nested loops each of them is split into, at least 1",
+         "how often each loop runs, at least 1")  # fmt: skip
+CONVOLUTION = (64, 56, 56, 64, 3, 3)
+SEAL = "923e8a69a531"
+TINY: list[tuple[tuple[int, ...], int]] = [
+    ((4,), 2), ((12,), 2), ((1,), 3), ((5, 6), 1), ((6,), 3), ((4, 6), 2), ((2, 2, 3), 2),
+    ((8,), 3), ((12, 2), 3), ((7, 9), 2),
+]  # fmt: skip
+
+
+def listed(extents: tuple[int, ...], levels: int) -> list[tuple[tuple[int, ...], ...]]:
+    """All ways, one by one: every choice of numbers is tried."""
+    each = [
+        [w for w in itertools.product(range(1, n + 1), repeat=levels) if math.prod(w) == n]
+        for n in extents
+    ]
+    return list(itertools.product(*each))
+
+
+@checks("u09.space", spec=SPACE)
+def small_spaces(space):
+    """Few loops, whose ways can be listed."""
+    for extents, levels in TINY:
+        ways = listed(extents, levels)
+        got = a_number(space(extents, levels), unit="ways")
+        if got != len(ways):
+            some = "\n".join(
+                ", ".join(
+                    f"{n} = {' · '.join(map(str, w))}" for n, w in zip(extents, way, strict=True)
+                )
+                for way in ways[:8]
+            )
+            more = f"\nand {len(ways) - 8} more" if len(ways) > 8 else ""
+            raise Wrong(
+                "The number of ways is not right.",
+                program=f"space({extents}, {levels})\n{some}{more}",
+                got=f"{got:g}",
+                expected=str(len(ways)),
+                spec=SPACE[5] if len(extents) > 1 else SPACE[3] if levels > 1 else SPACE[6],
+            )
+    return "ten small spaces"
+
+
+@checks("u09.space", spec=SPACE[1])
+def the_convolution(space):
+    """The six loops of a convolution, four levels each."""
+    got = a_number(space(CONVOLUTION, 4), unit="ways")
+    sealed("u09.space", round(got), SEAL, digits=12)
+
+
+# ── a trap for a narrow beam ──
+
+TRAP = ("Make a tree that catches a beam of this width but not one that is wider by 1",
+        "(tree, prices): the successors of each state that has any, and the price of each state",
+        'States are strings, and the search begins at "start"',
+        "There are at most 100 states, and all prices are positive",
+        "For every depth up to 8, the beam of this width returns a state that costs at least twice "
+        "as much as the cheapest one",
+        "With depth 8, a beam that is wider by 1 finds the cheapest",
+        "at least 1")  # fmt: skip
+MOST, DEEPEST = 100, 8
+
+
+def tree_of(trap: Any, width: int) -> tuple[dict[str, list[str]], dict[str, float]]:
+    """The answer's tree and prices; Wrong if they are not a tree with prices."""
+    made, call = trap(width), f"trap({width})"
+    if not isinstance(made, (tuple, list)) or len(made) != 2:
+        said = "nothing (is a `return` missing?)" if made is None else repr(made)[:200]
+        raise Wrong("The answer must be a pair of dicts.", program=call, got=said, spec=TRAP[1])
+    tree, prices = made
+    if not isinstance(tree, Mapping) or not isinstance(prices, Mapping):
+        raise Wrong("The answer must be a pair of dicts.", program=call, got=repr(made)[:200],
+                    spec=TRAP[1])  # fmt: skip
+    tree = {state: list(after) for state, after in tree.items()}
+    states = {"start", *tree, *itertools.chain.from_iterable(tree.values())}
+    if not all(isinstance(state, str) for state in states):
+        raise Wrong("States must be strings.", program=call, got=repr(tree)[:300], spec=TRAP[2])
+    missing = sorted(states - prices.keys())
+    if missing:
+        raise Wrong(f"The state {missing[0]!r} has no price.", program=call, spec=TRAP[1],
+                    got=", ".join(map(repr, prices)))  # fmt: skip
+    costs = {state: _positive(state, prices[state], call) for state in sorted(states)}
+    if len(states) > MOST:
+        raise Wrong("There are too many states.", program=call, got=f"{len(states)} states",
+                    spec=TRAP[3])  # fmt: skip
+    return tree, costs
+
+
+def _positive(state: str, price: Any, call: str) -> float:
+    if isinstance(price, Real) and 0 < float(price) < math.inf:
+        return float(price)
+    raise Wrong(f"The price of {state!r} is not a positive number.", program=call, got=repr(price),
+                spec=TRAP[3])  # fmt: skip
+
+
+def shown(tree: Mapping[Any, Any], prices: Mapping[Any, float]) -> str:
+    """A line for each state that has successors, with the prices of all."""
+
+    def priced(state: Any) -> str:
+        return f"{state} ({prices[state]:g})"
+
+    lines = [
+        f"{priced(s)} -> {', '.join(map(priced, after)) or 'nothing'}" for s, after in tree.items()
+    ]
+    return "\n".join(lines[:30]) or "no state has successors"
+
+
+def catches(trap: Any, width: int) -> None:
+    """The narrow beam is caught, and the wider one is not; Wrong if not so."""
+    tree, prices = tree_of(trap, width)
+    least = min(prices.values())
+
+    def found(wide: int, depth: int) -> str:
+        return beam_search("start", lambda s: tree.get(s, []), lambda s: prices[s], wide, depth)
+
+    with exercises.using(getattr(trap, "plugs", {})):
+        for depth in range(1, DEEPEST + 1):
+            got = found(width, depth)
+            if prices[got] < 2 * least:
+                raise Wrong(
+                    f"A beam of width {width} finds a state that is too cheap (depth {depth}).",
+                    program=shown(tree, prices), got=f"{got!r}, which costs {prices[got]:g}",
+                    expected=f"{2 * least:g} or more", spec=TRAP[4],
+                )  # fmt: skip
+        got = found(width + 1, DEEPEST)
+    if prices[got] > least:
+        raise Wrong(
+            f"A beam of width {width + 1} does not find the cheapest state.",
+            program=shown(tree, prices), got=f"{got!r}, which costs {prices[got]:g}",
+            expected=f"{least:g}", spec=TRAP[5],
+        )  # fmt: skip
+
+
+@checks("u09.trap", spec=TRAP)
+def it_catches_the_narrow_beam(trap):
+    """Widths 1, 2, 3 and 6."""
+    for width in (1, 2, 3, 6):
+        catches(trap, width)
+    return "widths 1, 2, 3 and 6"
+
+
+# ── how many to measure ──
+
+ENOUGH = ("How many schedules must be measured if the model chooses them",
+          "seconds by the cost model, one number for each schedule",
+          "seconds by the clock, in the same order", "a fraction such as 0.05",
+          "exactly the smallest number that is enough",
+          "The schedules are measured in the order of their predicted times",
+          "equal ones keep the order of the list",
+          "A number is enough if the fastest schedule measured takes at most 1 + `within` times "
+          "as long as the fastest of all")  # fmt: skip
+
+
+@st.composite
+def schedules(draw: DrawFn, most: int = 8) -> tuple[list[float], list[float], float]:
+    """Predicted and measured seconds of some schedules, and a share."""
+    count = draw(st.integers(1, most))
+    times = st.integers(1, 12).map(float)
+    lists = [draw(st.lists(times, min_size=count, max_size=count)) for _ in range(2)]
+    return lists[0], lists[1], draw(st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+
+
+@checks("u09.enough", given=schedules(), examples=80, what="random measurements", spec=ENOUGH)
+def so_many_are_enough_and_one_less_is_not(enough, given):
+    """The fastest of so many is fast enough, and the fastest of one fewer is not."""
+    predicted, measured, within = given
+    call = f"enough({predicted}, {measured}, {within})"
+    with shows(call):
+        got = a_number(enough(list(predicted), list(measured), within), unit="schedules")
+    if got not in range(1, len(predicted) + 1):
+        raise Wrong("The answer must be a whole number from 1 to the number of schedules.",
+                    program=call, got=f"{got:g}", spec=ENOUGH[4])  # fmt: skip
+    in_order = [
+        m for _, _, m in sorted(zip(predicted, range(len(measured)), measured, strict=True))
+    ]
+    limit, k = (1 + within) * min(measured), int(got)
+    enough_of_them = min(in_order[:k]) <= limit
+    if enough_of_them and not (k > 1 and min(in_order[: k - 1]) <= limit):
+        return
+    said = "One fewer is enough, too." if enough_of_them else "That many are not enough."
+    raise Wrong(
+        said, program=call,
+        got=f"{k}: the fastest of them takes {min(in_order[:k]):g}, the fastest of all "
+        f"{min(measured):g}, so {limit:g} is allowed",
+        spec=ENOUGH[4] if enough_of_them else ENOUGH[7],
+    )  # fmt: skip
+
+
+# ── a search that looks at few ──
+
+SEARCH = ("Find a cheap schedule of a layer by pricing only a few",
+          "it may be called as often as you like", "it may be called at most `budget` times",
+          "a schedule that you have priced", "A schedule is a tuple of decisions",
+          '() is the schedule without any', "at least 1; 16, 5 and 1 are tried",
+          "Both functions return the same for the same schedule every time",
+          "Your score is the clocks of your schedule, divided by those of the cheapest one known, "
+          "averaged over several layers, with a budget of 16",
+          "Each is a string that begins with its kind, such as")  # fmt: skip
+BUDGET, GOOD, WORST = 16, 1.03, 1.23
+
+
+def reached(search: Any, name: str, land: Landscape, budget: int = BUDGET) -> float:
+    """How many times the least clocks the answer's schedule takes; Wrong if it breaks a rule."""
+    priced: list[Any] = []
+    call, rules = f"search(successors, price, {budget}) on {name}", Rules()
+
+    def price(state: Any) -> float:
+        state = as_state(state, land, call, rules)
+        priced.append(state)
+        if len(priced) > budget:
+            rules.break_with(
+                Wrong(f"`price` is called more than {budget} times.", program=call, spec=SEARCH[2])
+            )
+        return land.price(state)
+
+    def successors(state: Any) -> list[tuple[str, ...]]:
+        return land.successors(as_state(state, land, call, rules))
+
+    with rules.count(call):
+        got = search(successors, price, budget)
+    if not isinstance(got, (tuple, list)) or tuple(got) not in priced:
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
+        raise Wrong("The answer must be a schedule that was priced.", program=call, got=said,
+                    spec=SEARCH[3])  # fmt: skip
+    return land.price(tuple(got)) / land.best
+
+
+def as_state(state: Any, land: Landscape, call: str, rules: Rules) -> tuple[str, ...]:
+    if isinstance(state, (tuple, list)) and tuple(state) in land.prices:
+        return tuple(state)
+    rules.break_with(Wrong("Only () and what `successors` has listed are schedules.", program=call,
+                           got=repr(state)[:300], spec=SEARCH[4]))  # fmt: skip
+
+
+def worth(mean: float) -> float:
+    """All points up to `GOOD`, none from `WORST`, evenly in between."""
+    return min(1.0, max(0.0, (WORST - mean) / (WORST - GOOD)))
+
+
+def score(search: Any, lands: Mapping[str, Landscape]) -> Score:
+    ratios = {name: reached(search, name, land) for name, land in lands.items()}
+    mean = sum(ratios.values()) / len(ratios)
+    each = "; ".join(f"{name}: {ratio:.2f}" for name, ratio in ratios.items())
+    return Score(worth(mean), f"{mean:.3f} times the least clocks known ({each}); all points up to "
+                 f"{GOOD:.2f}, none from {WORST:.2f}")  # fmt: skip
+
+
+@checks("u09.search", spec=[*SEARCH[:7], SEARCH[9]])
+def it_keeps_to_the_budget(search):
+    """Budgets of 16, 5 and 1."""
+    name, land = next(iter(LAYERS.items()))
+    for budget in (BUDGET, 5, 1):
+        reached(search, name, land, budget)
+    return "budgets of 16, 5 and 1"
+
+
+@checks("u09.search", spec=SEARCH[8])
+def the_schedules_are_cheap(search):
+    """Four layers of ResNet-18."""
+    return score(search, LAYERS)
+
+
+background("u09.search", SEARCH[7], because="how the landscapes are made")

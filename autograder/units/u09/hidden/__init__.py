@@ -1,0 +1,43 @@
+"""Hidden checks of unit 9: larger trees, other loops, other layers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.properties import a_number
+from autograder.units.u09.answers.landscapes import LAYERS, load
+from autograder.units.u09.checks import catches, schedules, score
+from autograder.units.u09.checks.beams import lands
+from course_lib.exercises import slot
+
+SEED = 90_911
+OTHERS = load(Path(__file__).with_name("landscapes.json"))
+
+harder("schedule.beam_search", "the_right_states_go_on", seed=SEED, given=lands(40), examples=150)
+harder("u09.enough", "so_many_are_enough_and_one_less_is_not", seed=SEED + 1,
+       given=schedules(40), examples=120)  # fmt: skip
+
+
+@hidden("u09.space", seed=SEED)
+def other_loops(space, rng):
+    """Loops that were drawn for this run."""
+    right = slot("u09.space").reference
+    for levels in (1, 2, 3, 5):
+        extents = rng.integers(1, 200, size=4).tolist()
+        got = a_number(space(extents, levels), unit="ways")
+        if got != right(extents, levels):
+            raise Wrong(f"Wrong for {extents} with {levels} levels.", got=f"{got:g}")
+
+
+@hidden("u09.trap", seed=SEED)
+def it_catches_other_beams(trap, rng):
+    """Widths that were drawn for this run."""
+    for width in [4, 5, *rng.integers(7, 30, size=4).tolist()]:
+        catches(trap, int(width))
+
+
+@hidden("u09.search", seed=SEED)
+def other_layers_are_cheap_too(search):
+    """Other layers, and a processor with wider vectors, beside those that are known."""
+    return score(search, {**OTHERS, **LAYERS})

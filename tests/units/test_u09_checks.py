@@ -1,0 +1,110 @@
+"""What the checks of unit 9 say: a broken rule is a wrong answer, and verdicts show their call."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from autograder.check.exemplars import alternatives_of, mutants_of
+from autograder.check.feedback import as_html
+from autograder.check.judging import judge
+from autograder.check.verdict import Verdict, as_text
+from autograder.notebook import here
+from autograder.soundness.verdicts import is_full
+from course_lib import exercises
+from course_lib.exercises import plugged, slot
+
+CHECKED = ("u09.space", "schedule.beam_search", "u09.trap", "u09.search", "u09.enough")
+
+
+def verdict(name, answer, hidden=False) -> Verdict:
+    with plugged(name, answer):
+        call = here(slot(name))
+        with exercises.using({}):
+            return judge(name, call, with_hidden=hidden)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_wrong_answers_are_caught_where_the_student_sees_it(name):
+    for words, answer in mutants_of(name).items():
+        found = verdict(name, answer)
+        assert not is_full(found) and found.kind in ("wrong", "passed"), (words, found)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_right_answers_earn_all_points(name):
+    for words, answer in alternatives_of(name).items():
+        assert is_full(verdict(name, answer, hidden=True)), words
+
+
+def a_beam_that_prices_whenever_it_sorts(start, successors, price, width, depth):
+    front, best = [start], start
+    for _ in range(depth):
+        front = sorted((new for state in front for new in successors(state)), key=price)[:width]
+        best = min([best, *front], key=price)
+    return best
+
+
+def test_a_state_that_is_priced_twice_is_shown_with_its_tree():
+    found = verdict("schedule.beam_search", a_beam_that_prices_whenever_it_sorts)
+    assert (found.kind, found.problem) == ("wrong", "State 1 is priced twice.")
+    assert "0 (9) -> 1 (4), 2 (5)" in found.program and "priced twice" in found.spec
+
+
+def test_a_start_that_cannot_be_run_is_shown_with_its_price():
+    stops = mutants_of("schedule.beam_search")["the_start_goes_on_only_if_it_is_finite"]
+    found = verdict("schedule.beam_search", stops)
+    assert found.problem == "The start must go on." and "0 (inf) -> 1 (2)" in found.program
+
+
+def test_an_error_in_the_answer_is_shown_with_the_tree():
+    found = verdict("schedule.beam_search", lambda start, *_: start / 0)
+    assert found.kind == "crashed" and "beam_search(0, successors, price, 2, 2)" in found.program
+    assert "0 (9) -> 1 (4), 2 (5)" in found.program
+
+
+@pytest.mark.parametrize("caught", [False, True])
+def test_a_price_too_many_is_a_wrong_answer_even_if_the_error_is_caught(caught):
+    def search(successors, price, budget):
+        costs = {}
+        for state in successors(()):
+            try:
+                costs[state] = price(state)
+            except Exception:
+                if not caught:
+                    raise
+        return min(costs, key=costs.__getitem__)
+
+    found = verdict("u09.search", search)
+    assert (found.kind, found.problem) == ("wrong", "`price` is called more than 16 times.")
+    assert found.program == "search(successors, price, 16) on 64 → 64, 56 × 56"
+
+
+def test_an_answer_without_points_is_not_simply_passed():
+    found = verdict("u09.search", lambda successors, price, budget: () if price(()) else None)
+    assert as_text(found).startswith("u09.search: works, but earns nothing yet (0 of 4 points)")
+    assert 'class="verdict open"' in as_html(found)
+    half = verdict("u09.search", mutants_of("u09.search")["the_first_tiles_of_the_list"])
+    assert "works, but earns not all points yet" in as_text(half)
+    full = verdict("u09.search", slot("u09.search").reference)
+    assert as_text(full).startswith("u09.search: passed (4 of 4 points)")
+
+
+@pytest.mark.parametrize("price", [math.inf, math.nan, 0, "3"])
+def test_a_trap_with_a_price_that_is_none_is_named(price):
+    found = verdict("u09.trap", lambda width: ({"start": ["a"]}, {"start": 1, "a": price}))
+    assert found.problem == "The price of 'a' is not a positive number."
+    assert (found.program, found.got) == ("trap(1)", repr(price))
+
+
+def test_a_call_of_enough_is_shown_by_name():
+    found = verdict("u09.enough", lambda predicted, measured, within: predicted.sort())
+    assert found.program.startswith("enough([")
+    found = verdict("u09.enough", lambda predicted, measured, within: predicted[99])
+    assert found.kind == "crashed" and found.program.startswith("enough([")
+
+
+def test_loops_that_are_added_are_told_that_each_is_split_independently():
+    added = mutants_of("u09.space")["the_ways_are_added"]
+    assert "independently" in verdict("u09.space", added).spec
