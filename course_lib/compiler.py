@@ -31,6 +31,8 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.regroup import fuse_as
 from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import Pass, run_passes
 from course_lib.passes.pipeline import DEFAULT
@@ -41,7 +43,7 @@ from course_lib.passes.quantize.to_int8 import whole
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
 from course_lib.runtime.systolic import SystolicModel
 from course_lib.schedule.schedule import looking_up, schedule
-from course_lib.schedule.search.tuned import Tuned, schedules
+from course_lib.schedule.search.tuned import Schedules, Tuned, schedules
 
 TARGETS = ("cpu", "interpreter", "systolic")
 Watch = Callable[[str, Any], object]
@@ -73,9 +75,9 @@ def compile(
     cpu             whose instructions: "host", all that this processor has, or a level of x86-64
                     such as "x86-64-v3", which also older ones have
     chip            for "systolic": the name of a preset, or a `Chip` (`accelerator/chip.py`)
-    search          schedules that were searched beforehand (`tune/tune.py`): a `Tuned`, the file of
-                    one, or "kept", all that were ever found on this machine. For another machine
-                    they are not used, with a warning
+    search          schedules and groups that were searched beforehand (`tune/tune.py`): a `Tuned`,
+                    the file of one, or "kept", all that were ever found on this machine. For
+                    another machine they are not used, with a warning
 
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
@@ -93,20 +95,23 @@ def compile(
     with timed(seconds, "import"):
         graph = read(model, example_inputs)
     see("import", graph)
+    tuned = searched(search, threads, cpu)
+    rest = DEFAULT if passes is None else passes
+    if tuned:
+        rest = [fuse_as(tuned.groups_of) if one is fuse else one for one in rest]
     if target == "systolic":
-        rest = DEFAULT if passes is None else passes
         samples = None if example_inputs is None else _listed(example_inputs)
 
         def on_cpu(part: Graph) -> Any:
             made = run_passes(part, rest)
-            return generate(made, lambda name, form: None, [], {}, threads, cpu, search).run
+            return generate(made, lambda name, form: None, [], {}, threads, cpu, tuned).run
 
         return on_chip(graph, samples, chip, on_cpu, see, stages, seconds)
     with timed(seconds, "passes"):
-        graph = run_passes(graph, DEFAULT if passes is None else passes, see)
+        graph = run_passes(graph, rest, see)
     if target == "interpreter":
         return InterpretedModel(graph, stages, seconds)
-    return generate(graph, see, stages, seconds, threads, cpu, search)
+    return generate(graph, see, stages, seconds, threads, cpu, tuned)
 
 
 def read(model: Any, example_inputs: Any) -> Graph:
@@ -121,6 +126,15 @@ def read(model: Any, example_inputs: Any) -> Graph:
     return widen(graph)
 
 
+def searched(search: Tuned | str | Path | None, threads: int | None, cpu: str) -> Schedules | None:
+    """What was found beforehand, if anything is asked for, and if it is for this machine."""
+    if search is None:
+        return None
+    from course_lib.llvm.host import host_machine
+
+    return schedules(search, host_machine(threads, cpu))
+
+
 def generate(
     graph: Graph,
     see: Watch,
@@ -128,7 +142,7 @@ def generate(
     seconds: dict[str, float],
     threads: int | None,
     cpu: str = "host",
-    search: Tuned | str | Path | None = None,
+    tuned: Schedules | None = None,
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
     from course_lib.llvm.helpers import helpers, new_kernels
@@ -136,7 +150,6 @@ def generate(
     from course_lib.llvm.jit import compile_program
 
     machine = host_machine(threads, cpu)
-    tuned = schedules(search, machine)
     with timed(seconds, "lower"):
         program = lower(everywhere(graph, decompose))
     with timed(seconds, "memory"):

@@ -67,7 +67,8 @@ def tune(options: Namespace) -> Result:
     with bar(options.budget) as progress:
         found = tune(task.model, task.inputs, options.budget, how, resume, path, progress)
     data: dict[str, Any] = {"model": str(options.model), **found.as_dict()}
-    lines = [_row(kernel) for kernel in data["kernels"]]
+    lines = [_groups(data["groups"])] if data["groups"] else []
+    lines += [_row(kernel) for kernel in data["kernels"]]
     lines += ["", f"{data['tried']} schedules tried in {data['seconds']:.0f} s"]
     gain = f"{data['default_ms']:.3f} ms, tuned {data['tuned_ms']:.3f} ms"
     lines.append(f"the model: default {gain}, {data['speedup']:.2f} times as fast")
@@ -75,6 +76,16 @@ def tune(options: Namespace) -> Result:
         data["written"] = str(path)
         lines.append(f"wrote {path}")
     return Result("\n".join(lines), data)
+
+
+def _groups(groups: dict[str, Any]) -> str:
+    what = f"{'groups of nodes':44} {'':6}  {groups['tried']:4} tried  "
+    if groups["groups"] is None:
+        return what + groups["why"]
+    before, after = groups["measured"]
+    gain = f"{before / after:.2f}x measured, " if before and after else ""
+    before, after = groups["predicted"]
+    return what + gain + f"{before / after:.2f}x predicted"
 
 
 def _row(kernel: dict[str, Any]) -> str:

@@ -5,6 +5,8 @@
     farm.py      the same on other machines, with Dask
     duel.py      is it faster, or was that noise?
     shares.py    which kernel has how much of a model's time
+    groups.py    which nodes share a kernel: other groups, searched by the cost model
+    whole.py     whole models in turns: do the parts gain there?
     tune.py      a model: which kernel gets how much of the time, and what is kept
 
 What comes out of it is a value, `Tuned` (`course_lib/schedule/search/tuned.py`).

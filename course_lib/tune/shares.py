@@ -2,7 +2,7 @@
 
     works(compiled, arrays, machine)   ->   (Work(@conv_3, calls=2, seconds=0.0012), ...)
 
-Next room: `tune.py`.
+Next room: `groups.py`.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
-"""A model is tuned: its kernels are searched one after another, and what gains is kept.
+"""A model is tuned: its groups, then its kernels one after another, and what gains is kept.
 
     found = tune(model, [x], seconds=60)
     found.tuned.save("model.tuned.json")
     run = course_lib.compile(model, [x], search="model.tuned.json")
 
+    groups    other nodes share a kernel, where that is cheaper by the cost model (`groups.py`)
     kernels   those that differ, by their share of the model's time: so much of the budget has each
     search    the cost model proposes, the clock decides (`measure.py`)
     duel      default and best take turns; what is not faster by more than the noise is not kept
-    model     so do the whole models, for a kernel alone finds other things in the caches
+    whole     so do whole models, for a kernel alone finds other things in the caches (`whole.py`)
 
-Where the tuned model does not win, the half of the schedules that gained least is given up, and so
-on: at worst, the default is left. Next room: `course_lib/task.py`.
+Next room: `course_lib/task.py`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -28,30 +27,33 @@ from typing import Any
 import numpy as np
 
 from course_lib import __version__
-from course_lib.compiler import generate, random_inputs, read
+from course_lib.compiler import random_inputs, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
-from course_lib.draw.graphs.stages import Stage
 from course_lib.ir.graph.graph import Graph
 from course_lib.llvm.host import host_machine
-from course_lib.passes.infra.manager import Pass, run_passes
+from course_lib.passes.fusion.regroup import key_of_graph
+from course_lib.passes.infra.manager import Pass
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.runtime.executable import CompiledModel, as_array
-from course_lib.schedule.search.beam import beam
+from course_lib.schedule.search.beam import WIDTH, beam
 from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
-from course_lib.schedule.search.tuned import Entry, Tuned
-from course_lib.tune.duel import faster, in_turns, ratio
+from course_lib.schedule.search.tuned import Entry, Groups, Tuned
+from course_lib.tune.duel import faster, ratio
 from course_lib.tune.farm import Farm
+from course_lib.tune.groups import search_groups
 from course_lib.tune.measure import Ask, Measuring
 from course_lib.tune.shares import Work, works
+from course_lib.tune.whole import Whole, checked, measured_groups
 
 DECIDES = ("model", "time", "both")  # what a search goes by
-TOLERANCE = 1e-3  # of its largest value that a result may differ by: sums in another order
 LEAST = 0.5  # seconds; a search that would get less is not begun
 FEW = 8  # candidates; a kernel for which no more were tried is searched again
 SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
 HURRY = 2.0  # seconds for the duel of the models after Ctrl-C
+GROUPS = 0.15  # of the budget, for the search of the groups
 CHECK = 0.15  # of the budget, for the duel of the models
+TURNS = 3  # cuts and joins, one after another, that lead to other groups
 Timer = Measuring | Farm
 Progress = Callable[[float, str], object]  # seconds that went by, and what is being done
 
@@ -91,6 +93,7 @@ class Tuning:
     tuned: Tuned
     work: tuple[Work, ...]
     records: dict[str, Record]
+    groups: Groups | None
     default_ms: float
     tuned_ms: float
     gain: float
@@ -106,6 +109,7 @@ class Tuning:
             "tried": sum(entry.tried for entry in self.tuned.kernels.values()),
             "stopped": self.stopped,
             "seconds": self.seconds,
+            "groups": None if self.groups is None else self.groups.to_json(),
             "kernels": [self._row(work) for work in self.work],
         }
 
@@ -147,18 +151,20 @@ def tune(
     if resume is not None and resume.machine != machine:
         raise ValueError(f"cannot resume: tuned for {resume.machine}, and this is {machine}")
     graph = read(model, example_inputs)
-    graph = run_passes(graph, DEFAULT if how.passes is None else how.passes)
     arrays = _arrays(graph, example_inputs)
-    default = _compiled(graph, how, None)
-    work = works(default, arrays, machine)
+    passes = DEFAULT if how.passes is None else how.passes
+    whole = Whole.of(graph, passes, arrays, how.threads)
+    default = whole.compiled()
     tuned = resume or Tuned(machine)
     tuned = replace(tuned, versions={"course_lib": __version__, "llvmlite": version("llvmlite")})
+    tuned, interrupted = grouped(whole, tuned, default, how, GROUPS * seconds)
+    model = whole.compiled(replace(tuned, kernels={})) if whole.groups(tuned) else default
+    work = works(model, arrays, machine)
     end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
-    interrupted = False
     apart = sum(array.nbytes for array in default.program.constants.values())
     with _timer(how, machine) as timer:
-        left = [one for one in work if not _is_searched(one, tuned)]
+        left = [one for one in work if not interrupted and not _is_searched(one, tuned)]
         while left:
             rest = sum(w.calls * w.seconds for w in left)
             one = left.pop(0)
@@ -178,18 +184,34 @@ def tune(
             if interrupted:
                 break
     check = min(CHECK * seconds, HURRY) if interrupted else CHECK * seconds
-    tuned, times = checked(tuned, graph, default, arrays, work, how, check)
+    tuned, times = checked(whole, tuned, default, work, check)
     tuned.keep()
     if path is not None:
         tuned.save(path)
     return Tuning(
-        tuned, work, records,
+        tuned, work, records, tuned.groups.get(key_of_graph(whole.graph)),
         default_ms=1e3 * median(times[0]),
         tuned_ms=1e3 * median(times[1]),
         gain=ratio(*times),
         stopped="interrupted" if interrupted else "complete",
         seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def grouped(
+    whole: Whole, tuned: Tuned, default: CompiledModel, how: How, seconds: float
+) -> tuple[Tuned, bool]:
+    """What is known of the model's groups, and whether the search was interrupted."""
+    if not whole.after or key_of_graph(whole.graph) in tuned.groups:
+        return tuned, False
+    width = how.options.get("width", WIDTH)
+    try:
+        record = search_groups(whole.graph, tuned.machine, width, TURNS, seconds / 2, how.price)
+        left = seconds / 2 if how.decides != "model" else 0.0
+        found = measured_groups(whole, tuned, record, default, left)
+    except KeyboardInterrupt:
+        return tuned, True
+    return whole.with_groups(tuned, found), record.stopped == "interrupted"
 
 
 def _is_searched(work: Work, tuned: Tuned) -> bool:
@@ -258,61 +280,6 @@ class _Search:
             seconds = f"{1e6 * best.seconds:.1f} us" if best.seconds else ""
             words = f"{self.work.kernel.name[:40]}: {count} tried, {seconds}"
             self.progress(time.perf_counter() - self.start, words)
-
-
-def checked(
-    tuned: Tuned,
-    graph: Graph,
-    default: CompiledModel,
-    arrays: Sequence[np.ndarray],
-    work: Sequence[Work],
-    how: How,
-    seconds: float,
-) -> tuple[Tuned, list[list[float]]]:
-    """The schedules with which the whole model is faster in most rounds, and the rounds of both."""
-
-    def gained(one: Work) -> float:
-        before, after = tuned.kernels[one.key].measured
-        return one.calls * (before - after) if before and after else 0.0
-
-    kept = [w for w in work if w.key in tuned.kernels and tuned.kernels[w.key].schedule]
-    kept.sort(key=lambda one: -gained(one))
-    wanted = default.run(arrays)
-    while kept:
-        model = _compiled(graph, how, _only(tuned, kept))
-        times = in_turns([partial(default.run, arrays), partial(model.run, arrays)], seconds)
-        if ratio(*times) > 1 and _equal(model.run(arrays), wanted):
-            return _only(tuned, kept), times
-        kept, seconds = kept[: len(kept) // 2], seconds / 2
-    (alone,) = in_turns([partial(default.run, arrays)], seconds / 4)
-    return _only(tuned, []), [alone, alone]
-
-
-def _only(tuned: Tuned, kept: Sequence[Work]) -> Tuned:
-    """Without the schedules of other kernels than these."""
-    keys, why = {work.key for work in kept}, "the model was no faster with it"
-    entries = {
-        key: entry if key in keys or not entry.schedule else replace(entry, schedule=None, why=why)
-        for key, entry in tuned.kernels.items()
-    }
-    return replace(tuned, kernels=entries)
-
-
-def _equal(ours: Sequence[np.ndarray], wanted: Sequence[np.ndarray]) -> bool:
-    """The same but for the rounding of sums."""
-    return all(
-        np.allclose(a, b, rtol=TOLERANCE, atol=TOLERANCE * float(np.abs(b).max(initial=0)))
-        for a, b in zip(ours, wanted, strict=True)
-    )
-
-
-def _compiled(graph: Graph, how: How, tuned: Tuned | None) -> CompiledModel:
-    stages: list[Stage] = []
-
-    def see(name: str, form: Any) -> None:
-        stages.append(Stage(name, form))
-
-    return generate(graph, see, stages, {}, how.threads, "host", tuned)
 
 
 def _arrays(graph: Graph, given: Any) -> list[np.ndarray]:

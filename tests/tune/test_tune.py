@@ -15,6 +15,7 @@ pytest.importorskip("llvmlite")
 import course_lib
 from course_lib.__main__ import main
 from course_lib.cost.machine import Machine
+from course_lib.exercises import plugged
 from course_lib.ir.graph.build import matmul, relu, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
@@ -22,6 +23,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.search.problem import Timing
 from course_lib.schedule.search.tuned import Tuned, load_tuned
 from course_lib.tune import tune as room
+from course_lib.tune import whole
 from course_lib.tune.tune import How, Tuning, tune
 
 X = np.arange(48, dtype=np.float32).reshape(6, 8) / 48
@@ -68,7 +70,7 @@ def stand(monkeypatch, tmp_path):
             call()
         return [[1.0] * 5, [1 / verdict[0]] * 5][: len(calls)]
 
-    monkeypatch.setattr(room, "in_turns", turns)
+    monkeypatch.setattr(whole, "in_turns", turns)
     return found, verdict
 
 
@@ -104,7 +106,7 @@ def test_what_is_not_faster_in_the_model_is_given_up(stand):
 
 
 def test_a_wrong_result_is_never_kept(stand, monkeypatch):
-    monkeypatch.setattr(room, "_equal", lambda ours, wanted: False)
+    monkeypatch.setattr(whole.Whole, "agrees", lambda self, model, wanted: False)
     assert all(e.schedule is None for e in tuned_with().tuned.kernels.values())
 
 
@@ -146,6 +148,66 @@ def test_rows_say_what_became_of_each_kernel(stand):
     best = [row for row in data["kernels"] if row["schedule"]]
     assert all(row["measured_speedup"] == 2 and row["predicted_speedup"] for row in best)
     assert json.loads(json.dumps(data)) == data
+
+
+# ── groups of nodes ──
+
+
+def apart():
+    """A heuristic that leaves everything alone, so that a search has something to find."""
+    return plugged("passes.should_fuse", lambda producer, consumer: False)
+
+
+def test_groups_that_gain_are_kept_and_compiled_later(stand, tmp_path):
+    path = tmp_path / "small.tuned.json"
+    with apart():
+        found = tuned_with(path=path)
+        default = course_lib.compile(model(), INPUTS, threads=2)
+    assert found.groups and found.groups.gain == 2 and found.groups.tried > 1
+    before, after = found.groups.predicted
+    assert before and after and after < before
+    assert load_tuned(path) == found.tuned and found.gain == 2
+    assert json.loads(json.dumps(found.as_dict())) == found.as_dict()
+    before = [step.node.op for step in default.stage("loops").form.steps]
+    assert "fused" not in before
+    for search in (path, "kept"):
+        with apart():
+            run = course_lib.compile(model(), INPUTS, threads=2, search=search)
+        after = [step.node.op for step in run.stage("loops").form.steps]
+        assert after.count("fused") == 2 and len(after) < len(before)
+        np.testing.assert_allclose(run(*INPUTS), default(*INPUTS), rtol=1e-5)
+    with apart():
+        again = tuned_with(resume=found.tuned)
+    assert again.groups == found.groups
+
+
+@pytest.mark.parametrize("verdict", [1.0, 0.9])
+def test_groups_that_gain_nothing_are_given_up(stand, verdict):
+    stand[1][0] = verdict
+    with apart():
+        found = tuned_with()
+    assert found.groups and found.groups.groups is None
+    assert found.groups.why == "faster by less than the noise, if at all"
+
+
+def test_groups_with_which_the_model_loses_in_the_end_are_given_up(stand, monkeypatch):
+    def faster(before, after):
+        stand[1][0] = 0.9  # from now on
+        return True
+
+    monkeypatch.setattr(whole, "faster", faster)
+    monkeypatch.setattr(whole, "PROPOSED", 1)
+    with apart():
+        found = tuned_with()
+    assert found.groups and found.groups.groups is None
+    assert found.groups.why == "the model was no faster with it" and found.gain == 1
+
+
+def test_the_groups_of_the_heuristic_stay_where_none_are_cheaper(stand):
+    found = tuned_with()
+    assert found.groups and found.groups.groups is None
+    assert found.groups.why == "no other groups are cheaper by the cost model"
+    assert found.groups.tried > 1
 
 
 # ── the command ──

@@ -10,7 +10,7 @@ them? (`groups.py`) Does it pay? (`should_fuse.py`)
 Why no cycle can appear: two members may be connected by a path through nodes outside, such as
 exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to run
 before pad and after it. That all users are in the group excludes it: exp has a user, conv, that is
-not. Next room: `absorb_pads.py`.
+not. Next room: `regroup.py`.
 """
 
 from __future__ import annotations

@@ -215,6 +215,11 @@ def _fused(members: Sequence[Node], new: Mapping[Node, Node]) -> Node:
     return apply("fused", *operands, kind=kind, body=body, name=root.name, origin=origin)
 
 
+def kernel_of(members: Sequence[Node]) -> Node:
+    """The `fused` node of some members, in topological order, with the operands that they have."""
+    return _fused(members, {operand: operand for node in members for operand in node.inputs})
+
+
 def _title(members: Sequence[Node]) -> str:
     """conv_add_relu; a long group is named after its ends."""
     ops = [n.op for n in members]

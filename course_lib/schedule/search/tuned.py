@@ -4,11 +4,13 @@
      "machine": {"name": "znver4", "threads": 2, ...},
      "versions": {"course_lib": "0.1.0", "llvmlite": "0.45.1"},
      "kernels": {"6f1e...": {"name": "matmul_add_relu_0", "schedule": ["split(n, 32)", ...],
-                             "predicted": [3e-6, 2e-6], "measured": [3.1e-6, 2.4e-6], ...}}}
+                             "predicted": [3e-6, 2e-6], "measured": [3.1e-6, 2.4e-6], ...}},
+     "groups": {"90ab...": {"groups": [["2", "3"], ["5", "6", "7"]], ...}}}
 
-That is the whole file: text that can be read, shipped and merged. A schedule in it can be slow, but
-never wrong, because it is applied step by step, and a primitive refuses what would change the
-meaning. Next room: `course_lib/tune/measure.py`, which measures.
+`groups` says, by the hash of a graph's text, which of its nodes share a kernel. That is the whole
+file: text that can be read, shipped and merged. What it says can be slow, but never wrong: a
+schedule is applied step by step, and a primitive refuses what would change the meaning, as
+`check_group` does with groups. Next room: `course_lib/tune/measure.py`, which measures.
 """
 
 from __future__ import annotations
@@ -18,19 +20,22 @@ import json
 import os
 import tempfile
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from course_lib.cost.machine import Machine
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.nest import Kernel
 from course_lib.keep import look_up, put
+from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.schedule.script import Schedule, parse_schedule
 from course_lib.schedule.search.problem import nameless
 
 FORMAT = "course_lib tuned schedules 1"
 Pair = tuple[float | None, float | None]
+Found = TypeVar("Found")
 
 
 class Schedules(Protocol):
@@ -38,6 +43,9 @@ class Schedules(Protocol):
 
     def schedule_of(self, kernel: Kernel, constants: frozenset[str]) -> Schedule | None:
         """The schedule of a kernel; None: the compiler has to choose one."""
+
+    def groups_of(self, graph: Graph) -> Grouping | None:
+        """Which nodes share a kernel; None: the compiler has to choose."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +87,57 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Groups:
+    """What was found for the groups of a graph.
+
+    groups     None: nothing that is faster than those of `fuse` by more than the noise
+    predicted  seconds of the whole graph with the groups of `fuse` and with these, by the model
+    measured   the same by the clock
+    tried      how many groupings were priced
+    why        in words, where those of `fuse` stay
+    """
+
+    groups: Grouping | None
+    predicted: Pair = (None, None)
+    measured: Pair = (None, None)
+    tried: int = 0
+    why: str = ""
+
+    @property
+    def gain(self) -> float:
+        """How many times as fast as with the groups of `fuse` the model is."""
+        before, after = self.measured
+        return before / after if self.groups and before and after else 1.0
+
+    def to_json(self) -> dict[str, Any]:
+        groups = None if self.groups is None else [list(group) for group in self.groups]
+        return {**asdict(self), "groups": groups, "predicted": list(self.predicted),
+                "measured": list(self.measured)}  # fmt: skip
+
+    @staticmethod
+    def from_json(data: Mapping[str, Any]) -> Groups:
+        groups, pairs = data["groups"], {n: _pair(data[n]) for n in ("predicted", "measured")}
+        if groups is not None:
+            groups = tuple(tuple(map(str, group)) for group in groups)
+        return Groups(groups, tried=int(data["tried"]), why=str(data["why"]), **pairs)
+
+
+@dataclass(frozen=True)
 class Tuned:
-    """Schedules for one machine. `kernels` by `key_of`."""
+    """Schedules for one machine. `kernels` by `key_of`, `groups` by `key_of_graph`."""
 
     machine: Machine
     versions: Mapping[str, str] = field(default_factory=dict)
     kernels: Mapping[str, Entry] = field(default_factory=dict)
+    groups: Mapping[str, Groups] = field(default_factory=dict)
 
     def schedule_of(self, kernel: Kernel, constants: frozenset[str]) -> Schedule | None:
         entry = self.kernels.get(key_of(kernel, constants))
         return entry.schedule if entry else None
+
+    def groups_of(self, graph: Graph) -> Grouping | None:
+        found = self.groups.get(key_of_graph(graph)) if self.groups else None
+        return found.groups if found else None
 
     def with_entry(self, kernel: Kernel, constants: frozenset[str], entry: Entry) -> Tuned:
         return replace(self, kernels={**self.kernels, key_of(kernel, constants): entry})
@@ -97,7 +146,8 @@ class Tuned:
         """The text of a file, which `parse_tuned` reads back."""
         kernels = {key: entry.to_json() for key, entry in sorted(self.kernels.items())}
         data = {"format": FORMAT, "machine": asdict(self.machine), "versions": dict(self.versions)}
-        return json.dumps({**data, "kernels": kernels}, indent=1) + "\n"
+        groups = {key: found.to_json() for key, found in sorted(self.groups.items())}
+        return json.dumps({**data, "kernels": kernels, "groups": groups}, indent=1) + "\n"
 
     def save(self, path: str | Path) -> None:
         """Write the file at once: whoever reads meanwhile sees the old one or the new one."""
@@ -116,6 +166,8 @@ class Tuned:
         """Leave every schedule where `Kept` finds it."""
         for key, entry in self.kernels.items():
             put("tuned", _kept_key(key, self.machine), (json.dumps(entry.to_json()).encode(), b""))
+        for key, found in self.groups.items():
+            put("tuned", _kept_key(key, self.machine), (json.dumps(found.to_json()).encode(), b""))
 
 
 @dataclass(frozen=True)
@@ -128,10 +180,17 @@ class Kept:
         entry = self.entry(key_of(kernel, constants))
         return entry.schedule if entry else None
 
+    def groups_of(self, graph: Graph) -> Grouping | None:
+        found = self._read(key_of_graph(graph), Groups.from_json)
+        return found.groups if found else None
+
     def entry(self, key: str) -> Entry | None:
+        return self._read(key, Entry.from_json)
+
+    def _read(self, key: str, parse: Callable[[Any], Found]) -> Found | None:
         found = look_up("tuned", _kept_key(key, self.machine))
         try:
-            return Entry.from_json(json.loads(found[0])) if found else None
+            return parse(json.loads(found[0])) if found else None
         except (ValueError, KeyError, TypeError):  # written by another version
             return None
 
@@ -148,8 +207,11 @@ def parse_tuned(text: str) -> Tuned:
         data = json.loads(text)
         if data["format"] != FORMAT:
             raise ValueError(f"its format is {data['format']!r}, not {FORMAT!r}")
-        kernels = {key: _entry(key, found) for key, found in data["kernels"].items()}
-        return Tuned(Machine(**data["machine"]), dict(data["versions"]), kernels)
+        kernels = {key: _parsed(f"kernel {key[:12]}", Entry.from_json, found)
+                   for key, found in data["kernels"].items()}  # fmt: skip
+        groups = {key: _parsed(f"graph {key[:12]}", Groups.from_json, found)
+                  for key, found in data.get("groups", {}).items()}  # fmt: skip
+        return Tuned(Machine(**data["machine"]), dict(data["versions"]), kernels, groups)
     except KeyError as error:
         raise ValueError(f"no tuned schedules: {error.args[0]!r} is missing") from error
     except (ValueError, TypeError, AttributeError) as error:
@@ -188,11 +250,11 @@ def schedules(search: Tuned | str | Path | None, machine: Machine) -> Schedules 
     return None
 
 
-def _entry(key: str, data: Mapping[str, Any]) -> Entry:
+def _parsed(what: str, parse: Callable[[Any], Found], data: Any) -> Found:
     try:
-        return Entry.from_json(data)
+        return parse(data)
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"kernel {key[:12]}: {error}") from error
+        raise ValueError(f"{what}: {error}") from error
 
 
 def _pair(values: Any) -> Pair:
