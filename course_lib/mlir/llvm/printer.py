@@ -6,7 +6,7 @@
 >>> printer.text, printer.numbers
 ('0.100000 \\n', [0.1])
 
-Next room: `types.py`.
+Next room: `mlir/toy/stages.py`.
 """
 
 from __future__ import annotations
