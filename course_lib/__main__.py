@@ -12,8 +12,8 @@
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
     python -m course_lib toy -c "def main() { print([1, 2] + [3, 4]); }" --emit affine
 
-`MODEL` is an ONNX file or the name of one of the course's models (mlp, block, resnet18,
-mobilenet_v2). Next room: `commands.py`.
+`MODEL` is an ONNX file, a file of MLIR (linalg on tensors), or the name of one of the course's
+models (mlp, block, resnet18, mobilenet_v2). Next room: `commands.py`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from course_lib import (
     __version__,
     chip_command,
     commands,
+    mlir_command,
     quantize_command,
     systolic_command,
     toy_command,
@@ -69,7 +70,8 @@ def parser() -> argparse.ArgumentParser:
                      "results differ in their last bits")  # fmt: skip
     run.add_argument("--tuned", metavar="FILE", help="schedules that `tune` wrote, or kept")
     chip_command.arguments(run)
-    show.add_argument("--stage", default="import", help="import, a pass, loops, …, or all")
+    show.add_argument("--stage", default="import", help="import, a pass, loops, …, mlir, or all")
+    mlir_command.arguments(show)
     look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
     look.add_argument("--what", choices=commands.PICTURES, default="source",
                       help="the three forms side by side, what each pass changed, LLVM's remarks, "
@@ -93,7 +95,7 @@ def parser() -> argparse.ArgumentParser:
 
 def _add_model(sub: argparse.ArgumentParser) -> None:
     """What every command about a model takes."""
-    sub.add_argument("model", metavar="MODEL", help="an ONNX file, or a model of the course")
+    sub.add_argument("model", metavar="MODEL", help="an ONNX or .mlir file, or one of the course")
     sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
     sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
                      help="the value of an input that must be known at compile time, such as "
@@ -108,6 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         room = ROOMS.get(options.command, commands)
         if options.command == "run" and options.target == "systolic":
             room = chip_command
+        if options.command == "show" and (options.stage == "mlir" or mlir_command.asked(options)):
+            room = mlir_command
         result = getattr(room, options.command)(options)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)

@@ -18,6 +18,7 @@ import numpy as np
 from course_lib.frontend import load, signature
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
+from course_lib.mlir.into.read import from_mlir
 from course_lib.models import MODELS, example_inputs
 
 
@@ -79,6 +80,11 @@ def find_model(model: str) -> tuple[str | Graph, str | bytes]:
         from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
         graph = load(MODELS[model].build(), example_inputs(model))
+        return graph, to_onnx(graph).SerializeToString()
+    if Path(model).suffix == ".mlir" and Path(model).exists():
+        from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
+
+        graph = from_mlir(Path(model).read_text(encoding="utf-8"))
         return graph, to_onnx(graph).SerializeToString()
     if not Path(model).exists():
         raise ValueError(f"{model}: there is no such file, nor is it one of {', '.join(MODELS)}")

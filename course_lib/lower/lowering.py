@@ -107,7 +107,7 @@ class Lowering:
         wide = accumulator(narrow)
         current = Load("acc", (), wide)
         self.block, self.known = [], {}
-        point = _widened(self._body(self.anchor, form, units), narrow, wide)
+        point = widened(self._body(self.anchor, form, units), narrow, wide)
         update = [*self.block, Accumulate("acc", (), form.combine, point)]
         self.block, self.known = [], {(self.anchor, form.write): cast(current, narrow)}
         result = self.value(self.root, form.write)
@@ -213,7 +213,7 @@ def _variables_at(form: LoopForm, at: Point, node: Node) -> dict[str, Affine]:
     return here
 
 
-def _widened(expr: Expr, old: DType, new: DType) -> Expr:
+def widened(expr: Expr, old: DType, new: DType) -> Expr:
     """The expression computed in `new` where it was in `old`: its loads are cast."""
     match expr:
         case Load(dtype=dtype) if dtype == old:
@@ -221,7 +221,7 @@ def _widened(expr: Expr, old: DType, new: DType) -> Expr:
         case Const(value, dtype) if dtype == old:
             return literal(value, new)
         case Call(fn, args, dtype):
-            wide = tuple(_widened(a, old, new) for a in args)
+            wide = tuple(widened(a, old, new) for a in args)
             return Call(fn, wide, new if dtype == old else dtype)
     return expr
 

@@ -1,0 +1,53 @@
+"""Record what the pinned torch-mlir makes of relu(x @ w), for machines where it is missing.
+
+    python scripts/mlir_record.py   writes course_lib/mlir/upstream/recorded/*.mlir, one a pipeline
+
+Run it when a pipeline, or the text that a graph becomes, has changed; a test says when.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from pathlib import Path
+
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import apply, inp
+from course_lib.mlir.out.to_mlir import to_mlir
+from course_lib.mlir.upstream.passes import passed
+from course_lib.mlir.upstream.pipelines import PIPELINES
+from course_lib.mlir.upstream.recordings import FOLDER, Recording, written
+
+PINS = Path(__file__).resolve().parent.parent / "constraints.txt"
+
+
+def graph() -> Graph:
+    """One matrix product and one relu."""
+    x, w = inp("x", "f32[4,8]"), inp("w", "f32[8,16]")
+    return Graph.of([x, w], [apply("relu", apply("matmul", x, w))], "mm_relu")
+
+
+def recordings() -> dict[str, str]:
+    """The text of each file, by its name."""
+    made = {}
+    for name, pipeline in PIPELINES.items():
+        done = passed(to_mlir(graph()), pipeline, "torch-mlir")
+        if done.trouble:
+            raise ValueError(f"{name}: {done.trouble}")
+        states = tuple((s.passes, s.text) for s in done.states)
+        kept = Recording(done.tool, pipeline.prepared(to_mlir(graph())), states)
+        made[f"mm_relu.{name}.mlir"] = written(kept)
+    return made
+
+
+def main() -> None:
+    pinned = f"torch-mlir=={importlib.metadata.version('torch-mlir')}"
+    if pinned not in PINS.read_text().splitlines():
+        raise SystemExit(f"{pinned} is not the version in {PINS.name}")
+    FOLDER.mkdir(exist_ok=True)
+    for name, text in recordings().items():
+        (FOLDER / name).write_text(text)
+        print(name, f"{len(text.splitlines()):,} lines")
+
+
+if __name__ == "__main__":
+    main()
