@@ -40,8 +40,10 @@ def without_tools(monkeypatch):
 
 
 @pytest.fixture(params=["torch-mlir", "mlir-opt"])
-def tool(request):
+def tool(request, require_tool):
     found = [t for t in tools() if request.param in t]
+    if not found and request.param == "mlir-opt":
+        require_tool("mlir-opt-22")
     return found[0] if found else pytest.skip(f"{request.param} is not installed")
 
 

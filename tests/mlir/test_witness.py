@@ -73,9 +73,10 @@ def test_rows_that_have_a_name_agree_without_it(upstream, script):
         "linalg.generic", "tensor.insert_slice"}  # fmt: skip
 
 
-def test_the_programs_of_mlir_agree_too(script):
+def test_the_programs_of_mlir_agree_too(script, require_tool):
     if "mlir-opt" not in engine.engines():
-        pytest.skip("mlir-opt and mlir-translate of version 22 are not installed")
+        require_tool("mlir-opt-22")
+        require_tool("mlir-translate-22")
     rows = witness(script.whole_rows([*NAMED, "cast", "softmax"], every=5), tool="mlir-opt")
     assert {row.result for row in rows} == {"agrees"}, table(rows)
 
