@@ -8,7 +8,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.cse import cse, exactly
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import SMALL, fold
 
@@ -91,6 +91,15 @@ def test_cse_compares_constants_by_type_shape_and_bytes(a, b, merged: bool) -> N
     after = cse(graph)
     assert (after.outputs[0] is after.outputs[1]) == merged
     assert len(after.constants) == 2 - merged
+
+
+def test_the_key_of_an_array_is_equal_in_every_way_if_its_bytes_are() -> None:
+    """Also as text: the checks of unit 2 compare digests of it."""
+    one, same, other = np.zeros(1000), np.zeros(1000), np.zeros(1000)
+    other[997] = -0.0  # at a place that the hash does not look at
+    assert exactly(one) == exactly(same) and hash(exactly(one)) == hash(exactly(same))
+    assert repr(exactly(one)) == repr(exactly(same)) != repr(exactly(other))
+    assert exactly(one) != exactly(other) and exactly(one) != exactly(one.reshape(10, 100))
 
 
 def test_cse_compares_attributes_exactly() -> None:

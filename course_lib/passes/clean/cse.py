@@ -91,6 +91,9 @@ class Bytes:
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Bytes) and np.array_equal(self.bytes, other.bytes)
 
+    def __repr__(self) -> str:
+        return repr(self.bytes.tobytes())
+
 
 def exactly(value: Any) -> Hashable:
     """A key that is equal only for values that no program can tell apart."""
