@@ -1,0 +1,234 @@
+"""The NPU dialect, memory: buffers, their slots, and DMA between them and arrays in DRAM.
+
+    %xs = npu.buffer : memref<2x64x128xi8, #npu.space<acts>>
+    %t = npu.slot %xs[1] [64, 128] : memref<2x64x128xi8, #npu.space<acts>>
+         to memref<64x128xi8, #npu.space<acts>>
+    npu.dma_load %x[0, 128] [64, 128] to %t : memref<197x768xi8, #npu.space<dram>>
+         to memref<64x128xi8, #npu.space<acts>>
+
+A class is an operation: operands, attributes and results are fields, `assembly_format` is its
+text, `verify_` says what IRDL cannot. Positions and sizes are numbers or values (then `?` in a
+type), as in `memref.subview`. A window of a transfer says its sizes, and so does the tile: what
+differs is refused. Next room: `dialect.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, MemRefType, i64
+from xdsl.dialects.utils import DynamicIndexList
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
+from xdsl.traits import NoMemoryEffect
+from xdsl.utils.exceptions import VerifyException
+
+from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, WEIGHTS
+from course_lib.mlir.npu.machine import PanelsAttr, chip_of, memory, room, space_of, taken
+from course_lib.mlir.npu.rules import (
+    Index,
+    apart,
+    as_many,
+    at_most,
+    is_array,
+    is_in,
+    memref,
+    same,
+    shape,
+    sized,
+    together,
+)
+
+MEMREF = MemRefType.constr()
+NUMBERS = DenseArrayBase.constr(i64)
+
+
+@irdl_op_definition
+class BufferOp(IRDLOperation):
+    """Room in a memory of the chip, for all of the program: so many slots, each for a tile. A slot
+    takes whole banks. A buffer of parameters or weights may have a second dimension, the blocks of
+    columns of a group, which lie in one slot."""
+
+    name = "npu.buffer"
+    result = result_def(MEMREF)
+    assembly_format = "`:` type($result) attr-dict"
+
+    def __init__(self, type: MemRefType) -> None:
+        super().__init__(result_types=[type])
+
+    def verify_(self) -> None:
+        chip, space = chip_of(self), space_of(self.result.type)
+        if space == DRAM:
+            raise VerifyException(f"{self.name}: a buffer is on the chip, not in dram")
+        if len(shape(self.result)) < 3 or min(shape(self.result)) < 1:
+            said = f"slots x tile, all sizes known, not {sized(shape(self.result))}"
+            raise VerifyException(f"{self.name}: a buffer is {said}")
+        if space == ACCS and shape(self.result)[-1] != chip.cols:
+            said = f"a row of sums is {chip.cols} wide, not {shape(self.result)[-1]}"
+            raise VerifyException(f"{self.name}: {said}")
+        others = self.parent.ops if self.parent else [self]
+        total = 0
+        for other in others:
+            if isinstance(other, BufferOp) and space_of(other.result.type) == space:
+                total += taken(chip, memref(other.result))
+            if other is self:
+                break
+        what = f"buffers of {total:,} elements in {space}"
+        at_most(self, what, total, room(chip, space), "it holds")
+
+
+class _Moves(IRDLOperation):
+    """What has positions and sizes: `offsets` and `sizes` mix numbers and values."""
+
+    irdl_options = (AttrSizedOperandSegments(as_property=True),)
+    custom_directives = (DynamicIndexList,)
+
+
+@irdl_op_definition
+class SlotOp(_Moves):
+    """A slot of a buffer, seen as a tile. The tile begins where the slot does; in `acts` and
+    `weights` it has no gaps, in `accs` and `params` its rows are those of the memory."""
+
+    name = "npu.slot"
+    buffer = operand_def(MEMREF)
+    indices = var_operand_def(IndexType)
+    sizes = var_operand_def(IndexType)
+    static_indices = prop_def(NUMBERS)
+    static_sizes = prop_def(NUMBERS)
+    result = result_def(MEMREF)
+    traits = traits_def(NoMemoryEffect())
+    assembly_format = (
+        "$buffer `` custom<DynamicIndexList>($indices, $static_indices) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) "
+        "attr-dict `:` type($buffer) `to` type($result)"
+    )
+
+    def __init__(self, buffer: SSAValue, at: Sequence[Index], sizes: Sequence[Index]) -> None:
+        values, numbers = apart(at, sizes)
+        type = memory(tuple(numbers[1].get_values()), space_of(buffer.type))
+        super().__init__(
+            operands=[buffer, *values],
+            properties=dict(zip(("static_indices", "static_sizes"), numbers, strict=True)),
+            result_types=[type],
+        )
+
+    @property
+    def at(self) -> list[Index]:
+        return together(self.static_indices, self.indices)
+
+    @property
+    def tile(self) -> list[Index]:
+        return together(self.static_sizes, self.sizes)
+
+    def verify_(self) -> None:
+        as_many(self, self.static_indices, self.indices)
+        as_many(self, self.static_sizes, self.sizes)
+        is_in(self, "the tile", self.result, space_of(self.buffer.type))
+        whole, at, sizes = shape(self.buffer), self.at, self.static_sizes.get_values()
+        same(self, ("the tile", sizes), ("its type", shape(self.result)))
+        if len(at) + len(sizes) != len(whole):
+            said = f"{len(at)} positions and a tile of {len(sizes)} sizes for {sized(whole)}"
+            raise VerifyException(f"{self.name}: {said}")
+        for index, size in zip(at, whole, strict=False):
+            if isinstance(index, int) and index >= size:
+                raise VerifyException(f"{self.name}: there is no slot {index}, there are {size}")
+        for size, most in zip(sizes, whole[len(at) :], strict=True):
+            if size > most:
+                said = f"a tile of {sized(sizes)} does not fit a slot of {sized(whole[len(at) :])}"
+                raise VerifyException(f"{self.name}: {said}")
+
+
+class _Dma(_Moves):
+    """Between a window of an array in DRAM and a tile."""
+
+    array = operand_def(MEMREF)
+    tile = operand_def(MEMREF)
+    offsets = var_operand_def(IndexType)
+    sizes = var_operand_def(IndexType)
+    static_offsets = prop_def(NUMBERS)
+    static_sizes = prop_def(NUMBERS)
+    SPACES: ClassVar[tuple[str, ...]] = ()
+
+    def __init__(
+        self, array: SSAValue, tile: SSAValue, offsets: Sequence[Index], sizes: Sequence[Index]
+    ) -> None:
+        values, numbers = apart(offsets, sizes)
+        super().__init__(
+            operands=[array, tile, *values],
+            properties=dict(zip(("static_offsets", "static_sizes"), numbers, strict=True)),
+        )
+
+    @property
+    def window(self) -> tuple[list[Index], list[Index]]:
+        """Where the window begins in the array, and its sizes."""
+        starts = together(self.static_offsets, self.offsets)
+        return starts, together(self.static_sizes, self.sizes)
+
+    def verify_(self) -> None:
+        as_many(self, self.static_offsets, self.offsets)
+        as_many(self, self.static_sizes, self.sizes)
+        is_array(self, "the array", self.array)
+        is_in(self, "the tile", self.tile, *self.SPACES)
+        whole, (offsets, _) = shape(self.array), self.window
+        sizes = self.static_sizes.get_values()
+        same(self, ("the window", sizes), ("the tile", shape(self.tile)))
+        kinds = [memref(value).element_type for value in (self.array, self.tile)]
+        if len(sizes) != len(whole) or len(offsets) != len(whole) or kinds[0] != kinds[1]:
+            said = f"between {self.array.type} and {self.tile.type}"
+            raise VerifyException(f"{self.name}: there is no transfer {said}")
+        if space_of(self.tile.type) == PARAMS:
+            entry = (2, chip_of(self).cols)
+            same(self, ("an entry of the array", whole[1:]), ("of the chip", entry))
+            same(self, ("the window", sizes[1:]), ("whole entries", entry))
+        elif len(whole) != 2:
+            raise VerifyException(f"{self.name}: tiles are pieces of a matrix, not {sized(whole)}")
+        for offset, size, most in zip(offsets, sizes, whole, strict=True):
+            end = (offset if isinstance(offset, int) else 0) + max(size, 0)
+            if end > most:
+                said = f"the window reaches {end}, the array {sized(whole)} does not"
+                raise VerifyException(f"{self.name}: {said}")
+        self.check_panels(offsets[-1], sizes[-1])
+
+    def check_panels(self, first: Index, columns: int) -> None:
+        layout = memref(self.array).layout
+        if isinstance(layout, PanelsAttr) and isinstance(first, int) and columns >= 0:
+            whole = min(layout.width, shape(self.array)[-1] - first)
+            if first % layout.width or columns != whole:
+                said = f"columns {first} to {first + columns} are no panel of {layout.width}"
+                raise VerifyException(f"{self.name}: {said}")
+
+
+@irdl_op_definition
+class DmaLoadOp(_Dma):
+    """Copy a window of an array in DRAM into a tile."""
+
+    name = "npu.dma_load"
+    SPACES: ClassVar = (ACTS, WEIGHTS, PARAMS)
+    assembly_format = (
+        "$array `` custom<DynamicIndexList>($offsets, $static_offsets) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) `to` $tile "
+        "attr-dict `:` type($array) `to` type($tile)"
+    )
+
+
+@irdl_op_definition
+class DmaStoreOp(_Dma):
+    """Copy a tile of results, or of sums, to where it belongs in an array in DRAM."""
+
+    name = "npu.dma_store"
+    SPACES: ClassVar = (ACTS, ACCS)
+    assembly_format = (
+        "$tile `to` $array `` custom<DynamicIndexList>($offsets, $static_offsets) "
+        "custom<DynamicIndexList>($sizes, $static_sizes) "
+        "attr-dict `:` type($tile) `to` type($array)"
+    )
