@@ -10,6 +10,7 @@
     python -m course_lib quantize mlp -o int8.onnx
     python -m course_lib tune resnet18 --budget 60 -o resnet18.tuned.json
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
+    python -m course_lib npu -m 197 -k 768 -n 768 --emit tile
     python -m course_lib toy -c "def main() { print([1, 2] + [3, 4]); }" --emit affine
 
 `MODEL` is an ONNX file, a file of MLIR (linalg on tensors), or the name of one of the course's
@@ -29,6 +30,7 @@ from course_lib import (
     chip_command,
     commands,
     mlir_command,
+    npu_command,
     quantize_command,
     systolic_command,
     toy_command,
@@ -37,6 +39,7 @@ from course_lib import (
 from course_lib.exercises import NotAnswered
 
 ROOMS = {  # of the other commands, one
+    "npu": npu_command,
     "quantize": quantize_command,
     "systolic": systolic_command,
     "toy": toy_command,
@@ -57,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     ops = subs.add_parser("ops", help="the op table as documentation")
     int8 = subs.add_parser("quantize", help="a model in 8-bit integers, and the chip's share of it")
     array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
+    npu = subs.add_parser("npu", help="a matrix product in the NPU dialect, at any stage")
     toy = subs.add_parser("toy", help="a program of the Toy language, at any stage")
     tune = subs.add_parser("tune", help="search faster schedules for the kernels of a model")
     for sub in (run, show, look, fma, asm, int8, tune):
@@ -86,9 +90,10 @@ def parser() -> argparse.ArgumentParser:
     ops.add_argument("op", nargs="?", help="only this op")
     quantize_command.arguments(int8)
     systolic_command.arguments(array)
+    npu_command.arguments(npu)
     toy_command.arguments(toy)
     tune_command.arguments(tune)
-    for sub in (run, show, look, fma, asm, ops, int8, array, toy, tune):
+    for sub in (run, show, look, fma, asm, ops, int8, array, npu, toy, tune):
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 
