@@ -8,7 +8,6 @@ Next room: `product.py`.
 
 from __future__ import annotations
 
-import re
 from io import StringIO
 
 from xdsl.builder import Builder
@@ -25,6 +24,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from course_lib.mlir.npu.dialect import ActivateOp, ClearOp, MatmulOp, ProductOp
 from course_lib.mlir.npu.machine import PanelsAttr, SpaceAttr
 from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
+from course_lib.mlir.trouble import trouble
 
 NPU = Dialect(
     "npu",
@@ -43,8 +43,7 @@ OTHERS = (
 )
 
 
-_STRING_OR_REMARK = re.compile(r'"|//')
-_REST = re.compile(r'(?:[^"\\\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"')
+LARGEST = 1 << 26  # elements of a tensor or memref that is read
 
 
 class NpuError(ValueError):
@@ -61,13 +60,12 @@ def context() -> Context:
 
 def read(text: str, file: str = "input.mlir") -> ModuleOp:
     """A module from its text. NpuError with line and column if it is none."""
-    _check_strings(text, file)
+    if (found := trouble(text, LARGEST)) is not None:
+        raise NpuError(f"{file}:{_place(text, found[1])}: {found[0]}")
     try:
         module = Parser(context(), text, file).parse_module()
     except ParseError as error:
-        before = text[: error.span.start]
-        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        raise NpuError(f"{file}:{line}:{column}: {error.msg}") from None
+        raise NpuError(f"{file}:{_place(text, error.span.start)}: {error.msg}") from None
     except VerifyException as error:  # an attribute or a type that cannot be
         raise NpuError(f"{file}: {error}") from None
     except Exception as error:  # xDSL ends some texts so that are no MLIR
@@ -78,16 +76,9 @@ def read(text: str, file: str = "input.mlir") -> ModuleOp:
     return module
 
 
-def _check_strings(text: str, file: str) -> None:
-    """NpuError for a string that does not end in its line, or has an unknown escape: on a long one
-    the lexer of xDSL 0.74 does not come back, for its pattern tries every way to cut it."""
-    for number, line in enumerate(text.split("\n"), 1):
-        at = 0
-        while (found := _STRING_OR_REMARK.search(line, at)) and found[0] != "//":
-            ended = _REST.match(line, found.end())
-            if ended is None:
-                raise NpuError(f"{file}:{number}:{found.end()}: this string does not end")
-            at = ended.end()
+def _place(text: str, at: int) -> str:
+    before = text[:at]
+    return f"{before.count(chr(10)) + 1}:{len(before) - before.rfind(chr(10))}"
 
 
 def _widen(op: ops.MatmulOp) -> None:
