@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -96,13 +96,21 @@ def require_tool() -> Callable[[str], str]:
     return find_tool
 
 
-def find_tool(name: str) -> str:
-    path = shutil.which(name)
-    if path is None and os.environ.get("CI") == "true":
+@pytest.fixture(scope="session")
+def missing() -> Callable[[str], NoReturn]:
+    """missing("lit") ends a test that needs a program or package that is not here."""
+    return end_without
+
+
+def end_without(name: str) -> NoReturn:
+    """Where a user has not installed it, the test is skipped; in .ci/run, it fails."""
+    if os.environ.get("CI") == "true":
         pytest.fail(f"{name} is missing; .ci/run installs it", pytrace=False)
-    if path is None:
-        pytest.skip(f"{name} is not installed on this machine")
-    return path
+    pytest.skip(f"{name} is not installed on this machine")
+
+
+def find_tool(name: str) -> str:
+    return shutil.which(name) or end_without(name)
 
 
 @pytest.fixture

@@ -86,10 +86,10 @@ def test_rows_come_back(script, named):
 
 
 @pytest.mark.parametrize("model", ["block", "small"])
-def test_what_torch_mlir_makes_of_a_model_is_read(model):
+def test_what_torch_mlir_makes_of_a_model_is_read(model, missing):
     torch = pytest.importorskip("torch")
     if not engine.available():
-        pytest.skip("torch-mlir is not installed")
+        missing("torch-mlir")
     from torch_mlir import fx
 
     from course_lib.models import MODELS, example_inputs
@@ -115,12 +115,12 @@ def test_what_torch_mlir_makes_of_a_model_is_read(model):
     assert np.abs(got - want).max() <= 1e-5 * np.abs(want).max()
 
 
-def test_what_the_importer_of_onnx_files_makes_is_read(script):
+def test_what_the_importer_of_onnx_files_makes_is_read(script, missing):
     """torch-mlir's importer of ONNX files, whose text comes out of passes of its own."""
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("torch")
     if not engine.available():
-        pytest.skip("torch-mlir is not installed")
+        missing("torch-mlir")
     from torch_mlir import ir
     from torch_mlir.dialects import torch as dialect
     from torch_mlir.extras import onnx_importer

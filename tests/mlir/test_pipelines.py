@@ -40,11 +40,11 @@ def without_tools(monkeypatch):
 
 
 @pytest.fixture(params=["torch-mlir", "mlir-opt"])
-def tool(request, require_tool):
+def tool(request, require_tool, missing):
     found = [t for t in tools() if request.param in t]
     if not found and request.param == "mlir-opt":
         require_tool("mlir-opt-22")
-    return found[0] if found else pytest.skip(f"{request.param} is not installed")
+    return found[0] if found else missing(request.param)
 
 
 @pytest.mark.parametrize("name", PIPELINES)
@@ -97,9 +97,9 @@ def test_a_recording_answers_for_what_was_recorded_and_says_so(script, without_t
         passed(text, PIPELINES["loops"], "torch-mlir")
 
 
-def test_recordings_are_what_the_pinned_version_makes(script):
+def test_recordings_are_what_the_pinned_version_makes(script, missing):
     if not engine.available():
-        pytest.skip("torch-mlir is not installed")
+        missing("torch-mlir")
     made = script.recordings()
     assert {path.name: path.read_text() for path in FOLDER.glob("*.mlir")} == made
 

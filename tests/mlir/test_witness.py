@@ -36,9 +36,9 @@ def script(root):
 
 
 @pytest.fixture
-def upstream():
+def upstream(missing):
     if not engine.engines():
-        pytest.skip("torch-mlir is not installed, nor are MLIR's programs")
+        missing("torch-mlir or MLIR's programs")
 
 
 def held(root):

@@ -242,10 +242,10 @@ def test_schedules_are_timed_in_turns():
     assert len(in_turns([lambda: None, lambda: None], rounds=2)) == 2
 
 
-def test_tinygrad_chooses_by_hand_what_is_recorded():
+def test_tinygrad_chooses_by_hand_what_is_recorded(missing):
     found = wild.tinygrad(0)
     if found is None:
-        pytest.skip("tinygrad or clang is not installed")
+        missing("tinygrad or clang")
     assert found["kernels"] == len(wild.RECORDED[0][1])
     assert found["opts"] == wild.RECORDED[0][1]
 

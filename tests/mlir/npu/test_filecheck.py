@@ -75,10 +75,10 @@ def test_a_planted_bug_is_caught(tmp_path, monkeypatch, capsys):
     assert "affine.apply" in capsys.readouterr().err
 
 
-def test_lit_runs_the_folder(tmp_path):
+def test_lit_runs_the_folder(tmp_path, missing):
     program = Path(sys.executable).with_name("lit")
     if not program.exists():
-        pytest.skip("lit is not installed")
+        missing("lit")
     command = [program, "-v", "--param", f"out={tmp_path}", "--filter", "keep", FOLDER]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

@@ -183,12 +183,12 @@ def test_the_wrong_operands_are_refused_in_words():
         compiled.run(x, w.T, bias, scale)
 
 
-def test_upstream_computes_the_same_from_the_same_text():
+def test_upstream_computes_the_same_from_the_same_text(missing):
     """The witness: MLIR's own lowering of the text that the chip's program is made from."""
     from course_lib.mlir.upstream.engine import Job, available, run_all
 
     if not available():
-        pytest.skip("torch-mlir is not installed")
+        missing("torch-mlir")
     given = operands(19, 37, 23)
     text = linalg_text(19, 37, 23, low=0)
     (theirs,) = run_all([Job(text, "dense", given, [TensorType(i8, (19, 23))])])

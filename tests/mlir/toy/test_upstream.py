@@ -12,12 +12,18 @@ from course_lib.mlir.toy.interp import run
 from course_lib.mlir.toy.parser import parse
 
 pytest.importorskip("xdsl")
-if importlib.util.find_spec("torch_mlir") is None:
-    pytest.skip("torch-mlir is not installed", allow_module_level=True)
 
 from course_lib.mlir.toy.stages import compile_toy
 
 HERE = Path(__file__).parent
+
+
+@pytest.fixture(autouse=True)
+def torch_mlir(missing):
+    if importlib.util.find_spec("torch_mlir") is None:
+        missing("torch-mlir")
+
+
 CUBE = """
   def flat(a) { var b<24> = a; return b + b; }
   def main() {
