@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -163,26 +163,21 @@ def tune(
     end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
     apart = sum(array.nbytes for array in default.program.constants.values())
-    with _timer(how, machine) as timer:
-        left = [one for one in work if not interrupted and not _is_searched(one, tuned)]
-        while left:
-            rest = sum(w.calls * w.seconds for w in left)
-            one = left.pop(0)
-            share = (end - time.perf_counter()) * one.calls * one.seconds / max(rest, 1e-12)
-            if share < LEAST:
-                continue
-            search = _Search(one, machine, how, timer, apart, start, progress)
-            try:
-                entry, records[one.key] = search.entry(share)
-            except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
-                interrupted = True
-                break
-            tuned = tuned.with_entry(one.kernel, one.constants, entry)
-            if path is not None:
-                tuned.save(path)
-            interrupted = records[one.key].stopped == "interrupted"
-            if interrupted:
-                break
+    if not interrupted:
+        with _timer(how, machine) as timer:
+            for one, share in _shares(work, tuned, end):
+                search = _Search(one, machine, how, timer, apart, start, progress)
+                try:
+                    entry, records[one.key] = search.entry(share)
+                except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
+                    interrupted = True
+                    break
+                tuned = tuned.with_entry(one.kernel, one.constants, entry)
+                if path is not None:
+                    tuned.save(path)
+                interrupted = records[one.key].stopped == "interrupted"
+                if interrupted:
+                    break
     check = min(CHECK * seconds, HURRY) if interrupted else CHECK * seconds
     tuned, times = checked(whole, tuned, default, work, check)
     tuned.keep()
@@ -212,6 +207,18 @@ def grouped(
     except KeyboardInterrupt:
         return tuned, True
     return whole.with_groups(tuned, found), record.stopped == "interrupted"
+
+
+def _shares(work: Sequence[Work], tuned: Tuned, end: float) -> Iterator[tuple[Work, float]]:
+    """The kernels that were not searched yet, one after another, and the seconds of each: its part
+    of what is left until `end`, as large as its part of the time of those that are left."""
+    left = [one for one in work if not _is_searched(one, tuned)]
+    while left:
+        rest = sum(w.calls * w.seconds for w in left)
+        one = left.pop(0)
+        share = (end - time.perf_counter()) * one.calls * one.seconds / max(rest, 1e-12)
+        if share >= LEAST:
+            yield one, share
 
 
 def _is_searched(work: Work, tuned: Tuned) -> bool:

@@ -243,9 +243,7 @@ def test_schedules_are_timed_in_turns():
 
 
 def test_tinygrad_chooses_by_hand_what_is_recorded(missing):
-    found = wild.tinygrad(0)
-    if found is None:
-        missing("tinygrad or clang")
+    found = wild.tinygrad(0) or missing("tinygrad or clang")
     assert found["kernels"] == len(wild.RECORDED[0][1])
     assert found["opts"] == wild.RECORDED[0][1]
 
