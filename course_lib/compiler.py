@@ -35,6 +35,8 @@ from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import fuse_as
 from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import Pass, run_passes
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.winograd import winograd_as
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
@@ -75,9 +77,9 @@ def compile(
     cpu             whose instructions: "host", all that this processor has, or a level of x86-64
                     such as "x86-64-v3", which also older ones have
     chip            for "systolic": the name of a preset, or a `Chip` (`accelerator/chip.py`)
-    search          schedules and groups that were searched beforehand (`tune/tune.py`): a `Tuned`,
-                    the file of one, or "kept", all that were ever found on this machine. For
-                    another machine they are not used, with a warning
+    search          schedules, groups and convolutions that were searched beforehand
+                    (`tune/tune.py`): a `Tuned`, the file of one, or "kept", all that were ever
+                    found on this machine. For another machine they are not used, with a warning
 
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
@@ -96,9 +98,7 @@ def compile(
         graph = read(model, example_inputs)
     see("import", graph)
     tuned = searched(search, threads, cpu)
-    rest = DEFAULT if passes is None else passes
-    if tuned:
-        rest = [fuse_as(tuned.groups_of) if one is fuse else one for one in rest]
+    rest = as_tuned(DEFAULT if passes is None else passes, tuned)
     if target == "systolic":
         samples = None if example_inputs is None else _listed(example_inputs)
 
@@ -133,6 +133,17 @@ def searched(search: Tuned | str | Path | None, threads: int | None, cpu: str) -
     from course_lib.llvm.host import host_machine
 
     return schedules(search, host_machine(threads, cpu))
+
+
+def as_tuned(passes: Sequence[Pass], tuned: Schedules | None) -> Sequence[Pass]:
+    """The passes, which ask what was found for their graph: `winograd` before `layout`, `fuse`."""
+    if tuned is None:
+        return passes
+    asking = {
+        layout: [winograd_as(tuned.convolutions_of), layout],
+        fuse: [fuse_as(tuned.groups_of)],
+    }
+    return [made for one in passes for made in asking.get(one, [one])]
 
 
 def generate(

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.commands import Result
-from course_lib.passes.pipeline import WINOGRAD
 from course_lib.schedule.search.tuned import load_tuned
 from course_lib.task import prepare
 
@@ -37,9 +36,8 @@ def arguments(sub: ArgumentParser) -> None:
     sub.add_argument("--farm", metavar="HOST:PORT", help="measure on a Dask cluster of machines "
                      "like this one")  # fmt: skip
     sub.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
-    sub.add_argument(
-        "--winograd", action="store_true", help="cheaper 3x3 convolutions, as in `run`"
-    )
+    sub.add_argument("--direct", action="store_true", help="no convolution by Winograd, whose sums "
+                     "differ in their last bits")  # fmt: skip
     sub.add_argument("--resume", metavar="FILE", help="do not search these kernels again")
     sub.add_argument("-o", "--output", metavar="FILE", help="write the tuned schedules")
 
@@ -57,7 +55,7 @@ def tune(options: Namespace) -> Result:
         farm=options.farm,
         seed=options.seed,
         threads=options.threads,
-        passes=WINOGRAD if options.winograd else None,
+        direct=options.direct,
     )
     resume = load_tuned(options.resume) if options.resume else None
     path = options.output or options.resume
@@ -67,7 +65,8 @@ def tune(options: Namespace) -> Result:
     with bar(options.budget) as progress:
         found = tune(task.model, task.inputs, options.budget, how, resume, path, progress)
     data: dict[str, Any] = {"model": str(options.model), **found.as_dict()}
-    lines = [_groups(data["groups"])] if data["groups"] else []
+    kinds = {"convolutions by Winograd": data["convolutions"], "groups of nodes": data["groups"]}
+    lines = [_choice(what, choice) for what, choice in kinds.items() if choice and choice["tried"]]
     lines += [_row(kernel) for kernel in data["kernels"]]
     lines += ["", f"{data['tried']} schedules tried in {data['seconds']:.0f} s"]
     gain = f"{data['default_ms']:.3f} ms, tuned {data['tuned_ms']:.3f} ms"
@@ -78,14 +77,12 @@ def tune(options: Namespace) -> Result:
     return Result("\n".join(lines), data)
 
 
-def _groups(groups: dict[str, Any]) -> str:
-    what = f"{'groups of nodes':44} {'':6}  {groups['tried']:4} tried  "
-    if groups["groups"] is None:
-        return what + groups["why"]
-    before, after = groups["measured"]
-    gain = f"{before / after:.2f}x measured, " if before and after else ""
-    before, after = groups["predicted"]
-    return what + gain + f"{before / after:.2f}x predicted"
+def _choice(what: str, choice: dict[str, Any]) -> str:
+    """A row for what was decided for the whole graph."""
+    said = f"{what:44} {'':6}  {choice['tried']:4} tried  "
+    pairs = {"measured": choice["measured"], "predicted": choice["predicted"]}
+    gains = [f"{a / b:.2f}x {how}" for how, (a, b) in pairs.items() if a and b]
+    return said + (choice["why"] or ", ".join(gains))
 
 
 def _row(kernel: dict[str, Any]) -> str:

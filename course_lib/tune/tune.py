@@ -1,9 +1,10 @@
-"""A model is tuned: its groups, then its kernels one after another, and what gains is kept.
+"""A model is tuned: convolutions, groups, kernels one after another, and what gains is kept.
 
     found = tune(model, [x], seconds=60)
     found.tuned.save("model.tuned.json")
     run = course_lib.compile(model, [x], search="model.tuned.json")
 
+    algorithm convolutions of 3x3 by Winograd, where whole models gain by it (`whole.py`)
     groups    other nodes share a kernel, where that is cheaper by the cost model (`groups.py`)
     kernels   those that differ, by their share of the model's time: so much of the budget has each
     search    the cost model proposes, the clock decides (`measure.py`)
@@ -32,26 +33,31 @@ from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
 from course_lib.ir.graph.graph import Graph
 from course_lib.llvm.host import host_machine
-from course_lib.passes.fusion.regroup import key_of_graph
+from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass
+from course_lib.passes.layout.layout import layout
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.runtime.executable import CompiledModel, as_array
+from course_lib.schedule.script import Schedule
 from course_lib.schedule.search.beam import WIDTH, beam
+from course_lib.schedule.search.choice import CONVOLUTIONS, GROUPS, Choice, Names
 from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
-from course_lib.schedule.search.tuned import Entry, Groups, Tuned
+from course_lib.schedule.search.tuned import Tuned
 from course_lib.tune.duel import faster, ratio
 from course_lib.tune.farm import Farm
 from course_lib.tune.groups import search_groups
 from course_lib.tune.measure import Ask, Measuring
 from course_lib.tune.shares import Work, works
-from course_lib.tune.whole import Whole, checked, measured_groups
+from course_lib.tune.whole import NOISE, Whole, checked, measured_convolutions, measured_groups
 
 DECIDES = ("model", "time", "both")  # what a search goes by
 LEAST = 0.5  # seconds; a search that would get less is not begun
 FEW = 8  # candidates; a kernel for which no more were tried is searched again
 SEARCH = 0.8  # of the time of a kernel; the rest is for its duel
 HURRY = 2.0  # seconds for the duel of the models after Ctrl-C
-GROUPS = 0.15  # of the budget, for the search of the groups
+WINOGRAD = 0.1  # of the budget, for models with other convolutions
+GROUPING = 0.15  # of the budget, for the search of the groups
 CHECK = 0.15  # of the budget, for the duel of the models
 TURNS = 3  # cuts and joins, one after another, that lead to other groups
 Timer = Measuring | Farm
@@ -67,6 +73,7 @@ class How:
     decides  "model": the cost model alone; "time": the clock alone; "both": the model proposes
     jobs     processes that measure at the same time
     farm     the address of a Dask cluster that measures; "": one on this machine; None: nobody else
+    direct   no convolution by Winograd, whose sums differ in their last bits
     """
 
     search: Callable[..., Record] = beam
@@ -77,6 +84,7 @@ class How:
     seed: int = 0
     threads: int | None = None
     passes: Sequence[Pass] | None = None
+    direct: bool = False
     priced: int = 300
     price: Price = predict
 
@@ -93,7 +101,8 @@ class Tuning:
     tuned: Tuned
     work: tuple[Work, ...]
     records: dict[str, Record]
-    groups: Groups | None
+    convolutions: Choice[Names] | None
+    groups: Choice[Grouping] | None
     default_ms: float
     tuned_ms: float
     gain: float
@@ -109,12 +118,13 @@ class Tuning:
             "tried": sum(entry.tried for entry in self.tuned.kernels.values()),
             "stopped": self.stopped,
             "seconds": self.seconds,
-            "groups": None if self.groups is None else self.groups.to_json(),
+            "convolutions": self.convolutions and CONVOLUTIONS.to_json(self.convolutions),
+            "groups": self.groups and GROUPS.to_json(self.groups),
             "kernels": [self._row(work) for work in self.work],
         }
 
     def _row(self, work: Work) -> dict[str, Any]:
-        entry = self.tuned.kernels.get(work.key, Entry(work.kernel.name, None, why="not searched"))
+        entry = self.tuned.kernels.get(work.key, Choice[Schedule](None, why="not searched"))
         whole = sum(w.calls * w.seconds for w in self.work)
         before, after = entry.predicted
         return {
@@ -125,7 +135,7 @@ class Tuning:
             "tried": entry.tried,
             "predicted_speedup": before / after if before and after else None,
             "measured_speedup": entry.gain,
-            "schedule": None if entry.schedule is None else str(entry.schedule).splitlines(),
+            "schedule": None if entry.value is None else str(entry.value).splitlines(),
             "why": entry.why,
         }
 
@@ -152,13 +162,11 @@ def tune(
         raise ValueError(f"cannot resume: tuned for {resume.machine}, and this is {machine}")
     graph = read(model, example_inputs)
     arrays = _arrays(graph, example_inputs)
-    passes = DEFAULT if how.passes is None else how.passes
-    whole = Whole.of(graph, passes, arrays, how.threads)
+    whole = Whole(graph, DEFAULT if how.passes is None else how.passes, arrays, how.threads)
     default = whole.compiled()
     tuned = resume or Tuned(machine)
     tuned = replace(tuned, versions={"course_lib": __version__, "llvmlite": version("llvmlite")})
-    tuned, interrupted = grouped(whole, tuned, default, how, GROUPS * seconds)
-    model = whole.compiled(replace(tuned, kernels={})) if whole.groups(tuned) else default
+    model, tuned, interrupted = chosen(whole, tuned, default, how, seconds)
     work = works(model, arrays, machine)
     end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
@@ -172,7 +180,7 @@ def tune(
                 except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
                     interrupted = True
                     break
-                tuned = tuned.with_entry(one.kernel, one.constants, entry)
+                tuned = tuned.with_schedule(one.kernel, one.constants, entry)
                 if path is not None:
                     tuned.save(path)
                 interrupted = records[one.key].stopped == "interrupted"
@@ -183,8 +191,11 @@ def tune(
     tuned.keep()
     if path is not None:
         tuned.save(path)
+    at_layout, at_fuse = whole.at(layout), whole.at(fuse, tuned)
     return Tuning(
-        tuned, work, records, tuned.groups.get(key_of_graph(whole.graph)),
+        tuned, work, records,
+        tuned.convolutions.get(key_of_graph(at_layout)) if at_layout else None,
+        tuned.groups.get(key_of_graph(at_fuse)) if at_fuse else None,
         default_ms=1e3 * median(times[0]),
         tuned_ms=1e3 * median(times[1]),
         gain=ratio(*times),
@@ -193,20 +204,29 @@ def tune(
     )  # fmt: skip
 
 
-def grouped(
+def chosen(
     whole: Whole, tuned: Tuned, default: CompiledModel, how: How, seconds: float
-) -> tuple[Tuned, bool]:
-    """What is known of the model's groups, and whether the search was interrupted."""
-    if not whole.after or key_of_graph(whole.graph) in tuned.groups:
-        return tuned, False
-    width = how.options.get("width", WIDTH)
+) -> tuple[CompiledModel, Tuned, bool]:
+    """The model with the convolutions and the groups that gain and default schedules, what is known
+    of it, and whether that search was interrupted."""
+    measures, model, graph = how.decides != "model", default, whole.at(layout)
     try:
-        record = search_groups(whole.graph, tuned.machine, width, TURNS, seconds / 2, how.price)
-        left = seconds / 2 if how.decides != "model" else 0.0
-        found = measured_groups(whole, tuned, record, default, left)
+        if graph and not how.direct and key_of_graph(graph) not in tuned.convolutions:
+            tuned = measured_convolutions(whole, tuned, model, measures * WINOGRAD * seconds)
+        if graph and tuned.convolutions_of(graph):
+            model = whole.compiled(replace(tuned, kernels={}, groups={}))
+        graph = whole.at(fuse, tuned)
+        if graph and key_of_graph(graph) not in tuned.groups:
+            width, half = how.options.get("width", WIDTH), GROUPING * seconds / 2
+            record = search_groups(graph, tuned.machine, width, TURNS, half, how.price)
+            tuned = measured_groups(whole, tuned, record, model, measures * half)
+            if record.stopped == "interrupted":
+                return model, tuned, True
+        if graph and tuned.groups_of(graph):
+            model = whole.compiled(replace(tuned, kernels={}))
     except KeyboardInterrupt:
-        return tuned, True
-    return whole.with_groups(tuned, found), record.stopped == "interrupted"
+        return model, tuned, True
+    return model, tuned, False
 
 
 def _shares(work: Sequence[Work], tuned: Tuned, end: float) -> Iterator[tuple[Work, float]]:
@@ -224,7 +244,7 @@ def _shares(work: Sequence[Work], tuned: Tuned, end: float) -> Iterator[tuple[Wo
 def _is_searched(work: Work, tuned: Tuned) -> bool:
     """Was there time for more than a few candidates?"""
     entry = tuned.kernels.get(work.key)
-    return entry is not None and (entry.tried >= FEW or entry.schedule is not None)
+    return entry is not None and (entry.tried >= FEW or entry.value is not None)
 
 
 @dataclass(frozen=True)
@@ -239,7 +259,7 @@ class _Search:
     start: float
     progress: Progress | None
 
-    def entry(self, seconds: float) -> tuple[Entry, Record]:
+    def entry(self, seconds: float) -> tuple[Choice[Schedule], Record]:
         """What is kept of it, and the record of the search."""
         work, how = self.work, self.how
         problem = Problem(work.kernel, self.machine, work.constants)
@@ -254,7 +274,7 @@ class _Search:
         )
         default, best = record.default.kernel, record.best.kernel
         tried = sum(c.predicted is not None or c.measured is not None for c in record.candidates)
-        entry = Entry(work.kernel.name, None, tried=tried)
+        entry = Choice[Schedule](None, tried=tried, name=work.kernel.name)
         if record.best.number == 0 or not default or not best:
             return replace(entry, why="the search found nothing better than the default"), record
         guesses = [self.price()(kernel, self.machine).seconds for kernel in (default, best)]
@@ -265,8 +285,8 @@ class _Search:
         if not before.seconds or not after.seconds:
             return replace(entry, why=before.why or after.why), record
         if not faster(before.rounds, after.rounds):
-            return replace(entry, why="faster by less than the noise, if at all"), record
-        return replace(entry, schedule=record.best.schedule), record
+            return replace(entry, why=NOISE), record
+        return replace(entry, value=record.best.schedule), record
 
     @property
     def ask(self) -> Ask:

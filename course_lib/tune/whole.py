@@ -1,6 +1,7 @@
 """Whole models against each other: what was found for the parts has to gain there.
 
-    groups of nodes   those that the cost model likes are compiled, and take turns with the default
+    convolutions      by Winograd, where that pays; compiled, they take turns with the default
+    groups of nodes   those that the cost model likes, in the same way
     schedules         all of them at first; where the model does not win, the half that gained least
                       is given up, and so on: at worst, the default is left
 
@@ -17,14 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.compiler import generate
+from course_lib.compiler import as_tuned, generate
+from course_lib.cost.layout import winograd_pays
 from course_lib.draw.graphs.stages import Stage
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.passes.fusion.fuse import fuse
-from course_lib.passes.fusion.regroup import fuse_as, key_of_graph
+from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass, run_passes
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.winograd import can
 from course_lib.runtime.executable import CompiledModel
-from course_lib.schedule.search.tuned import Groups, Tuned
+from course_lib.schedule.search.choice import Choice, Names, Value
+from course_lib.schedule.search.tuned import Tuned
 from course_lib.tune.duel import faster, in_turns, ratio
 from course_lib.tune.groups import GroupRecord
 from course_lib.tune.shares import Work
@@ -35,45 +40,27 @@ PROPOSED = 2  # groupings that are measured
 
 @dataclass(frozen=True)
 class Whole:
-    """One model, ready to be compiled with other groups and other schedules.
-
-    graph   as the pass `fuse` gets it; `after` are the passes from there on, `fuse` the first one
-    arrays  the model's inputs
-    """
+    """One model, ready to be compiled with other choices: `graph` as the first pass gets it, and
+    the model's inputs."""
 
     graph: Graph
-    after: Sequence[Pass]
+    passes: Sequence[Pass]
     arrays: Sequence[np.ndarray]
     threads: int | None
 
-    @staticmethod
-    def of(
-        graph: Graph, passes: Sequence[Pass], arrays: Sequence[np.ndarray], threads: int | None
-    ) -> Whole:
-        """Run the passes before `fuse`; all of them, where `fuse` is not among them."""
-        place = passes.index(fuse) if fuse in passes else len(passes)
-        return Whole(run_passes(graph, passes[:place]), passes[place:], arrays, threads)
-
     def compiled(self, tuned: Tuned | None = None) -> CompiledModel:
-        passes = list(self.after)
-        if tuned and passes:
-            passes[0] = fuse_as(tuned.groups_of)
-        stages: list[Stage] = []
+        graph, stages = run_passes(self.graph, as_tuned(self.passes, tuned)), list[Stage]()
 
         def see(name: str, form: Any) -> None:
             stages.append(Stage(name, form))
 
-        return generate(
-            run_passes(self.graph, passes), see, stages, {}, self.threads, "host", tuned
-        )
+        return generate(graph, see, stages, {}, self.threads, "host", tuned)
 
-    def groups(self, tuned: Tuned) -> Groups | None:
-        """Other groups than those of `fuse`, if any were found."""
-        found = tuned.groups.get(key_of_graph(self.graph)) if self.after else None
-        return found if found and found.groups else None
-
-    def with_groups(self, tuned: Tuned, found: Groups) -> Tuned:
-        return replace(tuned, groups={**tuned.groups, key_of_graph(self.graph): found})
+    def at(self, wanted: Pass, tuned: Tuned | None = None) -> Graph | None:
+        """The graph as the pass `wanted` gets it; None where it is not among the passes."""
+        if wanted not in self.passes:
+            return None
+        return run_passes(self.graph, as_tuned(self.passes[: self.passes.index(wanted)], tuned))
 
     def in_turns(self, models: Sequence[CompiledModel], seconds: float) -> list[list[float]]:
         """Seconds of a call of each model, round after round."""
@@ -86,28 +73,58 @@ class Whole:
             for a, b in zip(model.run(self.arrays), wanted, strict=True)
         )
 
+    def fastest(
+        self, base: CompiledModel, found: Sequence[tuple[Choice[Value], Tuned]], seconds: float
+    ) -> Choice[Value] | None:
+        """Of these choices, each with what the model is compiled with then, the one that gains most
+        against `base`; None: none by more than the noise."""
+        wanted, best = base.run(self.arrays), None
+        for choice, tuned in found:
+            model = self.compiled(tuned)
+            before, after = self.in_turns([base, model], seconds / len(found))
+            choice = replace(choice, measured=(min(before), min(after)))
+            wins = faster(before, after) and self.agrees(model, wanted)
+            if wins and (best is None or choice.gain > best.gain):
+                best = choice
+        return best
+
+
+def measured_convolutions(whole: Whole, tuned: Tuned, base: CompiledModel, seconds: float) -> Tuned:
+    """Those that Winograd computes: where it pays by the cost model, or wherever it can; the faster
+    of both, if it wins. `seconds` of 0: the model decides alone."""
+    graph = whole.at(layout)
+    assert graph is not None
+    names = value_names(graph)
+    able = [node for node in graph.ops if can(node)]
+    paying = [node for node in able if winograd_pays(node)]
+    sets = {tuple(names[node] for node in some): None for some in (paying, able) if some}
+    if not sets:
+        return tuned.with_convolutions(graph, Choice(None, why="there is none for Winograd"))
+    choices = [Choice(some, tried=len(sets)) for some in sets]
+    found = choices[0] if paying else None
+    if seconds:
+        pairs = [(one, tuned.with_convolutions(graph, one)) for one in choices]
+        found = whole.fastest(base, pairs, seconds)
+    lost = Choice[Names](None, tried=len(sets), why=NOISE)
+    return tuned.with_convolutions(graph, found or lost)
+
 
 def measured_groups(
-    whole: Whole, tuned: Tuned, record: GroupRecord, default: CompiledModel, seconds: float
-) -> Groups:
+    whole: Whole, tuned: Tuned, record: GroupRecord, base: CompiledModel, seconds: float
+) -> Tuned:
     """Of the groupings that the model finds cheaper than those of `fuse`, the fastest, if it wins
     by more than the noise. `seconds` of 0: the model decides alone."""
-    first = record.candidates[0]
-    best = Groups(None, tried=len(record.candidates))
-    cheaper = [replace(best, groups=one.groups, predicted=(first.predicted, one.predicted))
+    graph = whole.at(fuse, tuned)
+    assert graph is not None
+    first, tried = record.candidates[0], len(record.candidates)
+    cheaper = [Choice(one.groups, (first.predicted, one.predicted), tried=tried)
                for one in record.cheapest(PROPOSED) if one.predicted < first.predicted]  # fmt: skip
-    if not cheaper:
-        return replace(best, why="no other groups are cheaper by the cost model")
-    if not seconds:
-        return cheaper[0]
-    wanted = default.run(whole.arrays)
-    for found in cheaper:
-        model = whole.compiled(whole.with_groups(tuned, found))
-        before, after = whole.in_turns([default, model], seconds / len(cheaper))
-        found = replace(found, measured=(min(before), min(after)))
-        if faster(before, after) and whole.agrees(model, wanted) and found.gain > best.gain:
-            best = found
-    return best if best.groups else replace(best, why="faster by less than the noise, if at all")
+    found = cheaper[0] if cheaper else None
+    if found and seconds:
+        pairs = [(one, tuned.with_groups(graph, one)) for one in cheaper]
+        found = whole.fastest(base, pairs, seconds)
+    why = NOISE if cheaper else "no other groups are cheaper by the cost model"
+    return tuned.with_groups(graph, found or Choice[Grouping](None, tried=tried, why=why))
 
 
 def checked(
@@ -117,16 +134,17 @@ def checked(
     work: Sequence[Work],
     seconds: float,
 ) -> tuple[Tuned, list[list[float]]]:
-    """The schedules with which the whole model is faster in most rounds, and the rounds of both."""
+    """The choices with which the whole model is faster in most rounds, and the rounds of both."""
 
     def gained(one: Work) -> float:
         before, after = tuned.kernels[one.key].measured
         return one.calls * (before - after) if before and after else 0.0
 
-    kept = [w for w in work if w.key in tuned.kernels and tuned.kernels[w.key].schedule]
+    kept = [w for w in work if w.key in tuned.kernels and tuned.kernels[w.key].value]
     kept.sort(key=lambda one: -gained(one))
+    plain = _plain(whole, tuned)
     wanted = default.run(whole.arrays)
-    while kept or whole.groups(tuned):
+    while kept or plain != tuned:
         only = _only(tuned, kept)
         model = whole.compiled(only)
         times = whole.in_turns([default, model], seconds)
@@ -136,20 +154,31 @@ def checked(
             break
         kept, seconds = kept[: len(kept) // 2], seconds / 2
     (alone,) = whole.in_turns([default], seconds / 4)
-    tuned, groups = _only(tuned, []), whole.groups(tuned)
-    if groups:
-        tuned = whole.with_groups(tuned, replace(groups, groups=None, why=LOST))
-    return tuned, [alone, alone]
+    return _only(plain, []), [alone, alone]
 
 
+NOISE = "faster by less than the noise, if at all"
 LOST = "the model was no faster with it"
+
+
+def _plain(whole: Whole, tuned: Tuned) -> Tuned:
+    """With the groups and the convolutions of the default."""
+    at_fuse, at_layout = whole.at(fuse, tuned), whole.at(layout)
+    if at_fuse and tuned.groups_of(at_fuse):
+        tuned = tuned.with_groups(at_fuse, _given_up(tuned.groups[key_of_graph(at_fuse)]))
+    if at_layout and tuned.convolutions_of(at_layout):
+        found = tuned.convolutions[key_of_graph(at_layout)]
+        tuned = tuned.with_convolutions(at_layout, _given_up(found))
+    return tuned
 
 
 def _only(tuned: Tuned, kept: Sequence[Work]) -> Tuned:
     """Without the schedules of other kernels than these."""
     keys = {work.key for work in kept}
-    entries = {
-        key: entry if key in keys or not entry.schedule else replace(entry, schedule=None, why=LOST)
-        for key, entry in tuned.kernels.items()
-    }
-    return replace(tuned, kernels=entries)
+    kernels = {key: found if key in keys or not found.value else _given_up(found)
+               for key, found in tuned.kernels.items()}  # fmt: skip
+    return replace(tuned, kernels=kernels)
+
+
+def _given_up(choice: Choice[Value]) -> Choice[Value]:
+    return replace(choice, value=None, why=LOST)

@@ -16,12 +16,13 @@ import course_lib
 from course_lib.__main__ import main
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugged
-from course_lib.ir.graph.build import matmul, relu, transpose
+from course_lib.ir.graph.build import conv, matmul, relu, transpose
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import inp
+from course_lib.ir.graph.node import const, inp
 from course_lib.ir.loops.nest import Kernel
+from course_lib.passes.layout.winograd import winograd_as
 from course_lib.schedule.search.problem import Timing
-from course_lib.schedule.search.tuned import Tuned, load_tuned
+from course_lib.schedule.search.tuned import Tuned, load_tuned, parse_tuned
 from course_lib.tune import tune as room
 from course_lib.tune import whole
 from course_lib.tune.tune import How, Tuning, tune
@@ -101,13 +102,13 @@ def test_what_is_not_faster_in_the_model_is_given_up(stand):
     stand[1][0] = 0.9
     found = tuned_with()
     assert found.gain == 1 and found.default_ms == found.tuned_ms
-    assert all(entry.schedule is None for entry in found.tuned.kernels.values())
+    assert all(entry.value is None for entry in found.tuned.kernels.values())
     assert "the model was no faster with it" in {e.why for e in found.tuned.kernels.values()}
 
 
 def test_a_wrong_result_is_never_kept(stand, monkeypatch):
     monkeypatch.setattr(whole.Whole, "agrees", lambda self, model, wanted: False)
-    assert all(e.schedule is None for e in tuned_with().tuned.kernels.values())
+    assert all(e.value is None for e in tuned_with().tuned.kernels.values())
 
 
 def test_tuning_goes_on_where_it_was_interrupted(stand, tmp_path):
@@ -186,7 +187,7 @@ def test_groups_that_gain_nothing_are_given_up(stand, verdict):
     stand[1][0] = verdict
     with apart():
         found = tuned_with()
-    assert found.groups and found.groups.groups is None
+    assert found.groups and found.groups.value is None
     assert found.groups.why == "faster by less than the noise, if at all"
 
 
@@ -199,15 +200,77 @@ def test_groups_with_which_the_model_loses_in_the_end_are_given_up(stand, monkey
     monkeypatch.setattr(whole, "PROPOSED", 1)
     with apart():
         found = tuned_with()
-    assert found.groups and found.groups.groups is None
+    assert found.groups and found.groups.value is None
     assert found.groups.why == "the model was no faster with it" and found.gain == 1
 
 
 def test_the_groups_of_the_heuristic_stay_where_none_are_cheaper(stand):
     found = tuned_with()
-    assert found.groups and found.groups.groups is None
+    assert found.groups and found.groups.value is None
     assert found.groups.why == "no other groups are cheaper by the cost model"
     assert found.groups.tried > 1
+
+
+# ── convolutions ──
+
+IMAGE = np.random.default_rng(0).standard_normal((1, 16, 8, 8)).astype(np.float32)
+
+
+def convolution(channels: int = 16) -> Graph:
+    x, w = inp("x", f"f32[1,{channels},8,8]"), np.ones((16, channels, 3, 3), np.float32) / 9
+    return Graph.of([x], [relu(conv(x, const(w), pads=(1, 1, 1, 1)))], "image")
+
+
+def tuned_image(**how) -> Tuning:
+    how = {"options": FEW, "priced": 10, "threads": 1, **how}
+    return tune(convolution(), [IMAGE], 1000, How(**how))
+
+
+def ops(search) -> list[str]:
+    run = course_lib.compile(convolution(), [IMAGE], threads=1, search=search)
+    np.testing.assert_allclose(run(IMAGE), course_lib.compile(convolution(), [IMAGE])(IMAGE), 1e-4)
+    return [node.op for node in run.stage("winograd").form.nodes] if search else []
+
+
+def test_convolutions_by_winograd_are_kept_where_the_model_gains(stand):
+    found = tuned_image()
+    assert found.convolutions and found.convolutions.gain == 2
+    assert parse_tuned(str(found.tuned)) == found.tuned
+    assert "winograd_tiles" in ops(found.tuned) and "winograd_tiles" in ops("kept")
+    assert found.as_dict()["convolutions"]["winograd"] == list(found.convolutions.value or ())
+    assert tuned_image(direct=True).convolutions is None
+    again = tune(convolution(), [IMAGE], 1000, How(threads=1), found.tuned)
+    assert again.convolutions == found.convolutions
+
+
+def test_convolutions_stay_direct_where_the_model_does_not_gain(stand):
+    stand[1][0] = 1.0
+    found = tuned_image()
+    assert found.convolutions and found.convolutions.value is None
+    assert found.convolutions.why == "faster by less than the noise, if at all"
+    assert "winograd_tiles" not in ops(found.tuned)
+
+
+def test_convolutions_with_which_the_model_loses_in_the_end_are_direct_again(stand, monkeypatch):
+    def faster(before, after):
+        stand[1][0] = 0.9  # from now on
+        return True
+
+    monkeypatch.setattr(whole, "faster", faster)
+    found = tuned_image()
+    assert found.convolutions and found.convolutions.value is None and found.gain == 1
+    assert found.convolutions.why == "the model was no faster with it"
+    assert "winograd_tiles" not in ops(found.tuned)
+
+
+def test_a_model_without_such_convolutions_says_so(stand):
+    found = tuned_with().convolutions
+    assert found and found.tried == 0 and found.why == "there is none for Winograd"
+
+
+def test_names_that_fit_no_convolution_are_passed_over():
+    graph = convolution()
+    assert winograd_as(lambda _: ["nothing", "x"])(graph).ops[-1].op == graph.ops[-1].op
 
 
 # ── the command ──

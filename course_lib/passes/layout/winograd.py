@@ -12,24 +12,26 @@ The result is another sum, so its last bits differ. Its error is not larger: of 
 numbers, with 64 to 512 channels, the largest error of F(2x2) was less than half of that of the
 direct sum, which has nine terms for each channel; that of F(4x4) was five to eight times as large.
 So only F(2x2) is ever chosen. The pass is not in `pipeline.DEFAULT`, whose convolutions stay what
-they are, but in `pipeline.WINOGRAD`.
+they are, but in `pipeline.WINOGRAD`; `tune` measures it, too.
 
 Next room: `layout.py`, which chooses a layout for the convolutions that are left.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
 
 from course_lib.cost.layout import winograd_pays
 from course_lib.cost.machine import AVX512, Machine
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.layout import IMAGE
 from course_lib.ir.ops.winograd import FILTERS, WINDOW
 from course_lib.ir.types import f32
+from course_lib.passes.infra.manager import Pass
 
 PIXELS_LAST = "nhwc"  # the layout in which the tiles are cut out: lanes are channels
 
@@ -39,11 +41,29 @@ def winograd(graph: Graph, machine: Machine = AVX512) -> Graph:
 
     Run it once padding is an op of its own, and `layout` and `sink_relayouts` next.
     """
+    return replaced(graph, lambda node: can(node) and winograd_pays(node, machine))
+
+
+def winograd_as(look_up: Callable[[Graph], Sequence[str] | None]) -> Pass:
+    """The same pass for the convolutions that are known to gain, by their names in this graph; of
+    another graph, none."""
+
+    def winograd_(graph: Graph) -> Graph:
+        names = look_up(graph)
+        if not names:
+            return graph
+        name_of = value_names(graph)
+        return replaced(graph, lambda node: name_of[node] in names and can(node))
+
+    winograd_.__name__ = "winograd"
+    return winograd_
+
+
+def replaced(graph: Graph, wanted: Callable[[Node], bool]) -> Graph:
+    """The graph with F(2x2,3x3) for the nodes that are `wanted`."""
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node | None:
-        if not can(node) or not winograd_pays(node, machine):
-            return None
-        return by_winograd(node, inputs, tile=2)
+        return by_winograd(node, inputs, tile=2) if wanted(node) else None
 
     return graph.rebuild(visit)
 

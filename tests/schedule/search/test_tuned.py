@@ -12,8 +12,8 @@ from course_lib.ir.loops.parse import parse_kernel
 from course_lib.schedule.choose import choose
 from course_lib.schedule.schedule import looking_up
 from course_lib.schedule.script import Schedule, parse_schedule
+from course_lib.schedule.search.choice import Choice
 from course_lib.schedule.search.tuned import (
-    Entry,
     Kept,
     Tuned,
     key_of,
@@ -30,8 +30,8 @@ NONE = frozenset[str]()
 
 
 def tuned(schedule: Schedule | None = SCHEDULE) -> Tuned:
-    entry = Entry("rows", schedule, (2e-6, 1e-6), (3e-6, 2e-6), 40, "")
-    return Tuned(MACHINE, {"course_lib": "0.1.0"}, {}).with_entry(ROWS, NONE, entry)
+    entry = Choice(schedule, (2e-6, 1e-6), (3e-6, 2e-6), 40, name="rows")
+    return Tuned(MACHINE, {"course_lib": "0.1.0"}, {}).with_schedule(ROWS, NONE, entry)
 
 
 @pytest.mark.parametrize("schedule", [SCHEDULE, Schedule(), None])
