@@ -21,6 +21,10 @@ from typing import Any
 VERSION = 22
 TOOLS = tuple(f"{tool}-{VERSION}" for tool in ("clang++", "llvm-config", "opt"))
 SOURCES = ("fma.cpp", "control.cpp")
+NEEDS = (
+    f"the pass plugin needs Debian's packages clang-{VERSION}, llvm-{VERSION} and "
+    f"llvm-{VERSION}-dev"
+)
 
 
 def build(folder: Path) -> Path:
@@ -28,16 +32,30 @@ def build(folder: Path) -> Path:
 
     ValueError if a tool is missing, with what to install, or if the compiler refuses, in its words.
     """
-    compiler, config = tool("clang++"), tool("llvm-config")
-    flags = _output([config, "--cxxflags"]).split()
-    flags = [flag.replace("-I", "-isystem", 1) for flag in flags]  # LLVM's headers may warn
-    plugin = folder / "fma.so"
-    unfinished = folder / f".fma.{os.getpid()}.so"
-    sources = [str(Path(__file__).with_name(name)) for name in SOURCES]
+    sources = [Path(__file__).with_name(name) for name in SOURCES]
+    return shared_object(folder / "fma.so", sources)
+
+
+def shared_object(
+    made: Path, sources: Sequence[Path], headers: Sequence[Path] = (), needs: str = NEEDS
+) -> Path:
+    """Compile C++ into what LLVM's programs can load, and return its path.
+
+    headers  folders of headers that were generated; they may warn, as LLVM's own may
+    needs    who wants this, and which packages it takes: for the error if a tool is missing
+    """
+    compiler, config = tool("clang++", needs), tool("llvm-config", needs)
+    flags = [*output([config, "--cxxflags"]).split(), *(f"-I{folder}" for folder in headers)]
+    flags = [flag.replace("-I", "-isystem", 1) for flag in flags]
+    unfinished = made.with_name(f".{made.stem}.{os.getpid()}.so")
+    files = [str(source) for source in sources]
     warn = ["-Wall", "-Wextra", "-Werror"]
-    _output([compiler, *flags, *warn, "-shared", "-fPIC", *sources, "-o", str(unfinished)])
-    unfinished.replace(plugin)
-    return plugin
+    try:
+        output([compiler, *flags, *warn, "-shared", "-fPIC", *files, "-o", str(unfinished)])
+        unfinished.replace(made)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return made
 
 
 def counted(
@@ -50,24 +68,22 @@ def counted(
     numbers = ";".join(f"{name}={number}" for name, number in (given or {}).items())
     passes = f"count-fma<{numbers}>" if numbers else "count-fma"
     options = [f"-load-pass-plugin={plugin}", f"-passes={passes}", "-disable-output"]
-    lines = _output([tool("opt"), *options, str(file)]).splitlines()
+    lines = output([tool("opt"), *options, str(file)]).splitlines()
     reports = [json.loads(line) for line in lines]
     return {report["function"]: report for report in reports}
 
 
-def tool(name: str) -> str:
+def tool(name: str, needs: str = NEEDS) -> str:
     """The path of one of LLVM's programs, of the version that the plugin is written for."""
     path = shutil.which(f"{name}-{VERSION}")
     if path is None:
-        raise ValueError(
-            f"{name}-{VERSION} is not installed: the pass plugin needs Debian's packages "
-            f"clang-{VERSION}, llvm-{VERSION} and llvm-{VERSION}-dev"
-        )
+        raise ValueError(f"{name}-{VERSION} is not installed: {needs}")
     return path
 
 
-def _output(command: Sequence[str]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+def output(command: Sequence[str], given: str = "") -> str:
+    """What a program writes, given this to read. ValueError with its own words if it fails."""
+    done = subprocess.run(command, input=given, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{Path(command[0]).name} failed:\n{done.stderr.strip()}")
     return done.stdout

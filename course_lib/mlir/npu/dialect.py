@@ -34,12 +34,13 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from course_lib.accelerator.chip import ACCS, ACTS, PARAMS, WEIGHTS
+from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, WEIGHTS
 from course_lib.accelerator.compile.tiles import OS, WS
 from course_lib.mlir.npu.machine import chip_of
 from course_lib.mlir.npu.rules import at_most, is_array, is_in, memref, same, shape
 
 MEMREF = MemRefType.constr()
+I64 = IntegerAttr.constr(type=i64)
 LIMITS = (-128, 127)
 LARGEST = 65_535  # what an instruction can count, and a search for tiles can bear
 
@@ -54,8 +55,8 @@ class ProductOp(IRDLOperation):
     w = operand_def(MEMREF)
     params = opt_operand_def(MEMREF)
     y = operand_def(MEMREF)
-    low = prop_def(IntegerAttr, default_value=IntegerAttr(LIMITS[0], i64))
-    high = prop_def(IntegerAttr, default_value=IntegerAttr(LIMITS[1], i64))
+    low = prop_def(I64, default_value=IntegerAttr(LIMITS[0], i64))
+    high = prop_def(I64, default_value=IntegerAttr(LIMITS[1], i64))
     assembly_format = (
         "$x `,` $w (`,` $params^)? `into` $y attr-dict `:` type($x) `,` type($w) "
         "(`,` type($params)^)? `into` type($y)"
@@ -91,6 +92,7 @@ class ProductOp(IRDLOperation):
             how = "sums are" if self.params is None else "results behind the output pipeline are"
             raise VerifyException(f"{self.name}: {how} {kind}, y has {memref(self.y).element_type}")
         if self.params is not None:
+            is_in(self, "params", self.params, DRAM)
             cols = chip_of(self).cols
             same(self, ("params", shape(self.params)), ("one entry for", (-(-n // cols), 2, cols)))
         _check_limits(self, self.limits)
@@ -172,8 +174,8 @@ class ActivateOp(IRDLOperation):
     sums = operand_def(MEMREF)
     params = operand_def(MEMREF)
     out = operand_def(MEMREF)
-    low = prop_def(IntegerAttr)
-    high = prop_def(IntegerAttr)
+    low = prop_def(I64)
+    high = prop_def(I64)
     assembly_format = (
         "$sums `,` $params `into` $out attr-dict `:` type($sums) `,` type($params) "
         "`into` type($out)"

@@ -115,13 +115,13 @@ def space_of(type: Attribute) -> str:
 
 
 def chip_of(op: Operation) -> Chip:
-    """The chip that the module of an operation names; without a name, the preset `npu`."""
-    top = op
-    while (parent := top.parent_op()) is not None:
-        top = parent
-    found = top.attributes.get(CHIP)
-    if found is None:
+    """The chip that the nearest module around an operation names; if none does, the preset `npu`."""
+    around: Operation | None = op
+    while around is not None and CHIP not in around.attributes:
+        around = around.parent_op()
+    if around is None:
         return PRESETS["npu"]
+    found = around.attributes[CHIP]
     if not isinstance(found, DictionaryAttr):
         raise VerifyException(f'{CHIP} is a dictionary: {{preset = "npu", rows = 16 : i64}}')
     values: dict[str, Any] = {name: _plain(value) for name, value in found.data.items()}
