@@ -4,6 +4,7 @@
     python -m course_lib npu -m 9 -k 8 -n 5 --preset teaching --emit tile
     python -m course_lib npu some.mlir --passes tile,double_buffer
     python -m course_lib npu -m 100 -k 300 -n 170 --without double_buffer
+    python -m course_lib npu --forms dma_load             ->  one operation in xDSL, ODS, IRDL
 
 It needs the package xdsl. Next room: `mlir/npu/example.py`.
 """
@@ -40,20 +41,25 @@ def arguments(sub: ArgumentParser) -> None:
     sub.add_argument("--emit", choices=STAGES, default="run", metavar="STAGE",
                      help=f"one of {', '.join(STAGES)} (run)")  # fmt: skip
     sub.add_argument("--passes", metavar="NAME,...", help="these passes only, in this order")
+    sub.add_argument("--forms", metavar="OP", help="an operation in xDSL, in ODS and C++, in IRDL")
     sub.add_argument("--without", metavar="NAME,...", default="", help="leave these passes out")
 
 
 def npu(options: Namespace) -> Result:
     """The program at the stage that was asked for; behind `run`, clocks, operations and bytes."""
-    file, text = _program(options)
+    file, text = ("", "") if options.forms else _program(options)
     chip = _chip(options)
     try:
         from course_lib.mlir.npu.module import written  # xdsl need not be installed
+        from course_lib.mlir.npu.ods.forms import page
         from course_lib.mlir.npu.stages import apply, compile_npu
     except ModuleNotFoundError as error:
         if (error.name or "").split(".")[0] != "xdsl":
             raise
         raise ValueError(MISSING) from None
+    if options.forms:
+        made = page(options.forms)
+        return Result(made, {"stage": "forms", "text": made})
     if options.passes:
         made = written(apply(options.passes.split(","), text, chip, file))
         return Result(made, {"stage": options.passes, "text": made})

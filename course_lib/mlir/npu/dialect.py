@@ -13,7 +13,6 @@ wrong memory, a product of sizes that differ are refused with a reason. Next roo
 from __future__ import annotations
 
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     IntegerAttr,
     MemRefType,
     StringAttr,
@@ -34,7 +33,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, WEIGHTS
+from course_lib.accelerator.chip import ACCS, ACTS, PARAMS, WEIGHTS
 from course_lib.accelerator.compile.tiles import OS, WS
 from course_lib.mlir.npu.machine import chip_of
 from course_lib.mlir.npu.rules import at_most, is_array, is_in, memref, same, shape
@@ -79,8 +78,9 @@ class ProductOp(IRDLOperation):
         return self.low.value.data, self.high.value.data
 
     def verify_(self) -> None:
-        for what, value in (("x", self.x), ("w", self.w), ("y", self.y)):
-            is_array(self, what, value)
+        for what, value in (("x", self.x), ("w", self.w), ("y", self.y), ("params", self.params)):
+            if value is not None:
+                is_array(self, what, value)
         (m, k), (depth, n) = _matrix(self, "x", self.x), _matrix(self, "w", self.w)
         same(self, ("the depth of x", (k,)), ("that of w", (depth,)))
         same(self, ("x @ w", (m, n)), ("y", shape(self.y)))
@@ -92,15 +92,14 @@ class ProductOp(IRDLOperation):
             how = "sums are" if self.params is None else "results behind the output pipeline are"
             raise VerifyException(f"{self.name}: {how} {kind}, y has {memref(self.y).element_type}")
         if self.params is not None:
-            is_in(self, "params", self.params, DRAM)
             cols = chip_of(self).cols
             same(self, ("params", shape(self.params)), ("one entry for", (-(-n // cols), 2, cols)))
         _check_limits(self, self.limits)
 
 
 def _matrix(op: Operation, what: str, value: SSAValue) -> tuple[int, int]:
-    if len(shape(value)) != 2 or DYNAMIC_INDEX in shape(value):
-        raise VerifyException(f"{op.name}: {what} is a matrix of known sizes, not {value.type}")
+    if len(shape(value)) != 2:
+        raise VerifyException(f"{op.name}: {what} is a matrix, not {value.type}")
     rows, columns = shape(value)
     return rows, columns
 
@@ -156,10 +155,10 @@ class MatmulOp(IRDLOperation):
         is_in(self, "x", self.x, ACTS)
         is_in(self, "w", self.w, WEIGHTS)
         is_in(self, "sums", self.sums, ACCS)
-        (m, k), (depth, n), chip = shape(self.x), shape(self.w), chip_of(self)
+        (m, k), (depth, n) = _matrix(self, "x", self.x), _matrix(self, "w", self.w)
         same(self, ("the depth of x", (k,)), ("that of w", (depth,)))
         same(self, ("x @ w", (m, n)), ("sums", shape(self.sums)))
-        at_most(self, f"{n} columns of weights", n, chip.cols, "the array has")
+        at_most(self, f"{n} columns of weights", n, chip_of(self).cols, "the array has")
         if self.dataflow.data not in (WS, OS):
             said = f"dataflow is {WS} or {OS}, not {self.dataflow.data!r}"
             raise VerifyException(f"{self.name}: {said}")

@@ -4,7 +4,7 @@
     mlir-opt-22 --irdl-file=npu.irdl.mlir program.mlir
 
 `npu.irdl.mlir` defines the dialect in IRDL, so that `mlir-opt` verifies what IRDL can say. Weights
-lie row by row in such a text, because IRDL defines no layouts. Next room: `counts.py`.
+lie row by row in such a text, because IRDL defines no layouts. Next room: `ods/chips.py`.
 """
 
 from __future__ import annotations

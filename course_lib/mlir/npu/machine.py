@@ -102,8 +102,8 @@ def memory(shape: Sequence[int], space: str, width: int | None = None) -> MemRef
 
 
 def space_of(type: Attribute) -> str:
-    """The memory that a type names. VerifyException if it names none, or holds what cannot be
-    there."""
+    """The memory that a type names. VerifyException if it names none, or says what cannot be
+    there: other elements, or on the chip a layout."""
     assert isinstance(type, MemRefType)
     if not isinstance(type.memory_space, SpaceAttr):
         raise VerifyException(f"{type} does not say in which memory it is: #npu.space<...>")
@@ -111,11 +111,13 @@ def space_of(type: Attribute) -> str:
     if type.element_type not in ELEMENTS[space]:
         known = " or ".join(str(t) for t in ELEMENTS[space])
         raise VerifyException(f"{space} holds {known}, not {type.element_type}")
+    if space != DRAM and not isinstance(type.layout, NoneAttr):
+        raise VerifyException(f"only arrays in dram have a layout, not {type}")
     return space
 
 
 def chip_of(op: Operation) -> Chip:
-    """The chip that the nearest module around an operation names; if none does, the preset `npu`."""
+    """The chip that the nearest module around an operation names; without one, preset `npu`."""
     around: Operation | None = op
     while around is not None and CHIP not in around.attributes:
         around = around.parent_op()

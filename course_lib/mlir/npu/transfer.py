@@ -33,7 +33,7 @@ from xdsl.irdl import (
 from xdsl.traits import NoMemoryEffect
 from xdsl.utils.exceptions import VerifyException
 
-from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, WEIGHTS
+from course_lib.accelerator.chip import ACCS, ACTS, DRAM, PARAMS, SRAMS, WEIGHTS
 from course_lib.mlir.npu.machine import PanelsAttr, chip_of, memory, room, space_of, taken
 from course_lib.mlir.npu.rules import (
     Index,
@@ -133,6 +133,7 @@ class SlotOp(_Moves):
     def verify_(self) -> None:
         as_many(self, self.static_indices, self.indices)
         as_many(self, self.static_sizes, self.sizes)
+        is_in(self, "the buffer", self.buffer, *SRAMS)
         is_in(self, "the tile", self.result, space_of(self.buffer.type))
         whole, at, sizes = shape(self.buffer), self.at, self.static_sizes.get_values()
         same(self, ("the tile", sizes), ("its type", shape(self.result)))

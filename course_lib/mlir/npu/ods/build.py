@@ -1,6 +1,6 @@
 """Make the plugin, and run mlir-opt with it.
 
-    plugin = build(folder)                        # 12 seconds of clang, the first time
+    plugin = build(folder)                        # 8 seconds of clang, the first time
     print(opt(plugin, text))                      # as mlir-opt-22 prints the module
     print(opt(plugin, text, "--canonicalize"))    # npu.clear and npu.matmul become one
 
@@ -12,8 +12,8 @@ hash of all that it was made of. Next room: `forms.py`.
 
 from __future__ import annotations
 
+import inspect
 import os
-import subprocess
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -36,36 +36,39 @@ def build(folder: Path) -> Path:
     ValueError if a tool is missing, with what to install, or if one refuses, in its words.
     """
     tools = [tool(name.removesuffix(f"-{VERSION}"), NEEDS) for name in TOOLS]
-    headers = _headers()
+    headers()
     here = Path(__file__).parent
     sources = [(here / name).read_text() for name in ("npu.td", "npu.h", *SOURCES)]
+    how = [inspect.getsource(each) for each in (generate, shared_object)]
     versions = [output([path, "--version"]) for path in tools]
-    key = "\n".join([*versions, chips.text(), *sources])
-    code, _ = kept("plugins", key, lambda: (_compiled(headers), b""))
+    key = "\n".join([*versions, *how, chips.text(), *sources])
+    code, _ = kept("plugins", key, lambda: (_compiled(), b""))
     unfinished, plugin = folder / f".npu.{os.getpid()}.so", folder / "npu.so"
     unfinished.write_bytes(code)
     return unfinished.replace(plugin)
 
 
-def _headers() -> Path:
+def headers() -> Path:
+    """Where MLIR's own headers and records are. ValueError if they are nowhere."""
     folder = Path(output([tool("llvm-config", NEEDS), "--includedir"]).strip())
     if not (folder / "mlir/IR/OpBase.td").exists():
         raise ValueError(f"MLIR's headers are not installed: {NEEDS}")
     return folder
 
 
-def _compiled(headers: Path) -> bytes:
+def _compiled() -> bytes:
     with TemporaryDirectory() as name:
         folder, here = Path(name), Path(__file__).parent
-        generate(folder, headers)
-        sources = [here / source for source in SOURCES]
-        return shared_object(folder / "npu.so", sources, [folder], NEEDS).read_bytes()
+        generate(folder)
+        whole = folder / "npu.cpp"  # one file: MLIR's headers are read once, which takes longest
+        whole.write_text("".join(f'#include "{here / source}"\n' for source in SOURCES))
+        return shared_object(folder / "npu.so", [whole], [folder], NEEDS).read_bytes()
 
 
-def generate(folder: Path, headers: Path | None = None) -> None:
+def generate(folder: Path) -> None:
     """Write what the C++ includes: `op_decls.inc` and the like from `npu.td`, and `chips.inc`."""
     records = str(Path(__file__).with_name("npu.td"))
-    command = [tool("mlir-tblgen", NEEDS), "-I", str(headers or _headers()), records]
+    command = [tool("mlir-tblgen", NEEDS), "-I", str(headers()), records]
     for what in GENERATED:
         for part in ("decls", "defs"):
             made = output([*command, f"-gen-{what}-{part}"])
@@ -78,8 +81,4 @@ def opt(plugin: Path, text: str, *options: str) -> str:
 
     ValueError with its diagnostics for a module that it refuses: place, operation, reason.
     """
-    command = [tool("mlir-opt", NEEDS), f"--load-dialect-plugin={plugin}", *options]
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    if done.returncode:
-        raise ValueError(done.stderr.strip() or f"mlir-opt ended with status {done.returncode}")
-    return done.stdout
+    return output([tool("mlir-opt", NEEDS), f"--load-dialect-plugin={plugin}", *options], text)

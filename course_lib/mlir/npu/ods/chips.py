@@ -1,4 +1,4 @@
-"""The chip's numbers for C++: one line each, which a macro of the reader's turns into what it needs.
+"""The chip's numbers for C++: one line each, and whoever reads them says what a line means.
 
     #define NUMBER(name, least, most) int64_t name;
     #include "chips.inc"                              ->   int64_t rows; int64_t cols; ...

@@ -50,13 +50,37 @@ void MatmulOp::getEffects(
 
 namespace {
 
-// The npu.clear of the same sums in front of a product, if nothing in between may see the zeros:
-// only what has no effects, and loads, which write other memories.
+// Two tiles share nothing: they are in different buffers, or in different slots of one.
+bool apart(Value a, Value b) {
+  auto one = a.getDefiningOp<SlotOp>(), other = b.getDefiningOp<SlotOp>();
+  if (!one || !other || !one.getBuffer().getDefiningOp<BufferOp>() ||
+      !other.getBuffer().getDefiningOp<BufferOp>())
+    return false;
+  if (one.getBuffer() != other.getBuffer())
+    return true;
+  for (auto [i, j] : llvm::zip(one.getStaticIndices(), other.getStaticIndices()))
+    if (i != j && !ShapedType::isDynamic(i) && !ShapedType::isDynamic(j))
+      return true;
+  return false;
+}
+
+// An operation neither reads these sums nor writes anything but zeros to them.
+bool passes(Operation *op, Value sums) {
+  if (isMemoryEffectFree(op) || isa<ClearOp>(op))
+    return true;
+  return isa<BufferOp, DmaLoadOp, DmaStoreOp, MatmulOp, ActivateOp>(op) &&
+         llvm::all_of(op->getOperands(), [&](Value value) {
+           bool tile = isa<MemRefType>(value.getType());
+           return !tile || !isIn(value.getType(), Memory::accs) || apart(value, sums);
+         });
+}
+
+// The npu.clear of the same sums in front of a product, if nothing in between may see the zeros.
 ClearOp clearBefore(MatmulOp matmul) {
   for (Operation *op = matmul->getPrevNode(); op; op = op->getPrevNode()) {
     if (auto clear = dyn_cast<ClearOp>(op); clear && clear.getSums() == matmul.getSums())
       return clear;
-    if (!isMemoryEffectFree(op) && !isa<DmaLoadOp>(op))
+    if (!passes(op, matmul.getSums()))
       return {};
   }
   return {};

@@ -45,16 +45,19 @@ def NPU_PanelsAttr : AttrDef<NPU_Dialect, "Panels",
   let genVerifyDecl = 1;
 }
 
-// A memref that is in a memory, and of the elements that can be there.
+// A memref that is in a memory, and of the elements that can be there. Layouts are for DRAM.
 class NPU_In<string memory, list<Type> elements> : ConfinedType<MemRefOf<elements>,
     [CPred<"::npu::isIn($_self, ::npu::Memory::" # memory # ")">],
     "memref in " # memory # " of " # !interleave(!foreach(e, elements, e.summary), " or ")>;
+class NPU_Plain<string memory, Type element> : ConfinedType<NPU_In<memory, [element]>,
+    [CPred<"::llvm::cast<::mlir::MemRefType>($_self).getLayout().isIdentity()">],
+    "memref in " # memory # " of " # element.summary # ", without a layout">;
 
 def NPU_Dram : NPU_In<"dram", [I8, I32]>;
-def NPU_Weights : NPU_In<"weights", [I8]>;
-def NPU_Acts : NPU_In<"acts", [I8]>;
-def NPU_Accs : NPU_In<"accs", [I32]>;
-def NPU_Params : NPU_In<"params", [I32]>;
+def NPU_Weights : NPU_Plain<"weights", I8>;
+def NPU_Acts : NPU_Plain<"acts", I8>;
+def NPU_Accs : NPU_Plain<"accs", I32>;
+def NPU_Params : NPU_Plain<"params", I32>;
 
 class NPU_AnyOf<list<Type> types> : AnyTypeOf<types, "", "::mlir::MemRefType">;
 def NPU_OnChip : NPU_AnyOf<[NPU_Weights, NPU_Acts, NPU_Accs, NPU_Params]>;

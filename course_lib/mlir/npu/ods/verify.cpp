@@ -175,6 +175,8 @@ LogicalResult ProductOp::verify() {
   for (auto [what, type] : {std::pair{"x", x}, {"w", w}, {"y", y}})
     if (failed(isArray(*this, what, type)) || failed(isMatrix(*this, what, type)))
       return failure();
+  if (getParams() && failed(isArray(*this, "params", getParams().getType())))
+    return failure();
   int64_t m = x.getDimSize(0), k = x.getDimSize(1), n = w.getDimSize(1);
   if (failed(same(*this, "the depth of x", k, "that of w", w.getDimSize(0))) ||
       failed(same(*this, "x @ w", {m, n}, "y", y.getShape())))
