@@ -5,8 +5,8 @@
 // IRDL (Fehr et al., PLDI 2022) says of an operation how many operands, results and attributes it
 // has, and of which kind: no C++, no rebuilding. It cannot say that two sizes agree, in which memory
 // a memref is, or what the machine has room for: that takes code, in Python (transfer.py,
-// dialect.py) or in C++. Nor can it define a layout, so #npu.panels is missing. Programs are written
-// in the generic form here (irdl_text.py): the short one is code, too.
+// dialect.py) or in C++ (ods/verify.cpp). Nor can it define a layout, so #npu.panels is missing.
+// Programs are written in the generic form here (irdl_text.py): the short one is code, too.
 irdl.dialect @npu {
   irdl.attribute @space {
     %dram = irdl.is "dram"

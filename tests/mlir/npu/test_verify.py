@@ -1,6 +1,8 @@
-"""What the dialect refuses, and in which words; and that no text ends in a traceback."""
+"""What the dialect refuses, in Python, C++ and IRDL, and in which words; and that no text ends in a
+traceback."""
 
 import re
+import subprocess
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ pytest.importorskip("xdsl")
 
 from course_lib.accelerator.chip import PRESETS
 from course_lib.mlir.npu.example import linalg_text
+from course_lib.mlir.npu.irdl_text import DEFINITION, generic
 from course_lib.mlir.npu.module import NpuError, read, verify
 from course_lib.mlir.npu.stages import compile_npu
 
@@ -104,18 +107,81 @@ BAD = [
     ("npu.clear %m : memref<9x4xi8, #npu.space<accs>>", "accs holds i32, not i8"),
     ("npu.product %m, %w, %p into %y : memref<9x8xi8, strided<[16, 1]>, #npu.space<dram>>, "
      "$w, $p into $y", "lies row by row or in panels"),
+    ("npu.clear %m : memref<9x4xi32, strided<[8, 1]>, #npu.space<accs>>",
+     "only arrays in dram have a layout"),
+    # a slot of an array, a tile as parameters of a whole product, a product of what is no matrix
+    ("%t = npu.slot %x[0] [8] : $x to memref<8xi8, #npu.space<dram>>",
+     "the buffer is in weights or acts or accs or params, not in dram"),
+    ("npu.product %x, %w, %e into %y : $x, $w, $e into $y", "params is in dram, not in params"),
+    ("npu.matmul %as, %b into %s : $as, $b into $s", "x is a matrix, not memref<2x9x8xi8"),
 ]  # fmt: skip
+
+# Where C++ says it in other words: those of a constraint in npu.td, or of the parser.
+THEIRS = {
+    "w is in weights, not in acts": "operand #1 must be memref in weights of 8-bit",
+    "x is in acts, not in weights": "operand #0 must be memref in acts of 8-bit",
+    "out is in acts, not in accs": "operand #2 must be memref in acts of 8-bit",
+    "the array is in dram, not in acts": "operand #0 must be memref in dram of 8-bit",
+    "tile is in acts or weights or params, not": "operand #1 must be memref in acts of",
+    "the tile is in acts or accs, not in w": "operand #1 must be memref in acts of",
+    "sums is in accs, not in acts": "must be memref in accs of 32-bit",
+    "does not say in which memory it is": "operand #0 must be memref in accs of 32-bit",
+    "on the chip, not in dram": "result #0 must be memref in weights of",
+    "ws or os, not 'is'": "attribute 'dataflow' failed to satisfy constraint",
+    "there is no memory 'cache'": "npu::Memory to be one of: dram, weights, acts, accs, params",
+    "accs holds i32, not i8": "operand #0 must be memref in accs of 32-bit",
+    "only arrays in dram have a layout": "in accs of 32-bit signless integer, without a layout",
+    "the buffer is in weights or acts or accs or params, not in dram":
+        "operand #0 must be memref in weights of",
+    "sums are i32, y has i8": "sums are i32, y has 'i8'",
+    "x is a matrix, not memref<2x9x8xi8": "x is a matrix, not 'memref<2x9x8xi8",
+    "params is in dram, not in params": "operand #2 must be memref in dram of",
+}  # fmt: skip
+BETWEEN = "\n// -----\n"
+
+
+def wrong(text: str) -> str:
+    """A module with this body; what it names and no parameter is comes out of nothing."""
+    found = typed(text)
+    for name, type in re.findall(r"%(m|wide|sum)\b", text) and _fresh(found):
+        found = f'%{name} = "builtin.unrealized_conversion_cast"() : () -> {type}\n  ' + found
+    return module(found)
 
 
 @pytest.mark.parametrize("text, said", BAD)
 def test_what_is_wrong_is_said(text, said):
-    found = typed(text)
-    for name, type in re.findall(r"%(m|wide|sum)\b", text) and _fresh(found):
-        found = f'%{name} = "test.op"() : () -> {type}\n  ' + found
     with pytest.raises(NpuError) as error:
-        verify(read(module(found).replace('"test.op"() : ()', '"builtin.unrealized_conversion_cast"'
-                                          "() : ()")))  # fmt: skip
+        verify(read(wrong(text)))
     assert said in str(error.value)
+
+
+def test_in_cpp_the_same_is_wrong_at_the_same_operation(refused):
+    """One run of mlir-opt for all; the wrong operation stands in the last line but one."""
+    modules = [wrong(text) for text, _ in BAD]
+    errors = refused(BETWEEN.join(modules), "--split-input-file")
+    found = dict(reversed(re.findall(r"^<stdin>:(\d+):\d+: error: (.*)", errors, re.MULTILINE)))
+    line = 0
+    for (text, said), whole in zip(BAD, modules, strict=True):
+        last = line + whole.count("\n") - ("'cache'" in said)  # a type is named one line above
+        what = found.pop(str(last), "")
+        assert THEIRS.get(said, said) in what, (text, what)
+        line += (whole + BETWEEN).count("\n")
+    assert not found
+
+
+def test_irdl_refuses_what_data_can_say(require_tool):
+    readable = [(wrong(text), said) for text, said in BAD if "'cache'" not in said]
+    generics = [generic(read(text)) for text, _ in readable]
+    command = [require_tool("mlir-opt-22"), f"--irdl-file={DEFINITION}", "--split-input-file"]
+    text = BETWEEN.join(generics)
+    errors = subprocess.run(command, input=text, text=True, capture_output=True).stderr
+    lines = [int(line) for line in re.findall(r"^<stdin>:(\d+):\d+: error", errors, re.MULTILINE)]
+    refused, first = [], 1
+    for (_, said), whole in zip(readable, generics, strict=True):
+        end = first + (whole + BETWEEN).count("\n")
+        refused += [said] if any(first <= line < end for line in lines) else []
+        first = end
+    assert refused == ["ws or os, not 'is'"]
 
 
 def _fresh(text: str) -> list[tuple[str, str]]:
@@ -136,6 +202,22 @@ def _fresh(text: str) -> list[tuple[str, str]]:
 def test_a_chip_that_cannot_be(chip, said):
     with pytest.raises(NpuError, match=re.escape(said)):
         verify(read(module(typed(GOOD[0]), chip)))
+
+
+@pytest.mark.parametrize("chip, said", [
+    ('"npu"', 'npu.chip: is a dictionary: {preset = "npu"'),
+    ('{preset = "cray"}', 'npu.chip: there is no chip "cray", there are npu, teaching, scalesim, '),
+    ("{rows = 0 : i64}", "npu.chip: rows is a whole number >= 1, got 0"),
+    ("{params = 5000 : i64}", "npu.chip: params is at most 4,096, what its field in an"),
+    ("{lanes = 4 : i64}", "npu.chip: a chip has no lanes"),
+    ("{acts = 1001 : i64}", "npu.chip: acts has 1001, not a multiple of 8"),
+    ("{banks = [40, 20, 1]}", "npu.chip: banks of weights, acts and accs, at most 60 together"),
+])  # fmt: skip
+def test_a_chip_that_cannot_be_in_cpp(refused, chip, said):
+    """The dialect's own hook says so, at the module."""
+    with pytest.raises(NpuError):
+        verify(read(module(typed(GOOD[0]), chip)))
+    assert f"<stdin>:1:1: error: {said}" in refused(module(typed(GOOD[0]), chip))
 
 
 @pytest.mark.parametrize("change, said", [
