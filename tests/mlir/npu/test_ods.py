@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("xdsl")
 
+from xdsl.dialects.affine import ApplyOp
 from xdsl.printer import Printer
 
 from course_lib.accelerator.chip import PRESETS, Chip
@@ -53,6 +54,17 @@ def _sorted(attributes):
     return "{" + ", ".join(sorted(re.split(r", (?=\w+ =|overwrite)", attributes))) + "}"
 
 
+def equal(theirs, ours):
+    """The same module. MLIR simplifies the maps that it reads, ((i floordiv 7) * 8 + j) mod 4 to
+    j mod 4: what differs in its text has to have the same values."""
+    for their, our in zip(theirs.walk(), ours.walk(), strict=True):
+        if isinstance(their, ApplyOp) and isinstance(our, ApplyOp) and their.map != our.map:
+            for point in np.ndindex(*[40] * our.map.data.num_dims):
+                assert their.map.data.eval(point, []) == our.map.data.eval(point, [])
+            their.properties["map"] = our.map
+    return theirs.is_structurally_equivalent(ours)
+
+
 PRODUCTS = [
     ("teaching", 9, 8, 5, {}), ("teaching", 17, 33, 9, {"pipeline": False}),
     ("npu", 70, 100, 40, {"low": 0}), ("scalesim", 40, 70, 50, {}),
@@ -69,7 +81,7 @@ def test_every_stage_is_read_and_printed_by_both(plugin, chip, m, k, n, how):
         ours = [form(module) for module in modules]
         theirs = opt(plugin, BETWEEN.join(ours), "--split-input-file", *options).split(BETWEEN)
         for stage, our, their, module in zip(NAMES, ours, theirs, modules, strict=True):
-            assert verify(read(their)).is_structurally_equivalent(module), stage
+            assert equal(verify(read(their)), module), stage
             assert alike(their) == alike(our), stage
             assert (stage == "linalg") == (alike(our) == [])
 
