@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import io
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +67,7 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
         found.append(prepared(check.slot, args, kwargs))  # now: the check may change them later
         return reference(*args, **kwargs)
 
-    with exercises.using({}), contextlib.suppress(Exception, Stop):
+    nowhere = contextlib.redirect_stdout(io.StringIO())  # nobody asked what ours prints
+    with exercises.using({}), nowhere, contextlib.suppress(Exception, Stop):
         perform(check, watched, seed, shrink=False)
     return tuple(call for call in found if call is not None)

@@ -67,9 +67,10 @@ def effects_of(statement: ast.stmt) -> Effects:
 
 
 def is_for_everyone(statement: ast.stmt) -> bool:
-    """from x import *, or a setting of the interpreter: whatever answers read, it matters."""
+    """from x import *, from __future__, or a setting of the interpreter: whatever answers read, it
+    matters."""
     if isinstance(statement, ast.ImportFrom):
-        return statement.names[0].name == "*"
+        return statement.names[0].name == "*" or statement.module == "__future__"
     if not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)):
         return False
     called = ast.unparse(statement.value.func).split(".")

@@ -18,6 +18,7 @@ Next room: sandbox.py, the other end.
 """
 
 from __future__ import annotations
+import __future__
 
 import builtins
 import gc
@@ -33,6 +34,7 @@ from types import ModuleType
 from typing import Any
 
 HEADER = struct.Struct("<BQ")  # flags, then the length
+ANNOTATIONS = __future__.annotations.compiler_flag
 NEW_CALL = 1  # a new call begins
 MORE = 2  # another call stands behind this one: the answer may wait for the next one's
 WAIT = 0.5  # seconds that it may wait
@@ -119,6 +121,7 @@ class Worker:
         self.plugs: dict[str, Any] = {}  # the answers; they are in their slots when one runs
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
         self.running = ""
+        self.future = 0  # what a cell has imported from __future__ holds for those below it
 
     def serve(self) -> None:
         self.send(("ready",))
@@ -144,7 +147,9 @@ class Worker:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         sys.stdout = sys.stderr = Limited()
         try:
-            exec(compile(source, filename, "exec"), self.names)
+            code = compile(source, filename, "exec", flags=self.future, dont_inherit=True)
+            self.future |= code.co_flags & ANNOTATIONS
+            exec(code, self.names)
         except SyntaxError as error:
             text = (error.text or "").strip()
             return clean(f"SyntaxError: {error.msg}", 600), error.lineno, clean(text, 200)

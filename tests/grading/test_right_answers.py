@@ -107,6 +107,11 @@ WAYS = {
         SWEEP + "assert get_type_hints(Ends)['graph'] is Graph\n    ends = Ends(g)\n"
         "    return Graph.of(ends.graph.inputs, ends.graph.outputs, g.name)",
     ],
+    "an_annotation_of_a_local_name_that_is_read": [
+        GRAPH + SWEEP + "from typing import get_type_hints\n    Number = int\n"
+        "    def inner(x: Number): ...\n    assert get_type_hints(inner) == {'x': int}\n    "
+        + RIGHT,
+    ],
     "a_local_class_in_an_annotation": [
         GRAPH + "class Ends(tuple): pass",
         '@implements("u99.sweep")\ndef sweep(g: Graph, ends: Ends = None) -> "Ends":\n    ' + RIGHT,
