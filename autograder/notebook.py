@@ -5,6 +5,7 @@
     predict("u02.nodes", 40, unit="nodes") # a guess before the reveal; never graded
     compare("u02.nodes", 58)               # "you said 40 nodes; it is 58"
     %%needs passes.dce                     # first line of a cell that cannot run without an answer
+    %%needs xdsl                           # or without a package
 
 `check` never raises: it returns a verdict, which shows itself. The answer is called exactly as the
 grader calls it: arguments and results pass through the same codec, so what works here works there.
@@ -30,6 +31,7 @@ from autograder.check.alarm import BACKSTOP, alarm
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
+from autograder.check.packages import INSTALL, needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
@@ -155,7 +157,13 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
 
 
 def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
-    """The cell magic `%%needs`: run the cell once all the named exercises have an answer."""
+    """The cell magic `%%needs`: run the cell once all the named exercises have an answer, and where
+    the named packages are installed."""
+    given = names.split()
+    if lacking := next(filter(None, map(needs_a_package, given)), ""):
+        _show(lacking)
+        return
+    names = " ".join(name for name in given if name not in INSTALL)
     try:
         missing = [name for name in names.split() if not slot(name).answered]
     except UnknownExercise as error:

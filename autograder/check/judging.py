@@ -35,6 +35,7 @@ from autograder.check.framework import (
     Wrong,
     checks_of,
 )
+from autograder.check.packages import needs_a_package
 from autograder.check.pictures import pictures
 from autograder.check.received import without_addresses
 from autograder.check.sentences import to_the_end
@@ -205,7 +206,8 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
     if isinstance(error, MemoryError):
         problem = "Looking at what the function returned took more memory than there is for it."
         return replace(verdict, kind=TIMED_OUT, earned=0.0, problem=problem)
-    return replace(verdict, problem=error_text(error), kind=GRADER, earned=None)
+    missing = needs_a_package((getattr(error, "name", None) or "").partition(".")[0])
+    return replace(verdict, problem=missing or error_text(error), kind=GRADER, earned=None)
 
 
 def _quoted(check: Check, error: Wrong) -> str:

@@ -124,23 +124,26 @@ def raises(
     *,
     program: Any = None,
     spec: str = "",
+    called: str = "",
 ) -> None:
     """`call()`, a call of the answer, raises this exception or one made of it. `problem` says when
-    and why, in a sentence; what came instead is added."""
+    and why, in a sentence; what came instead is added. `called` is what the student has to raise,
+    where the library makes another exception of it."""
+    expected = called or wanted.__name__
     try:
         result = call()
     except Crashed as error:
         if wanted.__name__ in error.kinds:
             return
         raise Wrong(
-            problem, program=program, got=error.error, expected=wanted.__name__, spec=spec
+            problem, program=program, got=error.error, expected=expected, spec=spec
         ) from None
     got = result if isinstance(result, Graph) else _kind(result)
     raise Wrong(
         f"{problem} Yours raised nothing.",
         program=program,
         got=got,
-        expected=wanted.__name__,
+        expected=expected,
         spec=spec,
     )
 

@@ -22,6 +22,7 @@ import difflib
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from autograder.check.packages import NEEDS
 from autograder.check.received import received
 from course_lib.exercises import Slot
 
@@ -161,7 +162,8 @@ def score(verdict: Verdict) -> str:
 
 
 def _lead(verdict: Verdict) -> str:
-    problem = "" if verdict.kind == GRADER else verdict.problem
+    ours = verdict.kind == GRADER and not verdict.problem.startswith(NEEDS)
+    problem = "" if ours else verdict.problem
     text = " ".join(filter(None, [problem, ADVICE.get(verdict.kind, "")]))
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."

@@ -125,6 +125,19 @@ def test_a_cell_that_needs_an_exercise_that_does_not_exist_says_so(capsys):
     assert not ran
 
 
+def test_a_cell_says_which_package_it_needs(capsys, monkeypatch):
+    from autograder.check import packages
+
+    ran = []
+    monkeypatch.setattr(packages, "find_spec", lambda name: None)
+    needs("xdsl u99.sweep", "cell", ran.append)
+    assert "needs the package xdsl: pip install 'course-lib[mlir]'." in said(capsys)
+    assert not ran
+    monkeypatch.setattr(packages, "find_spec", lambda name: "there")
+    needs("xdsl", "cell", ran.append)
+    assert ran == ["cell"]
+
+
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
     from autograder.check.examples import examples_of
 

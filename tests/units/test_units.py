@@ -23,6 +23,22 @@ FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/
 UNITS = sources(COURSE / "notebooks")
 EXERCISES = [name for source in UNITS for name in source.exercises()]
 CHANGED = [name for name in EXERCISES if can_be_changed(slot(name))]
+PACKAGES = {10: ("xdsl", "filecheck")}  # without which our answers to a unit do not run
+
+
+@pytest.fixture(autouse=True)
+def packages(request):
+    """Skip what is about a unit whose packages are not installed."""
+    given = getattr(getattr(request.node, "callspec", None), "params", {})
+    unit = (
+        given["source"].unit
+        if "source" in given
+        else slot(given["name"]).unit
+        if "name" in given
+        else 0
+    )
+    for package in PACKAGES.get(unit, ()):
+        pytest.importorskip(package)
 
 
 @pytest.mark.parametrize("name", EXERCISES)
@@ -47,7 +63,9 @@ def test_hints_are_about_exercises_of_the_unit(source):
 def test_no_changed_answer_passes_without_a_reason(name):
     """A sample, the same every time; `make validate` tries all of them."""
     entry = slot(name)
-    report = mutate([entry], jobs=1, keep=lambda number, answer: number % 25 == 7)[name]
+    report = mutate([entry], jobs=1, keep=lambda number, answer: number == 1 or number % 25 == 7)[
+        name
+    ]
     assert report.made, "a sample of nothing"
     found = [line for line in survivors(report) if "any more" not in line]
     assert found == []

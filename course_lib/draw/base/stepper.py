@@ -107,7 +107,7 @@ def _button(group: str, k: int, name: str, words: str) -> str:
         checked=checked,
         **OWN_KEYS,
     )
-    return tag("label", radio, tag("span", escape(shorten(words, 24))), title=name)
+    return tag("label", radio, tag("span", escape(shorten(words, 30))), title=name)
 
 
 def _rules(count: int, steady: bool) -> str:

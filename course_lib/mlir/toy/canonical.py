@@ -4,7 +4,7 @@
     %2 = toy.transpose %1 : tensor<3x2xf64> to tensor<2x3xf64>     ->     toy.print %0
     toy.print %2 : tensor<2x3xf64>
 
-A pattern looks at one operation and what its operands are made by, and rewrites it or lets it be.
+A pattern looks at one operation and its neighbours, and rewrites it or lets it be.
 The driver tries all of them everywhere until none applies, and removes what nobody uses any more.
 Of constants only the shape is changed. Sums of them could be folded, too; but as a program of Toy
 has no input, nothing would be left of it to be compiled. The tutorial's canonicalizer is the same,

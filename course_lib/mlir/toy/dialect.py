@@ -80,7 +80,7 @@ class InfersShape(Operation, ABC):
         shapes = [shape_of(operand) for operand in self.operands]
         known = [shape for shape in shapes if shape is not None]
         if len(known) == len(shapes):
-            expected, stated = self.inferred(known), shape_of(self.results[0])
+            expected, stated = tuple(self.inferred(known)), shape_of(self.results[0])
             if stated not in (None, expected):
                 said = f"the result has shape {angled(expected)}, not {angled(stated or ())}"
                 raise VerifyException(f"{self.name}: {said}")

@@ -2,9 +2,10 @@
 
     PIPELINES["loops"].passes  ->  ("linalg-generalize-named-ops", "one-shot-bufferize{...}", ...)
 
-What a level leaves open, a pass decides, and below it that cannot be undone: where a tensor lies
-(bufferization), in which order the points of a loop nest come (loops), which block follows which
-(cf). The passes are upstream's; `passes.py` runs them. Next room: `passes.py`.
+What a level leaves open, a pass decides, and what was plain before has to be found out or proved
+from then on: where a tensor lies (bufferization), in which order the points of a loop nest come
+(loops), which block follows which (cf). The passes are upstream's; `passes.py` runs them. Next
+room: `passes.py`.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ _LLVM = (
     ("convert-math-to-llvm", "math: LLVM's intrinsics"),
     ("convert-math-to-libm", "math that LLVM has no intrinsic for: calls of the C library"),
     ("convert-arith-to-llvm", "arithmetic in LLVM's dialect"),
-    ("convert-index-to-llvm", "an index is an i64"),
+    ("convert-index-to-llvm", "the operations of the dialect `index`, in LLVM's dialect"),
     ("finalize-memref-to-llvm", "a buffer is a pointer, an offset, sizes and strides"),
     ("convert-func-to-llvm", "functions in LLVM's dialect"),
     ("convert-cf-to-llvm", "branches in LLVM's dialect"),

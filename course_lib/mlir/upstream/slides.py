@@ -22,14 +22,18 @@ def slides(text: str, pipeline: Pipeline, title: str, longest: int = 300) -> Pic
 
     ValueError as `passed` says.
     """
-    done = passed(text, pipeline)
+    return shown(passed(text, pipeline), pipeline, title, longest)
+
+
+def shown(done: Passed, pipeline: Pipeline, title: str, longest: int = 300) -> Picture:
+    """The same of what a tool, or a recording, has said already."""
     words = dict(pipeline.steps)
     pages: list[tuple[str, str | Picture]] = []
     before = [*done.states[:1], *done.states]
     for last, state in zip(before, done.states, strict=False):
         old, new = (_first_lines(s.text, longest) for s in (last, state))
         name = short(state.passes) or "as it came"
-        pages.append((name, _page(words.get(state.passes, said_of(done)), old, new)))
+        pages.append((name, _page(words.get(state.passes, "before any pass"), old, new)))
     if done.trouble:
         pages.append(("stopped", done.trouble + "\n"))
     return stepper(pages, f"{title}: {pipeline.title}, {said_of(done)}")

@@ -1,0 +1,91 @@
+"""Visible checks of unit 10 about linalg on tensors. Next room: programs.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.units.u10.checks import said
+
+TEXT = "The text of a module that computes relu(xᵀ · w)"
+TYPES = "x is a tensor<KxMxf32>, w a tensor<KxNxf32>, the result a tensor<MxNxf32>"
+RETURNS = "the module. Its function @main takes x and w, and returns the result"
+ONLY = "At most two `linalg.generic` do all the computing"
+BESIDE = "`linalg.fill`, `tensor.empty` and constants may stand beside them"
+ARITH = "their bodies use operations of `arith`"
+KINDS = "Each iterator type says correctly whether its loop is a reduction"
+RELU = "Negative numbers become 0"
+NAN = "NaN stays NaN"
+
+background("u10.product", "So x is never transposed: the product reads it in another order",
+           because="it follows from the sentence before")  # fmt: skip
+
+SIZES = [(2, 3, 4), (1, 1, 1), (3, 1, 2), (1, 4, 1), (4, 2, 3)]
+NUMBERS = {
+    "random numbers": (1.0, TEXT),
+    "numbers that are all negative": (-1.0, RELU),
+    "NaN in x": (np.nan, NAN),
+}
+# What of the text an error is about.
+ABOUT = {"may compute": ONLY, "NaN": NAN, "in the body": ARITH, "not registered": ARITH}
+
+
+@checks("u10.product", spec=[TEXT, TYPES, RETURNS, ONLY, BESIDE, ARITH, KINDS, RELU, NAN])
+def products_of_five_sizes(product):
+    """The module computes what numpy computes, whatever a new tensor contains."""
+    for sizes in SIZES:
+        right_product(product, *sizes)
+    return f"{len(SIZES)} sizes"
+
+
+def right_product(product: Any, m: int, k: int, n: int) -> None:
+    """The text for these sizes is valid, labelled correctly, and computes relu(xᵀ · w)."""
+    from autograder.units.u10.answers.tensors import generics, mislabelled, outputs
+
+    called = f"product({m}, {k}, {n})"
+    text = product(m, k, n)
+    if not isinstance(text, str):
+        raise Wrong("The function must return text.", program=called, got=said(text), spec=TEXT)
+    rng = np.random.default_rng(m + 10 * k + 100 * n)
+    for what, (factor, spec) in NUMBERS.items():
+        x, w = (rng.integers(-4, 5, (k, size)).astype("f4") for size in (m, n))
+        if factor < 0:
+            x, w = -abs(x) - 1, abs(w) + 1
+        elif np.isnan(factor):
+            x[0, 0] = factor
+        wanted = np.maximum(x.T @ w, 0)
+        try:
+            got = [np.asarray(outputs(text, [x, w], garbage)) for garbage in (5.0, -3.0)]
+        except ValueError as error:
+            which = next((s for word, s in ABOUT.items() if word in str(error)), RETURNS)
+            raise Wrong(f"The module cannot be run: {error}".rstrip(".") + ".", program=called,
+                        got=text, spec=which) from None  # fmt: skip
+        _same(called, what, text, got, wanted, spec)
+    if len(generics(text)) > 2:
+        raise Wrong(f"At most two `linalg.generic` are allowed; here are {len(generics(text))}.",
+                    program=called, got=text, spec=ONLY)  # fmt: skip
+    for op in generics(text):
+        if found := mislabelled(op):
+            raise Wrong("A loop is a reduction if its variable is not an index of the result, so "
+                        f"{found[0]}.", program=called, got=text, spec=KINDS)  # fmt: skip
+
+
+def _same(
+    called: str, what: str, text: str, got: list[np.ndarray], wanted: np.ndarray, spec: str
+) -> None:
+    first, second = got
+    if first.shape != wanted.shape:
+        raise Wrong(f"The result must have the shape {wanted.shape}, not {first.shape}.",
+                    program=called, got=text, spec=TYPES)  # fmt: skip
+    if not np.array_equal(first, second, equal_nan=True):
+        raise Wrong("The result depends on what an empty tensor contains.", program=called,
+                    got=text, spec=TEXT)  # fmt: skip
+    if not np.array_equal(first, wanted, equal_nan=True):
+        i, j = (
+            int(at[0])
+            for at in np.nonzero(~((first == wanted) | np.isnan(first) & np.isnan(wanted)))
+        )
+        raise Wrong(f"With {what}, element ({i}, {j}) is {first[i, j]:g} and must be "
+                    f"{wanted[i, j]:g}.", program=called, got=text, spec=spec)  # fmt: skip

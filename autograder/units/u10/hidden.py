@@ -1,0 +1,164 @@
+"""Hidden checks of unit 10: other seeds, larger programs, other texts to be tested."""
+
+from __future__ import annotations
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.properties import raises
+from autograder.units.u10.checks import (
+    AROUND,
+    FAILS,
+    FREE,
+    NOTHING,
+    OTHER,
+    PASSES,
+    RETURN,
+    RETURNS,
+    SUM,
+    TWO,
+    M,
+    T,
+    function,
+    judged,
+    module,
+    right,
+    unary,
+)
+from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
+from autograder.units.u10.checks.products import right_product
+from autograder.units.u10.checks.programs import (
+    FOLLOWS,
+    REFUSED,
+    Shape,
+    as_text,
+    both,
+    ends,
+    kept_meaning,
+    main,
+    normal,
+    product,
+    program,
+    shapes_match,
+    times,
+    toys,
+    turned,
+    typed,
+)
+from course_lib.exercises import slot
+from course_lib.mlir.toy.source import ToyError
+
+SEED = 100_417
+harder("u10.culprit", "the_pass_and_what_it_breaks", seed=SEED)
+harder("u10.lowered", "it_computes_the_same", seed=SEED, given=matrices(12), examples=60)
+harder("u10.sunk", "random_programs_keep_their_meaning", seed=SEED, given=toys(14), examples=80)
+
+
+@hidden("u10.product", seed=SEED)
+def products_of_other_sizes(product, rng):
+    """Sizes that were drawn for this run."""
+    for _ in range(6):
+        right_product(product, *(int(size) for size in rng.integers(1, 7, 3)))
+
+
+@hidden("u10.matmul", seed=SEED)
+def chains_of_products(matmul, rng):
+    """Products of products and of transposes, whose shapes are drawn for this run."""
+    for _ in range(20):
+        sizes = [int(size) for size in rng.integers(1, 9, 5)]
+        asked, wanted = (_chain(sizes, known) for known in (False, True))
+        shapes_match(matmul, asked, wanted, FOLLOWS)
+
+
+def _chain(sizes: list[int], known: bool) -> str:
+    """The transpose of a product of four matrices; with all shapes, or those of the parameters."""
+    shapes = {f"a{k}": (sizes[k], sizes[k + 1]) for k in range(4)}
+    lines, left = [], "a0"
+    shape: Shape | None = shapes["a0"]
+    for k in range(1, 4):
+        done = (sizes[0], sizes[k + 1]) if known else None
+        lines.append(times(f"p{k}", left, f"a{k}", shape, shapes[f"a{k}"], done))
+        left, shape = f"p{k}", done
+    end = shape[::-1] if shape else None
+    lines.append(turned("t", left, shape, end))
+    return program(shapes, *lines, f"toy.print %t : {typed(end)}", "toy.return")
+
+
+@hidden("u10.matmul", seed=SEED)
+def other_operands_that_do_not_fit(matmul, rng):
+    """Shapes of other ranks and sizes, drawn for this run."""
+    for _ in range(20):
+        m, k, n = (int(size) for size in rng.integers(2, 9, 3))
+        pairs = [((m, k), (k + 1, n)), ((m, k, 1), (1, n)), ((m,), (m, n)), ((m, k), (k, n, 1)),
+                 ((m, k), (k,)), ((m, k), ())]  # fmt: skip
+        left, other = pairs[int(rng.integers(len(pairs)))]
+        text = product(left, other)
+        raises(ToyError, lambda text=text: matmul(text),
+               f"There is no product of {typed(left)} and {typed(other)}, so the operation must be "
+               "refused.", program=text, spec=REFUSED, called="VerifyException")  # fmt: skip
+
+
+@hidden("u10.sunk", seed=SEED, given=toys(12, unknown=False), examples=80)
+def leaves_as_many_transposes_as_ours(sunk, text):
+    """After the pass, the program is the one that ours makes of it, up to names."""
+    got = kept_meaning(sunk, text)
+    ours = slot("u10.sunk").reference(text)
+    counts = [one.count("toy.transpose") for one in (got, ours)]
+    if counts[0] != counts[1]:
+        raise Wrong(f"The program must keep {counts[1]} transposes, not {counts[0]}.",
+                    program=text, got=got, expected=ours)  # fmt: skip
+
+
+@hidden("u10.sunk", seed=SEED)
+def arrays_of_three_dimensions(sunk):
+    """A transpose reverses all dimensions."""
+    one, other = (2, 3, 4), (4, 3, 2)
+    text = program({"a": one, "b": one}, turned("t", "a", one, other), turned("u", "b", one, other),
+                   both("p", "add", "t", "u", other, other, other), ends("p", other),
+                   result=typed(other))  # fmt: skip
+    wanted = program({"a": one, "b": one}, both("p", "add", "a", "b", one, one, one),
+                     turned("q", "p", one, other), ends("q", other),
+                     result=typed(other))  # fmt: skip
+    got = as_text(sunk(text), text)
+    if normal(got) != normal(wanted):
+        raise Wrong("The addition must come before the transposes.", program=text, got=got,
+                    expected=wanted)  # fmt: skip
+
+
+GOOD = [
+    (module(OTHER, right("one"), right(a="%b", b="%a", p="%r"), OTHER), FREE, "has other names"),
+    (module(right(a="%x1", b="%x2", p="%y_0")), FREE, "has other names for its values"),
+    (module(right("twice_before"), right(a="%arg1", b="%arg0")), AROUND, "has another function"),
+    (module(right(), function(*TWO, name="later")), AROUND, "has transposes in another function"),
+]
+PRODUCT = f"%0 = toy.mul %a, %b : ({M}, {M}) -> {M}"
+BAD = [
+    (module(function(PRODUCT, f"toy.return %b : {M}")), RETURNS, "returns the second parameter"),
+    (module(function(f"%1 = {SUM}", PRODUCT, RETURN)), NOTHING, "leaves a sum that nobody needs"),
+    (module(function(PRODUCT, f"%1 = {unary('transpose', '%0', M, T)}", RETURN)), NOTHING,
+     "leaves a transpose after the product"),
+    (module(function(PRODUCT, f"%1 = toy.mul %0, %b : ({M}, {M}) -> {M}",
+                     f"toy.return %1 : {M}")), NOTHING, "multiplies twice"),
+    (module(function(PRODUCT, f"%1 = toy.mul %a, %a : ({M}, {M}) -> {M}",
+                     f"toy.return %1 : {M}")), PASSES, "returns another product"),
+    (module(function(PRODUCT, f"toy.print %a : {M}", RETURN)), FAILS, "prints a parameter"),
+    (module(right("a_twice"), function(*TWO), right("b_twice")), AROUND,
+     "is right in two other functions"),
+    (module(right("twice_old"), function(f"%0 = {SUM}", RETURN)), AROUND, "adds, in @twice"),
+]  # fmt: skip
+
+
+@hidden("u10.tested", seed=SEED, spec=[AROUND, FREE, RETURNS, NOTHING, PASSES, FAILS])
+def other_texts(tested):
+    """Other variants of the right text, and other mistakes."""
+    return judged(tested, GOOD, BAD)
+
+
+@hidden("u10.lowered", seed=SEED)
+def few_operations_in_other_programs(lowered):
+    """The same score for other programs, together with those that are known."""
+    x = (3, 3)
+    mirror = main(turned("t", "a", x, x), both("p", "mul", "a", "t", x, x, x),
+                  both("q", "add", "p", "b", x, x, x), turned("r", "q", x, x),
+                  both("s", "mul", "r", "q", x, x, x), ends("s", x),
+                  result=x, a=x, b=x)  # fmt: skip
+    alone = main(turned("t", "a"), ends("t"))
+    return score(lowered, [*PROGRAMS, mirror, alone])

@@ -1,0 +1,242 @@
+"""Unit 10: its figures are counted here, its recorded texts are what MLIR and others say."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from autograder.check.framework import Wrong, mutants_of
+from autograder.check.judging import judge
+from autograder.notebook import here
+from autograder.units.u10.answers import native, program, recorded, wild
+from course_lib.exercises import plugged, slot, using
+from course_lib.mlir.upstream.passes import passed, tools
+from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
+
+pytest.importorskip("xdsl")
+pytest.importorskip("filecheck")
+
+LOWER = Pipeline("lowered", (("lower-affine", ""),))
+HEARD = ["u10.culprit", "u10.product", "u10.matmul", "u10.sunk", "u10.tested", "u10.lowered"]
+
+
+@pytest.fixture
+def torch_mlir():
+    pytest.importorskip("torch_mlir")
+    return "torch-mlir"
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
+    """No mutant passes the visible checks."""
+    for wrong in mutants_of(name).values():
+        with plugged(name, wrong):
+            call = here(slot(name))
+            with using({}):
+                verdict = judge(name, call, shrink=False)
+        assert (verdict.earned or 0) < verdict.points, wrong.__name__
+
+
+@pytest.mark.parametrize(
+    "name, points", [("one_for_each_operation", 2), ("one_for_each_sum_and_product", 3)]
+)
+def test_what_the_text_of_the_lowering_promises_for_more_operations(name, points):
+    with plugged("u10.lowered", mutants_of("u10.lowered")[name]):
+        call = here(slot("u10.lowered"))
+        with using({}):
+            assert judge("u10.lowered", call, shrink=False).earned == points
+
+
+def test_the_numbers_of_the_opening_question():
+    """The machine code of 64 × 64 numbers, and what of it is wrong: all below the diagonal."""
+    assert {name: native.measured(name) for name in native.CASES} == native.RECORDED
+    assert native.RECORDED["fused, a shared buffer"].wrong == 64 * 63 // 2
+    plain = program.state("twice", "convert-linalg-to-affine-loops")
+    assert [plain.count(f"affine.{word}") for word in ("for", "load", "store")] == [8, 5, 4]
+    fused = program.state("twice", "affine-scalrep")
+    assert [fused.count(f"affine.{word}") for word in ("for", "load", "store")] == [4, 3, 2]
+    own = program.state("own", "affine-scalrep")
+    assert [own.count(f"affine.{word}") for word in ("for", "load", "store")] == [2, 2, 1]
+
+
+def test_the_bill_counts_what_a_pattern_left():
+    """Loop nests, loads, stores and wrong numbers."""
+    from autograder.units.u10.checks.programs import A, B, both, ends, main, turned
+
+    lines = turned("t", "a"), turned("u", "b"), both("p", "mul", "t", "u"), turned("q", "p", B, A)
+    text = main(*lines, ends("q", A), result=A)
+    assert native._of_toy(text) == (4, 5, 4, 0)
+    assert native._of_toy(text.replace("toy.mul", "toy.add"))[3] == 6
+
+
+def test_the_lines_that_are_guessed():
+    states = program.steps("mm_relu").states
+    assert len(states) == 1 + 16
+    assert [program.lines(states[k].text) for k in (0, -1)] == [19, 204]
+    assert len(states) - len(program.changed(program.steps("mm_relu")).states) == 6
+    left = [op for op in re.findall(r"= (\w+\.\w+)", states[-1].text) if op[:5] != "llvm."]
+    assert left == []
+    assert all("cf." not in state.text for state in states[-1:])
+
+
+def test_four_passes_decide_what_the_table_says():
+    def has(pass_, word):
+        return word in program.state("mm_relu", pass_)
+
+    assert has("eliminate-empty-tensors", "tensor<") and not has("one-shot-bufferize", "tensor<")
+    assert not has("one-shot-bufferize", "scf.for") and has("convert-linalg-to-loops", "scf.for")
+    assert has("lower-affine", "scf.for") and not has("convert-scf-to-cf", "scf.for")
+    assert has("convert-index-to-llvm", "memref.load")
+    assert not has("finalize-memref-to-llvm", "memref.load")
+
+
+@pytest.mark.parametrize("which", ["torch-mlir", "mlir-opt-22"])
+def test_what_is_recorded_is_what_the_tool_says(which):
+    """If this fails because a pass of MLIR's is right now, the text must say which version is."""
+    tool = next((tool for tool in tools() if tool.endswith(which)), None)
+    if tool is None:
+        pytest.skip(f"{which} is not installed")
+    for given, kept in ((program.TWICE, recorded.TWICE), (program.OWN, recorded.OWN)):
+        done = passed(given, program.LOOPS, tool)
+        assert done.trouble == ""
+        assert done.tool in (recorded.TOOL, "mlir-opt 22.1.8"), "which versions the text names"
+        states = {state.passes: _tidy(state.text) for state in done.states}
+        assert kept is recorded.OWN or list(states) == [name for name, _, _ in kept]
+        for name, text, lowered in kept:
+            assert states[name] == text
+            assert bool(lowered) == ("affine." in text)
+            if lowered:
+                assert lowered == _tidy(passed(text, LOWER, tool).states[-1].text)
+
+
+@pytest.mark.parametrize("which", ["torch-mlir", "mlir-opt-22"])
+def test_equal_operations_that_are_merged_make_it_wrong(which):
+    """With an empty tensor for each result it is right, unless `cse` runs first."""
+    tool = next((tool for tool in tools() if tool.endswith(which)), None)
+    if tool is None:
+        pytest.skip(f"{which} is not installed")
+    merged = Pipeline("merged", (("cse", ""), *program.LOOPS.steps[:6]))
+    assert _tidy(passed(program.OWN, merged, tool).states[-1].text) == program.state(
+        "twice", "affine-scalrep"
+    )
+
+
+def test_torch_mlir_names_one_empty_tensor_for_all_four(torch_mlir):
+    torch = pytest.importorskip("torch")
+    from torch_mlir import fx
+
+    class Twice(torch.nn.Module):
+        def forward(self, a, b):
+            return (a.T * b.T).T
+
+    a, b = torch.zeros(3, 3), torch.ones(3, 3)
+    made = fx.export_and_import(Twice(), a, b, output_type="linalg-on-tensors")
+    text = made.operation.get_asm(use_local_scope=True)
+    assert text.count("tensor.empty") == 1
+    assert text.count("outs(%0 :") == 4
+
+
+def _tidy(text):
+    return "".join(f"{line.rstrip()}\n" for line in text.strip().splitlines())
+
+
+def test_fusing_on_tensors_leaves_one_product(torch_mlir):
+    done = passed(program.TWICE, PIPELINES["fused"], torch_mlir)
+    text = done.states[-1].text
+    assert text.count("linalg.generic") == text.count("linalg.") - text.count("linalg.yield") == 1
+    assert text.count("affine_map<(d0, d1) -> (d0, d1)>") == 3
+
+
+def test_what_torch_mlir_makes_of_the_product_and_the_relu(torch_mlir):
+    torch = pytest.importorskip("torch")
+    from torch_mlir import fx
+
+    class Layer(torch.nn.Module):
+        def forward(self, x, w):
+            return torch.relu(torch.mm(x, w))
+
+    made = fx.export_and_import(
+        Layer(), torch.zeros(4, 8), torch.zeros(8, 16), output_type="linalg-on-tensors"
+    )
+    text = made.operation.get_asm(use_local_scope=True)
+    assert "".join(wild.TORCH.split()) in "".join(text.split())
+
+
+def test_what_onnxruntime_keeps_is_what_is_recorded():
+    pytest.importorskip("onnxruntime")
+    for said, kept in wild.ONNXRUNTIME.items():
+        assert wild.onnxruntime_ops(said)[0] == kept
+
+
+def test_inductor_makes_one_kernel(require_tool):
+    require_tool("g++")
+    torch = pytest.importorskip("torch")
+    from torch._inductor.utils import run_and_get_code
+
+    a, b = torch.rand(64, 64), torch.rand(64, 64)
+    result, (code, *_) = run_and_get_code(torch.compile(lambda a, b: (a.T * b.T).T), a, b)
+    assert torch.equal(result, a * b)
+    assert sorted(set(re.findall(r"cpp_fused\w+", code))) == wild.INDUCTOR
+
+
+def test_a_product_of_ours_goes_through_mlir(torch_mlir):
+    from autograder.units.u10.answers import product
+
+    done = passed(product(4, 8, 16), PIPELINES["loops"], torch_mlir)
+    assert done.trouble == ""
+    assert "memref.load %arg0[%arg5, %arg3]" in done.states[-1].text
+
+
+MAIN = "func.func @main(%x: tensor<3x2xf32>, %w: tensor<3x4xf32>) -> tensor<2x4xf32>"
+HOSTILE = {
+    "brackets": "(" * 10_000,
+    "regions": "module {" * 40 + "}" * 40,
+    "a tensor without end": "module { %0 = arith.constant dense<0.0> : tensor<99999x99999xf32> }",
+    "a string without end": 'module { "' + "a\\" * 40,
+    "a long text": "// " + "x" * 30_000,
+    "no text": "",
+    "no main": "module {}",
+    "another main": "module { func.func @main() { return } }",
+    "calls": f"module {{ {MAIN} {{" + """
+        %0 = func.call @main(%x, %w) : (tensor<3x2xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+        return %0 : tensor<2x4xf32> } }""",
+    "a large nest": f"module {{ {MAIN} {{" + """
+        %e = tensor.empty() : tensor<4096xf32>
+        %r = linalg.generic {
+            indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>],
+            iterator_types = ["parallel", "parallel"]} ins(%e : tensor<4096xf32>)
+            outs(%e : tensor<4096xf32>) {
+        ^bb0(%a: f32, %b: f32):
+          linalg.yield %a : f32
+        } -> tensor<4096xf32>
+        return %r : tensor<4096xf32> } }""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_is_a_wrong_answer(text):
+    from autograder.units.u10.checks import programs
+    from autograder.units.u10.checks.products import right_product
+
+    given = programs.main("toy.return %c : tensor<3x2xf64>", c=(3, 2))
+
+    with pytest.raises(Wrong):
+        right_product(lambda m, k, n: text, 2, 3, 4)
+    with pytest.raises(Wrong):
+        programs.kept_meaning(lambda given: text, given)
+
+
+def test_an_interpreter_of_tensors_agrees_with_numpy():
+    from autograder.units.u10.answers.tensors import outputs
+
+    x, w = np.random.default_rng(0).standard_normal((2, 5, 3)).astype("f4")
+    got = outputs(slot("u10.product").reference(3, 5, 3), [x, w], 9.0)
+    assert np.allclose(got, np.maximum(x.T @ w, 0), atol=1e-5)
+
+
+def test_nothing_needs_xdsl_but_the_answers(monkeypatch):
+    """Without it the numbers of the opening question are those that were recorded."""
+    monkeypatch.setattr(native, "find_spec", lambda name: None)
+    assert "2,016 of 4,096" in native.opening()
