@@ -13,8 +13,7 @@ A kernel becomes one function for each top-level loop, which runs its iterations
 so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
 know how many there are, does not write them out.) It returns 1 if an index that it read from memory
 (a gather's) was outside its buffer, else 0. In a `vector` loop an index moves in lanes: an access
-that does not move is loaded once, one that moves by one element is a vector load, one that moves by
-a few is a wider load and a shuffle. Next room: `scalars.py`.
+that does not move is loaded once, one that moves is a vector. Next room: `lanes.py`.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, loads
+from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
 from course_lib.ir.loops.walk import substitute
 from course_lib.ir.types import DType, bool_
+from course_lib.llvm.lanes import Lanes, vectorizable
 from course_lib.llvm.scalars import emit_scalar
-from course_lib.llvm.values import I32, I64, constant, like, memory_type, splat
+from course_lib.llvm.values import I64, constant, like, memory_type
 
-MAX_SHUFFLE_STRIDE = 4
 MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
 
 
@@ -68,14 +67,6 @@ def emit_kernel(
     return parts
 
 
-@dataclass
-class _Lanes:
-    """The vector loop being emitted: its variable, where it starts and how many lanes it has."""
-
-    var: str
-    width: int
-
-
 class Emitter:
     """One function of a kernel, statement by statement."""
 
@@ -97,7 +88,7 @@ class Emitter:
         self.b = ir.IRBuilder(self.fn.append_basic_block("body"))
         self.at: dict[str, ir.Value] = {}  # loop variables that are running
         self.sums: dict[tuple, ir.Value] = {}  # parts of indices that have been computed
-        self.lanes: _Lanes | None = None
+        self.lanes: Lanes | None = None
         self.outside: ir.Value | None = None  # where it is kept that an index was outside
 
     def function(self, body: tuple[Stmt, ...]) -> Part:
@@ -186,9 +177,9 @@ class Emitter:
 
     def vector(self, loop: Loop) -> None:
         """One pass over the body with vectors, if every statement of it can be one."""
-        if self.lanes is not None or not _vectorizable(loop):
+        if self.lanes is not None or not vectorizable(loop):
             return self.unroll(loop)
-        self.lanes = _Lanes(loop.var, loop.extent or 0)
+        self.lanes = Lanes(loop.var, loop.extent or 0)
         self.block(substitute(loop.body, {loop.var: Affine.var(loop.var) + loop.start}))
         self.lanes = None
 
@@ -203,14 +194,9 @@ class Emitter:
         base, step = self.address(stmt.buffer, stmt.indices)
         if self.lanes is None:
             self.b.store(self.to_memory(value, dtype), base, align=dtype.size)
-            return
-        value = self.to_memory(self.spread(value), dtype)
-        if step == 1:
-            self.b.store(value, base, align=dtype.size)
-            return
-        for lane in range(self.lanes.width):
-            element = self.b.extract_element(value, I32(lane))
-            self.b.store(element, self.offset(base, lane * step, dtype), align=dtype.size)
+        else:
+            value = self.to_memory(self.spread(value), dtype)
+            self.lanes.store(self.b, value, base, step, dtype)
 
     # ── addresses ──
 
@@ -263,9 +249,6 @@ class Emitter:
         self.b.store(self.b.or_(self.b.load(self.outside), outside), self.outside)
         return self.b.select(outside, I64(0), value)
 
-    def offset(self, pointer: ir.Value, elements: int, dtype: DType) -> ir.Value:
-        return self.b.gep(pointer, [I64(elements)], True, source_etype=memory_type(dtype))
-
     # ── expressions: a scalar, or a vector with one element for each lane ──
 
     def expr(self, expr: Expr, reassociate: bool = False) -> ir.Value:
@@ -289,40 +272,19 @@ class Emitter:
         step = index.coefficient(self.lanes.var) if self.lanes else 0
         if not step or self.lanes is None:
             return first
-        ramp = [lane * step for lane in range(self.lanes.width)]
-        offsets = ir.Constant(ir.VectorType(I64, self.lanes.width), ramp)
-        return self.b.add(self.spread(first), offsets)
+        return self.b.add(self.spread(first), self.lanes.ramp(step))
 
     def load(self, load: Load) -> ir.Value:
         base, step = self.address(load.buffer, load.indices)
-        element, dtype = memory_type(load.dtype), load.dtype
         if self.lanes is None or step == 0:
-            return self.from_memory(self.b.load(base, align=dtype.size, typ=element), dtype)
-        width = self.lanes.width
-        if 1 <= step <= MAX_SHUFFLE_STRIDE:
-            reach = (width - 1) * step + 1
-            wide = self.b.load(base, align=dtype.size, typ=ir.VectorType(element, reach))
-            if step > 1:
-                picks = ir.Constant(ir.VectorType(I32, width), [i * step for i in range(width)])
-                wide = self.b.shuffle_vector(wide, ir.Constant(wide.type, ir.Undefined), picks)
-            return self.from_memory(wide, dtype)
-        vector = ir.Constant(ir.VectorType(element, width), ir.Undefined)
-        for lane in range(width):
-            address = self.offset(base, lane * step, dtype)
-            value = self.b.load(address, align=dtype.size, typ=element)
-            vector = self.b.insert_element(vector, value, I32(lane))
-        return self.from_memory(vector, dtype)
+            value = self.b.load(base, align=load.dtype.size, typ=memory_type(load.dtype))
+        else:
+            value = self.lanes.load(self.b, base, step, load.dtype)
+        return self.from_memory(value, load.dtype)
 
     def spread(self, value: ir.Value) -> ir.Value:
-        """The same number in every lane."""
-        if self.lanes is None or isinstance(value.type, ir.VectorType):
-            return value
-        type = ir.VectorType(value.type, self.lanes.width)
-        if isinstance(value, ir.Constant):
-            return splat(value, self.lanes.width)
-        undefined = ir.Constant(type, ir.Undefined)
-        first = self.b.insert_element(undefined, value, I32(0))
-        return self.b.shuffle_vector(first, undefined, splat(I32(0), self.lanes.width))
+        """The same number in every lane, in a vector loop."""
+        return value if self.lanes is None else self.lanes.spread(self.b, value)
 
     def from_memory(self, value: ir.Value, dtype: DType) -> ir.Value:
         """A bool is a byte in memory and one bit in a register."""
@@ -345,21 +307,3 @@ def only_loop(body: tuple[Stmt, ...]) -> Loop | None:
         case (Loop(kind="for" | "parallel") as loop,) if loop.extent is not None:
             return loop
     return None
-
-
-def _vectorizable(loop: Loop) -> bool:
-    """Only stores that move with the lanes, and indices that are known without reading memory."""
-    if not loop.extent or loop.start.terms:
-        return False
-    for stmt in loop.body:
-        if not isinstance(stmt, Write) or not _all_affine(stmt):
-            return False
-        moves = [i for i in stmt.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
-        if not moves:
-            return False
-    return True
-
-
-def _all_affine(stmt: Write) -> bool:
-    reads = [i for e in loads(stmt.value) for i in e.indices]
-    return all(isinstance(i, Affine) for i in (*stmt.indices, *reads))
