@@ -4,10 +4,10 @@
     %1 = rsqrt(%0)                       Sqrt, Reciprocal
     %2 = fused(%1) {body = ...}          the ops of the body, one by one
 
-One short rule for each of our ops, in `write_rules.py` and `write_products.py`. A composite without
-a rule is written out as its definition in the op table; groups made by fusion are opened again,
-since ONNX has no such thing. Other tools then read what our passes made of a model: onnxruntime is
-one of our witnesses. Next room: `surgery.py`.
+One short rule for each of our ops, in `write_rules.py`, `write_movement.py` and
+`write_products.py`. A composite without a rule is written out as its definition in the op table;
+groups made by fusion are opened again, since ONNX has no such thing. Other tools then read what our
+passes made of a model: onnxruntime is one of our witnesses. Next room: `surgery.py`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend.onnx.table import type_code
-from course_lib.frontend.onnx.write_rules import RULES, exports, window
+from course_lib.frontend.onnx.write_movement import RULES
+from course_lib.frontend.onnx.write_rules import exports, window
 from course_lib.frontend.onnx.writer import Writer
 from course_lib.ir.graph.node import Node
 from course_lib.ir.types import dtype
