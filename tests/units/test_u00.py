@@ -11,7 +11,7 @@ from autograder.check.framework import TimedOut
 from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
 from autograder.units.u00 import answers  # noqa: F401
-from autograder.units.u00.checks import PARTS, clocks_of, simulated_cycles
+from autograder.units.u00.checks.array import PARTS, clocks_of, simulated_cycles
 from autograder.units.u00.mutants import array, evidence, numbers, shape
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.accelerator.workload import Product, products, total_cycles, utilization

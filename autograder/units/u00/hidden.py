@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import number
-from autograder.units.u00.checks import called, clocks_allowed, letters, of_size, shape_of
+from autograder.units.u00.checks import called, letters
+from autograder.units.u00.checks.array import clocks_allowed, of_size, shape_of
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
-from autograder.units.u07.checks import (
-    ORDERS,
-    accesses,
-    always_misses,
-    fitting,
-    programs,
-    ratio_of,
-)
+from autograder.units.u07.checks import ORDERS, always_misses, fitting, ratio_of
+from autograder.units.u07.checks.cache import accesses, programs
 from autograder.units.u07.checks.schedules import CASES, score
 from course_lib.exercises import slot
 

@@ -1,0 +1,192 @@
+"""Visible checks of unit 7 for the cache: the lines that miss, and how many lines it has to keep.
+
+Misses are those of the stand-in of `missed`, which is right. Next room: schedules.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, checks
+from autograder.check.properties import a_number
+from autograder.check.steps import with_steps
+from course_lib.cost.cache import by_distance
+from course_lib.cost.reuse import distances
+
+# ── the cache ──
+
+
+@st.composite
+def accesses(draw: DrawFn, most: int = 24) -> tuple[list[int], int, int]:
+    """(lines, sets, ways): few lines, so that sets fill up and lines come back."""
+    sets, ways = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    lines = draw(st.lists(st.integers(0, 2 * sets * ways), max_size=most))
+    return lines, sets, ways
+
+
+def judged(missed: Any, lines: list[int], sets: int, ways: int, spec: str = "") -> None:
+    """The misses are those of the stand-in."""
+    program = f"missed({lines}, {sets}, {ways})" if len(lines) < 60 else f"{len(lines)} accesses"
+    got = whole_numbers(missed(list(lines), sets, ways), program)
+    right = by_distance(lines, sets, ways)
+    if got != right:
+        at = next((k for k, (a, b) in enumerate(zip(got, right, strict=False)) if a != b),
+                  min(len(got), len(right)))  # fmt: skip
+        said = f"Miss number {at + 1} must be line {right[at]}" if at < len(right) else (
+            f"There must be {len(right)} misses")  # fmt: skip
+        here = f", not line {got[at]}" if at < min(len(got), len(right)) else (
+            f", not {len(got)}" if at < len(got) else ", but the list ends before it")  # fmt: skip
+        raise Wrong(
+            f"{said}{here}.",
+            program=program,
+            got=str(got[:40]),
+            expected=str(right[:40]),
+            spec=spec or "The lines that are not in the cache when they are asked for",
+        )
+
+
+def whole_numbers(got: Any, program: str) -> list[int]:
+    """A list, tuple or array of whole numbers as a list."""
+    if isinstance(got, (list, tuple, np.ndarray)) or (
+        isinstance(got, Iterable) and not isinstance(got, (str, bytes, dict, set))
+    ):
+        found = list(got)
+        if all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in found):
+            return [int(v) for v in found]
+    raise Wrong(
+        "The function must return a list of line numbers.",
+        program=program,
+        got="nothing (is a `return` missing?)" if got is None else repr(got)[:200],
+        spec="the lines that missed, with repetitions",
+    )
+
+
+REPEATED, ROOM = "the lines that missed, with repetitions", "how many lines a set can hold"
+# Each but the last is wrong for one kind of mistake only, so the sentence fits.
+SMALL_CASES = [
+    ("The cache is empty at first", ([5, 5, 5], 1, 1)),
+    (REPEATED, ([0, 1, 2, 3, 4, 1], 1, 2)),
+    (ROOM, ([0, 1, 0, 2, 3, 4, 2], 1, 2)),
+    ("the line in it that was asked for longest ago leaves first", ([0, 1, 2, 1], 1, 2)),
+    ("line number n may be in set n % sets only", ([0, 2, 4, 1, 0, 1], 2, 2)),
+    ("A hit counts as asking for the line, too", ([0, 1, 2, 0, 3, 0, 1], 1, 3)),
+    ("If the set is full", ([0, 2, 0, 4, 0, 2], 2, 2)),
+]
+
+
+@checks("cost.cache.missed", spec=[spec for spec, _ in SMALL_CASES])
+def small_cases(missed):
+    """A few accesses, one for each sentence."""
+    for spec, (lines, sets, ways) in SMALL_CASES:
+        judged(missed, lines, sets, ways, spec)
+    return f"{len(SMALL_CASES)} short lists"
+
+
+CACHE_SPEC = (
+    "The lines that are not in the cache when they are asked for, in the order of the misses",
+    "A line that misses comes into its set",
+    "line numbers, at least 0, in the order in which a program asks for them",
+)
+
+
+@checks("cost.cache.missed", given=accesses(), examples=60, what="random accesses",
+        spec=CACHE_SPEC)  # fmt: skip
+def random_accesses(missed, example):
+    """The misses of random accesses, in order."""
+    judged(missed, *example)
+
+
+STEPS = (
+    "Each access must take a number of steps that does not grow with `sets` or with the number of "
+    "accesses before it"
+)
+
+
+@checks("cost.cache.missed", spec=STEPS)
+def long_programs_are_no_obstacle(missed):
+    """4,000 accesses, 512 sets."""
+    lines = [(k * k) % 3001 for k in range(4000)]
+    why = "is every set, or every earlier access, looked at again for each access?"
+    judged(with_steps(missed, 400_000, "4,000 accesses and 512 sets", why), lines, 512, 4, STEPS)
+
+
+# ── reuse distance ──
+
+SMALLEST_CASES = [
+    ("the smallest number of lines, exactly", ({-1: 2, 0: 10, 1: 4}, 0.25)),
+    ("the smallest number of lines, exactly", ({-1: 4, 0: 4, 7: 4, 100: 4}, 0.5)),
+    ("at most this share of the accesses misses", ({5: 1, -1: 1, 3: 2}, 0.25)),
+    ("at most this share of the accesses misses", ({-1: 8, 2: 64, 9: 56}, 0.5)),
+    ("0 if few enough accesses miss without any cache", ({-1: 1, 4: 3}, 1.0)),
+    ("never below the share of the first accesses", ({-1: 1, 0: 1, 63: 2}, 0.25)),
+    ("the key -1 stands for the first access to a line", ({-1: 3, 0: 1}, 0.75)),
+]
+
+
+@checks("u07.smallest", spec=[spec for spec, _ in SMALLEST_CASES])
+def a_few_histograms(smallest):
+    """Counts that are easy to look through."""
+    for spec, (counts, share) in SMALLEST_CASES:
+        enough(smallest, counts, share, spec)
+    return f"{len(SMALLEST_CASES)} histograms"
+
+
+@st.composite
+def programs(draw: DrawFn, most: int = 60) -> tuple[list[int], float]:
+    """Lines that a program asks for, and the share of them that may miss: it lies between two
+    counts, so that no rounding decides."""
+    lines = draw(st.lists(st.integers(0, 9), min_size=4, max_size=most))
+    new = len(set(lines))
+    return lines, min((draw(st.integers(new, len(lines))) + 0.5) / len(lines), 1.0)
+
+
+WHOSE = ("How many lines must a cache keep so that at most this share of the accesses misses",
+         "The cache has no sets and keeps the most recently used lines",
+         "{reuse distance: number of accesses}")  # fmt: skip
+
+
+@checks("u07.smallest", given=programs(), examples=40, what="random programs", spec=WHOSE)
+def a_cache_of_that_size_is_enough(smallest, example):
+    """Simulated with that many lines, few enough accesses miss; with one line fewer, too many."""
+    lines, share = example
+    counts = dict(Counter(distances(lines).tolist()))
+    few = "at most this share of the accesses misses"
+    enough(smallest, counts, share, few, lambda kept: len(by_distance(lines, 1, kept)))
+
+
+def enough(
+    smallest: Any,
+    counts: dict[int, int],
+    share: float,
+    spec: str,
+    missing: Callable[[int], int] | None = None,
+) -> None:
+    """The size is the smallest one: by what it misses, and what a cache of one line less misses.
+
+    missing  how often a cache of that many lines, at least one, misses; else by the counts
+    """
+    program = f"smallest({counts}, {share:g})"
+    value = a_number(smallest(dict(counts), share), unit="lines")
+    if value != int(value) or not 0 <= value <= 1 << 40:
+        raise Wrong(f"A cache cannot keep {value:g} lines.", program=program, spec=spec)
+    every = sum(counts.values())
+    for kept, few in ((int(value), True), (int(value) - 1, False)):
+        if kept >= 1 and missing:
+            count = missing(kept)
+        else:
+            count = sum(n for d, n in counts.items() if d < 0 or d >= kept)
+        if kept >= 0 and (count <= share * every) != few:
+            said = "misses too often" if few else "is enough"
+            raise Wrong(
+                f"A cache of {kept} line{'s' * (kept != 1)} {said}: {count} of {every} accesses "
+                "miss.",
+                program=program,
+                got=f"{value:g}",
+                spec=spec,
+            )
