@@ -38,7 +38,21 @@ from course_lib import (
 )
 from course_lib.exercises import NotAnswered
 
-ROOMS = {  # of the other commands, one
+COMMANDS = {
+    "run": "compile a model, run it and say what it cost",
+    "show": "print or draw one intermediate form of a model",
+    "look": "a kernel of a model as loops, LLVM IR and assembly",
+    "fma": "count the multiply-adds of a model, or of LLVM IR",
+    "asm": "the kernels of a model as assembly, for this or that target",
+    "ops": "the op table as documentation",
+    "quantize": "a model in 8-bit integers, and the chip's share of it",
+    "systolic": "cycles of a matrix product on a systolic array",
+    "npu": "a matrix product in the NPU dialect, at any stage",
+    "toy": "a program of the Toy language, at any stage",
+    "tune": "search faster schedules for the kernels of a model",
+}
+ABOUT_A_MODEL = ("run", "show", "look", "fma", "asm", "quantize", "tune")
+ROOMS = {  # of the commands that are not in `commands.py`; each knows its own arguments
     "npu": npu_command,
     "quantize": quantize_command,
     "systolic": systolic_command,
@@ -51,49 +65,20 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="python -m course_lib", description="The course's compiler.")
     top.add_argument("--version", action="version", version=__version__)
     subs = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    run = subs.add_parser("run", help="compile a model, run it and say what it cost")
-    show = subs.add_parser("show", help="print or draw one intermediate form of a model")
-    look = subs.add_parser("look", help="a kernel of a model as loops, LLVM IR and assembly")
-    fma = subs.add_parser("fma", help="count the multiply-adds of a model, or of LLVM IR")
-    asm = subs.add_parser("asm", help="the kernels of a model as assembly, for this or that target")
-    ops = subs.add_parser("ops", help="the op table as documentation")
-    int8 = subs.add_parser("quantize", help="a model in 8-bit integers, and the chip's share of it")
-    array = subs.add_parser("systolic", help="cycles of a matrix product on a systolic array")
-    npu = subs.add_parser("npu", help="a matrix product in the NPU dialect, at any stage")
-    toy = subs.add_parser("toy", help="a program of the Toy language, at any stage")
-    tune = subs.add_parser("tune", help="search faster schedules for the kernels of a model")
-    for sub in (run, show, look, fma, asm, int8, tune):
-        _add_model(sub)
-    run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
-                     help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
-    run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
-    run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
-    run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
-    run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
-                     "results differ in their last bits")  # fmt: skip
-    run.add_argument("--tuned", metavar="FILE", help="schedules that `tune` wrote, or kept")
-    chip_command.arguments(run)
-    show.add_argument("--stage", default="import", help="import, a pass, loops, …, mlir, or all")
-    mlir_command.arguments(show)
-    look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
-    look.add_argument("--what", choices=commands.PICTURES, default="source",
-                      help="the three forms side by side, what each pass changed, LLVM's remarks, "
-                      "control flow with runs, or llvm-mca's view of the ports")  # fmt: skip
-    for sub in (show, look):
-        sub.add_argument("-o", "--output", metavar="FILE", help="write .svg, .html or .txt instead")
-    fma.add_argument("--given", metavar="NAME=N", nargs="+", default=[], help="of a .ll file's "
-                     "functions: integer arguments that are known")  # fmt: skip
-    asm.add_argument("--target", default="x86-64", metavar="NAME", help="x86-64, aarch64, riscv64, "
-                     "nvptx or amdgpu (x86-64)")  # fmt: skip
-    asm.add_argument("--kernel", metavar="NAME", help="only this kernel")
-    ops.add_argument("op", nargs="?", help="only this op")
-    quantize_command.arguments(int8)
-    systolic_command.arguments(array)
-    npu_command.arguments(npu)
-    toy_command.arguments(toy)
-    tune_command.arguments(tune)
-    for sub in (run, show, look, fma, asm, ops, int8, array, npu, toy, tune):
+    command = {name: subs.add_parser(name, help=words) for name, words in COMMANDS.items()}
+    for name in ABOUT_A_MODEL:
+        _add_model(command[name])
+    _add_run(command["run"])
+    _add_looks(command["show"], command["look"])
+    command["fma"].add_argument("--given", metavar="NAME=N", nargs="+", default=[], help="of a .ll "
+                                "file's functions: integer arguments that are known")  # fmt: skip
+    command["asm"].add_argument("--target", default="x86-64", metavar="NAME", help="x86-64, "
+                                "aarch64, riscv64, nvptx or amdgpu (x86-64)")  # fmt: skip
+    command["asm"].add_argument("--kernel", metavar="NAME", help="only this kernel")
+    command["ops"].add_argument("op", nargs="?", help="only this op")
+    for name, room in ROOMS.items():
+        room.arguments(command[name])
+    for sub in command.values():
         sub.add_argument("--json", action="store_true", help="one JSON object on the last line")
     return top
 
@@ -106,6 +91,29 @@ def _add_model(sub: argparse.ArgumentParser) -> None:
                      help="the value of an input that must be known at compile time, such as "
                      "a shape (of an ONNX file; may be repeated)")  # fmt: skip
     sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
+                     help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
+    run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
+    run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
+    run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
+                     "results differ in their last bits")  # fmt: skip
+    run.add_argument("--tuned", metavar="FILE", help="schedules that `tune` wrote, or kept")
+    chip_command.arguments(run)
+
+
+def _add_looks(show: argparse.ArgumentParser, look: argparse.ArgumentParser) -> None:
+    show.add_argument("--stage", default="import", help="import, a pass, loops, …, mlir, or all")
+    mlir_command.arguments(show)
+    look.add_argument("--kernel", metavar="NAME", help="which one; without a name, all are listed")
+    look.add_argument("--what", choices=commands.PICTURES, default="source",
+                      help="the three forms side by side, what each pass changed, LLVM's remarks, "
+                      "control flow with runs, or llvm-mca's view of the ports")  # fmt: skip
+    for sub in (show, look):
+        sub.add_argument("-o", "--output", metavar="FILE", help="write .svg, .html or .txt instead")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -20,6 +20,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
@@ -168,24 +169,14 @@ def tune(
     tuned = replace(tuned, versions={"course_lib": __version__, "llvmlite": version("llvmlite")})
     model, tuned, interrupted = chosen(whole, tuned, default, how, seconds)
     work = works(model, arrays, machine)
-    end = start + (1 - CHECK) * seconds
     records: dict[str, Record] = {}
-    apart = sum(array.nbytes for array in default.program.constants.values())
     if not interrupted:
+        apart = sum(array.nbytes for array in default.program.constants.values())
         with _timer(how, machine) as timer:
-            for one, share in _shares(work, tuned, end):
-                search = _Search(one, machine, how, timer, apart, start, progress)
-                try:
-                    entry, records[one.key] = search.entry(share)
-                except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
-                    interrupted = True
-                    break
-                tuned = tuned.with_schedule(one.kernel, one.constants, entry)
-                if path is not None:
-                    tuned.save(path)
-                interrupted = records[one.key].stopped == "interrupted"
-                if interrupted:
-                    break
+            search = partial(_Search, machine=machine, how=how, timer=timer, apart=apart,
+                             start=start, progress=progress)  # fmt: skip
+            end = start + (1 - CHECK) * seconds
+            tuned, records, interrupted = searched(search, work, tuned, end, path)
     check = min(CHECK * seconds, HURRY) if interrupted else CHECK * seconds
     tuned, times = checked(whole, tuned, default, work, check)
     tuned.keep()
@@ -227,6 +218,29 @@ def chosen(
     except KeyboardInterrupt:
         return model, tuned, True
     return model, tuned, False
+
+
+def searched(
+    search: Callable[[Work], _Search],
+    work: Sequence[Work],
+    tuned: Tuned,
+    end: float,
+    path: str | Path | None,
+) -> tuple[Tuned, dict[str, Record], bool]:
+    """Kernel after kernel until `end`: what is known then, the record of each kernel that was
+    searched, and whether the search was interrupted. `path` is written after each kernel."""
+    records: dict[str, Record] = {}
+    for one, share in _shares(work, tuned, end):
+        try:
+            entry, records[one.key] = search(one).entry(share)
+        except KeyboardInterrupt:  # in its duel: the search itself ends with what it has
+            return tuned, records, True
+        tuned = tuned.with_schedule(one.kernel, one.constants, entry)
+        if path is not None:
+            tuned.save(path)
+        if records[one.key].stopped == "interrupted":
+            return tuned, records, True
+    return tuned, records, False
 
 
 def _shares(work: Sequence[Work], tuned: Tuned, end: float) -> Iterator[tuple[Work, float]]:

@@ -51,42 +51,17 @@ def table(
             raise ValueError(f"a row has {len(row)} cells, the table {len(headers)} columns: {row}")
     winners = _winners(rows, headers, best or {})
     numeric = [
-        any(_is_number(r[k]) for r in rows) and all(_is_number(r[k]) or r[k] is None for r in rows)
-        for k in range(len(headers))
-    ]
-    measured = [any(isinstance(r[k], float) for r in rows) for k in range(len(headers))]
-    whole = [header in exact for header in headers]
-    numeric = [num or all_digits for num, all_digits in zip(numeric, whole, strict=True)]
-    cells_of = [
-        [f"{v:,}" if w and isinstance(v, int) else _words(v, m)
-         for v, m, w in zip(row, measured, whole, strict=True)]
-        for row in rows
+        header in exact
+        or (any(_is_number(r[k]) for r in rows)
+            and all(_is_number(r[k]) or r[k] is None for r in rows))
+        for k, header in enumerate(headers)
     ]  # fmt: skip
-    head = [
-        tag("th", escape(h), scope="col", klass="cl-num" if num else "")
-        for h, num in zip(headers, numeric, strict=True)
-    ]
-    body = []
-    for r in range(len(rows)):
-        cells = []
-        for k, words in enumerate(cells_of[r]):
-            mark = "▸ " if (r, k) in winners else ""
-            klass = " ".join(["cl-num"] * numeric[k] + ["cl-best"] * ((r, k) in winners))
-            name, scope = ("th", "row") if k == 0 and not numeric[0] else ("td", None)
-            cells.append(tag(name, mark + escape(words), klass=klass, scope=scope))
-        body.append(tag("tr", *cells))
-    caption = [tag("caption", escape(title))] if title else []
-    markup = tag(
-        "table",
-        *caption,
-        tag("thead", tag("tr", *head)),
-        tag("tbody", *body),
-        klass="cl-table",
-    )
+    cells = _cells(rows, headers, exact)
+    markup = _markup(cells, headers, title, numeric, winners)
     key = [tag("div", "▸ best of its column", klass="cl-muted")] if winners else []
     scroll = tag("div", markup, klass="cl-scroll")
     html = fragment(scroll, *key, css=CSS)
-    return Picture(title or "table", html, _plain(cells_of, headers, title, numeric, winners))
+    return Picture(title or "table", html, _plain(cells, headers, title, numeric, winners))
 
 
 def bars(
@@ -151,6 +126,45 @@ def _words(value: Cell, exactly: bool) -> str:
     if value is None:
         return "–"
     return digits(value, exactly) if _is_number(value) else str(value)
+
+
+def _cells(
+    rows: Sequence[Sequence[Cell]], headers: Sequence[str], exact: Collection[str]
+) -> list[list[str]]:
+    """What stands in each cell: a number as long as its column wants it."""
+    measured = [any(isinstance(r[k], float) for r in rows) for k in range(len(headers))]
+    whole = [header in exact for header in headers]
+    return [
+        [f"{v:,}" if w and isinstance(v, int) else _words(v, m)
+         for v, m, w in zip(row, measured, whole, strict=True)]
+        for row in rows
+    ]  # fmt: skip
+
+
+def _markup(
+    cells: Sequence[Sequence[str]],
+    headers: Sequence[str],
+    title: str,
+    numeric: Sequence[bool],
+    winners: Collection[tuple[int, int]],
+) -> str:
+    """The table as HTML. Without numbers in it, the first column is a heading of its row."""
+    head = [
+        tag("th", escape(h), scope="col", klass="cl-num" if num else "")
+        for h, num in zip(headers, numeric, strict=True)
+    ]
+    body = []
+    for r, row in enumerate(cells):
+        made = []
+        for k, words in enumerate(row):
+            mark = "▸ " if (r, k) in winners else ""
+            klass = " ".join(["cl-num"] * numeric[k] + ["cl-best"] * ((r, k) in winners))
+            name, scope = ("th", "row") if k == 0 and not numeric[0] else ("td", None)
+            made.append(tag(name, mark + escape(words), klass=klass, scope=scope))
+        body.append(tag("tr", *made))
+    caption = [tag("caption", escape(title))] if title else []
+    sections = tag("thead", tag("tr", *head)), tag("tbody", *body)
+    return tag("table", *caption, *sections, klass="cl-table")
 
 
 def _winners(
