@@ -144,39 +144,35 @@ def an_i_that_is_the_same_gcd_or_not(a, b, c, d, n):
 @mutant("u08.meet")
 def by_real_division(a, b, c, d, n):
     """Right until the numbers have more digits than a fraction of the machine."""
-    g = gcd(a, c)
-    if (d - b) % g:
-        return None
-    step = abs(c // g)
-    i = (d - b) // g * pow(a // g, -1, step) % step
-    j, rise = (a * i + b - d) // c, a * step // c
-    k = max(0, ceil(-j / rise if rise > 0 else (j - (n - 1)) / -rise))
-    i, j = i + k * step, j + k * rise
-    return (i, j) if i < n and 0 <= j < n else None
+
+    def steps(j, rise):
+        return ceil(-j / rise if rise > 0 else (j - (n - 1)) / -rise)
+
+    return _line(a, b, c, d, n, steps)
 
 
 @mutant("u08.meet")
 def rounded_by_adding_almost_one(a, b, c, d, n):
     """The same with a whole number at the end."""
+
+    def steps(j, rise):
+        return int(-j / rise + 0.999999) if rise > 0 else -((n - 1 - j) // -rise)
+
+    return _line(a, b, c, d, n, steps)
+
+
+def _line(a, b, c, d, n, steps=None):
+    """The first solution. `steps` are those from one i to the next until j is in its range."""
     g = gcd(a, c)
     if (d - b) % g:
         return None
     step = abs(c // g)
     i = (d - b) // g * pow(a // g, -1, step) % step
     j, rise = (a * i + b - d) // c, a * step // c
-    k = max(0, int(-j / rise + 0.999999) if rise > 0 else -((n - 1 - j) // -rise))
-    i, j = i + k * step, j + k * rise
-    return (i, j) if i < n and 0 <= j < n else None
-
-
-def _line(a, b, c, d, n):
-    g = gcd(a, c)
-    if (d - b) % g:
-        return None
-    step = abs(c // g)
-    i = (d - b) // g * pow(a // g, -1, step) % step
-    j, rise = (a * i + b - d) // c, a * step // c
-    low = -(j // rise) if rise > 0 else -((n - 1 - j) // -rise)
+    if steps:
+        low = steps(j, rise)
+    else:
+        low = -(j // rise) if rise > 0 else -((n - 1 - j) // -rise)
     i, j = i + max(low, 0) * step, j + max(low, 0) * rise
     return (i, j) if i < n and 0 <= j < n else None
 
