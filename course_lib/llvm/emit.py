@@ -56,15 +56,18 @@ def emit_kernel(
 
     emitter  which emitter writes them; None: the one below (`source.py` has another)
     """
-    if all(isinstance(stmt, Loop) for stmt in kernel.body):
-        bodies = [(stmt,) for stmt in kernel.body]
-    else:
-        bodies = [kernel.body]
-    parts = []
+    bodies, parts = bodies_of(kernel), []
     for number, body in enumerate(bodies):
         symbol = kernel.name if len(bodies) == 1 else f"{kernel.name}.{number}"
         parts.append((emitter or Emitter)(kernel, module, symbol).function(body))
     return parts
+
+
+def bodies_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
+    """What becomes a function: each loop at the top, or all of a body that has more than loops."""
+    if all(isinstance(stmt, Loop) for stmt in kernel.body):
+        return [(stmt,) for stmt in kernel.body]
+    return [kernel.body]
 
 
 class Emitter:

@@ -20,12 +20,12 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from course_lib.cost.machine import Machine
-from course_lib.ir.expr import Affine, loads
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Stmt, Write
 from course_lib.ir.loops.walk import loops, statements
 from course_lib.llvm.codegen import optimize
-from course_lib.llvm.emit import Emitter, Part, emit_kernel
+from course_lib.llvm.emit import Emitter, Part, bodies_of, emit_kernel
+from course_lib.llvm.lanes import all_affine
 from course_lib.llvm.values import I32, I64, call
 from course_lib.schedule.choose import choose
 
@@ -77,8 +77,8 @@ def assembly(kernel: Kernel, target: str) -> str:
     """A kernel as assembly for a target of `TARGETS`.
 
     Loops that have a schedule already (some are `vector` loops) keep it. ValueError for another
-    target, and on a GPU for an index that comes from memory (nobody could
-    be told that it is outside).
+    target, and on a GPU for an index that comes from memory (nobody could be told that it is
+    outside).
     """
     machine = target_machine(target)
     return machine.emit_assembly(optimize(llvm_ir(kernel, target), machine))
@@ -93,7 +93,7 @@ def llvm_ir(kernel: Kernel, target: str) -> str:
         done = any(loop.kind == "vector" for loop in loops(kernel.body))
         emit_kernel(kernel if done else choose(kernel, to.machine, frozenset()), module)
         return str(module)
-    for number, body in enumerate(_bodies(kernel)):
+    for number, body in enumerate(bodies_of(kernel)):
         symbol = kernel.name if not number else f"{kernel.name}_{number}"
         _Thread(replace(kernel, body=body), module, symbol, to.gpu).thread()
     space = f", addrspace({to.gpu.private})" if to.gpu.private else ""
@@ -121,13 +121,6 @@ def _target(name: str) -> Target:
     if name not in TARGETS:
         raise ValueError(f"a target is one of {', '.join(TARGETS)}, got {name!r}")
     return TARGETS[name]
-
-
-def _bodies(kernel: Kernel) -> list[tuple[Stmt, ...]]:
-    """One function for each loop at the top, as on the processor: they run one after another."""
-    if all(isinstance(stmt, Loop) for stmt in kernel.body):
-        return [(stmt,) for stmt in kernel.body]
-    return [kernel.body]
 
 
 class _Thread(Emitter):
@@ -178,9 +171,6 @@ class _Thread(Emitter):
 
     def refuse_indices_from_memory(self) -> None:
         for stmt in statements(self.kernel.body):
-            if isinstance(stmt, Write):
-                reads = [i for e in loads(stmt.value) for i in e.indices]
-                if not all(isinstance(i, Affine) for i in (*stmt.indices, *reads)):
-                    name = self.kernel.name
-                    raise ValueError(f"@{name}: an index comes from memory, and a GPU's "
-                                     "kernel cannot say that it was outside")  # fmt: skip
+            if isinstance(stmt, Write) and not all_affine(stmt):
+                raise ValueError(f"@{self.kernel.name}: an index comes from memory, and a GPU's "
+                                 "kernel cannot say that it was outside")  # fmt: skip
