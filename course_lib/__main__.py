@@ -11,6 +11,7 @@
     python -m course_lib tune resnet18 --budget 60 -o resnet18.tuned.json
     python -m course_lib systolic -m 197 -n 768 -k 768 --preset npu
     python -m course_lib npu -m 197 -k 768 -n 768 --emit tile
+    python -m course_lib plug model.onnx --into tinygrad --json
     python -m course_lib toy -c "def main() { print([1, 2] + [3, 4]); }" --emit affine
 
 `MODEL` is an ONNX file, a file of MLIR (linalg on tensors), or the name of one of the course's
@@ -31,6 +32,7 @@ from course_lib import (
     commands,
     mlir_command,
     npu_command,
+    plug_command,
     quantize_command,
     systolic_command,
     toy_command,
@@ -48,12 +50,14 @@ COMMANDS = {
     "quantize": "a model in 8-bit integers, and the chip's share of it",
     "systolic": "cycles of a matrix product on a systolic array",
     "npu": "a matrix product in the NPU dialect, at any stage",
+    "plug": "a model through another compiler, with our chip behind it",
     "toy": "a program of the Toy language, at any stage",
     "tune": "search faster schedules for the kernels of a model",
 }
-ABOUT_A_MODEL = ("run", "show", "look", "fma", "asm", "quantize", "tune")
+ABOUT_A_MODEL = ("run", "show", "look", "fma", "asm", "quantize", "plug", "tune")
 ROOMS = {  # of the commands that are not in `commands.py`; each knows its own arguments
     "npu": npu_command,
+    "plug": plug_command,
     "quantize": quantize_command,
     "systolic": systolic_command,
     "toy": toy_command,

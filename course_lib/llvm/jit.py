@@ -142,6 +142,21 @@ def compile_program(program: Program, cpu: str = "host", threads: int = 1) -> Co
     return loaded.code(kernels, parts, found, threads - 1)
 
 
+def compile_text(text: str, symbol: str, pointers: int, numbers: int = 0) -> Callable[..., int]:
+    """A function of LLVM IR that somebody else wrote, `i64 symbol(ptr ..., i64 ...)`. Its machine
+    code lives as long as the result. RuntimeError if LLVM cannot read the text."""
+    loaded = _Loaded("host")
+    loaded.add(symbol, text)
+    loaded.engine.finalize_object()
+    function = loaded._function(symbol, pointers, numbers)
+
+    def call(*arguments: int) -> int:
+        assert loaded.engine is not None
+        return function(*arguments)
+
+    return call
+
+
 class _Loaded:
     """An engine that collects modules and then gives addresses."""
 

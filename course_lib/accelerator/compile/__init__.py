@@ -6,6 +6,7 @@ walk.py        the order of the tiles                  slots.py       what is st
 emit.py        their instructions                      products.py    the array's among them
 tokens.py      which engine waits for which            estimate.py    how long it takes, about
 search.py      the tile of each layer                  vector.py      sums, pooling, means
+unit.py        the array alone, for who knows no layers
 layer.py       a match with its addresses              build.py       all layers: one program
 
 Next room: `support.py`.

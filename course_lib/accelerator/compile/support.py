@@ -6,7 +6,7 @@
 A pattern is a small expression: an op of the graph, or `op?`, which may be missing (then its first
 operand stands for it); a name, any i8 value; or `*name`, a constant. Whoever hands work to the chip
 reads this table: our own compiler and other compilers that see it as a backend, which is the idea
-of TVM's BYOC (Chen et al. 2021). Next room: `partition.py`.
+of TVM's BYOC (Chen et al. 2021). Who knows tiles only reads `unit.py`. Next room: `unit.py`.
 """
 
 from __future__ import annotations

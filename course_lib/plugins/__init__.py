@@ -1,0 +1,11 @@
+"""Our chip as a part of other compilers: one description of it, and a door for each of them.
+
+report.py    what every door says of a model: offloaded, clocks, bytes, refused and why
+ours.py      the door of our own partitioner, which the others are compared with
+tinygrad/    a device of tinygrad, its tensor cores, and a device that hands kernels to LLVM
+
+What the chip can do is said once, in `course_lib/accelerator/compile/`, and every door reads it
+there: which ops (the patterns of `support.py`; a tile of the array in `unit.py`), of which shapes
+(`refuse` of a pattern, `layer.refused` for one chip), in which layout (`product.py`, `as_stored` in
+`layer.py`), at which cost (`estimate.bound`, `search.clocks`). Next room: `report.py`.
+"""
