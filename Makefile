@@ -42,18 +42,18 @@ test: lint ## lint, then the whole test suite, on all cores
 	$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
 fuzz: ## try the properties on new random programs for MINUTES=10
-	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(SETUP) torch,llvm,lab,grade,site,dev,peers
 	$(PY) scripts/fuzz.py --minutes $(MINUTES) $(PYTEST_ARGS)
 
 lint: ## ruff, pyright and the import layers
-	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(SETUP) torch,llvm,lab,grade,site,dev,peers
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m pyright --pythonpath $(PY)
 	$(VENV)/bin/lint-imports
 
 site: ## the website, executed, in build/site/
-	$(SETUP) torch,llvm,lab,grade,site,dev
+	$(SETUP) torch,llvm,lab,grade,site,dev,peers
 	$(PY) site/build.py --into build/site
 
 release: ## the students' edition in build/release/ (all units, or UNIT=2)

@@ -25,6 +25,7 @@ from course_lib.task import prepare
 INTO = {
     "ours": "course_lib.plugins.ours",
     "tinygrad": "course_lib.plugins.tinygrad.door",
+    "tvm": "course_lib.plugins.tvm.door",
 }
 
 

@@ -21,7 +21,15 @@ PYPROJECT = os.path.join(ROOT, "pyproject.toml")
 PINS = os.path.join(ROOT, "constraints.txt")
 OLDEST = (3, 11)
 KNOWN_NEWER = ("python3.11", "python3.12", "python3.13", "python3.14")
-GIGABYTES = {"torch": 1.1, "llvm": 0.2, "lab": 0.4, "grade": 0.1, "site": 0.1, "dev": 0.4}
+GIGABYTES = {
+    "torch": 1.1,
+    "llvm": 0.2,
+    "lab": 0.4,
+    "grade": 0.1,
+    "site": 0.1,
+    "dev": 0.4,
+    "peers": 0.4,
+}
 
 # What pip and uv print, and which everyday trouble it means.
 DISK_FULL = ("No space left on device", "Errno 28", "Disk quota exceeded", "os error 28")

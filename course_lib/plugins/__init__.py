@@ -3,6 +3,7 @@
 report.py    what every door says of a model: offloaded, clocks, bytes, refused and why
 ours.py      the door of our own partitioner, which the others are compared with
 tinygrad/    a device of tinygrad, its tensor cores, and a device that hands kernels to LLVM
+tvm/         a backend of TVM: its patterns, regions of a model, a program for each
 
 What the chip can do is said once, in `course_lib/accelerator/compile/`, and every door reads it
 there: which ops (the patterns of `support.py`; a tile of the array in `unit.py`), of which shapes

@@ -50,14 +50,15 @@ def from_torch(
     if isinstance(module, ExportedProgram):
         program, name = module, "main"
     else:
-        program, name = _export(module, example_inputs), type(module).__name__.lower()
+        program, name = exported(module, example_inputs), type(module).__name__.lower()
     _refuse_data_dependent(program, name)
     program = _decompose_unknown(program)
     _refuse_unknown(program, name)
     return verify(_Importer(program).graph(name, keep_dead))
 
 
-def _export(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> ExportedProgram:
+def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> ExportedProgram:
+    """What `torch.export` makes of a module in eval mode; ValueError in words if it cannot."""
     if example_inputs is None:
         raise ValueError("a torch module is traced: give example inputs, one for each argument")
     training = [name or "the module itself" for name, m in module.named_modules() if m.training]
