@@ -3,6 +3,7 @@
     steps("twice")       what became of transpose(transpose(a) * transpose(b)), pass by pass
     steps("own")         the same if each result has an empty tensor of its own: begin and end
     steps("mm_relu")     the passes of relu(x @ w)
+    one_step()           a product of two transposes, and the product before them, drawn
     levels_table(...)    lines, and operations of each dialect, for each pass that changes something
 
 "twice" and "own" are recorded, because one of their passes is wrong and may be right one day.
@@ -21,9 +22,10 @@ from autograder.units.u10.answers import recorded
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.graphs.graph import before_after
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import apply, inp
+from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.passes import Passed, State, passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
@@ -146,3 +148,16 @@ def narrow(done: Passed) -> Passed:
     """The same with long lines folded."""
     states = tuple(State(passes, folded(text)) for passes, text in done.states)
     return replace(done, states=states)
+
+
+def one_step() -> Picture:
+    """What one step of the pattern of `u10.sunk` does to `twice`."""
+
+    def turned(x: Node) -> Node:
+        return apply("transpose", x, perm=(1, 0))
+
+    a, b = inp("a", "f32[2,3]"), inp("b", "f32[2,3]")
+    before = turned(apply("mul", turned(a), turned(b)))
+    after = turned(turned(apply("mul", a, b)))
+    both = (Graph.of([a, b], [result], "twice") for result in (before, after))
+    return before_after(*both, title="the product moves before the transposes")
