@@ -74,10 +74,10 @@ class Op:
 
         ValueError if one is unknown, is missing, or cannot have its value.
         """
-        unknown = sorted(set(given) - set(self.attrs))
-        if unknown:
+        if not given.keys() <= self.attrs.keys():
+            unknown = min(given.keys() - self.attrs.keys())
             known = ", ".join(self.attrs) or "none"
-            raise ValueError(f"{self.name} has no attribute {unknown[0]!r}; it has: {known}")
+            raise ValueError(f"{self.name} has no attribute {unknown!r}; it has: {known}")
         full = {name: given.get(name, attr.default) for name, attr in self.attrs.items()}
         for name, value in full.items():
             if value is REQUIRED:

@@ -191,3 +191,12 @@ def test_flops_and_traffic() -> None:
 
 def test_rows_have_words_for_people() -> None:
     assert all(row.doc and row.doc == row.doc.strip() for row in OPS.values())
+
+
+def test_a_constant_is_a_copy_unless_its_array_is_given_away() -> None:
+    mine = np.ones((2, 3), np.float32)
+    copied, taken = const(mine), const(mine, given=True)
+    assert taken.value is mine and not mine.flags.writeable
+    assert not np.shares_memory(copied.value, mine)
+    turned = const(np.zeros((2, 3), np.float32).T, given=True)
+    assert turned.value.flags.c_contiguous  # what does not lie row after row is copied all the same

@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -97,15 +98,19 @@ class Node:
         return apply("matmul", self, other)
 
 
+WELL_FORMED: WeakSet[Node] = WeakSet()  # a node never changes: looking at it once is enough
+
+
 def inp(name: str, type: TensorType | str) -> Node:
     """An input of a graph."""
     type = parse_type(type) if isinstance(type, str) else type
     return Node("input", (), MappingProxyType({}), type, name)
 
 
-def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
+def const(value: Any, type: DType | str | None = None, name: str = "", given: bool = False) -> Node:
     """A constant from an array, a list or a number (Python floats become f32).
 
+    The numbers are copied, unless the array is `given` away: then nobody may write it afterwards.
     ValueError if the type does not have the number.
     """
     type = dtype(type) if isinstance(type, str) else type
@@ -114,7 +119,9 @@ def const(value: Any, type: DType | str | None = None, name: str = "") -> Node:
         value = value.astype(np.float32) if value.dtype == np.float64 else value
     if type is not None and isinstance(value, (bool, int, float)) and not type.holds(value):
         raise ValueError(f"{type} has no number {value}")
-    array = aligned_copy(np.asarray(value, dtype=type.numpy if type else None))
+    array = np.asarray(value, dtype=type.numpy if type else None)
+    if not (given and array is value and array.flags.c_contiguous):
+        array = aligned_copy(array)
     array.setflags(write=False)
     return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
 
@@ -151,7 +158,10 @@ def checked(
     if declared not in (None, result):
         source = "its operands give" if inputs else "it is"
         raise ValueError(f"declared {declared}, but {source} {result}")
-    return Node(op, tuple(inputs), MappingProxyType(full), result, name, origin)
+    made = Node(op, tuple(inputs), MappingProxyType(full), result, name, origin)
+    if "body" not in full:
+        WELL_FORMED.add(made)
+    return made
 
 
 def _frozen(value: Any) -> Any:

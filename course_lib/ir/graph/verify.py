@@ -11,13 +11,10 @@ Next room: `parse.py`, which reads a graph's text.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from weakref import WeakSet
 
 from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, checked
-
-_well_formed: WeakSet[Node] = WeakSet()  # a node never changes: looking at it once is enough
+from course_lib.ir.graph.node import WELL_FORMED, Node, checked
 
 
 def verify(graph: Graph) -> Graph:
@@ -93,7 +90,7 @@ def _why(nodes: Sequence[Node], place: int) -> str:
 
 
 def _verify_node(node: Node, graph: str) -> None:
-    if node.op == "input" or node in _well_formed:
+    if node.op == "input" or node in WELL_FORMED:
         return
     try:
         full = checked(node.op, node.inputs, node.attrs, node.type).attrs
@@ -103,7 +100,7 @@ def _verify_node(node: Node, graph: str) -> None:
             verify(node.attrs["body"])
     except ValueError as error:
         raise ValueError(f"@{graph}: {_label(node)}: {error}") from None
-    _well_formed.add(node)
+    WELL_FORMED.add(node)
 
 
 def _label(node: Node) -> str:

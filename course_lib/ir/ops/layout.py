@@ -174,11 +174,12 @@ def rearranged(x: np.ndarray, src: str, dst: str) -> np.ndarray:
     """The array, which lies in layout `src`, in layout `dst`."""
     for op, argument in moves(type_of(x), src, dst):
         x = x.transpose(argument) if op == "transpose" else x.reshape(argument)
-    return np.ascontiguousarray(x)
+    return x
 
 
-def _type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
-    old, new = Layout.of(attrs["src"]), Layout.of(attrs["dst"])
+@cache
+def _relayout(type: TensorType, src: str, dst: str) -> TensorType:
+    old, new = Layout.of(src), Layout.of(dst)
     for axis in set(old.axes) & set(new.axes):
         small, large = sorted((old.block(axis), new.block(axis)))
         if large % small:
@@ -186,7 +187,7 @@ def _type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
                 f"relayout: blocks of {old.block(axis)} do not divide into blocks of "
                 f"{new.block(axis)}, nor the other way round; go through a layout without blocks"
             )
-    return relaid(types[0], attrs["src"], attrs["dst"])
+    return relaid(type, src, dst)
 
 
 def _loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -225,7 +226,7 @@ register(
         arity=1,
         doc="an image or filters in another layout: nchw, nhwc, in blocks as nchw16c, oihw16i16o",
         attrs={"src": Attr("string"), "dst": Attr("string")},
-        infer=_type,
+        infer=lambda types, attrs: _relayout(types[0], attrs["src"], attrs["dst"]),
         evaluate=lambda arrays, attrs: rearranged(arrays[0], attrs["src"], attrs["dst"]),
         loops=_loops,
         decompose=_decompose,

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from course_lib.exercises import exercise
+from course_lib.ir.arrays import aligned_empty
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
@@ -79,10 +80,12 @@ def _folded(norm: Node, before: Convolution) -> Node:
     x, w = before.conv.inputs
     scale, shift, mean, variance = (v.value.astype(np.float64) for v in norm.inputs[1:])
     factor = scale / np.sqrt(variance + norm.attrs["eps"])
-    weights = w.value * factor.reshape(-1, *[1] * (w.type.rank - 1))
+    weights = aligned_empty(w.type.dims, w.value.dtype)
+    column = factor.reshape(-1, *[1] * (w.type.rank - 1))
+    np.multiply(w.value, column, out=weights, casting="unsafe")  # in float64, then rounded
     bias = ((before.bias - mean) * factor + shift).reshape(1, -1, *[1] * (w.type.rank - 2))
     origin = origins(*before.nodes, norm)
-    w2 = replace(const(weights, w.type.dtype), name=w.name, origin=origins(w, norm))
+    w2 = replace(const(weights, given=True), name=w.name, origin=origins(w, norm))
     b2 = replace(const(bias, w.type.dtype), name=norm.inputs[2].name, origin=origin)
     conv = apply("conv", x, w2, name=before.conv.name, origin=origin, **before.conv.attrs)
     return apply("add", conv, b2, name=norm.name, origin=origin)
