@@ -1,4 +1,4 @@
-"""One chip, several doors: the same model through our own partitioner and through tinygrad."""
+"""One chip, three doors: the same model through our own partitioner, tinygrad and TVM."""
 
 import json
 from functools import cache
@@ -67,8 +67,9 @@ def model(name):
 def through(name, into, chip="teaching", **more):
     graph, inputs = model(name)
     from course_lib.plugins.tinygrad import door
+    from course_lib.plugins.tvm.door import plug as tvm_plug
 
-    plug = {"ours": ours.plug, "tinygrad": door.plug}[into]
+    plug = {"ours": ours.plug, "tinygrad": door.plug, "tvm": tvm_plug}[into]
     outputs, report = plug(graph, inputs, PRESETS[chip], **more)
     wanted = run(graph, inputs)
     assert all(np.array_equal(a, b) for a, b in zip(outputs, wanted, strict=True))
@@ -95,6 +96,18 @@ def test_where_both_offload_the_same_the_counts_agree():
         assert (row.name, row.macs) == (other.name, other.macs)
         assert other.dram_bytes - row.dram_bytes == (4 - 1) * 32 * n - 8 * n
         assert row.cycles < other.cycles
+
+
+@pytest.mark.usefixtures("tvm")
+def test_through_all_three_doors_the_same_layers_are_counted():
+    """TVM reads our table of patterns, so nothing differs but the name of the door."""
+    mine, tvm, tinygrad = (
+        through("whole tiles", into, "npu") for into in ("ours", "tvm", "tinygrad")
+    )
+    assert (mine.into, tvm.into, tinygrad.into) == ("ours", "tvm", "tinygrad")
+    assert {**tvm.as_dict(), "into": "ours"} == mine.as_dict()
+    named = [[(row.name, row.macs) for row in report.layers] for report in (mine, tvm, tinygrad)]
+    assert named[0] == named[1] == named[2]
 
 
 def test_a_product_of_one_row_is_refused_with_a_reason():
