@@ -23,7 +23,8 @@ FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/
 UNITS = sources(COURSE / "notebooks")
 EXERCISES = [name for source in UNITS for name in source.exercises()]
 CHANGED = [name for name in EXERCISES if can_be_changed(slot(name))]
-PACKAGES = {10: ("xdsl", "filecheck")}  # without which our answers to a unit do not run
+# Without these our answers to a unit do not run.
+PACKAGES = {10: ("xdsl", "filecheck"), 11: ("xdsl",)}
 
 
 @pytest.fixture(autouse=True)

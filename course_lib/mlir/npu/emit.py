@@ -13,7 +13,7 @@ compiler. Next room: `stages.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import func
@@ -37,6 +37,9 @@ from course_lib.mlir.npu.module import functions, located
 from course_lib.mlir.npu.rules import memref, shape
 from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
 
+# An operation, and where arrays and tiles are (`_Emitter`)  ->  its instruction.
+Rule = Callable[[Operation, Mapping[SSAValue, int]], Instruction]
+
 
 @dataclass(frozen=True)
 class Assembled:
@@ -49,12 +52,15 @@ class Assembled:
     size: int
 
 
-def emit(module: ModuleOp) -> Assembled:
-    """The instructions of the only function of a module, which has no loops (`unroll.py`)."""
+def emit(module: ModuleOp, rules: Mapping[str, Rule] | None = None) -> Assembled:
+    """The instructions of the only function of a module, which has no loops (`unroll.py`).
+
+    rules  for operations of others, by their names
+    """
     (function, *more) = functions(module) or [None]
     if function is None or more:
         raise located("one function becomes a program of the chip", module)
-    emitter, made = _Emitter(function), []
+    emitter, made = _Emitter(function, rules or {}), []
     for op in function.body.block.ops:
         try:
             made += emitter.instructions(op)
@@ -73,8 +79,8 @@ class _Emitter:
     """`at` says where arrays are, in bytes; where buffers and tiles are, in elements of their
     memory (of accumulators and parameters, int32 words)."""
 
-    def __init__(self, function: func.FuncOp) -> None:
-        self.chip = chip_of(function)
+    def __init__(self, function: func.FuncOp, rules: Mapping[str, Rule]) -> None:
+        self.chip, self.rules = chip_of(function), rules
         self.origin = (function.sym_name.data,)
         self.at: dict[SSAValue, int] = {}
         self.size = 0
@@ -104,6 +110,8 @@ class _Emitter:
                 yield self.store(op)
             case func.ReturnOp():
                 pass
+            case _ if op.name in self.rules:
+                yield self.rules[op.name](op, self.at)
             case _:
                 raise located("the chip has no instruction for this", op)
 

@@ -30,9 +30,12 @@ GARBAGE = -86  # 0xaa
 Values = dict[SSAValue, np.ndarray]
 
 
-def interpret(module: ModuleOp, arrays: Sequence[np.ndarray]) -> None:
+def interpret(module: ModuleOp, arrays: Sequence[np.ndarray], garbage: int = GARBAGE) -> None:
     """Run the only function of a module on its arrays, which it changes. NpuError for an operation
-    of another dialect, ValueError for arrays that are not what the function takes."""
+    of another dialect, ValueError for arrays that are not what the function takes.
+
+    garbage  what buffers hold before anything is written there, -128 to 127
+    """
     (function,) = functions(module)
     values: Values = {}
     for argument, array in zip(function.body.block.args, arrays, strict=True):
@@ -41,7 +44,10 @@ def interpret(module: ModuleOp, arrays: Sequence[np.ndarray]) -> None:
             raise ValueError(f"the function takes a {argument.type}, got {said}")
         values[argument] = array
     for op, known in walked(function.body.block):
-        _run(op, known, values)
+        if isinstance(op, BufferOp):
+            values[op.result] = np.full(shape(op.result), garbage, dtype_of(op.result.type))
+        else:
+            _run(op, known, values)
 
 
 def dtype_of(type: Attribute) -> np.dtype:
@@ -52,8 +58,6 @@ def dtype_of(type: Attribute) -> np.dtype:
 
 def _run(op: Operation, known: Known, values: Values) -> None:
     match op:
-        case BufferOp(result=buffer):
-            values[buffer] = np.full(shape(buffer), GARBAGE, dtype_of(buffer.type))
         case SlotOp():
             values[op.result] = _tile(op, known, values[op.buffer])
         case DmaLoadOp():

@@ -50,20 +50,23 @@ class NpuError(ValueError):
     """What is wrong with a program, and where."""
 
 
-def context() -> Context:
-    """The dialects of all stages."""
+def context(*operations: type[Operation]) -> Context:
+    """The dialects of all stages, and perhaps more operations."""
     made = Context()
     for dialect in (NPU, *OTHERS):
         made.load_dialect(dialect)
+    for operation in operations:
+        made.load_op(operation)
     return made
 
 
-def read(text: str, file: str = "input.mlir") -> ModuleOp:
-    """A module from its text. NpuError with line and column if it is none."""
+def read(text: str, file: str = "input.mlir", *operations: type[Operation]) -> ModuleOp:
+    """A module from its text, in which these operations may stand, too. NpuError with line and
+    column if it is none."""
     if (found := trouble(text, LARGEST)) is not None:
         raise NpuError(f"{file}:{_place(text, found[1])}: {found[0]}")
     try:
-        module = Parser(context(), text, file).parse_module()
+        module = Parser(context(*operations), text, file).parse_module()
     except ParseError as error:
         raise NpuError(f"{file}:{_place(text, error.span.start)}: {error.msg}") from None
     except VerifyException as error:  # an attribute or a type that cannot be

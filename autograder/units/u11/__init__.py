@@ -1,0 +1,1 @@
+"""Unit 11, an NPU dialect: what its exercises are, and how they are checked."""

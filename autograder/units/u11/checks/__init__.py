@@ -1,0 +1,149 @@
+"""Visible checks of unit 11. Here: what a program moves, and one that a careless pass breaks.
+
+What needs xDSL is imported where it is used. Next room: operations.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.properties import a_number
+from autograder.units.u11.checks.programs import said
+from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Tile
+
+# ── bytes ──
+
+BYTES = "How many bytes does a product in tiles move between DRAM and the chip?"
+TYPES = "x is int8[m, k], w is int8[k, n], and the sums y are int32[m, n]"
+RAGGED = "a tile of y has tm rows and tn columns; the last ones may be smaller"
+OUTER = '"rows": all tiles of some rows, then the next rows; "columns": the other way round'
+EXACT = "the bytes of all loads and stores, exactly"
+EACH = "For each tile of y, the program loads its rows of x and its columns of w"
+WHOLE = "both in their whole depth k"
+SLOTS = "There is one slot for x, one for w, and one for the sums"
+LEFT = "A load of what stands in its slot already is left out"
+
+CASES = [  # what it is about, and (m, k, n, tm, tn, outer)
+    (TYPES, (3, 2, 4, 4, 4, "rows")),
+    (OUTER, (8, 4, 12, 4, 4, "rows")),
+    (OUTER, (8, 4, 12, 4, 4, "columns")),
+    (EACH, (12, 5, 8, 4, 4, "rows")),
+    (EACH, (8, 5, 12, 4, 4, "columns")),
+    (RAGGED, (10, 4, 7, 4, 4, "rows")),
+    (RAGGED, (10, 4, 7, 4, 4, "columns")),
+    (LEFT, (8, 4, 4, 4, 4, "rows")),
+    (LEFT, (4, 4, 8, 4, 4, "columns")),
+    (LEFT, (3, 9, 2, 4, 4, "rows")),
+    (WHOLE, (9, 20, 9, 3, 2, "rows")),
+]
+
+
+@checks("u11.moved", spec=[BYTES, TYPES, RAGGED, OUTER, EXACT, EACH, WHOLE, SLOTS, LEFT])
+def as_the_compiler_counts(moved):
+    """The compiler of the library writes such a program, and counts its bytes."""
+    for spec, case in CASES:
+        right_bytes(moved, case, spec)
+    return f"{len(CASES)} products"
+
+
+def right_bytes(moved: Any, case: tuple[Any, ...], spec: str) -> None:
+    wanted = counted(*case)
+    called = f"moved{case}"
+    got = a_number(moved(*case), unit="bytes")
+    if got != wanted:
+        raise Wrong(f"The program of this product moves {wanted:,} bytes, and your answer says "
+                    f"{got:,.0f}.", program=called, got=f"{got:,.0f}", expected=f"{wanted:,}",
+                    spec=spec)  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def counted(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
+    """What a program of the library's compiler moves, for an array that is `tn` wide."""
+    from course_lib.mlir.npu import counts
+    from course_lib.mlir.npu.example import linalg_text
+    from course_lib.mlir.npu.stages import compile_npu
+
+    chip = replace(PRESETS["npu"], cols=tn)
+    order = WEIGHTS_FIRST if outer == "columns" else PIXELS_FIRST
+    text = linalg_text(m, k, n, pipeline=False)
+    done = compile_npu(text, chip, until="keep", without=["double_buffer"],
+                       choose=lambda *_: Tile(1, tm, k, 1, order))  # fmt: skip
+    return sum(counts.moved(done.modules["keep"]).values())
+
+
+# ── a hazard ──
+
+BROKEN = "A program that `careless` makes wrong"
+FORM = "the text of a module for the teaching chip, with one function without loops"
+VALID = "The program is valid"
+READS = "reads nothing from the chip that was not written there before"
+OTHER = "an array in DRAM ends up with other contents than before"
+MOST = "At most 12 operations move or compute something"
+
+background("u11.hazard", "After `careless`, its operations are still valid",
+           because="`careless` moves loads and changes none, so a valid program stays valid",
+           )  # fmt: skip
+
+
+@checks("u11.hazard", spec=[BROKEN, FORM, VALID, READS, OTHER, MOST])
+def careless_changes_an_array(hazard):
+    """The program computes one thing before `careless`, and another one after it."""
+    text = hazard()
+    if not isinstance(text, str):
+        raise Wrong("The function must return a text.", got=said(text), spec=FORM)
+    module = _valid(text)
+    from autograder.units.u11.answers.dialect import careless, steps
+    from autograder.units.u11.answers.meaning import contents
+    from course_lib.mlir.npu.machine import chip_of
+
+    if chip_of(module) != PRESETS["teaching"]:
+        raise Wrong("The module must be for the teaching chip.", program=text,
+                    got=str(chip_of(module)).splitlines()[0],
+                    expected='module attributes {npu.chip = {preset = "teaching"}}',
+                    spec=FORM)  # fmt: skip
+    if (count := len(steps(module))) > 12:
+        raise Wrong(f"At most 12 operations may move or compute something, and here are {count}.",
+                    program=text, spec=MOST)  # fmt: skip
+    try:
+        after = careless(text)
+        before, again, other = contents(text), contents(text, garbage=99), contents(after)
+    except ValueError as error:
+        raise Wrong(f"The program cannot be run: {error}".rstrip(".") + ".", program=text,
+                    spec=FORM) from None  # fmt: skip
+    for one, two in zip(before, again, strict=True):
+        if not np.array_equal(one, two):
+            raise Wrong("The result depends on what the chip held before the program began.",
+                        program=text, spec=READS)  # fmt: skip
+    if all(np.array_equal(one, two) for one, two in zip(before, other, strict=True)):
+        moved = "moves no load" if after.count("dma_load") and _same(text, after) else "is harmless"
+        raise Wrong(f"All arrays end up as before: `careless` {moved} here.", program=text,
+                    got=after, spec=OTHER)  # fmt: skip
+
+
+def _valid(text: str) -> Any:
+    from autograder.units.u11.answers.dialect import parsed
+    from course_lib.mlir.npu.module import functions
+
+    try:
+        module = parsed(text)
+        count = len(functions(module))
+    except ValueError as error:
+        raise Wrong(f"The program is not valid: {error}".rstrip(".") + ".", program=text,
+                    spec=VALID) from None  # fmt: skip
+    if count != 1:
+        raise Wrong(f"The module must have one function, and has {count}.", program=text,
+                    spec=FORM)  # fmt: skip
+    return module
+
+
+def _same(text: str, after: str) -> bool:
+    from autograder.units.u11.answers.dialect import parsed, steps
+
+    one, two = ([op.name for op in steps(parsed(each))] for each in (text, after))
+    return one == two

@@ -1,0 +1,205 @@
+"""Visible checks of unit 11 about a product in tiles. Next room: turns.py."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autograder.check.framework import Wrong, checks
+from autograder.units.u11.checks.programs import (
+    as_text,
+    memref,
+    parameter,
+    read_back,
+    same_contents,
+)
+from autograder.units.u11.checks.programs import (
+    module as written,
+)
+from course_lib.accelerator.chip import PRESETS
+
+# ── tiles ──
+
+CUT = "Cut every `npu.product` into tiles"
+SUMS = "a program with products into int32 sums"
+TILE = "rewritten(text, Tile()), where Tile is a pattern of yours"
+SIZE = "A tile of y has `rows` rows, and as many columns as the array of the module's chip"
+OF = "of x and of y in a tile"
+LAST = "Where the sizes do not divide, the last tiles are smaller"
+ORDER = "Rows are outside: all tiles of the first rows come first, from left to right"
+LOAD = "For each tile, load its rows of x, load its columns of w, multiply, and store the sums"
+BUFFERS = (
+    "A product has one buffer in `acts`, one in `weights` and one in `accs`, each with one slot"
+)
+SMALL = "which is no larger than its largest tile"
+WIDE = "(Those of `weights` and `accs` are always as wide as the array.)"
+
+TEACHING = '{preset = "teaching"}'
+NARROW = '{preset = "teaching", cols = 2 : i64}'
+
+
+class Product(NamedTuple):
+    """x[m, k] @ w[k, n]"""
+
+    m: int
+    k: int
+    n: int
+
+    def types(self, cols: int) -> tuple[str, str, str]:
+        return (memref(f"{self.m}x{self.k}", "i8", "dram"),
+                memref(f"{self.k}x{self.n}", "i8", "dram", f"#npu.panels<{cols}>, "),
+                memref(f"{self.m}x{self.n}", "i32", "dram"))  # fmt: skip
+
+
+def products(*sizes: Product, chip: str = TEACHING) -> str:
+    """A function with products of these sizes, one after another, each on arrays of its own."""
+    cols = 2 if chip == NARROW else PRESETS["npu"].cols if '"npu"' in chip else 4
+    parameters, lines = {}, []
+    for number, size in enumerate(sizes):
+        x, w, y = size.types(cols)
+        names = [f"{name}{number}" for name in "xwy"]
+        parameters |= dict(zip(names, (x, w, y), strict=True))
+        a, b, c = names
+        lines.append(f"npu.product %{a}, %{b} into %{c} : {x}, {w} into {y}")
+    return written(parameters, *lines, chip=chip)
+
+
+CASES = [
+    (products(Product(8, 4, 4)), 4, LOAD),
+    (products(Product(8, 4, 8)), 4, ORDER),
+    (products(Product(10, 4, 4)), 4, LAST),
+    (products(Product(4, 4, 6)), 4, LAST),
+    (products(Product(7, 9, 5)), 3, SIZE),
+    (products(Product(3, 250, 3)), 16, SMALL),
+    (products(Product(8, 4, 8), chip=NARROW), 4, SIZE),
+    (products(Product(5, 6, 7), Product(6, 3, 2)), 4, CUT),
+]
+
+
+@checks("u11.tiled", spec=[CUT, SUMS, TILE, SIZE, OF, LAST, ORDER, LOAD, BUFFERS, SMALL, WIDE])
+def products_in_tiles(tiled):
+    """The program has the right tiles, in the right order, and computes the products."""
+    for text, rows, spec in CASES:
+        right_tiles(tiled, text, rows, spec)
+    return f"{len(CASES)} programs"
+
+
+def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
+    """The answer does what is asked, tile by tile."""
+    from autograder.units.u11.answers.dialect import parsed, steps
+
+    got = as_text(tiled(text, rows), text)
+    called = f"tiled(text, {rows}), where text is\n{text}"
+    module = read_back(got, called, spec)
+    tiles = _tiles(called, got, module)
+    for number, op in enumerate(steps(parsed(text))):
+        name = parameter(op.operands[2])
+        mine = [tile for tile in tiles if tile.array == name]
+        _right_windows(called, got, mine, op, rows)
+        if [tile.array for tile in tiles[: len(mine)]] != [name] * len(mine):
+            raise Wrong(f"The tiles of product {number} must come one after another.",
+                        program=called, got=got, spec=ORDER)  # fmt: skip
+        tiles = tiles[len(mine) :]
+    same_contents(called, text, got, module, spec)
+    _small_buffers(called, got, module, text, rows)
+
+
+class Tile(NamedTuple):
+    """What one tile loads, and where it is stored: positions and sizes."""
+
+    array: int  # which parameter y is
+    x: tuple[tuple[int, ...], tuple[int, ...]]
+    w: tuple[tuple[int, ...], tuple[int, ...]]
+    y: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _tiles(called: str, got: str, module: Any) -> list[Tile]:
+    """The operations in fours: two loads in either order, a product, a store."""
+    from autograder.units.u11.answers.dialect import steps
+    from course_lib.mlir.npu.machine import space_of
+
+    found, operations = [], steps(module)
+    names = ["npu.dma_load", "npu.dma_load", "npu.matmul", "npu.dma_store"]
+    for at in range(0, len(operations), 4):
+        four: list[Any] = operations[at : at + 4]
+        if [op.name for op in four] != names:
+            said = ", ".join(op.name for op in four)
+            raise Wrong(f"Tile {at // 4} must be two loads, a product and a store, and is {said}.",
+                        program=called, got=got, spec=LOAD)  # fmt: skip
+        loads = sorted(four[:2], key=lambda op: space_of(op.tile.type))  # acts, weights
+        if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
+            raise Wrong(f"Tile {at // 4} must load into `acts` and into `weights`.",
+                        program=called, got=got, spec=LOAD)  # fmt: skip
+        windows: list[Any] = [tuple(map(tuple, op.window)) for op in (*loads, four[3])]
+        if not all(isinstance(n, int) for window in windows for part in window for n in part):
+            raise Wrong(f"Positions and sizes of tile {at // 4} must be numbers.", program=called,
+                        got=got, spec=LOAD)  # fmt: skip
+        found.append(Tile(parameter(four[3].array), *windows))
+    return found
+
+
+def _right_windows(called: str, got: str, tiles: list[Tile], product: Any, rows: int) -> None:
+    """Every tile begins where tiles begin, is whole or ends where y does, and loads what it
+    needs; they cover y, in order."""
+    from course_lib.mlir.npu.machine import chip_of
+    from course_lib.mlir.npu.rules import shape
+
+    whole, depth = shape(product.y), shape(product.x)[1]
+    full = (rows, chip_of(product).cols)
+    for number, tile in enumerate(tiles):
+        at, sizes = tile.y
+        if any(a % most for a, most in zip(at, full, strict=True)):
+            _wrong(
+                called,
+                got,
+                number,
+                f"begins at {[*at]}, but tiles must begin at multiples of {[*full]}",
+                SIZE,
+            )
+        for a, size, most, end in zip(at, sizes, full, whole, strict=True):
+            if size > most or (size < most and a + size != end):
+                must = f"must be {[*full]}, or smaller where y ends"
+                _wrong(called, got, number, f"has the sizes {[*sizes]}, but {must}", LAST)
+        needs = ((at[0], 0), (sizes[0], depth)), ((0, at[1]), (depth, sizes[1]))
+        for name, mine, need in zip("xw", (tile.x, tile.w), needs, strict=True):
+            if mine != need:
+                does, must = (f"{name}{[*one[0]]} {[*one[1]]}" for one in (mine, need))
+                _wrong(called, got, number, f"loads {does}, but must load {must}", LOAD)
+    places = [tile.y[0] for tile in tiles]
+    covered = sum(tile.y[1][0] * tile.y[1][1] for tile in tiles)
+    if covered != whole[0] * whole[1]:
+        raise Wrong(f"The tiles must cover y once. They have {covered} elements, and y has "
+                    f"{whole[0] * whole[1]}.", program=called, got=got, spec=CUT)  # fmt: skip
+    if places != sorted(places):
+        raise Wrong(f"The tiles must come row by row, from left to right, and begin at {places}.",
+                    program=called, got=got, spec=ORDER)  # fmt: skip
+
+
+def _wrong(called: str, got: str, tile: int, does: str, spec: str) -> None:
+    raise Wrong(f"Tile {tile} {does}.", program=called, got=got, spec=spec)
+
+
+def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> None:
+    """Three buffers for each product, none larger than its largest tile."""
+    from autograder.units.u11.answers.dialect import buffers, parsed, steps
+    from course_lib.mlir.npu.machine import chip_of, space_of
+    from course_lib.mlir.npu.rules import shape
+
+    sizes = []
+    for op in steps(parsed(text)):
+        m, k = shape(op.operands[0])
+        sizes.append((min(m, rows), k, chip_of(op).cols))
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for op in buffers(module):
+        found.setdefault(space_of(op.result.type), []).append(shape(op.result))
+    wanted = {"acts": [(1, h, k) for h, k, _ in sizes], "weights": [(1, k, c) for _, k, c in sizes],
+              "accs": [(1, h, c) for h, _, c in sizes]}  # fmt: skip
+    for space, right in wanted.items():
+        mine = found.get(space, [])
+        if sorted(mine) != sorted(right):
+            spec = SMALL if len(mine) == len(right) else BUFFERS
+            raise Wrong(f"The buffers in {space} must be {_sizes(right)}, and are {_sizes(mine)}.",
+                        program=called, got=got, spec=spec)  # fmt: skip
+
+
+def _sizes(shapes: list[tuple[int, ...]]) -> str:
+    return ", ".join("x".join(map(str, one)) for one in shapes) or "nowhere"

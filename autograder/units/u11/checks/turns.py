@@ -1,0 +1,153 @@
+"""Visible checks of unit 11 about slots that take turns. Next room: ../hidden.py."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from autograder.check.framework import Wrong, checks
+from autograder.units.u11.checks.programs import (
+    as_text,
+    memref,
+    parameter,
+    read_back,
+    same_contents,
+    straight,
+)
+from autograder.units.u11.checks.programs import (
+    module as written,
+)
+
+# ── turns ──
+
+TURNS = "Let the contents of each buffer take turns in several slots"
+GIVEN = "a program whose buffers have one slot each, and in which nothing is read before it was"
+MANY = "how many slots a buffer may have"
+DONE = "finished(module), the program afterwards"
+FIT = "One buffer after another gets `most` slots, or as many as `fitting` says"
+FEWER = "if those are fewer"
+NEXT = "Whenever an operation overwrites a tile of it, the new contents go to the next slot"
+ROUND = "the first ones to slot 0, then to slot 1, and after the last slot to slot 0 again"
+FIND = "Every operation that reads them, or adds to them, finds them there"
+ELSE = "Everything else stays as it is"
+
+
+@checks("u11.turns", given=straight(), examples=25, what="random programs",
+        spec=[TURNS, GIVEN, DONE, FIT, NEXT, ROUND, FIND, ELSE])  # fmt: skip
+def contents_take_turns(turns, text):
+    """New contents go to the next slot, and everybody finds them there."""
+    right_turns(turns, text, 2 + len(text) % 2)
+
+
+@checks("u11.turns", spec=[FIT, FEWER, MANY])
+def as_many_slots_as_fit(turns):
+    """Buffers for which there is room for one, two, and four slots, and two in one memory."""
+    for text, most in FITS:
+        right_turns(turns, text, most)
+    return f"{len(FITS)} programs"
+
+
+def _filled(*sizes: str) -> str:
+    """A program that fills buffers of these sizes in acts in turns, and stores from them."""
+    lines, types = [], [memref(size, "i8", "acts") for size in sizes]
+    for number, type in enumerate(types):
+        lines += [f"%b{number} = npu.buffer : {type}",
+                  f"%t{number} = npu.slot %b{number}[0] [4, 4] : {type} to "
+                  f"{memref('4x4', 'i8', 'acts')}"]  # fmt: skip
+    whole, small = memref("20x4", "i8", "dram"), memref("4x4", "i8", "acts")
+    for at in range(0, 20, 4):
+        for number in range(len(sizes)):
+            lines += [f"npu.dma_load %x[{at}, 0] [4, 4] to %t{number} : {whole} to {small}",
+                      f"npu.dma_store %t{number} to %y{number}[{at}, 0] [4, 4] : {small} to "
+                      f"{whole}"]  # fmt: skip
+    return written({"x": whole, **{f"y{k}": whole for k in range(len(sizes))}}, *lines)
+
+
+FITS = [
+    (_filled("1x4x4"), 1),
+    (_filled("1x4x4"), 2),
+    (_filled("1x4x4"), 9),
+    (_filled("1x64x8"), 9),
+    (_filled("1x60x12"), 9),
+    (_filled("1x30x10"), 3),
+    (_filled("1x4x4", "1x4x4"), 2),
+    (_filled("1x4x4", "1x4x4"), 9),
+    (_filled("1x64x8", "1x4x4"), 9),
+]
+
+
+def right_turns(turns: Any, text: str, most: int) -> None:
+    """The answer does what is asked, slot by slot."""
+    called = f"turns(text, {most}), where text is\n{text}"
+    got = as_text(turns(text, most), text)
+    module = read_back(got, called, ELSE)
+    before, sizes = _given(text, most)
+    if before != _moves(module):
+        raise Wrong("The operations and their windows must stay as they are, in the same order.",
+                    program=called, got=got, expected="\n".join(before), spec=ELSE)  # fmt: skip
+    if sizes != (mine := _buffers(module)):
+        raise Wrong(f"The buffers must be {', '.join(sizes)}, and are {', '.join(mine)}.",
+                    program=called, got=got, spec=FIT)  # fmt: skip
+    _places(called, got, module)
+    same_contents(called, text, got, module, FIND)
+
+
+@lru_cache(maxsize=256)
+def _given(text: str, most: int) -> tuple[list[str], list[str]]:
+    """What a program does, and the buffers that it must have with more slots."""
+    from autograder.units.u11.answers.dialect import buffers, fitting, parsed, resized
+
+    module = parsed(text)
+    before = _moves(module)
+    for op in buffers(module):
+        resized(op, min(most, fitting(op)))
+    return before, _buffers(module)
+
+
+def _buffers(module: Any) -> list[str]:
+    """The sizes of all buffers."""
+    from autograder.units.u11.answers.dialect import buffers
+    from course_lib.mlir.npu.rules import shape, sized
+
+    return [sized(shape(op.result)) for op in buffers(module)]
+
+
+def _moves(module: Any) -> list[str]:
+    """The operations of a program in words: windows and sizes, no slots."""
+    from autograder.units.u11.answers.dialect import steps
+    from course_lib.mlir.npu.transfer import DmaLoadOp, DmaStoreOp
+
+    found = []
+    for op in steps(module):
+        sizes = " ".join(str(value.type) for value in op.operands)
+        if isinstance(op, DmaLoadOp | DmaStoreOp):
+            at, window = op.window
+            sizes = f"{parameter(op.array)}{_list(at)} {_list(window)} {sizes}"
+        flag = "" if "overwrite" not in op.properties else " overwrite"
+        found.append(f"{op.name}{flag} {sizes}")
+    return found
+
+
+def _list(numbers: Any) -> str:
+    return f"[{', '.join(str(n) if isinstance(n, int) else '?' for n in numbers)}]"
+
+
+def _places(called: str, got: str, module: Any) -> None:
+    """The slots of a buffer that are overwritten are 0, 1, 2, ... and round again."""
+    from autograder.units.u11.answers.dialect import overwritten, steps
+    from course_lib.mlir.npu.rules import shape
+    from course_lib.mlir.npu.transfer import SlotOp
+
+    seen: dict[Any, int] = {}
+    for op in steps(module):
+        tile = overwritten(op)
+        if tile is None or not isinstance(slot := tile.owner, SlotOp):
+            continue
+        many = shape(slot.buffer)[0]
+        wanted = seen[slot.buffer] = (seen.get(slot.buffer, -1) + 1) % many
+        (index, *inner) = slot.at
+        if index != wanted or inner:
+            where = index if isinstance(index, int) and not inner else "?"
+            raise Wrong(f"These contents must go to slot {wanted}, and go to slot {where}: "
+                        f"{str(op).partition(' :')[0]}", program=called, got=got,
+                        spec=ROUND)  # fmt: skip

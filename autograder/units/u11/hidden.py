@@ -1,0 +1,80 @@
+"""Hidden checks of unit 11: other seeds, larger programs, other sizes and chips."""
+
+from __future__ import annotations
+
+from autograder.check.framework import harder, hidden
+from autograder.units.u11.checks import EACH, LEFT, right_bytes
+from autograder.units.u11.checks.operations import (
+    LEFT as OVER,
+)
+from autograder.units.u11.checks.operations import (
+    RANGE,
+    acts,
+    greatest_of,
+    printed,
+    refused,
+    right_vmax,
+)
+from autograder.units.u11.checks.programs import straight
+from autograder.units.u11.checks.tiles import CUT, SIZE, Product, products, right_tiles
+from autograder.units.u11.checks.turns import FITS, right_turns
+from course_lib.accelerator.chip import PRESETS
+
+SEED = 110_811
+harder("u11.hazard", "careless_changes_an_array", seed=SEED)
+harder("u11.turns", "contents_take_turns", seed=SEED, given=straight(14), examples=25)
+
+
+@hidden("u11.moved", seed=SEED)
+def other_products(moved, rng):
+    """Sizes that were drawn for this run."""
+    for _ in range(12):
+        m, k, n = (int(size) for size in rng.integers(1, 30, 3))
+        tm, tn = (int(size) for size in rng.integers(1, 12, 2))
+        for outer in ("rows", "columns"):
+            one = -(-m // tm) == 1 or -(-n // tn) == 1
+            right_bytes(moved, (m, k, n, tm, tn, outer), LEFT if one else EACH)
+
+
+@hidden("u11.greatest", seed=SEED)
+def other_matrices(greatest, rng):
+    """Right and wrong sizes, drawn for this run."""
+    for _ in range(20):
+        rows, made, columns = (int(size) for size in rng.integers(1, 13, 3))
+        out = acts(f"{made}x{columns}")
+        printed(greatest, greatest_of(acts(f"{rows * made}x{columns}"), out, rows))
+        more = greatest_of(acts(f"{rows * made + 1}x{columns}"), out, rows)
+        refused(greatest, more, OVER, f"{rows * made + 1} rows of x are not {rows} times {made}")
+        high = int(rng.integers(16, 40))
+        text = greatest_of(acts(f"{high * made}x{columns}"), out, high)
+        refused(greatest, text, RANGE, f"{high} rows do not fit into four bits")
+
+
+@hidden("u11.tiled", seed=SEED)
+def other_sizes(tiled, rng):
+    """Sizes that were drawn for this run, on two chips."""
+    for _ in range(8):
+        m, k, n = (int(size) for size in rng.integers(1, 20, 3))
+        right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(1, 9)), SIZE)
+    m, k, n = (int(size) for size in rng.integers(30, 70, 3))
+    right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 40, SIZE)
+    two = products(Product(m, 5, 4), Product(3, k, 9))
+    right_tiles(tiled, two, 8, CUT)
+
+
+@hidden("u11.turns", seed=SEED)
+def more_slots(turns, rng):
+    """The visible programs with other numbers of slots."""
+    for text, _ in FITS:
+        right_turns(turns, text, int(rng.integers(1, 7)))
+
+
+@hidden("u11.vmax", seed=SEED)
+def other_windows(vmax, rng):
+    """Sizes and places that were drawn for this run, on two chips."""
+    for _ in range(20):
+        rows, made, n = (int(size) for size in (*rng.integers(1, 16, 1), *rng.integers(1, 7, 2)))
+        src = int(rng.integers(0, 1024 - rows * made * n - made * n))
+        at = src + rows * made * n
+        for chip in (PRESETS["teaching"], PRESETS["npu"]):
+            right_vmax(vmax, (src, at, rows * made, n, rows), chip)
