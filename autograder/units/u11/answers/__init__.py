@@ -103,9 +103,9 @@ def tiled(text: str, rows: int) -> str:
     A tile of y has `rows` rows, and as many columns as the array of the module's chip. Where the
     sizes do not divide, the last tiles are smaller. Rows are outside: all tiles of the first rows
     come first, from left to right. For each tile, load its rows of x, load its columns of w,
-    multiply, and store the sums. A product has one buffer in `acts`, one in `weights` and one in
-    `accs`, each with one slot, which is no larger than its largest tile. (Those of `weights` and
-    `accs` are always as wide as the array.)
+    multiply, and store the sums. Sums stay in the cells (`"os"`). A product has one buffer in
+    `acts`, one in `weights` and one in `accs`, each with one slot. The slot is as high as its
+    largest tile; in `acts` it is as wide, and in `weights` and `accs` as wide as the array.
     """
 
     class Tile(RewritePattern):
@@ -139,8 +139,8 @@ def tiled(text: str, rows: int) -> str:
 def turns(text: str, most: int) -> str:
     """Let the contents of each buffer take turns in several slots.
 
-    text     a program whose buffers have one slot each, and in which nothing is read before it was
-             written
+    text     a program whose buffers have one slot each, `%b[0]`, and in which nobody reads more of
+             a slot than the operation that overwrote it last has written
     most     how many slots a buffer may have
     returns  finished(module), the program afterwards
 
@@ -196,34 +196,35 @@ def hazard() -> str:
 def says() -> Rubric:
     """A colleague wants to write `turns` for the chip's instructions, because every compiler for
     this chip ends there and one pass would then serve all of them. What does your pass read off the
-    types and operations of the dialect that theirs would first have to find out from instructions?
-    Name one decision that should be made only there, and why. All operations of your program in
-    `hazard` are valid before and after `careless`: why does no verifier of an operation find the
-    fault, and what does? Write three to six sentences.
+    types and operations of the dialect that theirs would first have to find out? Which decision
+    should be made only in the instructions, and why? Why does no verifier find what `careless` does
+    to your program in `hazard`? Write three to five sentences.
     """
     return Rubric(
         criteria="0.5 points: a buffer and its slots are values with a type: which memory, how "
         "many slots, which shape; all uses of a tile are listed, and who overwrites it is known by "
-        "its operation. Instructions have addresses and lengths, so a pass has to compute which "
-        "overlap and which bytes belong together, and where there is free room. "
+        "its operation. Instructions name a memory, addresses and lengths, so a pass can compute "
+        "what overlaps, but has to find out which bytes belong to one buffer, which instructions "
+        "use the same contents, and where there is free room. "
         "0.5 points: a decision that belongs to the instructions, with a reason: addresses, tokens "
         "between engines, splitting a deep product into passes, encoding. They depend on sizes of "
         "memories and queues, follow from everything above, and would only hide it. "
-        "0.5 points: a verifier looks at one operation and the types of its operands; the fault is "
-        "in the order of two operations that are each valid: a dependence through an array in "
-        "DRAM, which no type mentions. "
-        "0.5 points: what finds it: running the program before and after the pass and comparing "
-        "(interpreter, simulator), or a dependence analysis over the whole program. (The hazard "
-        "check of the simulator does not: tokens follow the order that the pass has made.)",
+        "0.5 points: a verifier sees one program, and both are valid: no single operation, and no "
+        "type, is wrong after the pass. "
+        "0.5 points: the fault is that the second program means something else than the first: a "
+        "read-after-write dependence through an array in DRAM is gone. One has to have both: run "
+        "them and compare the arrays, or compare the dependences. (Looking for races in the "
+        "second does not help: tokens follow the order that the pass has made.)",
         samples=(
             Sample(2, "In the dialect a tile belongs to a buffer, the type says in which memory it "
                    "is and how many slots there are, and a value lists its uses, so I only have to "
-                   "count. In the assembler there are addresses: the pass must find out which "
-                   "ranges overlap, which instructions mean the same tile, and what memory is "
-                   "free. The tokens should be set only there, because they follow from the "
-                   "addresses and from which engine runs what. A verifier sees one operation, and "
-                   "each of mine is fine; wrong is that a load went before the store of the array "
-                   "that it reads. Running both programs and comparing the arrays finds it."),
+                   "count. In the instructions there are addresses: the pass must find out which "
+                   "of them mean the same tile, what belongs to one buffer, and what memory is "
+                   "free. The tokens should be set only in the instructions, because they follow "
+                   "from the addresses and from which engine runs what. A verifier sees one "
+                   "program, and the moved one is a perfectly valid program; it only computes "
+                   "something else, because a load went before the store of the array that it "
+                   "reads, and that shows only beside the first one."),
             Sample(1, "The dialect has types with memory spaces and slots, and instructions have "
                    "only numbers. Addresses should come late. The verifier does not find it "
                    "because the types still fit."),
@@ -245,7 +246,7 @@ def vmax(src: int, acts: int, m: int, n: int, rows: int) -> str:
     The instruction sees an image of `bytes` channels. The result has h × w pixels, without gaps;
     each is the greatest, channel by channel, of a window of kh × kw pixels. The window of pixel
     (y, x) begins at src + y · line + x · step. Inside it, the next row is `kline` bytes further,
-    and the next pixel of a row `bytes`. Neither kh nor kw may be above 15, h and w not above 4095.
+    and the next pixel of a row `bytes`. Neither kh nor kw may be above 15.
     """
     return (
         f"vmax src={src} acts={acts} h={m // rows} w=1 bytes={n} step={n} line={rows * n} "

@@ -60,7 +60,11 @@ def limited(text: str) -> None:
 
 
 def finished(module: ModuleOp) -> str:
-    """The text of a module after a pass: verified, and without slots that nobody uses."""
+    """The text of a module after a pass: verified, and without slots that nobody uses. NpuError
+    for a slot that is used and was not inserted."""
+    for op in steps(module):
+        if any(isinstance(v.owner, SlotOp) and v.owner.parent is None for v in op.operands):
+            raise NpuError(f"an {op.name} uses an npu.slot that was not inserted into the function")
     dce(module)
     return written(verify(module))
 

@@ -30,7 +30,7 @@ SLOTS = "There is one slot for x, one for w, and one for the sums"
 LEFT = "A load of what stands in its slot already is left out"
 
 CASES = [  # what it is about, and (m, k, n, tm, tn, outer)
-    (TYPES, (3, 2, 4, 4, 4, "rows")),
+    (TYPES, (4, 2, 4, 4, 4, "rows")),
     (OUTER, (8, 4, 12, 4, 4, "rows")),
     (OUTER, (8, 4, 12, 4, 4, "columns")),
     (EACH, (12, 5, 8, 4, 4, "rows")),

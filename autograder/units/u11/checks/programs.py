@@ -9,6 +9,7 @@ Next room: tiles.py.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +17,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from autograder.check.framework import Wrong
+from autograder.check.framework import Crashed, Unusable, Wrong
 
 DEPTH, COLS = 4, 4
 ROWS, COLUMNS = 12, 8  # of the arrays x, z and y
@@ -31,6 +32,20 @@ def as_text(got: Any, given: str) -> str:
         raise Wrong("The function must return the text of a module.", program=given, got=said(got),
                     spec="returns")  # fmt: skip
     return got
+
+
+def answered(call: Callable[[], Any], called: str) -> str:
+    """The text that an answer returns. What it is told shows the whole call, so that it can be
+    repeated."""
+    try:
+        return as_text(call(), called)
+    except Unusable as error:  # a module, most likely
+        raise Wrong("The function must return the text of a module.", program=called,
+                    got=str(error).rpartition("plain data. ")[2], expected="a str",
+                    spec="returns") from None  # fmt: skip
+    except Crashed as error:
+        error.program = called
+        raise
 
 
 def read_back(got: Any, called: str, spec: str) -> Any:
@@ -122,9 +137,15 @@ class Writer:
 
     def __init__(self, slots: dict[str, int], again: bool) -> None:
         self.slots, self.again = slots, again
-        self.lines = [f"%{name} = npu.buffer : {self.buffer(name)}" for name in slots]
+        self.lines: list[str] = []
         self.rows: dict[tuple[str, int], int] = {}
         self.names: dict[tuple[str, int, int], str] = {}
+
+    def written(self) -> str:
+        """The module, with the buffers that are used."""
+        used = [name for name in self.slots if any(key[0] == name for key in self.rows)]
+        buffers = [f"%{name} = npu.buffer : {self.buffer(name)}" for name in used]
+        return module(ARRAYS, *buffers, *self.lines)
 
     def buffer(self, name: str) -> str:
         space, kind, h, w = SPACES[name[0]]
@@ -170,19 +191,18 @@ class Writer:
 
 @st.composite
 def straight(draw: DrawFn, most: int = 10, slots: int = 1, second: bool = True) -> str:
-    """A program without loops in which nothing is read before it was written."""
+    """A program without loops in which nobody reads more of a slot than was written last."""
     names = ["a", "b", "s", *(["a2"] if second and draw(st.booleans()) else [])]
     out = Writer(dict.fromkeys(names, slots), draw(st.booleans()))
     out.load("x", "a", 0, (0, 0), draw(st.integers(1, 4)))
-    out.load("w", "b", 0, (0, 0), DEPTH)
     for _ in range(draw(st.integers(1, most))):
         _step(draw, out, names, slots)
     full = sorted(key for key in out.rows if key[0] == "s")
     if full:
         out.store(*full[-1], "y", (0, 0))
     else:
-        out.store("a", 0, "z", (8, 0))
-    return module(ARRAYS, *out.lines)
+        out.store("a", 0, "z", (0, 0))
+    return out.written()
 
 
 def _step(draw: DrawFn, out: Writer, names: list[str], slots: int) -> None:
@@ -192,6 +212,9 @@ def _step(draw: DrawFn, out: Writer, names: list[str], slots: int) -> None:
     sums = sorted(key for key in out.rows if key[0] == "s")
     kind = draw(st.sampled_from(["x", "x", "w", "new", "new", "add", "out", "back"]))
     at = draw(st.sampled_from([0, 4, 8]))
+    if kind in ("new", "add") and not ws:
+        out.load("w", "b", slot, (0, 0), DEPTH)
+        ws = [("b", slot)]
     if kind == "x":
         name = draw(st.sampled_from([n for n in names if n[0] == "a"]))
         out.load(

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from autograder.check.framework import Wrong, checks
 from autograder.units.u11.checks.programs import (
-    as_text,
+    answered,
     memref,
     parameter,
     read_back,
@@ -30,8 +30,9 @@ LOAD = "For each tile, load its rows of x, load its columns of w, multiply, and 
 BUFFERS = (
     "A product has one buffer in `acts`, one in `weights` and one in `accs`, each with one slot"
 )
-SMALL = "which is no larger than its largest tile"
-WIDE = "(Those of `weights` and `accs` are always as wide as the array.)"
+SMALL = "The slot is as high as its largest tile"
+WIDE = "in `acts` it is as wide, and in `weights` and `accs` as wide as the array"
+STAY = 'Sums stay in the cells (`"os"`)'
 
 TEACHING = '{preset = "teaching"}'
 NARROW = '{preset = "teaching", cols = 2 : i64}'
@@ -75,7 +76,8 @@ CASES = [
 ]
 
 
-@checks("u11.tiled", spec=[CUT, SUMS, TILE, SIZE, OF, LAST, ORDER, LOAD, BUFFERS, SMALL, WIDE])
+@checks("u11.tiled", spec=[CUT, SUMS, TILE, SIZE, OF, LAST, ORDER, LOAD, STAY, BUFFERS,
+        SMALL, WIDE])  # fmt: skip
 def products_in_tiles(tiled):
     """The program has the right tiles, in the right order, and computes the products."""
     for text, rows, spec in CASES:
@@ -87,8 +89,8 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
     """The answer does what is asked, tile by tile."""
     from autograder.units.u11.answers.dialect import parsed, steps
 
-    got = as_text(tiled(text, rows), text)
     called = f"tiled(text, {rows}), where text is\n{text}"
+    got = answered(lambda: tiled(text, rows), called)
     module = read_back(got, called, spec)
     tiles = _tiles(called, got, module)
     for number, op in enumerate(steps(parsed(text))):
@@ -123,12 +125,19 @@ def _tiles(called: str, got: str, module: Any) -> list[Tile]:
         four: list[Any] = operations[at : at + 4]
         if [op.name for op in four] != names:
             said = ", ".join(op.name for op in four)
-            raise Wrong(f"Tile {at // 4} must be two loads, a product and a store, and is {said}.",
-                        program=called, got=got, spec=LOAD)  # fmt: skip
+            raise Wrong(f"Tile {at // 4}, counted from 0, must be two loads, a product and a "
+                        f"store, and is {said}.", program=called, got=got, spec=LOAD)  # fmt: skip
         loads = sorted(four[:2], key=lambda op: space_of(op.tile.type))  # acts, weights
         if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
-            raise Wrong(f"Tile {at // 4} must load into `acts` and into `weights`.",
-                        program=called, got=got, spec=LOAD)  # fmt: skip
+            raise Wrong(f"Tile {at // 4}, counted from 0, must load into `acts` and into "
+                        "`weights`.", program=called, got=got, spec=LOAD)  # fmt: skip
+        if (flow := four[2].dataflow.data) != "os":
+            raise Wrong(f'The product of tile {at // 4}, counted from 0, says "{flow}".',
+                        program=called, got=got, spec=STAY)  # fmt: skip
+        if four[2].overwrite is None:
+            raise Wrong(f"The product of tile {at // 4}, counted from 0, adds to sums that nobody "
+                        "has set. It must overwrite them.", program=called, got=got,
+                        spec=LOAD)  # fmt: skip
         windows: list[Any] = [tuple(map(tuple, op.window)) for op in (*loads, four[3])]
         if not all(isinstance(n, int) for window in windows for part in window for n in part):
             raise Wrong(f"Positions and sizes of tile {at // 4} must be numbers.", program=called,
@@ -175,7 +184,7 @@ def _right_windows(called: str, got: str, tiles: list[Tile], product: Any, rows:
 
 
 def _wrong(called: str, got: str, tile: int, does: str, spec: str) -> None:
-    raise Wrong(f"Tile {tile} {does}.", program=called, got=got, spec=spec)
+    raise Wrong(f"Tile {tile}, counted from 0, {does}.", program=called, got=got, spec=spec)
 
 
 def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograder.check.framework import Wrong, checks
 from autograder.units.u11.checks.programs import (
-    as_text,
+    answered,
     memref,
     parameter,
     read_back,
@@ -21,7 +21,7 @@ from autograder.units.u11.checks.programs import (
 # ── turns ──
 
 TURNS = "Let the contents of each buffer take turns in several slots"
-GIVEN = "a program whose buffers have one slot each, and in which nothing is read before it was"
+GIVEN = "a program whose buffers have one slot each, `%b[0]`, and in which nobody reads more of"
 MANY = "how many slots a buffer may have"
 DONE = "finished(module), the program afterwards"
 FIT = "One buffer after another gets `most` slots, or as many as `fitting` says"
@@ -30,6 +30,13 @@ NEXT = "Whenever an operation overwrites a tile of it, the new contents go to th
 ROUND = "the first ones to slot 0, then to slot 1, and after the last slot to slot 0 again"
 FIND = "Every operation that reads them, or adds to them, finds them there"
 ELSE = "Everything else stays as it is"
+
+
+@checks("u11.turns", spec=[FIND, NEXT, ROUND])
+def a_program_of_three_lines(turns):
+    """Two loads into one buffer, and a store of the second contents."""
+    right_turns(turns, THREE, 2)
+    return "a program of three lines"
 
 
 @checks("u11.turns", given=straight(), examples=25, what="random programs",
@@ -47,22 +54,25 @@ def as_many_slots_as_fit(turns):
     return f"{len(FITS)} programs"
 
 
-def _filled(*sizes: str) -> str:
-    """A program that fills buffers of these sizes in acts in turns, and stores from them."""
+def _filled(*sizes: str, rows: int = 20, stored: bool = True) -> str:
+    """A program that fills buffers of these sizes in acts in turns, and stores all contents, or
+    only the last ones."""
     lines, types = [], [memref(size, "i8", "acts") for size in sizes]
     for number, type in enumerate(types):
         lines += [f"%b{number} = npu.buffer : {type}",
                   f"%t{number} = npu.slot %b{number}[0] [4, 4] : {type} to "
                   f"{memref('4x4', 'i8', 'acts')}"]  # fmt: skip
     whole, small = memref("20x4", "i8", "dram"), memref("4x4", "i8", "acts")
-    for at in range(0, 20, 4):
+    for at in range(0, rows, 4):
         for number in range(len(sizes)):
-            lines += [f"npu.dma_load %x[{at}, 0] [4, 4] to %t{number} : {whole} to {small}",
-                      f"npu.dma_store %t{number} to %y{number}[{at}, 0] [4, 4] : {small} to "
-                      f"{whole}"]  # fmt: skip
+            lines.append(f"npu.dma_load %x[{at}, 0] [4, 4] to %t{number} : {whole} to {small}")
+            if stored or at + 4 == rows:
+                lines.append(f"npu.dma_store %t{number} to %y{number}[{at}, 0] [4, 4] : {small} to "
+                             f"{whole}")  # fmt: skip
     return written({"x": whole, **{f"y{k}": whole for k in range(len(sizes))}}, *lines)
 
 
+THREE = _filled("1x4x4", rows=8, stored=False)
 FITS = [
     (_filled("1x4x4"), 1),
     (_filled("1x4x4"), 2),
@@ -79,7 +89,7 @@ FITS = [
 def right_turns(turns: Any, text: str, most: int) -> None:
     """The answer does what is asked, slot by slot."""
     called = f"turns(text, {most}), where text is\n{text}"
-    got = as_text(turns(text, most), text)
+    got = answered(lambda: turns(text, most), called)
     module = read_back(got, called, ELSE)
     before, sizes = _given(text, most)
     if before != _moves(module):
@@ -133,21 +143,26 @@ def _list(numbers: Any) -> str:
 
 
 def _places(called: str, got: str, module: Any) -> None:
-    """The slots of a buffer that are overwritten are 0, 1, 2, ... and round again."""
+    """New contents go to the slots 0, 1, 2, ... and round again, and are read where they are."""
     from autograder.units.u11.answers.dialect import overwritten, steps
     from course_lib.mlir.npu.rules import shape
     from course_lib.mlir.npu.transfer import SlotOp
 
     seen: dict[Any, int] = {}
     for op in steps(module):
-        tile = overwritten(op)
-        if tile is None or not isinstance(slot := tile.owner, SlotOp):
-            continue
-        many = shape(slot.buffer)[0]
-        wanted = seen[slot.buffer] = (seen.get(slot.buffer, -1) + 1) % many
-        (index, *inner) = slot.at
-        if index != wanted or inner:
-            where = index if isinstance(index, int) and not inner else "?"
-            raise Wrong(f"These contents must go to slot {wanted}, and go to slot {where}: "
-                        f"{str(op).partition(' :')[0]}", program=called, got=got,
-                        spec=ROUND)  # fmt: skip
+        for tile in op.operands:
+            if not isinstance(slot := tile.owner, SlotOp):
+                continue
+            new = tile is overwritten(op)
+            turn = seen[slot.buffer] = seen.get(slot.buffer, -1) + new
+            wanted = turn % shape(slot.buffer)[0]
+            (index, *inner) = slot.at
+            if index != wanted or inner:
+                where = index if isinstance(index, int) and not inner else "?"
+                does = (
+                    f"puts new contents into slot {where}, and they must go to slot {wanted}"
+                    if new
+                    else f"uses slot {where}, and the contents are in slot {wanted}"
+                )
+                raise Wrong(f"`{str(op).partition(' :')[0]}` {does}.", program=called, got=got,
+                            spec=ROUND if new else FIND)  # fmt: skip

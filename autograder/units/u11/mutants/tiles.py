@@ -136,6 +136,17 @@ def whole_products_only(text, rows):
 
 
 @mutant("u11.tiled")
+def weights_stay(text, rows):
+    """The other dataflow computes the same, in other clocks."""
+    return _tile(text, rows).replace('dataflow = "os"', 'dataflow = "ws"')
+
+
+@mutant("u11.tiled")
+def no_dataflow_is_named(text, rows):
+    return _tile(text, rows).replace('dataflow = "os", ', "")
+
+
+@mutant("u11.tiled")
 def leaves_the_product_alone(text, rows):
     return text
 
@@ -171,12 +182,6 @@ def with_a_builder(text, rows):
             builder.insert(DmaStoreOp(op.y, y, [i, j], [a, b]))
         Rewriter.erase_op(op)
     return finished(module)  # fmt: skip
-
-
-@alternative("u11.tiled")
-def weights_stay(text, rows):
-    """The other dataflow computes the same."""
-    return _tile(text, rows).replace('dataflow = "os", ', "")
 
 
 equivalent("u11.tiled", "[xs, ws, ys]", "[ys, ws, xs]", because="buffers may come in any order")

@@ -142,6 +142,41 @@ def one_counter_for_all_buffers(text, most):
 
 
 @mutant("u11.turns")
+def gives_the_module(text, most):
+    module = parsed(text)
+    _turn(text, most)
+    return module
+
+
+@mutant("u11.turns")
+def slots_stand_nowhere(text, most):
+    module = parsed(text)
+    for buffer in buffers(module):
+        resized(buffer, min(most, fitting(buffer)))
+        for op in steps(module):
+            for k, value in enumerate(op.operands):
+                if isinstance(value.owner, SlotOp) and value.owner.buffer is buffer.result:
+                    op.operands[k] = SlotOp(buffer.result, [0], value.owner.tile).result
+    return finished(module)
+
+
+@mutant("u11.turns")
+def readers_stay_in_slot_zero(text, most):
+    module = parsed(text)
+    for buffer in buffers(module):
+        many, turn = min(most, fitting(buffer)), -1
+        resized(buffer, many)
+        for op in steps(module):
+            tile = overwritten(op)
+            if tile is not None and tile.owner.buffer is buffer.result:
+                turn += 1
+                made = SlotOp(buffer.result, [turn % many], tile.owner.tile)
+                body(module).insert_op_before(made, op)
+                op.operands[list(op.operands).index(tile)] = made.result
+    return finished(module)
+
+
+@mutant("u11.turns")
 def leaves_it_alone(text, most):
     return text
 
