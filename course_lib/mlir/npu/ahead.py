@@ -6,7 +6,8 @@
 
 That is software pipelining. The load engine runs ahead of the array by itself, as far as its queue
 reaches; with queues shorter than a step, the program has to have this order. It is right only if
-the loads go to other slots than those that the work in front of them uses. Next room: `emit.py`.
+the loads go to other slots than those that the work in front of them uses, and do not read an array
+that this work stores to. Arrays of DRAM are different memory. Next room: `emit.py`.
 """
 
 from __future__ import annotations

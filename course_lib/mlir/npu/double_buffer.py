@@ -10,7 +10,7 @@
 With one slot, a load waits until the work on what stands there is done. With two, it runs during
 that work; more help where tiles differ in length, and tiles that are wanted again may still be
 there. So slots are numbered by the loops that choose the tile, those inside a loop that wants all
-of them again only if they do not all fit (`_counted`). MLIR's `memref.multi_buffer` rewrites one
+of them again only if they do not all fit (`_counted`). MLIR's `memref.multibuffer` rewrites one
 loop so; here it is a nest. Sums are not loaded: `sums.py` spreads them. Next room: `unroll.py`.
 """
 

@@ -134,7 +134,8 @@ def _valid(text: str) -> Any:
         module = parsed(text)
         count = len(functions(module))
     except ValueError as error:
-        raise Wrong(f"The program is not valid: {error}".rstrip(".") + ".", program=text,
+        types = " (An operation ends with its types.)" if "Expected ':'" in str(error) else ""
+        raise Wrong(f"The program is not valid: {error}".rstrip(".") + f".{types}", program=text,
                     spec=VALID) from None  # fmt: skip
     if count != 1:
         raise Wrong(f"The module must have one function, and has {count}.", program=text,

@@ -11,6 +11,7 @@ from autograder.units.u11.checks.programs import (
     parameter,
     read_back,
     same_contents,
+    short,
 )
 from autograder.units.u11.checks.programs import (
     module as written,
@@ -91,7 +92,7 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
 
     called = f"tiled(text, {rows}), where text is\n{text}"
     got = answered(lambda: tiled(text, rows), called)
-    module = read_back(got, called, spec)
+    module, got = read_back(got, called, spec), short(got)
     tiles = _tiles(called, got, module)
     for number, op in enumerate(steps(parsed(text))):
         name = parameter(op.operands[2])

@@ -12,6 +12,7 @@ from autograder.units.u11.checks.programs import (
     parameter,
     read_back,
     same_contents,
+    short,
     straight,
 )
 from autograder.units.u11.checks.programs import (
@@ -90,11 +91,11 @@ def right_turns(turns: Any, text: str, most: int) -> None:
     """The answer does what is asked, slot by slot."""
     called = f"turns(text, {most}), where text is\n{text}"
     got = answered(lambda: turns(text, most), called)
-    module = read_back(got, called, ELSE)
+    module, got = read_back(got, called, ELSE), short(got)
     before, sizes = _given(text, most)
-    if before != _moves(module):
+    if before != (moves := _moves(module)):
         raise Wrong("The operations and their windows must stay as they are, in the same order.",
-                    program=called, got=got, expected="\n".join(before), spec=ELSE)  # fmt: skip
+                    program=called, got="\n".join(moves), expected="\n".join(before), spec=ELSE)  # fmt: skip
     if sizes != (mine := _buffers(module)):
         raise Wrong(f"The buffers must be {', '.join(sizes)}, and are {', '.join(mine)}.",
                     program=called, got=got, spec=FIT)  # fmt: skip
