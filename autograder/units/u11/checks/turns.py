@@ -95,7 +95,8 @@ def right_turns(turns: Any, text: str, most: int) -> None:
     before, sizes = _given(text, most)
     if before != (moves := _moves(module)):
         raise Wrong("The operations and their windows must stay as they are, in the same order.",
-                    program=called, got="\n".join(moves), expected="\n".join(before), spec=ELSE)  # fmt: skip
+                    program=called, got="\n".join(moves), expected="\n".join(before),
+                    spec=ELSE)  # fmt: skip
     if sizes != (mine := _buffers(module)):
         raise Wrong(f"The buffers must be {', '.join(sizes)}, and are {', '.join(mine)}.",
                     program=called, got=got, spec=FIT)  # fmt: skip
