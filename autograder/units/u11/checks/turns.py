@@ -33,7 +33,7 @@ FIND = "Every operation that reads them, or adds to them, finds them there"
 ELSE = "Everything else stays as it is"
 
 
-@checks("u11.turns", spec=[FIND, NEXT, ROUND])
+@checks("u11.turns", spec=[FIND, NEXT, ROUND, FIT, ELSE, DONE])
 def a_program_of_three_lines(turns):
     """Two loads into one buffer, and a store of the second contents."""
     right_turns(turns, THREE, 2)

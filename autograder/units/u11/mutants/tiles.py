@@ -184,5 +184,39 @@ def with_a_builder(text, rows):
     return finished(module)  # fmt: skip
 
 
+@alternative("u11.tiled")
+def one_tile_after_another(text, rows):
+    """One loop over numbers of tiles, and operations that are inserted, w first."""
+
+    class Tile(RewritePattern):
+        def match_and_rewrite(self, op, rewriter):
+            if not isinstance(op, ProductOp):
+                return
+            m, n = shape(op.y)
+            k, cols = shape(op.w)[0], chip_of(op).cols
+            spaces = {"acts": (min(rows, m), k), "weights": (k, cols), "accs": (min(rows, m), cols)}
+            room = {name: BufferOp(memory((1, *size), name)) for name, size in spaces.items()}
+            rewriter.insert_op(list(room.values()), InsertPoint.before(op))
+            for tile in range(-(-m // rows) * -(-n // cols)):
+                i, j = (part * size for part, size in zip(
+                    divmod(tile, -(-n // cols)), (rows, cols), strict=True))  # fmt: skip
+                h, w = min(rows, m - i), min(cols, n - j)
+                views = [
+                    SlotOp(buffer.result, [0], size)
+                    for buffer, size in zip(room.values(), ((h, k), (k, w), (h, w)), strict=True)
+                ]
+                a, b, c = (view.result for view in views)
+                work = [
+                    DmaLoadOp(op.w, b, [0, j], [k, w]),
+                    DmaLoadOp(op.x, a, [i, 0], [h, k]),
+                    MatmulOp(a, b, c, "os", overwrite=True),
+                    DmaStoreOp(op.y, c, [i, j], [h, w]),
+                ]
+                rewriter.insert_op([*views, *work], InsertPoint.before(op))
+            rewriter.erase_op(op)
+
+    return rewritten(text, Tile())
+
+
 equivalent("u11.tiled", "[xs, ws, ys]", "[ys, ws, xs]", because="buffers may come in any order")
 equivalent("u11.tiled", "*(x, w, y)", "*(y, w, x)", because="slots may come in any order")
