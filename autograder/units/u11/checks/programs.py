@@ -27,22 +27,22 @@ def said(got: Any) -> str:
     return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
 
 
-def as_text(got: Any, given: str) -> str:
+def as_text(got: Any, given: str, spec: str = "returns") -> str:
     if not isinstance(got, str):
         raise Wrong("The function must return the text of a module.", program=given, got=said(got),
-                    spec="returns")  # fmt: skip
+                    spec=spec)  # fmt: skip
     return got
 
 
-def answered(call: Callable[[], Any], called: str) -> str:
+def answered(call: Callable[[], Any], called: str, spec: str) -> str:
     """The text that an answer returns. What it is told shows the whole call, so that it can be
     repeated."""
     try:
-        return as_text(call(), called)
+        return as_text(call(), called, spec)
     except Unusable as error:  # a module, most likely
         raise Wrong("The function must return the text of a module.", program=called,
                     got=str(error).rpartition("plain data. ")[2], expected="a str",
-                    spec="returns") from None  # fmt: skip
+                    spec=spec) from None  # fmt: skip
     except Crashed as error:
         error.program = called
         raise

@@ -91,7 +91,7 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
     from autograder.units.u11.answers.dialect import parsed, steps
 
     called = f"tiled(text, {rows}), where text is\n{text}"
-    got = answered(lambda: tiled(text, rows), called)
+    got = answered(lambda: tiled(text, rows), called, TILE)
     module, got = read_back(got, called, spec), short(got)
     tiles = _tiles(called, got, module)
     for number, op in enumerate(steps(parsed(text))):

@@ -90,7 +90,7 @@ FITS = [
 def right_turns(turns: Any, text: str, most: int) -> None:
     """The answer does what is asked, slot by slot."""
     called = f"turns(text, {most}), where text is\n{text}"
-    got = answered(lambda: turns(text, most), called)
+    got = answered(lambda: turns(text, most), called, DONE)
     module, got = read_back(got, called, ELSE), short(got)
     before, sizes = _given(text, most)
     if before != (moves := _moves(module)):
