@@ -44,12 +44,12 @@ def moved(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
 
     m, k, n  x is int8[m, k], w is int8[k, n], and the sums y are int32[m, n]
     tm, tn   a tile of y has tm rows and tn columns; the last ones may be smaller
-    outer    "rows": all tiles of some rows, then the next rows; "columns": the other way round
+    outer    "rows": all tiles of the first rows, then the next rows; "columns": the other way round
     returns  the bytes of all loads and stores, exactly
 
     For each tile of y, the program loads its rows of x and its columns of w, both in their whole
     depth k, multiplies them, and stores the tile. There is one slot for x, one for w, and one for
-    the sums. A load of what stands in its slot already is left out.
+    the sums. A load of what is already in its slot is left out.
     """
     down, across = -(-m // tm), -(-n // tn)
     x = across if outer == "columns" and down > 1 else 1
@@ -66,9 +66,9 @@ def greatest(text: str) -> str:
 
     In `npu.max %x into %out {rows = 4 : i64} : T into U`, T and U are the types of %x and %out.
     Each row of `out` holds the greatest numbers of 4 rows of `x`, column by column: row 0 of `out`
-    those of the rows 0 to 3, row 1 those of the rows 4 to 7, and so on. Both are matrices in
-    `acts`. No row of `x` is left over. `rows` is a number from 1 to 15, because the instruction has
-    four bits for it. VerifyException for an operation that does not keep to this.
+    those of rows 0 to 3, row 1 those of rows 4 to 7, and so on. Both are matrices in `acts`. No row
+    of `x` is left over. `rows` is a number from 1 to 15, because the instruction has four bits for
+    it. VerifyException for an operation that breaks one of these rules.
     """
 
     @irdl_op_definition
@@ -97,15 +97,15 @@ def tiled(text: str, rows: int) -> str:
     """Cut every `npu.product` into tiles.
 
     text     a program with products into int32 sums
-    rows     of x and of y in a tile
+    rows     how many rows of x and of y a tile has
     returns  rewritten(text, Tile()), where Tile is a pattern of yours
 
     A tile of y has `rows` rows, and as many columns as the array of the module's chip. Where the
-    sizes do not divide, the last tiles are smaller. Rows are outside: all tiles of the first rows
-    come first, from left to right. For each tile, load its rows of x, load its columns of w,
+    sizes do not divide evenly, the last tiles are smaller. Rows are outside: all tiles of the first
+    rows come first, from left to right. For each tile, load its rows of x, load its columns of w,
     multiply, and store the sums. Sums stay in the cells (`"os"`). A product has one buffer in
     `acts`, one in `weights` and one in `accs`, each with one slot. The slot is as high as its
-    largest tile; in `acts` it is as wide, and in `weights` and `accs` as wide as the array.
+    largest tile; in `acts` it is as wide as that tile, in `weights` and `accs` as the array.
     """
 
     class Tile(RewritePattern):
@@ -139,15 +139,15 @@ def tiled(text: str, rows: int) -> str:
 def turns(text: str, most: int) -> str:
     """Let the contents of each buffer take turns in several slots.
 
-    text     a program whose buffers have one slot each, `%b[0]`, and in which nobody reads more of
-             a slot than the operation that overwrote it last has written
+    text     a program whose buffers have one slot each, `%b[0]`, and in which no operation reads
+             more of a slot than the last one to overwrite it has written
     most     how many slots a buffer may have
     returns  finished(module), the program afterwards
 
     One buffer after another gets `most` slots, or as many as `fitting` says, if those are fewer.
-    Whenever an operation overwrites a tile of it, the new contents go to the next slot: the first
-    ones to slot 0, then to slot 1, and after the last slot to slot 0 again. Every operation that
-    reads them, or adds to them, finds them there. Everything else stays as it is.
+    Whenever an operation overwrites one of its tiles, the new contents go to the next slot: the
+    first ones to slot 0, the next to slot 1, and after the last slot to slot 0 again. Every
+    operation that reads them, or adds to them, finds them there. Everything else stays as it is.
     """
     module = parsed(text)
     for buffer in buffers(module):
@@ -166,13 +166,13 @@ def turns(text: str, most: int) -> str:
 
 @exercise("u11.hazard", unit=11, points=3, kind="inverse")
 def hazard() -> str:
-    """A program that `careless` makes wrong.
+    """A program that `careless` breaks.
 
     returns  the text of a module for the teaching chip, with one function without loops
 
     The program is valid and reads nothing from the chip that was not written there before. After
-    `careless`, its operations are still valid, but an array in DRAM ends up with other contents
-    than before. At most 12 operations move or compute something.
+    `careless`, its operations are still valid, but an array in DRAM ends up with different
+    contents. At most 12 operations move or compute something.
     """
     x, t = "memref<4x4xi8, #npu.space<dram>>", "memref<4x4xi8, #npu.space<acts>>"
     slots = "memref<2x4x4xi8, #npu.space<acts>>"
@@ -202,8 +202,8 @@ def says() -> Rubric:
     """
     return Rubric(
         criteria="0.5 points: a buffer and its slots are values with a type: which memory, how "
-        "many slots, which shape; all uses of a tile are listed, and who overwrites it is known by "
-        "its operation. Instructions name a memory, addresses and lengths, so a pass can compute "
+        "many slots, which shape; all uses of a tile are listed, and the operations say who "
+        "overwrites it. Instructions name a memory, addresses and lengths, so a pass can compute "
         "what overlaps, but has to find out which bytes belong to one buffer, which instructions "
         "use the same contents, and where there is free room. "
         "0.5 points: a decision that belongs to the instructions, with a reason: addresses, tokens "
@@ -211,10 +211,10 @@ def says() -> Rubric:
         "memories and queues, follow from everything above, and would only hide it. "
         "0.5 points: a verifier sees one program, and both are valid: no single operation, and no "
         "type, is wrong after the pass. "
-        "0.5 points: the fault is that the second program means something else than the first: a "
-        "read-after-write dependence through an array in DRAM is gone. One has to have both: run "
-        "them and compare the arrays, or compare the dependences. (Looking for races in the "
-        "second does not help: tokens follow the order that the pass has made.)",
+        "0.5 points: the fault is that the second program means something other than the first: a "
+        "read-after-write dependence through an array in DRAM is gone. Finding it takes both "
+        "programs: run them and compare the arrays, or compare the dependences. (Looking for races "
+        "in the second does not help: tokens follow the order that the pass has made.)",
         samples=(
             Sample(2, "In the dialect a tile belongs to a buffer, the type says in which memory it "
                    "is and how many slots there are, and a value lists its uses, so I only have to "
@@ -240,13 +240,13 @@ def vmax(src: int, acts: int, m: int, n: int, rows: int) -> str:
 
     src, acts  where x and out begin, in bytes of `acts`
     m, n       x is a matrix of m rows and n columns of int8, without gaps
-    rows       each row of `out` is made of so many rows of x; m is a multiple
+    rows       how many rows of x make one row of `out`; m is a multiple of it
     returns    "vmax src=.. acts=.. h=.. w=.. bytes=.. step=.. line=.. kh=.. kw=.. kline=.."
 
     The instruction sees an image of `bytes` channels. The result has h × w pixels, without gaps;
-    each is the greatest, channel by channel, of a window of kh × kw pixels. The window of pixel
+    each is the maximum, channel by channel, of a window of kh × kw pixels. The window of pixel
     (y, x) begins at src + y · line + x · step. Inside it, the next row is `kline` bytes further,
-    and the next pixel of a row `bytes`. Neither kh nor kw may be above 15.
+    and the next pixel of a row is `bytes` further. Neither kh nor kw may be above 15.
     """
     return (
         f"vmax src={src} acts={acts} h={m // rows} w=1 bytes={n} step={n} line={rows * n} "

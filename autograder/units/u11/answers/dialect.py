@@ -35,8 +35,8 @@ DEEPEST = 30  # brackets inside one another
 
 
 def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
-    """The module. NpuError, which is a ValueError, if it is none, or too large, or without a
-    function, or for a chip that cannot be, or if an operation in it is not valid."""
+    """The module. NpuError, which is a ValueError, if the text is no module, is too large, has no
+    function, or names an impossible chip, or if an operation in it is not valid."""
     limited(text)
     module = verify(read(text, "program", *operations))
     body(module)
@@ -50,13 +50,13 @@ def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 def limited(text: str) -> None:
     """NpuError for a text that takes too long to read."""
     if len(text) > LONGEST:
-        raise NpuError(f"a program has at most {LONGEST:,} characters, this one {len(text):,}")
+        raise NpuError(f"a program has at most {LONGEST:,} characters, this one has {len(text):,}")
     depth = deepest = 0
     for mark in re.findall(r"->|[][(){}<>]", text):
         depth += (mark in "([{<") - (mark in ")]}>")
         deepest = max(deepest, depth)
     if deepest > DEEPEST:
-        raise NpuError(f"brackets are nested {deepest} deep, and {DEEPEST} is the most")
+        raise NpuError(f"brackets are nested {deepest} deep, and at most {DEEPEST} are allowed")
 
 
 def finished(module: ModuleOp) -> str:
@@ -83,19 +83,19 @@ def checked(text: str, operation: type[Operation]) -> str:
 
 
 def body(module: ModuleOp) -> Block:
-    """Of the module's first function. NpuError if there is none."""
+    """The block of the module's first function. NpuError if there is none."""
     for function in functions(module):
         return function.body.block
     raise NpuError("the module has no function")
 
 
 def steps(module: ModuleOp) -> list[Operation]:
-    """The operations of the function that do something, in order: no buffers, slots and return."""
+    """The operations of the function that do something, in order: no buffers, slots or return."""
     return [op for op in body(module).ops if not isinstance(op, (BufferOp, SlotOp, ReturnOp))]
 
 
 def buffers(module: ModuleOp) -> list[BufferOp]:
-    """Those of the function, in order."""
+    """The buffers of the function, in order."""
     return [op for op in body(module).ops if isinstance(op, BufferOp)]
 
 
@@ -126,7 +126,7 @@ def fitting(buffer: BufferOp) -> int:
 
 
 def resized(buffer: BufferOp, many: int) -> None:
-    """Give a buffer so many slots."""
+    """Give a buffer this many slots."""
     kind = memory((many, *shape(buffer.result)[1:]), space_of(buffer.result.type))
     Rewriter.replace_value_with_new_type(buffer.result, kind)
 

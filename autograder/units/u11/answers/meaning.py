@@ -52,14 +52,14 @@ def arrays_of(module: ModuleOp) -> list[MemRefType]:
     types = [value.type for value in body(module).args]
     given = [type for type in types if isinstance(type, MemRefType)]
     if len(given) != len(types):
-        raise NpuError("all parameters of the function are arrays")
+        raise NpuError("all parameters of the function must be arrays")
     if any(isinstance(op, ForOp) for op in module.walk()):
-        raise NpuError("the program has no loops here")
+        raise NpuError("the program must not have loops here")
     if len(steps(module)) > STEPS:
-        raise NpuError(f"a program has at most {STEPS:,} operations here")
+        raise NpuError(f"a program may have at most {STEPS:,} operations here")
     sizes = [type.get_shape() for type in given]
     if any(min(size, default=0) < 1 for size in sizes) or sum(map(math.prod, sizes)) > ELEMENTS:
-        raise NpuError(f"arrays have known sizes, and at most {ELEMENTS:,} elements together")
+        raise NpuError(f"arrays must have known sizes, and at most {ELEMENTS:,} elements together")
     return given
 
 

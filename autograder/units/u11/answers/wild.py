@@ -76,7 +76,7 @@ def multibuffer() -> str:
         tool, lines, said = "recorded with torch-mlir 20261001", RECORDED, REFUSED
     else:
         tool, lines = f"made by {done.tool}:", changed(done.states[-1].text)
-        said = REFUSED if REFUSED in other.trouble else other.trouble or "it does it, too"
+        said = REFUSED if REFUSED in other.trouble else other.trouble or "it is accepted, too"
     return f"{tool}\n{lines}\n\nwith the two copies in the other order: {said}"
 
 

@@ -22,12 +22,12 @@ from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Ti
 BYTES = "How many bytes does a product in tiles move between DRAM and the chip?"
 TYPES = "x is int8[m, k], w is int8[k, n], and the sums y are int32[m, n]"
 RAGGED = "a tile of y has tm rows and tn columns; the last ones may be smaller"
-OUTER = '"rows": all tiles of some rows, then the next rows; "columns": the other way round'
+OUTER = '"rows": all tiles of the first rows, then the next rows; "columns": the other way round'
 EXACT = "the bytes of all loads and stores, exactly"
 EACH = "For each tile of y, the program loads its rows of x and its columns of w"
 WHOLE = "both in their whole depth k"
 SLOTS = "There is one slot for x, one for w, and one for the sums"
-LEFT = "A load of what stands in its slot already is left out"
+LEFT = "A load of what is already in its slot is left out"
 
 CASES = [  # what it is about, and (m, k, n, tm, tn, outer)
     (TYPES, (4, 2, 4, 4, 4, "rows")),
@@ -57,7 +57,7 @@ def right_bytes(moved: Any, case: tuple[Any, ...], spec: str) -> None:
     called = f"moved{case}"
     got = a_number(moved(*case), unit="bytes")
     if got != wanted:
-        raise Wrong(f"The program of this product moves {wanted:,} bytes, and your answer says "
+        raise Wrong(f"The program of this product moves {wanted:,} bytes, but your answer says "
                     f"{got:,.0f}.", program=called, got=f"{got:,.0f}", expected=f"{wanted:,}",
                     spec=spec)  # fmt: skip
 
@@ -79,11 +79,11 @@ def counted(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
 
 # ── a hazard ──
 
-BROKEN = "A program that `careless` makes wrong"
+BROKEN = "A program that `careless` breaks"
 FORM = "the text of a module for the teaching chip, with one function without loops"
 VALID = "The program is valid"
 READS = "reads nothing from the chip that was not written there before"
-OTHER = "an array in DRAM ends up with other contents than before"
+OTHER = "an array in DRAM ends up with different contents"
 MOST = "At most 12 operations move or compute something"
 
 background("u11.hazard", "After `careless`, its operations are still valid",
@@ -93,7 +93,7 @@ background("u11.hazard", "After `careless`, its operations are still valid",
 
 @checks("u11.hazard", spec=[BROKEN, FORM, VALID, READS, OTHER, MOST])
 def careless_changes_an_array(hazard):
-    """The program computes one thing before `careless`, and another one after it."""
+    """The program computes one thing before `careless`, and another after it."""
     text = hazard()
     if not isinstance(text, str):
         raise Wrong("The function must return a text.", got=said(text), spec=FORM)
@@ -108,8 +108,8 @@ def careless_changes_an_array(hazard):
                     expected='module attributes {npu.chip = {preset = "teaching"}}',
                     spec=FORM)  # fmt: skip
     if (count := len(steps(module))) > 12:
-        raise Wrong(f"At most 12 operations may move or compute something, and here are {count}.",
-                    program=text, spec=MOST)  # fmt: skip
+        raise Wrong("At most 12 operations may move or compute something, but this program has "
+                    f"{count}.", program=text, spec=MOST)  # fmt: skip
     try:
         after = careless(text)
         before, again, other = contents(text), contents(text, garbage=99), contents(after)
@@ -122,8 +122,8 @@ def careless_changes_an_array(hazard):
                         program=text, spec=READS)  # fmt: skip
     if all(np.array_equal(one, two) for one, two in zip(before, other, strict=True)):
         moved = "moves no load" if after.count("dma_load") and _same(text, after) else "is harmless"
-        raise Wrong(f"All arrays end up as before: `careless` {moved} here.", program=text,
-                    got=after, spec=OTHER)  # fmt: skip
+        raise Wrong(f"All arrays end up with the same contents: `careless` {moved} here.",
+                    program=text, got=after, spec=OTHER)  # fmt: skip
 
 
 def _valid(text: str) -> Any:
@@ -138,7 +138,7 @@ def _valid(text: str) -> Any:
         raise Wrong(f"The program is not valid: {error}".rstrip(".") + f".{types}", program=text,
                     spec=VALID) from None  # fmt: skip
     if count != 1:
-        raise Wrong(f"The module must have one function, and has {count}.", program=text,
+        raise Wrong(f"The module must have one function, but has {count}.", program=text,
                     spec=FORM)  # fmt: skip
     return module
 

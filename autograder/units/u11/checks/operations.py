@@ -27,7 +27,7 @@ COLUMN = "column by column"
 ACTS = "Both are matrices in `acts`"
 LEFT = "No row of `x` is left over"
 RANGE = "`rows` is a number from 1 to 15, because the instruction has four bits for it"
-REFUSED = "VerifyException for an operation that does not keep to this"
+REFUSED = "VerifyException for an operation that breaks one of these rules"
 
 Type = tuple[str, str, str]  # sizes, elements, memory
 
@@ -58,12 +58,12 @@ BAD = [
     (greatest_of(acts("16x4"), acts("1x4"), 16), RANGE, "16 rows do not fit into four bits"),
     (greatest_of(acts("0x4"), acts("2x4"), 0), RANGE, "0 rows have no greatest number"),
     (greatest_of(acts("9x4"), acts("2x4"), 4), LEFT, "a row of `x` is left over"),
-    (greatest_of(acts("8x4"), acts("3x4"), 4), EACH, "8 rows of `x` make 2 rows, and not 3"),
+    (greatest_of(acts("8x4"), acts("3x4"), 4), EACH, "8 rows of `x` make 2 rows, not 3"),
     (greatest_of(acts("8x4"), acts("2x3"), 4), COLUMN, "a column of `x` is missing in `out`"),
     (greatest_of(acts("2x4"), acts("8x4"), 4), EACH, "`out` has more rows than `x`"),
     (greatest_of(acts("8x4"), acts("2x4"), 2), EACH, "with 2 rows each, `x` makes 4 rows"),
-    (greatest_of(acts("2x8x4"), acts("2x2x4"), 4), ACTS, "the operands are no matrices"),
-    (greatest_of(acts("8"), acts("2"), 4), ACTS, "the operands are no matrices"),
+    (greatest_of(acts("2x8x4"), acts("2x2x4"), 4), ACTS, "the operands are not matrices"),
+    (greatest_of(acts("8"), acts("2"), 4), ACTS, "the operands are not matrices"),
 ]
 
 
@@ -116,14 +116,14 @@ def refused(greatest: Any, text: str, spec: str, words: str) -> None:
 LINE = "The instruction for an `npu.max`, as a line of assembly"
 BEGIN = "where x and out begin, in bytes of `acts`"
 MATRIX = "x is a matrix of m rows and n columns of int8, without gaps"
-MADE = "each row of `out` is made of so many rows of x; m is a multiple"
+MADE = "how many rows of x make one row of `out`; m is a multiple of it"
 FORM = '"vmax src=.. acts=.. h=.. w=.. bytes=.. step=.. line=.. kh=.. kw=.. kline=.."'
 LIMITS = "Neither kh nor kw may be above 15"
 
 DOES = (
     "The instruction sees an image ... `bytes` channels",
     "The result has h × w pixels ... of kh × kw pixels",
-    "The window of pixel ... bytes further, and the next pixel of a row `bytes`",
+    "The window of pixel ... bytes further, and the next pixel of a row is `bytes` further",
 )
 for words in DOES:
     background("u11.vmax", words, because="what the instruction does")
@@ -157,15 +157,15 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
     try:
         (instruction,) = assemble(line[:500])
         if not isinstance(instruction, Vmax):
-            raise ValueError(f"this is no vmax but {instruction.name}")
+            raise ValueError(f"this is {instruction.name}, not vmax")
         sizes = (getattr(instruction, name) for name in ("h", "w", "kh", "kw", "bytes"))
         if math.prod(sizes) > 1_000_000:  # steps of 0 make any size possible
             raise ValueError("its windows have more than 1,000,000 bytes")
         instruction.run(state)
     except (ValueError, IndexError) as error:
-        raise Wrong(f"The line is no instruction that the chip can run: {error}".rstrip(".") + ".",
+        raise Wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
                     program=called, got=line[:500], spec=FORM) from None  # fmt: skip
     if not np.array_equal(held, before):
         first = int(np.flatnonzero(held != before)[0])
-        raise Wrong(f"Byte {first} of acts is {held[first]} afterwards, and must be "
+        raise Wrong(f"Byte {first} of acts is {held[first]} afterwards, but must be "
                     f"{before[first]}.", program=called, got=line, spec=MADE)  # fmt: skip

@@ -108,7 +108,7 @@ def same_contents(called: str, text: str, got: str, module: Any, spec: str) -> N
             if not np.array_equal(one, two):
                 at = tuple(int(i) for i in np.argwhere(one != two)[0])
                 raise Wrong(f"Element {list(at)} of parameter {number} is {one[at]} afterwards, "
-                            f"and must be {two[at]}.", program=called, got=got,
+                            f"but must be {two[at]}.", program=called, got=got,
                             spec=spec)  # fmt: skip
 
 

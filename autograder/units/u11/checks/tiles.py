@@ -24,15 +24,15 @@ CUT = "Cut every `npu.product` into tiles"
 SUMS = "a program with products into int32 sums"
 TILE = "rewritten(text, Tile()), where Tile is a pattern of yours"
 SIZE = "A tile of y has `rows` rows, and as many columns as the array of the module's chip"
-OF = "of x and of y in a tile"
-LAST = "Where the sizes do not divide, the last tiles are smaller"
+OF = "how many rows of x and of y a tile has"
+LAST = "Where the sizes do not divide evenly, the last tiles are smaller"
 ORDER = "Rows are outside: all tiles of the first rows come first, from left to right"
 LOAD = "For each tile, load its rows of x, load its columns of w, multiply, and store the sums"
 BUFFERS = (
     "A product has one buffer in `acts`, one in `weights` and one in `accs`, each with one slot"
 )
 SMALL = "The slot is as high as its largest tile"
-WIDE = "in `acts` it is as wide, and in `weights` and `accs` as wide as the array"
+WIDE = "in `acts` it is as wide as that tile, in `weights` and `accs` as the array"
 STAY = 'Sums stay in the cells (`"os"`)'
 
 TEACHING = '{preset = "teaching"}'
@@ -127,7 +127,7 @@ def _tiles(called: str, got: str, module: Any) -> list[Tile]:
         if [op.name for op in four] != names:
             said = ", ".join(op.name for op in four)
             raise Wrong(f"Tile {at // 4}, counted from 0, must be two loads, a product and a "
-                        f"store, and is {said}.", program=called, got=got, spec=LOAD)  # fmt: skip
+                        f"store, but is {said}.", program=called, got=got, spec=LOAD)  # fmt: skip
         loads = sorted(four[:2], key=lambda op: space_of(op.tile.type))  # acts, weights
         if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
             raise Wrong(f"Tile {at // 4}, counted from 0, must load into `acts` and into "
@@ -136,7 +136,7 @@ def _tiles(called: str, got: str, module: Any) -> list[Tile]:
             raise Wrong(f'The product of tile {at // 4}, counted from 0, says "{flow}".',
                         program=called, got=got, spec=STAY)  # fmt: skip
         if four[2].overwrite is None:
-            raise Wrong(f"The product of tile {at // 4}, counted from 0, adds to sums that nobody "
+            raise Wrong(f"The product of tile {at // 4}, counted from 0, adds to sums that nothing "
                         "has set. It must overwrite them.", program=called, got=got,
                         spec=LOAD)  # fmt: skip
         windows: list[Any] = [tuple(map(tuple, op.window)) for op in (*loads, four[3])]
@@ -177,10 +177,10 @@ def _right_windows(called: str, got: str, tiles: list[Tile], product: Any, rows:
     places = [tile.y[0] for tile in tiles]
     covered = sum(tile.y[1][0] * tile.y[1][1] for tile in tiles)
     if covered != whole[0] * whole[1]:
-        raise Wrong(f"The tiles must cover y once. They have {covered} elements, and y has "
+        raise Wrong(f"The tiles must cover y once. They have {covered} elements, but y has "
                     f"{whole[0] * whole[1]}.", program=called, got=got, spec=CUT)  # fmt: skip
     if places != sorted(places):
-        raise Wrong(f"The tiles must come row by row, from left to right, and begin at {places}.",
+        raise Wrong(f"The tiles must come row by row, from left to right, but begin at {places}.",
                     program=called, got=got, spec=ORDER)  # fmt: skip
 
 
@@ -207,9 +207,9 @@ def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> 
         mine = found.get(space, [])
         if sorted(mine) != sorted(right):
             spec = SMALL if len(mine) == len(right) else BUFFERS
-            raise Wrong(f"The buffers in {space} must be {_sizes(right)}, and are {_sizes(mine)}.",
+            raise Wrong(f"The buffers in {space} must be {_sizes(right)}, but are {_sizes(mine)}.",
                         program=called, got=got, spec=spec)  # fmt: skip
 
 
 def _sizes(shapes: list[tuple[int, ...]]) -> str:
-    return ", ".join("x".join(map(str, one)) for one in shapes) or "nowhere"
+    return ", ".join("x".join(map(str, one)) for one in shapes) or "missing"

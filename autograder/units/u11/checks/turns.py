@@ -22,13 +22,13 @@ from autograder.units.u11.checks.programs import (
 # ── turns ──
 
 TURNS = "Let the contents of each buffer take turns in several slots"
-GIVEN = "a program whose buffers have one slot each, `%b[0]`, and in which nobody reads more of"
+GIVEN = "a program whose buffers have one slot each, `%b[0]`, and in which no operation reads"
 MANY = "how many slots a buffer may have"
 DONE = "finished(module), the program afterwards"
 FIT = "One buffer after another gets `most` slots, or as many as `fitting` says"
 FEWER = "if those are fewer"
-NEXT = "Whenever an operation overwrites a tile of it, the new contents go to the next slot"
-ROUND = "the first ones to slot 0, then to slot 1, and after the last slot to slot 0 again"
+NEXT = "Whenever an operation overwrites one of its tiles, the new contents go to the next slot"
+ROUND = "the first ones to slot 0, the next to slot 1, and after the last slot to slot 0 again"
 FIND = "Every operation that reads them, or adds to them, finds them there"
 ELSE = "Everything else stays as it is"
 
@@ -43,7 +43,7 @@ def a_program_of_three_lines(turns):
 @checks("u11.turns", given=straight(), examples=25, what="random programs",
         spec=[TURNS, GIVEN, DONE, FIT, NEXT, ROUND, FIND, ELSE])  # fmt: skip
 def contents_take_turns(turns, text):
-    """New contents go to the next slot, and everybody finds them there."""
+    """New contents go to the next slot, and every operation finds them there."""
     right_turns(turns, text, 2 + len(text) % 2)
 
 
@@ -98,7 +98,7 @@ def right_turns(turns: Any, text: str, most: int) -> None:
                     program=called, got="\n".join(moves), expected="\n".join(before),
                     spec=ELSE)  # fmt: skip
     if sizes != (mine := _buffers(module)):
-        raise Wrong(f"The buffers must be {', '.join(sizes)}, and are {', '.join(mine)}.",
+        raise Wrong(f"The buffers must be {', '.join(sizes)}, but are {', '.join(mine)}.",
                     program=called, got=got, spec=FIT)  # fmt: skip
     _places(called, got, module)
     same_contents(called, text, got, module, FIND)
@@ -145,7 +145,7 @@ def _list(numbers: Any) -> str:
 
 
 def _places(called: str, got: str, module: Any) -> None:
-    """New contents go to the slots 0, 1, 2, ... and round again, and are read where they are."""
+    """New contents go to slots 0, 1, 2, ... and round again, and are read where they are."""
     from autograder.units.u11.answers.dialect import overwritten, steps
     from course_lib.mlir.npu.rules import shape
     from course_lib.mlir.npu.transfer import SlotOp
@@ -162,9 +162,9 @@ def _places(called: str, got: str, module: Any) -> None:
             if index != wanted or inner:
                 where = index if isinstance(index, int) and not inner else "?"
                 does = (
-                    f"puts new contents into slot {where}, and they must go to slot {wanted}"
+                    f"puts new contents into slot {where}, but they must go to slot {wanted}"
                     if new
-                    else f"uses slot {where}, and the contents are in slot {wanted}"
+                    else f"uses slot {where}, but the contents are in slot {wanted}"
                 )
                 raise Wrong(f"`{str(op).partition(' :')[0]}` {does}.", program=called, got=got,
                             spec=ROUND if new else FIND)  # fmt: skip
