@@ -105,7 +105,7 @@ def tiled(text: str, rows: int) -> str:
     rows come first, from left to right. For each tile, load its rows of x, load its columns of w,
     multiply, and store the sums. Sums stay in the cells (`"os"`). A product has one buffer in
     `acts`, one in `weights` and one in `accs`, each with one slot. The slot is as high as its
-    largest tile; in `acts` it is as wide as that tile, in `weights` and `accs` as the array.
+    largest tile; in `acts` it is as wide as that tile, in the other two as wide as the array.
     """
 
     class Tile(RewritePattern):
@@ -172,7 +172,7 @@ def hazard() -> str:
 
     The program is valid and reads nothing from the chip that was not written there before. After
     `careless`, its operations are still valid, but an array in DRAM ends up with different
-    contents. At most 12 operations move or compute something.
+    contents than before. At most 12 operations move or compute something.
     """
     x, t = "memref<4x4xi8, #npu.space<dram>>", "memref<4x4xi8, #npu.space<acts>>"
     slots = "memref<2x4x4xi8, #npu.space<acts>>"

@@ -83,7 +83,7 @@ BROKEN = "A program that `careless` breaks"
 FORM = "the text of a module for the teaching chip, with one function without loops"
 VALID = "The program is valid"
 READS = "reads nothing from the chip that was not written there before"
-OTHER = "an array in DRAM ends up with different contents"
+OTHER = "an array in DRAM ends up with different contents than before"
 MOST = "At most 12 operations move or compute something"
 
 background("u11.hazard", "After `careless`, its operations are still valid",

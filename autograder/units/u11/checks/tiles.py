@@ -32,7 +32,7 @@ BUFFERS = (
     "A product has one buffer in `acts`, one in `weights` and one in `accs`, each with one slot"
 )
 SMALL = "The slot is as high as its largest tile"
-WIDE = "in `acts` it is as wide as that tile, in `weights` and `accs` as the array"
+WIDE = "in `acts` it is as wide as that tile, in the other two as wide as the array"
 STAY = 'Sums stay in the cells (`"os"`)'
 
 TEACHING = '{preset = "teaching"}'
