@@ -30,6 +30,7 @@ DEFAULT: list[Pass] = [
     fold,  # constants first: the rules below look for them
     simplify,
     bn_fold,  # while a batch norm is still one node
+    dce,  # weights that were folded: nobody has to rearrange them
     decompose,
     strength,
     layout,  # once padding is an op of its own

@@ -42,8 +42,8 @@ def test_watch_sees_every_stage_in_order_under_its_own_name() -> None:
 
 def test_the_default_is_a_plain_list() -> None:
     assert [one.__name__ for one in DEFAULT] == [
-        "fold", "simplify", "bn_fold", "decompose", "strength", "layout", "sink_relayouts", "fold",
-        "simplify", "cse", "horizontal", "dce", "fuse", "absorb_pads", "dce",
+        "fold", "simplify", "bn_fold", "dce", "decompose", "strength", "layout", "sink_relayouts",
+        "fold", "simplify", "cse", "horizontal", "dce", "fuse", "absorb_pads", "dce",
     ]  # fmt: skip
 
 
