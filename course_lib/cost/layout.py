@@ -13,6 +13,7 @@ processor at hand. Next room: `passes/layout/layout.py`, which compares sums of 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.graph import Graph
@@ -38,9 +39,21 @@ Layouts = tuple[str, str, str]
 
 def cost(graph: Graph, machine: Machine = AVX512) -> float:
     """The live convolutions and relayouts of a graph, in vector instructions."""
-    live = [n for n in Graph.of(graph.inputs, graph.outputs).nodes if n.type.is_static]
-    convolutions = sum(conv_cost(n, machine=machine) for n in live if n.op in CONVOLUTIONS)
-    return convolutions + sum(relayout_cost(n) for n in live if n.op == "relayout")
+    relayouts = sum(relayout_cost(n) for n in _live(graph) if n.op == "relayout")
+    return convolutions_cost(graph, {}, machine) + relayouts
+
+
+def convolutions_cost(
+    graph: Graph, chosen: Mapping[Node, Layouts], machine: Machine = AVX512
+) -> float:
+    """The live convolutions alone, each in the layouts chosen for it: relayouts come on top."""
+    live = (n for n in _live(graph) if n.op in CONVOLUTIONS)
+    return sum(conv_cost(n, chosen.get(n), machine) for n in live)
+
+
+def _live(graph: Graph) -> list[Node]:
+    """What the outputs need, and whose sizes are numbers."""
+    return [n for n in Graph.of(graph.inputs, graph.outputs).nodes if n.type.is_static]
 
 
 def relayout_cost(node: Node) -> float:

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from course_lib.cost.layout import CONVOLUTIONS, Layouts, conv_cost, cost
+from course_lib.cost.layout import Layouts, conv_cost, convolutions_cost, cost
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.build import relayout
 from course_lib.ir.graph.graph import Graph
@@ -43,7 +43,6 @@ def layout(graph: Graph, machine: Machine = AVX512) -> Graph:
     """
     best = graph
     lowest = cost(sink_relayouts(graph), machine)
-    convolutions = [n for n in graph.ops if n.op in CONVOLUTIONS]
     for name in candidates(machine):
         able = {n: of for n in graph.ops if (of := layouts_of(n, name))}
         willing = {
@@ -52,8 +51,8 @@ def layout(graph: Graph, machine: Machine = AVX512) -> Graph:
             if conv_cost(n, of, machine) < conv_cost(n, None, machine)
         }
         for chosen in [able] if able == willing else [able, willing]:
-            if sum(conv_cost(n, chosen.get(n), machine) for n in convolutions) >= lowest:
-                continue  # with relayouts it would cost more still
+            if convolutions_cost(graph, chosen, machine) >= lowest:
+                continue  # relayouts would come on top
             trial = in_layouts(graph, chosen)
             price = cost(sink_relayouts(trial), machine)
             if price < lowest:
