@@ -1,0 +1,1 @@
+"""Unit 17: tinygrad from the inside."""
