@@ -63,6 +63,7 @@ MODULES = {
     "passes.simplify": "passes.clean.simplify",
     "passes.sink_relayouts": "passes.layout.sink_relayouts",
     "passes.strength": "passes.clean.strength",
+    "plugins.narrowed": "plugins.narrow",
     "schedule.beam_search": "schedule.search.beam",
     "schedule.in_place.may_overwrite": "memory.in_place",
     "schedule.memory.assign_offsets": "memory.offsets",

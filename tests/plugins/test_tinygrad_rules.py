@@ -13,10 +13,13 @@ from tinygrad.uop.ops import PatternMatcher
 
 from course_lib.plugins.tinygrad.jit import llvm_device
 from course_lib.plugins.tinygrad.listing import read_listing
-from course_lib.plugins.tinygrad.rules import NARROW, added
+from course_lib.plugins.narrow import narrowed
+from course_lib.plugins.tinygrad.rewriting import rules_of
+from course_lib.plugins.tinygrad.rules import added
 from course_lib.plugins.tinygrad.session import session
 
 NOTHING = PatternMatcher([])
+NARROW = rules_of(narrowed)
 RNG = np.random.default_rng(0)
 X, W, V = (RNG.integers(-128, 128, s, np.int8) for s in ((8, 16), (16, 12), (12, 4)))
 

@@ -7,8 +7,9 @@ session.py   tinygrad's settings, in one place            listing.py   a kernel 
 render.py    from tinygrad's operations to lines          scalars.py   what one line computes
 interp.py    what the lines mean, all lanes at once       cores.py     the tensor cores of a chip
 device.py    the chips as devices                         text.py      lines as LLVM IR
-jit.py       a device that runs them through our LLVM     rules.py     a rewrite rule of our own
-models.py    an ONNX file through tinygrad's own reader   door.py      a whole model, and the report
+jit.py       a device that runs them through our LLVM     rules.py     rules from outside
+rewriting.py lines of UOps, and rules on them             models.py    an ONNX file through its reader
+door.py      a whole model, and the report
 
 Importing tinygrad raises Python's limit of recursion for the whole process; here it is put back.
 Next room: `session.py`.

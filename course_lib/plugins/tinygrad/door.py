@@ -1,7 +1,7 @@
 """The door of tinygrad: a quantized model as Tensor code on our chip, and the report.
 
     outputs, report = plug(integers, [x], PRESETS["npu"])
-    report.macs_share     ->   1.0;  without our rule (`rules.py`) 0.6
+    report.macs_share     ->   1.0;  without our rule (`../narrow.py`) 0.6
 
 tinygrad sees tiles, not layers: a product is a kernel in which lanes load, the chip multiplies
 tiles, and lanes add the bias, rescale and round. So the values are those of our own door, and the
@@ -23,10 +23,12 @@ from course_lib.accelerator.compile.unit import MatrixUnit
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.types import i32
+from course_lib.plugins.narrow import narrowed
 from course_lib.plugins.report import PlugLayer, PlugReport
 from course_lib.plugins.tinygrad.device import Launch, chip_device
 from course_lib.plugins.tinygrad.models import run_graph
-from course_lib.plugins.tinygrad.rules import NARROW, added
+from course_lib.plugins.tinygrad.rewriting import rules_of
+from course_lib.plugins.tinygrad.rules import added
 from course_lib.plugins.tinygrad.session import session
 
 NOTE = (
@@ -40,7 +42,7 @@ def plug(
     integers: Graph, inputs: Sequence[np.ndarray], chip: Chip, rule: bool = True
 ) -> tuple[list[np.ndarray], PlugReport]:
     """The results of an integer graph in tinygrad, with our rule or without, and the report."""
-    with session(chip_device(chip)) as launches, added(NARROW) if rule else nullcontext():
+    with session(chip_device(chip)) as launches, added(rules_of(narrowed)) if rule else nullcontext():
         ran = run_graph(integers, inputs)
     layers, refusals = [], []
     for node, launch in kernels(integers, launches, ran.weights).items():
