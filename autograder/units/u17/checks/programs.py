@@ -1,0 +1,123 @@
+"""Visible checks of unit 17 about programs of primitive operations. Next room: facts.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, Wrong, checks
+from autograder.units.u17.answers.tensors import MOVEMENT, kernels, parsed, values, work
+from autograder.units.u17.checks import said
+
+# ── windows ──
+
+ALL = "All windows of k neighbours, by movement alone"
+GIVEN = "x has n numbers, a window has k of them; 1 <= k <= n"
+READS = "a program that reads `x`. Its last line has the shape n - k + 1, k"
+ELEMENT = "its element (i, j) is element i + j of x"
+MOVES = "Every line is one of the six movement operations, so that nothing is computed and nothing is copied"
+SIZE = "No value on the way has more than k · (n + 1) numbers"
+SIZES = [(5, 3), (4, 2), (3, 1), (4, 4), (1, 1), (10, 3), (9, 7), (6, 2)]
+
+
+@checks("u17.windows", spec=[ALL, GIVEN, READS, ELEMENT, MOVES, SIZE])
+def windows_of_several_sizes(windows):
+    """Each element is the right element of x, and each line a movement."""
+    for n, k in SIZES:
+        right_windows(windows, n, k)
+    return f"{len(SIZES)} sizes"
+
+
+def right_windows(windows: Any, n: int, k: int) -> None:
+    """The program for these sizes moves, and the result is all windows."""
+    called = f"windows({n}, {k})"
+    text = windows(n, k)
+    x = np.arange(1, n + 1) * 10
+    known = ran(text, called, x)
+    wanted = np.lib.stride_tricks.sliding_window_view(x, k)
+    steps = parsed(text)
+    for step in steps:
+        if step.op not in MOVEMENT:
+            raise Wrong(f"{step.op} is no movement.", program=called, got=step.text, spec=MOVES)
+    got = known[steps[-1].name]
+    if got.shape != wanted.shape:
+        raise Wrong(f"The result must have the shape {wanted.shape}, not {got.shape}.",
+                    program=called, got=text, spec=READS)  # fmt: skip
+    if not np.array_equal(got, wanted):
+        i, j = np.argwhere(got != wanted)[0]
+        raise Wrong(f"Of x = {x.tolist()}, element ({i}, {j}) is {got[i, j]:g} and must be "
+                    f"{wanted[i, j]}.", program=called, got=text, spec=ELEMENT)  # fmt: skip
+    for name, value in known.items():
+        if value.size > max(k * (n + 1), n):
+            raise Wrong(f"{name} has {value.size} numbers; {k * (n + 1)} are the most.",
+                        program=called, got=text, spec=SIZE)  # fmt: skip
+
+
+def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
+    """The value of each line; Wrong if it is no program."""
+    if not isinstance(text, str):
+        raise Wrong("The function must return a program as text.", program=called, got=said(text),
+                    spec="a program that reads `x`")  # fmt: skip
+    try:
+        return values(text, {"x": x})
+    except ValueError as error:
+        raise Wrong(f"The program cannot be run: {error}.", program=called, got=text,
+                    spec="a program that reads `x`") from None  # fmt: skip
+
+
+# ── rows ──
+
+EACH = "Normalize each row of x, in as few kernels as you can"
+SHAPE = "the shape of x, both at least 2"
+LAST = "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the row that an element stands in, and v the mean of (x - m)²"
+COUNTED = "tinygrad's scheduler counts the kernels"
+EARN = "Three earn half of the points, and two all of them"
+WORST = "The worst of several shapes counts"
+WORK = "Do not buy a kernel with work: all reductions together read at most four numbers for each number of x"
+SHAPES = [(2, 3), (3, 5), (4, 8), (5, 2), (16, 64)]
+
+
+@checks("u17.normalized", spec=[EACH, SHAPE, "a program that reads `x`", LAST, WORK])
+def rows_are_normalized(normalized):
+    """The values are right, and the work is bounded."""
+    for rows, cols in SHAPES:
+        right_rows(normalized, rows, cols, np.random.default_rng(rows * cols))
+    return f"{len(SHAPES)} shapes"
+
+
+def right_rows(normalized: Any, rows: int, cols: int, rng: Any) -> None:
+    """The program of this shape computes what numpy does, and its reductions read little."""
+    called, x = f"normalized({rows}, {cols})", rng.standard_normal((rows, cols)) * 2 + 1
+    text = normalized(rows, cols)
+    got = ran(text, called, x)[parsed(text)[-1].name]
+    x_ = x - x.mean(axis=1, keepdims=True)
+    wanted = x_ / np.sqrt((x_**2).mean(axis=1, keepdims=True) + 1e-5)
+    if got.shape != wanted.shape:
+        raise Wrong(f"The result must have the shape {wanted.shape}, not {got.shape}.",
+                    program=called, got=text, spec="Its last line is")  # fmt: skip
+    if not np.allclose(got, wanted, rtol=1e-5, atol=1e-6):
+        i, j = np.argwhere(~np.isclose(got, wanted, rtol=1e-5, atol=1e-6))[0]
+        row = ", ".join(f"{one:.3f}" for one in x[i])
+        raise Wrong(f"In the row {row}, element {j} is {got[i, j]:.5f} and must be "
+                    f"{wanted[i, j]:.5f}.", program=called, got=text, spec=LAST)  # fmt: skip
+    read = work(text, {"x": x})
+    if read > 4 * x.size:
+        raise Wrong(f"The reductions read {read} numbers, and x has {x.size}.", program=called,
+                    got=text, spec=WORK)  # fmt: skip
+
+
+@checks("u17.normalized", spec=[COUNTED, EARN, WORST])
+def few_kernels(normalized):
+    """tinygrad's scheduler makes few kernels of it."""
+    return kernels_score(normalized, [(4, 8), (16, 64)])
+
+
+def kernels_score(normalized: Any, shapes: Any) -> Score:
+    found = {shape: kernels(normalized(*shape), x=shape) for shape in shapes}
+    worst = max(found, key=lambda shape: found[shape])
+    if found[worst] > 3:
+        raise Wrong(f"tinygrad makes {found[worst]} kernels of it; three are the bound.",
+                    program=f"normalized{worst}", got=normalized(*worst), spec=EARN)  # fmt: skip
+    return Score(1.0 if found[worst] <= 2 else 0.5,
+                 f"{found[worst]} kernels; 2 is our best, 3 the bound")  # fmt: skip
