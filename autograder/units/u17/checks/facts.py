@@ -1,0 +1,185 @@
+"""Visible checks of unit 17 about facts: bounds, and rules that hold or do not. Next room: stored.py.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, checks
+from autograder.units.u17.answers.laws import RULES, VALUES, side
+from autograder.units.u17.answers.rows import TYPES, Row, computed, reads, shown
+from autograder.units.u17.checks import is_int, said
+
+# ── bounds ──
+
+LOWEST = "The lowest and the highest value of every row of an integer expression"
+ABOVE = "the rows; %0 is rows[0], and a row reads only rows above it"
+PAIR = "a pair (lowest, highest) for each row"
+LEAF = '("between", low, high) is any whole number from low to high'
+TWO = '"add", "mul", "max" and "lt" are followed by the indices of two rows'
+LESS = '"lt" gives 1 if the first is less than the second, else 0'
+DIVIDE = '("floordiv", i, c) and ("mod", i, c) divide row i by the number c, which is positive, as Python\'s `//` and `%` do'
+CAST = '("cast", i, name) keeps as many low bits of row i as the type has, so that it wraps around'
+LIMITS = "TYPES has each type's lowest and highest value"
+COVERS = "A pair covers whatever values the operands take between their own bounds, independently of each other"
+TIGHT = "no pair that does so is narrower"
+ABOUT = {"add": TWO, "mul": TWO, "max": TWO, "lt": LESS, "floordiv": DIVIDE, "mod": DIVIDE,
+         "cast": CAST}  # fmt: skip
+MANY = 700  # values that are tried of one operand
+
+
+def leaf(low: int, high: int) -> Row:
+    return ("between", low, high)
+
+
+ONE_ROW = [
+    [leaf(-3, 5), leaf(2, 4), ("add", 0, 1)],
+    [leaf(-3, 5), leaf(-2, 4), ("mul", 0, 1)],
+    [leaf(-5, -3), leaf(-4, -2), ("mul", 0, 1)],
+    [leaf(-3, 5), leaf(1, 9), ("max", 0, 1)],
+    [leaf(0, 3), leaf(4, 9), ("lt", 0, 1)],
+    [leaf(4, 9), leaf(0, 4), ("lt", 0, 1)],
+    [leaf(0, 4), leaf(4, 9), ("lt", 0, 1)],
+    [leaf(-7, 7), ("floordiv", 0, 4)],
+    [leaf(9, 11), ("mod", 0, 8)],
+    [leaf(6, 9), ("mod", 0, 8)],
+    [leaf(-3, -1), ("mod", 0, 8)],
+    [leaf(-3, 3), ("mod", 0, 8)],
+    [leaf(0, 100), ("cast", 0, "int8")],
+    [leaf(0, 255), ("cast", 0, "int8")],
+    [leaf(130, 140), ("cast", 0, "int8")],
+    [leaf(-4, -2), ("cast", 0, "uint8")],
+    [leaf(-130, 130), ("cast", 0, "int16")],
+]  # fmt: skip
+
+
+@checks("u17.bounds", spec=[ABOVE, PAIR, LEAF, TWO, LESS, DIVIDE, CAST, LIMITS, TIGHT])
+def one_operation(bounds):
+    """Every kind of row, with all values of its operands tried."""
+    for rows in ONE_ROW:
+        right_bounds(bounds, rows)
+    return f"{len(ONE_ROW)} expressions"
+
+
+@st.composite
+def expressions(draw: DrawFn, size: int = 5) -> list[Row]:
+    """Rows with small leaves; each row but the leaves reads rows above it."""
+    rows: list[Row] = []
+    for _ in range(draw(st.integers(1, 3))):
+        low = draw(st.integers(-12, 12))
+        rows.append(leaf(low, low + draw(st.integers(0, 12))))
+    for _ in range(draw(st.integers(1, size))):
+        op = draw(st.sampled_from(["add", "mul", "max", "lt", "floordiv", "mod", "cast"]))
+        i, j = (draw(st.integers(0, len(rows) - 1)) for _ in range(2))
+        if op == "cast":
+            rows.append((op, i, draw(st.sampled_from(sorted(TYPES)))))
+        elif op in ("floordiv", "mod"):
+            rows.append((op, i, draw(st.integers(1, 9))))
+        else:
+            rows.append((op, i, j))
+    return rows
+
+
+@checks("u17.bounds", given=expressions(), examples=60, spec=[LOWEST, COVERS, TIGHT])
+def whole_expressions(bounds, rows):
+    """Each row's bounds are the lowest and highest value, over all values of its operands."""
+    right_bounds(bounds, rows)
+
+
+def right_bounds(bounds: Any, rows: list[Row]) -> None:
+    """One pair for each row, right for whatever pairs its operands have."""
+    found = bounds(rows)
+    if not isinstance(found, (list, tuple)) or len(found) != len(rows):
+        raise Wrong("There must be a pair for each row.", program=shown(rows), got=said(found),
+                    spec=PAIR)  # fmt: skip
+    for at, row in enumerate(rows):
+        pair = found[at]
+        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(map(is_int, pair)):
+            raise Wrong(f"The bounds of %{at} must be two whole numbers.", program=shown(rows),
+                        got=said(pair), spec=PAIR)  # fmt: skip
+        if row[0] == "between":
+            if tuple(pair) != row[1:]:
+                raise Wrong(f"%{at} is any number from {row[1]} to {row[2]}.", program=shown(rows),
+                            got=said(pair), spec=LEAF)  # fmt: skip
+            continue
+        taken = extremes(row, [tuple(found[one]) for one in reads(row)])
+        if taken is not None and tuple(pair) != taken[0]:
+            raise Wrong(_why(at, row, tuple(pair), *taken), program=shown(rows, found[:at]),
+                        got=f"%{at}: {tuple(pair)}", expected=f"%{at}: {taken[0]}",
+                        spec=_spec(row, tuple(pair), taken[0]))  # fmt: skip
+
+
+def extremes(row: Row, pairs: list[Any]) -> tuple[tuple[int, int], tuple[Any, Any]] | None:
+    """The lowest and highest value over all operands in these pairs, and operands that give them;
+    None if there are too many to try."""
+    sizes = [high - low + 1 for low, high in pairs]
+    ends = row[0] in ("add", "mul", "max", "lt")  # without a hole, and highest at a corner
+    if not ends and max(sizes) > MANY * 200:
+        return None
+    tried = [pair if ends else range(pair[0], pair[1] + 1) for pair in pairs]
+    values = {computed(row, operands): operands for operands in product(*tried)}
+    low, high = min(values), max(values)
+    return (low, high), (values[low], values[high])
+
+
+def _why(at: int, row: Row, pair: Any, wanted: Any, operands: Any) -> str:
+    for k, what in ((0, "below"), (1, "above")):
+        if (wanted[k] < pair[k]) if k == 0 else (wanted[k] > pair[k]):
+            given = " and ".join(str(x) for x in operands[k])
+            return f"%{at} can be {wanted[k]}, {what} your bounds: its operands are {given} then."
+    return f"%{at} never gets that far: it lies between {wanted[0]} and {wanted[1]}."
+
+
+def _spec(row: Row, pair: Any, wanted: Any) -> str:
+    wide = pair[0] <= wanted[0] and pair[1] >= wanted[1]
+    return TIGHT if wide else ABOUT[row[0]]
+
+
+# ── laws ──
+
+WHICH = "Which of the rules above are false"
+DIFFER = "for each false rule its number, with values of its variables on which its two sides differ"
+MEAN = "Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
+HOLD = "Rules that hold for all values are not in the dictionary"
+
+
+@checks("u17.laws", spec=[WHICH, DIFFER, MEAN, HOLD])
+def each_false_rule_has_a_counterexample(laws):
+    """Both sides are computed for the values given, and every rule that is left out holds."""
+    found = laws()
+    if not isinstance(found, dict) or not all(isinstance(one, dict) for one in found.values()):
+        raise Wrong("The answer must be a dict of dicts.", got=said(found), spec=DIFFER)
+    for number, values in found.items():
+        if number not in RULES or not is_int(number):
+            raise Wrong(f"There is no rule {said(number)}.", got=said(found), spec=DIFFER)
+        left, right = RULES[number]
+        names = variables(number)
+        if sorted(values) != names or any(
+            not is_int(x) or x not in VALUES for x in values.values()
+        ):
+            raise Wrong(f"Rule {number} needs a whole number from -20 to 20 for each of "
+                        f"{', '.join(names)}.", got=said(values), spec=MEAN)  # fmt: skip
+        both = side(left, values), side(right, values)
+        if both[0] == both[1]:
+            raise Wrong(f"With these values, both sides of rule {number} are {both[0]}.",
+                        program=f"{left}  ->  {right}", got=said(values), spec=HOLD)  # fmt: skip
+    missing = [number for number in RULES if number not in found and not holds(number)]
+    if missing:
+        raise Wrong(f"Of the rules that you did not name, {len(missing)} do not hold for all "
+                    "values.", got=said(sorted(found)), spec=WHICH)  # fmt: skip
+
+
+def variables(number: int) -> list[str]:
+    return [name for name in "xy" if name in "".join(RULES[number]).replace("max", "")]
+
+
+def holds(number: int) -> bool:
+    """Are both sides equal for all values?"""
+    left, right = RULES[number]
+    names = variables(number)
+    every = (dict(zip(names, values, strict=True)) for values in product(VALUES, repeat=len(names)))
+    return all(side(left, values) == side(right, values) for values in every)

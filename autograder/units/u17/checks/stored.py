@@ -1,0 +1,169 @@
+"""Visible checks of unit 17 about a rewrite rule of tinygrad. Next room: ../hidden.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn
+
+from autograder.check.framework import Wrong, checks
+from autograder.units.u17.checks import said
+from course_lib.plugins.staged import Staged, kinds_of, read_staged, run_staged, stored_bytes
+
+STORE = "Store whole numbers in 8 bits between kernels, if they surely fit"
+RETURNS = "rewritten(program, rules), where rules is a PatternMatcher of yours"
+LINES = "lines of UOps, as above"
+READ = "Where a kernel leaves numbers for another one, a `stage` is read by an `index`"
+FITS = "If they are of type int16, int32 or int64 and tinygrad's bounds say that all of them lie in -128 to 127, int8 is stored"
+READERS = "The readers get the type that they got before"
+REST = "Everything else stays as it is: what may be too large, other types, and a `local` stage, which stays within its kernel"
+SAME = "The program computes the same"
+
+WRITES = """
+x = param {given} 12
+i = range 12
+a = index x i
+b = cast a {kind}
+c = mul b {factor}
+d = add c {more}
+s = {stage} d i
+j = range 12
+t = index s j
+"""
+READS = "u = mul t 3\nv = sum u j"
+
+
+def small(given="int8", kind="int32", factor="1", more="0", stage="stage", reads=READS) -> str:
+    text = WRITES.format(given=given, kind=kind, factor=factor, more=more, stage=stage) + reads
+    return text.strip() + "\n"
+
+
+# A program, the bytes that may be stored, and the sentence that says so.
+CASES: list[tuple[str, str, int, str]] = [
+    ("numbers of int8, cast to int32", small(), 12, FITS),
+    ("the same as int16", small(kind="int16"), 12, FITS),
+    ("the same as int64", small(kind="int64"), 12, FITS),
+    ("numbers from 0 to 255", small(given="uint8"), 48, REST),
+    ("numbers from -128 to 127, of a uint8", small(given="uint8", more="-128"), 12, FITS),
+    ("numbers from -127 to 128", small(more="1"), 48, REST),
+    ("numbers from -129 to 126", small(more="-1"), 48, REST),
+    ("numbers from -256 to 254", small(factor="2"), 48, REST),
+    ("numbers that stay within the kernel", small(stage="local"), 0, REST),
+    ("numbers of int8", small(kind="int8"), 12, REST),
+    ("truth values", "x = param int8 12\ni = range 12\na = index x i\nb = lt a 3\ns = stage b i\n"
+     "j = range 12\nt = index s j\nu = cast t int32\nv = sum u j\n", 12, REST),
+    ("floats", small(kind="float32"), 48, REST),
+    ("two readers", small(reads="k = range 12\nw = index s k\nu = sum t j\nv = sum w k\ny = add u v"),
+     12, READERS),
+    ("a reader that multiplies by 100", small(reads="u = mul t 100\nv = add u 1"), 12, READERS),
+]  # fmt: skip
+
+
+@checks("plugins.narrowed", spec=[STORE, LINES, RETURNS, READ, FITS, READERS, REST, SAME])
+def fourteen_programs(narrowed):
+    """The values are the same, and each program stores as few bytes as the text allows."""
+    for what, text, wanted, spec in CASES:
+        after = kept_values(narrowed, text)
+        got = stored_bytes(after)
+        if got != wanted:
+            raise Wrong(f"Of {what}, {wanted} bytes must be stored, not {got}.", program=text,
+                        got=as_text(after), spec=spec)  # fmt: skip
+        same_types(text, after)
+    return f"{len(CASES)} programs"
+
+
+def same_types(text: str, after: list[Staged]) -> None:
+    """What the last line is made of has the type that it had."""
+    old, new = read_staged(text), after
+    types = kinds_of(old)[old[-1].name], kinds_of(new)[new[-1].name]
+    if types[0] != types[1]:
+        raise Wrong(f"The last line was of type {types[0]} and is {types[1] or 'unknown'} now.",
+                    program=text, got=as_text(after), spec=READERS)  # fmt: skip
+
+
+def as_text(lines: list[Staged]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
+    """The lines after the rules, which compute what the program computed."""
+    got = narrowed(text)
+    if not isinstance(got, str):
+        raise Wrong("The function must return the text of a program.", program=text, got=said(got),
+                    spec=RETURNS)  # fmt: skip
+    try:
+        after = read_staged(got)
+    except ValueError as error:
+        raise Wrong(f"What came back is no program: {error}.", program=text, got=got[:2000],
+                    spec=RETURNS) from None  # fmt: skip
+    before = read_staged(text)
+    for extreme in (True, False):
+        given = arrays(before, extreme, seed)
+        wanted = run_staged(before, dict(zip(params(before), given, strict=True)))
+        if len(params(after)) != len(given):
+            raise Wrong("The program must read the same arguments.", program=text, got=got,
+                        spec=SAME)  # fmt: skip
+        try:
+            found = run_staged(after, dict(zip(params(after), given, strict=True)))
+        except (ValueError, IndexError, KeyError, TypeError) as error:
+            raise Wrong(f"What came back cannot be run: {error}.", program=text, got=got,
+                        spec=SAME) from None  # fmt: skip
+        if not np.array_equal(np.squeeze(wanted), np.squeeze(found)):
+            raise Wrong(f"With x = {given[0].tolist()}, the result is "
+                        f"{np.squeeze(found).tolist()} and must be "
+                        f"{np.squeeze(wanted).tolist()}.", program=text, got=got,
+                        spec=SAME)  # fmt: skip
+    return after
+
+
+def params(lines: list[Staged]) -> list[str]:
+    return [line.name for line in lines if line.op == "param"]
+
+
+def arrays(lines: list[Staged], extreme: bool, seed: int) -> list[np.ndarray]:
+    """Arguments of a program: the extremes of their types, or random numbers."""
+    rng, made = np.random.default_rng(seed), []
+    for line in lines:
+        if line.op != "param":
+            continue
+        if line.kind == "float32":
+            made.append(rng.integers(-9, 9, line.size).astype("f4"))
+            continue
+        low, high = (np.iinfo(line.kind).min, np.iinfo(line.kind).max)
+        numbers = [(low, high)[k % 2] for k in range(line.size)] if extreme else (
+            rng.integers(low, high + 1, line.size))  # fmt: skip
+        made.append(np.asarray(numbers).astype(line.kind))
+    return made
+
+
+@st.composite
+def staged(draw: DrawFn, kernels: int = 2) -> str:
+    """Kernels one after the other, each of which clips, shifts or scales what it reads."""
+    lines = ["x = param int8 6"]
+    read = "x"
+    for k in range(draw(st.integers(1, kernels))):
+        lines += [f"i{k} = range 6", f"r{k} = index {read} i{k}", f"c{k} = cast r{k} int32"]
+        value = f"c{k}"
+        for step in range(draw(st.integers(0, 3))):
+            op = draw(st.sampled_from(["mul", "add", "max", "cast"]))
+            number = draw(st.integers(-3, 3)) if op == "mul" else draw(st.integers(-140, 140))
+            name = f"v{k}_{step}"
+            lines.append(f"{name} = add {value} 0" if op == "cast" else
+                         f"{name} = {op} {value} {number}")  # fmt: skip
+            value = name
+        kind = draw(st.sampled_from(["stage", "stage", "local"]))
+        lines.append(f"s{k} = {kind} {value} i{k}")
+        read = f"s{k}"
+    return "\n".join([*lines, "j = range 6", f"t = index {read} j", "u = mul t 2"]) + "\n"
+
+
+@checks("plugins.narrowed", given=staged(), examples=30, spec=[SAME, FITS])
+def random_programs_keep_their_meaning(narrowed, text):
+    """The values are the same, and no program stores more than before."""
+    after = kept_values(narrowed, text)
+    before = stored_bytes(read_staged(text))
+    if stored_bytes(after) > before:
+        raise Wrong(f"More is stored than before: {stored_bytes(after)} bytes, and not {before}.",
+                    program=text, got=as_text(after), spec=STORE)  # fmt: skip

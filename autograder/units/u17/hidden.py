@@ -1,0 +1,53 @@
+"""Hidden checks of unit 17: other seeds, larger programs, other sizes."""
+
+from __future__ import annotations
+
+from autograder.check.framework import Wrong, harder, hidden
+from autograder.units.u17.checks.facts import expressions, right_bounds
+from autograder.units.u17.checks.programs import kernels_score, right_rows, right_windows
+from autograder.units.u17.checks.stored import as_text, kept_values, staged
+from course_lib.exercises import slot
+from course_lib.plugins.staged import stored_bytes
+
+SEED = 170_917
+harder("u17.culprit", "the_pass_the_line_and_its_bounds", seed=SEED)
+harder("u17.laws", "each_false_rule_has_a_counterexample", seed=SEED)
+harder("u17.bounds", "whole_expressions", seed=SEED, given=expressions(9), examples=200)
+
+
+@hidden("u17.windows", seed=SEED)
+def windows_of_other_sizes(windows, rng):
+    """Sizes that were drawn for this run."""
+    for _ in range(8):
+        n = int(rng.integers(1, 24))
+        right_windows(windows, n, int(rng.integers(1, n + 1)))
+
+
+@hidden("u17.normalized", seed=SEED)
+def rows_of_other_shapes(normalized, rng):
+    """Shapes that were drawn for this run, and the kernels of two of them."""
+    shapes = [(int(rng.integers(2, 12)), int(rng.integers(2, 40))) for _ in range(5)]
+    for rows, cols in shapes:
+        right_rows(normalized, rows, cols, rng)
+    return kernels_score(normalized, shapes[:2])
+
+
+@hidden("u17.bounds", seed=SEED)
+def bounds_far_from_zero(bounds, rng):
+    """Leaves far from zero, and casts of them."""
+    for _ in range(60):
+        low = int(rng.integers(-70_000, 70_000))
+        high = low + int(rng.integers(0, 600))
+        kind = str(rng.choice(["int8", "uint8", "int16", "uint16"]))
+        right_bounds(bounds, [("between", low, high), ("cast", 0, kind), ("mod", 0, 97),
+                              ("floordiv", 0, int(rng.integers(1, 500)))])  # fmt: skip
+
+
+@hidden("plugins.narrowed", seed=SEED, given=staged(4), examples=80)
+def stores_as_few_bytes_as_ours(narrowed, text):
+    """The values are the same, and the bytes are those that our rule leaves."""
+    after = kept_values(narrowed, text, seed=1)
+    ours = kept_values(slot("plugins.narrowed").reference, text)
+    if stored_bytes(after) != stored_bytes(ours):
+        raise Wrong(f"{stored_bytes(ours)} bytes must be stored, not {stored_bytes(after)}.",
+                    program=text, got=as_text(after), expected=as_text(ours))  # fmt: skip
