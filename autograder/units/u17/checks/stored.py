@@ -55,6 +55,8 @@ CASES: list[tuple[str, str, int, str]] = [
     ("truth values", "x = param int8 12\ni = range 12\na = index x i\nb = lt a 3\ns = stage b i\n"
      "j = range 12\nt = index s j\nu = cast t int32\nv = sum u j\n", 12, REST),
     ("floats", small(kind="float32"), 48, REST),
+    ("floats that are whole numbers", "x = param int8 12\ni = range 12\na = index x i\n"
+     "b = cast a float32\ns = stage b i\nj = range 12\nt = index s j\nu = mul t 0.5\n", 48, REST),
     ("two readers", small(reads="k = range 12\nw = index s k\nu = sum t j\nv = sum w k\ny = add u v"),
      12, READERS),
     ("a reader that multiplies by 100", small(reads="u = mul t 100\nv = add u 1"), 12, READERS),
@@ -62,7 +64,7 @@ CASES: list[tuple[str, str, int, str]] = [
 
 
 @checks("plugins.narrowed", spec=[STORE, LINES, RETURNS, READ, FITS, READERS, REST, SAME])
-def fourteen_programs(narrowed):
+def fifteen_programs(narrowed):
     """The values are the same, and each program stores as few bytes as the text allows."""
     for what, text, wanted, spec in CASES:
         after = kept_values(narrowed, text)

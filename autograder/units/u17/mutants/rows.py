@@ -1,0 +1,205 @@
+"""Mutants and alternatives of unit 17: bounds, and laws. Next room: kernels.py."""
+
+from __future__ import annotations
+
+from itertools import product
+
+from autograder.check.framework import alternative, equivalent, mutant
+from autograder.units.u17.answers.rows import TYPES, computed, reads, wrapped
+
+equivalent("u17.bounds", "products = (low * a, low * b", "products =",
+           because="their order is of no importance")  # fmt: skip
+
+
+def _ranges(rows, **other):
+    """Bounds by one function for each operation, some of them replaced."""
+    rules = {
+        "add": lambda p, q: (p[0] + q[0], p[1] + q[1]),
+        "mul": lambda p, q: _hull(x * y for x in p for y in q),
+        "max": lambda p, q: (max(p[0], q[0]), max(p[1], q[1])),
+        "lt": lambda p, q: (int(p[1] < q[0]), int(p[0] < q[1])),
+        "floordiv": lambda p, c: (p[0] // c, p[1] // c),
+        "mod": lambda p, c: (p[0] % c, p[1] % c) if p[0] // c == p[1] // c else (0, c - 1),
+        "cast": _cast,
+    } | other
+    found = []
+    for op, *args in rows:
+        if op == "between":
+            found.append(tuple(args))
+        elif op in ("floordiv", "mod", "cast"):
+            found.append(rules[op](found[args[0]], args[1]))
+        else:
+            found.append(rules[op](found[args[0]], found[args[1]]))
+    return found
+
+
+def _hull(values):
+    values = list(values)
+    return min(values), max(values)
+
+
+def _cast(p, kind):
+    low, high = wrapped(p[0], kind), wrapped(p[1], kind)
+    return (low, high) if high - low == p[1] - p[0] else TYPES[kind]
+
+
+@mutant("u17.bounds")
+def the_product_of_the_ends(rows):
+    """Lowest times lowest, highest times highest."""
+    return _ranges(rows, mul=lambda p, q: (p[0] * q[0], p[1] * q[1]))
+
+
+@mutant("u17.bounds")
+def a_cast_cuts_off(rows):
+    """What tinygrad 0.14.0 does: numbers that do not fit stop at the limit."""
+    return _ranges(rows, cast=lambda p, kind: (max(p[0], TYPES[kind][0]), min(p[1], TYPES[kind][1])))
+
+
+@mutant("u17.bounds")
+def a_cast_keeps_what_fits_and_nothing_else(rows):
+    """Right, but wider than need be for 130 to 140."""
+    def cast(p, kind):
+        low, high = TYPES[kind]
+        return p if low <= p[0] and p[1] <= high else (low, high)
+
+    return _ranges(rows, cast=cast)
+
+
+@mutant("u17.bounds")
+def a_cast_wraps_both_ends(rows):
+    return _ranges(rows, cast=lambda p, kind: (wrapped(p[0], kind), wrapped(p[1], kind)))
+
+
+@mutant("u17.bounds")
+def a_remainder_is_anything(rows):
+    return _ranges(rows, mod=lambda p, c: (0, c - 1))
+
+
+@mutant("u17.bounds")
+def a_small_remainder_is_the_number(rows):
+    return _ranges(rows, mod=lambda p, c: p if p[1] < c else (0, c - 1))
+
+
+@mutant("u17.bounds")
+def division_as_in_c(rows):
+    return _ranges(rows, floordiv=lambda p, c: (int(p[0] / c), int(p[1] / c)))
+
+
+@mutant("u17.bounds")
+def a_comparison_is_unknown(rows):
+    return _ranges(rows, lt=lambda p, q: (0, 1))
+
+
+@mutant("u17.bounds")
+def less_or_equal(rows):
+    return _ranges(rows, lt=lambda p, q: (int(p[1] <= q[0]), int(p[0] <= q[1])))
+
+
+@mutant("u17.bounds")
+def the_larger_highest(rows):
+    return _ranges(rows, max=lambda p, q: (min(p[0], q[0]), max(p[1], q[1])))
+
+
+@mutant("u17.bounds")
+def only_the_last_row(rows):
+    return _ranges(rows)[-1:]
+
+
+@alternative("u17.bounds")
+def by_a_table(rows):
+    return _ranges(rows)
+
+
+@alternative("u17.bounds")
+def by_all_values_of_small_operands(rows):
+    """Tries every value where there are few, and only the ends where there are many."""
+    found = []
+    for row in rows:
+        if row[0] == "between":
+            found.append(row[1:])
+            continue
+        pairs = [found[one] for one in reads(row)]
+        if row[0] in ("cast", "mod"):
+            low, high = pairs[0]
+            turn = row[2] if row[0] == "mod" else TYPES[row[2]][1] - TYPES[row[2]][0] + 1
+            tried = [range(low, min(high, low + turn) + 1)]
+        else:
+            tried = pairs
+        found.append(_hull(computed(row, operands) for operands in product(*tried)))
+    return found
+
+
+@alternative("u17.bounds")
+def as_lists(rows):
+    return [list(pair) for pair in _ranges(rows)]
+
+
+# ── laws ──
+
+FALSE = {2: {"x": 7, "y": 1}, 4: {"x": 12}, 6: {"x": 1, "y": -1}, 8: {"x": 0, "y": 1}, 10: {"x": 2}}
+
+
+@mutant("u17.laws")
+def none_is_false():
+    return {}
+
+
+@mutant("u17.laws")
+def forgets_the_division_of_c():
+    return {number: values for number, values in FALSE.items() if number != 6}
+
+
+@mutant("u17.laws")
+def forgets_that_eight_bits_wrap():
+    return {number: values for number, values in FALSE.items() if number != 10}
+
+
+@mutant("u17.laws")
+def forgets_the_sign_of_a_factor():
+    return {number: values for number, values in FALSE.items() if number != 8}
+
+
+@mutant("u17.laws")
+def distrusts_two_divisions():
+    return {**FALSE, 3: {"x": -7}}
+
+
+@mutant("u17.laws")
+def distrusts_what_wraps_twice():
+    return {**FALSE, 9: {"x": 9}}
+
+
+@mutant("u17.laws")
+def a_value_on_which_both_sides_agree():
+    return {**FALSE, 2: {"x": 8, "y": 8}}
+
+
+@mutant("u17.laws")
+def numbers_that_are_too_large():
+    return {**FALSE, 10: {"x": 2000}}
+
+
+@alternative("u17.laws")
+def other_values():
+    return {2: {"x": -1, "y": -1}, 4: {"x": 13}, 6: {"x": 2, "y": -3}, 8: {"x": -3, "y": 3},
+            10: {"x": 7}}  # fmt: skip
+
+
+@alternative("u17.laws")
+def in_another_order():
+    return dict(reversed(FALSE.items()))
+
+
+@alternative("u17.laws")
+def by_search():
+    from autograder.units.u17.answers.laws import RULES, side
+
+    found = {}
+    for number, (left, right) in RULES.items():
+        names = [name for name in "xy" if name in (left + right).replace("max", "")]
+        for values in product(range(-20, 21), repeat=len(names)):
+            given = dict(zip(names, values, strict=True))
+            if side(left, given) != side(right, given):
+                found[number] = given
+                break
+    return found
