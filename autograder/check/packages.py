@@ -13,6 +13,7 @@ from importlib.util import find_spec
 INSTALL = {
     "xdsl": "pip install 'course-lib[mlir]'",
     "filecheck": "pip install 'course-lib[mlir]'",
+    "tinygrad": "pip install 'course-lib[lab]'",
 }
 NEEDS = "This needs the package "  # how every such sentence begins
 

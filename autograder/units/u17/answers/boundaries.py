@@ -157,3 +157,16 @@ def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:
         said = SAID.get(name, "")
         texts.append((name, "\n".join([f"# {said}", *lines[:most], *more]) + "\n"))
     return stepper(texts, title, compare=False)
+
+
+def kernel_of(text: str, **shapes: tuple[int, ...]) -> str:
+    """The last kernel of a program of primitive operations, as UOps."""
+    from autograder.units.u17.answers.tensors import tensor
+    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.session import session
+
+    with session(device := llvm_device(), SCACHE=0):
+        from tinygrad.tensor import Tensor
+
+        given = {name: Tensor.empty(*shape, device=device) for name, shape in shapes.items()}
+        return listed(tensor(text, **given).schedule_linear().src[-1].src[0].toposort())

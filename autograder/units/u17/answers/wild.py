@@ -1,0 +1,228 @@
+"""The programs of unit 17 in tinygrad, on three devices, and the same question in other compilers.
+
+    opening()            what tinygrad counts, with a store in between and without
+    counted(bounds)      the same with other bounds, and where they differ from tinygrad's
+    share(on)            a small perceptron on our chip, with the rule of the exercise or without
+    devices_table()      one program on three devices
+    systems_table()      four compilers asked for the bounds of a cast
+
+TVM is asked in a process of its own where it is installed, else its answer is recorded. Next room:
+../checks/__init__.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from autograder.units.u17.answers.boundaries import count
+from autograder.units.u17.answers.rows import asked
+from course_lib.draw.plots.table import table
+
+# apache-tvm 0.27.0.post1: the bounds of int8(x) for a uint8, and 2 * int8(x) + 5 < 0, simplified.
+TVM = ["0.27.0.post1", 0, 127, "False"]
+ASK_TVM = """
+import json, tvm
+from tvm import tirx, sym
+analyzer, x = sym.Analyzer(), tirx.Var("x", "uint8")
+cast = x.astype("int8")
+bound = analyzer.const_int_bound(cast)
+said = analyzer.simplify(cast.astype("int32") * 2 + 5 < 0)
+print(json.dumps([tvm.__version__, int(bound.min_value), int(bound.max_value), str(said)]))
+"""
+LLVM_TEXT = """
+define i1 @below(i8 %x) {
+  %a = sext i8 %x to i32
+  %b = mul i32 %a, 2
+  %c = add i32 %b, 5
+  %d = icmp slt i32 %c, 0
+  ret i1 %d
+}
+"""
+
+
+def run(make: Callable[[], Any]) -> Any:
+    """The value of a tensor of tinygrad on our LLVM's device, made from scratch."""
+    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.session import session
+
+    with session(llvm_device(), SCACHE=0):
+        return make().numpy()
+
+
+def opening() -> str:
+    """How many of 256 bytes tinygrad counts."""
+    def negative(stored: bool) -> Callable[[], Any]:
+        def make() -> Any:
+            from tinygrad.tensor import Tensor
+
+            x = Tensor(np.arange(256, dtype=np.uint8)).realize().cast("int8")
+            return ((x.contiguous() if stored else x) < 0).cast("int32").sum()
+
+        return make
+
+    right = int((np.arange(256, dtype=np.uint8).view(np.int8) < 0).sum())
+    return (f"numpy:                                        {right}\n"
+            f"tinygrad 0.14.0, the cast stored in between:  {int(run(negative(True)))}\n"
+            f"tinygrad 0.14.0:                              {int(run(negative(False)))}")  # fmt: skip
+
+
+def counted(bounds: Callable[..., Any]) -> str:
+    """The count of section 1 with these bounds inside tinygrad."""
+    before = int(run(count))
+    with asked(bounds) as differences:
+        after = int(run(count))
+    said = sorted({f"{op}: {own} -> {new}" for op, own, new in differences})
+    return "\n".join([f"with tinygrad's bounds {before}, with yours {after}", *said])
+
+
+@cache
+def _quantized() -> tuple[Any, list[np.ndarray]]:
+    """A perceptron of three layers in whole numbers, and 16 rows of inputs."""
+    import torch
+
+    from course_lib.compiler import read
+    from course_lib.passes.quantize.to_int8 import whole
+
+    torch.manual_seed(0)
+    sizes = (64, 64, 32, 16)
+    layers = [layer for a, b in zip(sizes, sizes[1:], strict=False)
+              for layer in (torch.nn.Linear(a, b), torch.nn.ReLU())]  # fmt: skip
+    model = torch.nn.Sequential(*layers[:-1]).eval()
+    inputs = [np.random.default_rng(0).standard_normal((16, 64)).astype(np.float32)]
+    return whole(read(model, inputs), [inputs]), inputs
+
+
+def share(on: bool) -> Any:
+    """tinygrad's report of the perceptron on the teaching chip."""
+    from course_lib.accelerator.chip import PRESETS
+    from course_lib.plugins.tinygrad.door import plug
+
+    graph, inputs = _quantized()
+    return plug(graph, inputs, PRESETS["teaching"], rule=on)[1]
+
+
+def share_table() -> Any:
+    """The perceptron without the rule that is plugged in, and with it."""
+    rows = []
+    for said, on in (("without your rule", False), ("with it", True)):
+        report = share(on)
+        rows.append([said, round(100 * report.macs_share), report.subgraphs, report.cycles])
+    heads = ["tinygrad", "MACs on the chip (%)", "kernels that use it", "clocks of the chip"]
+    return table(rows, heads, exact=heads[1:])
+
+
+def devices_table() -> Any:
+    """relu(a @ b) of whole numbers on tinygrad's interpreter, our LLVM and our chip."""
+    from course_lib.accelerator.chip import PRESETS
+    from course_lib.plugins.tinygrad.device import chip_device
+    from course_lib.plugins.tinygrad.jit import llvm_device
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-128, 128, (8, 8), np.int8) for _ in range(2))
+    wanted = np.maximum(a.astype(np.int32) @ b.astype(np.int32), 0)
+    rows = []
+    for said, device in (("PYTHON, tinygrad's own interpreter", "PYTHON"),
+                         ("our LLVM", llvm_device()), ("our 4 × 4 chip",
+                          chip_device(PRESETS["teaching"]))):  # fmt: skip
+        kernel, opts, lines, value = _on(device, a, b)
+        same = "yes" if np.array_equal(value, wanted) else "no"
+        rows.append([said, kernel, opts, lines, same])
+    heads = ["device", "kernel", "what the scheduler chose", "lines, in a row", "numpy's numbers"]
+    return table(rows, heads, exact=["lines, in a row"])
+
+
+def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, str, int, np.ndarray]:
+    from tinygrad.codegen import to_program
+    from tinygrad.device import Device
+    from tinygrad.tensor import Tensor
+
+    from course_lib.plugins.tinygrad.session import session
+
+    with session(device, SCACHE=0):
+        x, y = (Tensor(one).realize() for one in (a, b))
+
+        def product() -> Any:
+            return (x.cast("int32") @ y.cast("int32")).relu()
+
+        kernel = product().schedule_linear().src[-1].src[0]
+        program = to_program(kernel, Device[device].renderer)
+        value = product().numpy()
+    sink, linear = program.src[0], program.src[1]
+    opts = [f"{o.op.name}({', '.join(str(w) for w in (o.axis, o.arg) if w is not None)})"
+            for o in sink.arg.applied_opts]  # fmt: skip
+    return sink.arg.function_name, ", ".join(opts) or "nothing", len(linear.src), value
+
+
+def tvms() -> tuple[list[Any], str]:
+    """What TVM's analyzer says, and whether it was asked now."""
+    if find_spec("tvm") is None:
+        return TVM, f"TVM {TVM[0]}, recorded"
+    done = subprocess.run([sys.executable, "-c", ASK_TVM], capture_output=True, text=True,
+                          timeout=120)  # fmt: skip
+    if done.returncode:
+        return TVM, f"TVM {TVM[0]}, recorded"
+    found = json.loads(done.stdout.splitlines()[-1])
+    return found, f"TVM {found[0]}"
+
+
+def inductors() -> str:
+    """The bounds that PyTorch's Inductor gives a cast from a byte to int8."""
+    import torch
+    from torch.utils._sympy.value_ranges import SymPyValueRangeAnalysis, ValueRanges
+
+    found = SymPyValueRangeAnalysis.to_dtype(ValueRanges(0, 255), torch.int8, torch.uint8)
+    return "unknown" if found == ValueRanges.unknown_int() else f"{found.lower} .. {found.upper}"
+
+
+def llvms() -> tuple[str, str]:
+    """LLVM's version, and what -O3 makes of the comparison."""
+    from llvmlite import binding
+
+    from course_lib.llvm.fixed import optimized
+
+    line = next(line for line in optimized(LLVM_TEXT).splitlines() if "icmp" in line)
+    version = ".".join(map(str, binding.llvm_version_info))
+    found = re.search(r"icmp (\w+) i8 %\w+, (-?\d+)", line)
+    return version, f"x {'<' if found and found[1] == 'slt' else '?'} {found[2] if found else '?'}"
+
+
+def systems_table() -> Any:
+    """What each system says of a byte x that is read as a signed number, and of 2x + 5 < 0."""
+    import torch
+
+    (_, low, high, said), tvm = tvms()
+    version, compared = llvms()
+    folded = "false for every x" if int(run(count)) == 0 else "kept"
+    rows = [
+        ["tinygrad 0.14.0", "0 .. 127", folded],
+        [tvm, f"{low} .. {high}", "false for every x" if "False" in said else said],
+        [f"Inductor, PyTorch {torch.__version__.split('+')[0]}", inductors(), "kept"],
+        [f"LLVM {version}, -O3", "not asked for", compared],
+    ]
+    return table(rows, ["system", "bounds of int8(x)", "2 · int8(x) + 5 < 0"])
+
+
+def bill(normalized: Callable[..., Any], bounds: Callable[..., Any]) -> Any:
+    """What the three pieces of the unit changed."""
+    from autograder.units.u17.answers.tensors import kernels
+
+    with asked(bounds):
+        after = int(run(count))
+    off, on = share(False), share(True)
+    rows = [
+        ["rows of 64 numbers, normalized", "kernels", 3, kernels(normalized(16, 64), x=(16, 64)), 2],
+        ["bytes with 2x + 5 < 0", "counted", int(run(count)), after, 126],
+        ["a quantized perceptron", "% of MACs on the chip", round(100 * off.macs_share),
+         round(100 * on.macs_share), 100],
+    ]  # fmt: skip
+    heads = ["program", "what is counted", "tinygrad 0.14.0", "with yours", "right, or best known"]
+    return table(rows, heads, exact=heads[2:])
