@@ -1,4 +1,4 @@
-"""A rewrite rule of our own for tinygrad, as an exercise: whole numbers that fit are stored in 8 bits.
+"""A rewrite rule of our own for tinygrad: whole numbers that fit are stored in 8 bits.
 
     stage(x : i32), index  ->  cast(index(stage(cast(x) : i8))) : i32       if -128 <= x <= 127
 

@@ -80,7 +80,9 @@ def _read(line: str) -> Staged:
         return Staged(name, op, (), size=_size(words[0]))
     if op == "cast" and len(words) == 2 and words[1] in KINDS:
         return Staged(name, op, (_operand(words[0], line),), words[1])
-    if len(words) == ELEMENTWISE.get(op, -1) or op in ("index", "sum", *STORED) and len(words) > 1:
+    if len(words) == ELEMENTWISE.get(op, -1) or (
+        op in ("index", "sum", *STORED) and len(words) > 1
+    ):
         return Staged(name, op, tuple(_operand(word, line) for word in words))
     raise ValueError(f"not a line: {line[:80]!r}")
 

@@ -8,7 +8,7 @@ render.py    from tinygrad's operations to lines          scalars.py   what one 
 interp.py    what the lines mean, all lanes at once       cores.py     the tensor cores of a chip
 device.py    the chips as devices                         text.py      lines as LLVM IR
 jit.py       a device that runs them through our LLVM     rules.py     rules from outside
-rewriting.py lines of UOps, and rules on them             models.py    an ONNX file through its reader
+rewriting.py lines of UOps, and rules on them          models.py    ONNX files, by its reader
 door.py      a whole model, and the report
 
 Importing tinygrad raises Python's limit of recursion for the whole process; here it is put back.

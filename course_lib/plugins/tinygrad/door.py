@@ -42,7 +42,10 @@ def plug(
     integers: Graph, inputs: Sequence[np.ndarray], chip: Chip, rule: bool = True
 ) -> tuple[list[np.ndarray], PlugReport]:
     """The results of an integer graph in tinygrad, with our rule or without, and the report."""
-    with session(chip_device(chip)) as launches, added(rules_of(narrowed)) if rule else nullcontext():
+    with (
+        session(chip_device(chip)) as launches,
+        added(rules_of(narrowed)) if rule else nullcontext(),
+    ):
         ran = run_graph(integers, inputs)
     layers, refusals = [], []
     for node, launch in kernels(integers, launches, ran.weights).items():

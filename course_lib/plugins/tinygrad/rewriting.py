@@ -117,6 +117,14 @@ def _line(u: UOp, name: str, operands: tuple[Operand, ...]) -> Staged:
 
 
 def _kind(u: UOp) -> str:
-    known = {"signed char": "int8", "unsigned char": "uint8", "short": "int16", "unsigned short": "uint16",
-             "int": "int32", "long": "int64", "float": "float32", "bool": "bool"}  # fmt: skip
+    known = {
+        "signed char": "int8",
+        "unsigned char": "uint8",
+        "short": "int16",
+        "unsigned short": "uint16",
+        "int": "int32",
+        "long": "int64",
+        "float": "float32",
+        "bool": "bool",
+    }
     return known[u.dtype.name]

@@ -142,25 +142,26 @@ def why() -> Rubric:
     sentences.
     """
     return Rubric(
-        criteria="0.5 points: a program in which a cast wraps, and an operation after it brings the "
-        "false bounds into -128 to 127 while the true ones are not: a uint8 cast to int8, cast to "
-        "int32, minus 128. 0.5 points: a value: 200 is -56 as int8 and -184 after the subtraction; "
-        "stored in 8 bits it is 72. 0.5 points: the bounds have to be mended. They promise that "
-        "every value lies between them, all passes rely on that promise, and the rule is right as "
-        "long as it is kept. 0.5 points: a test of the rule compares programs whose bounds are true "
-        "(or trusts the same bounds); it takes a test that runs programs with extreme values, with "
-        "rules and without, or one of the bounds against all values.",
+        criteria="0.5 points: a program in which a cast wraps, and an operation after it brings "
+        "the false bounds into -128 to 127 while the true ones are not: a uint8 cast to int8, cast "
+        "to int32, minus 128. 0.5 points: a value: 200 is -56 as int8 and -184 after the "
+        "subtraction; stored in 8 bits it is 72. 0.5 points: the bounds have to be mended. They"
+        " promise that every value lies between them, all passes rely on that promise, and the "
+        "rule is right as long as it is kept. 0.5 points: a test of the rule compares programs "
+        "whose bounds are true (or trusts the same bounds); it takes a test that runs programs "
+        "with extreme values, with rules and without, or one of the bounds against all values.",
         samples=(
-            Sample(2, "Read uint8 numbers as int8, cast to int32 and subtract 128. tinygrad believes "
-                   "that the cast gives 0 to 127, so the difference would be -128 to -1 and my rule "
-                   "stores it in 8 bits. The byte 200 is -56, and -184 after the subtraction, which "
-                   "becomes 72 in int8. The bounds are wrong and not the rule: vmin and vmax are a "
-                   "promise to all passes, and every other rule that asks for them fails as well. "
-                   "My tests had multiplications and clips whose bounds are true, so the rule "
-                   "passed; one has to compare the bounds with all values of each operation."),
+            Sample(2, "Read uint8 numbers as int8, cast to int32 and subtract 128. tinygrad "
+                   "believes that the cast gives 0 to 127, so the difference would be -128 to -1 and my "
+                   "rule stores it in 8 bits. The byte 200 is -56, and -184 after the "
+                   "subtraction, which becomes 72 in int8. The bounds are wrong and not the rule:"
+                   " vmin and vmax are a promise to all passes, and every other rule that asks "
+                   "for them fails as well. My tests had multiplications and clips whose bounds "
+                   "are true, so the rule passed; one has to compare the bounds with all values "
+                   "of each operation."),
             Sample(1, "If a cast wraps around, the numbers are not where tinygrad thinks they are, "
-                   "and my rule would cut them off again. The bounds should be mended because other "
-                   "passes use them, too."),
+                   "and my rule would cut them off again. The bounds should be mended because "
+                   "other passes use them, too."),
             Sample(0, "My rule should store int16 to be safe, because 8 bits are too few for some "
                    "numbers."),
         ),

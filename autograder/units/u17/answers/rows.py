@@ -20,8 +20,16 @@ TYPES: dict[str, Bounds] = {
     "int16": (-32768, 32767),
     "uint16": (0, 65535),
 }
-TEXT = {"add": "{} + {}", "mul": "{} * {}", "floordiv": "{} // {}", "mod": "{} % {}", "lt": "{} < {}",
-        "max": "max({}, {})", "where": "{1} if {0} else {2}", "cast": "{1}({0})"}  # fmt: skip
+TEXT = {
+    "add": "{} + {}",
+    "mul": "{} * {}",
+    "floordiv": "{} // {}",
+    "mod": "{} % {}",
+    "lt": "{} < {}",
+    "max": "max({}, {})",
+    "where": "{1} if {0} else {2}",
+    "cast": "{1}({0})",
+}
 
 
 def wrapped(value: int, kind: str) -> int:

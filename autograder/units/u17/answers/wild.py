@@ -19,6 +19,7 @@ import sys
 from collections.abc import Callable
 from functools import cache
 from importlib.util import find_spec
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,7 @@ def run(make: Callable[[], Any]) -> Any:
 
 def opening() -> str:
     """How many of 256 bytes tinygrad counts."""
+
     def negative(stored: bool) -> Callable[[], Any]:
         def make() -> Any:
             from tinygrad.tensor import Tensor
@@ -70,9 +72,10 @@ def opening() -> str:
         return make
 
     right = int((np.arange(256, dtype=np.uint8).view(np.int8) < 0).sum())
+    stored, not_stored = (int(run(negative(one))) for one in (True, False))
     return (f"numpy:                                        {right}\n"
-            f"tinygrad 0.14.0, the cast stored in between:  {int(run(negative(True)))}\n"
-            f"tinygrad 0.14.0:                              {int(run(negative(False)))}")  # fmt: skip
+            f"tinygrad 0.14.0, the cast stored in between:  {stored}\n"
+            f"tinygrad 0.14.0:                              {not_stored}")  # fmt: skip
 
 
 def counted(bounds: Callable[..., Any]) -> str:
@@ -94,7 +97,7 @@ def _quantized() -> tuple[Any, list[np.ndarray]]:
 
     torch.manual_seed(0)
     sizes = (64, 64, 32, 16)
-    layers = [layer for a, b in zip(sizes, sizes[1:], strict=False)
+    layers = [layer for a, b in pairwise(sizes)
               for layer in (torch.nn.Linear(a, b), torch.nn.ReLU())]  # fmt: skip
     model = torch.nn.Sequential(*layers[:-1]).eval()
     inputs = [np.random.default_rng(0).standard_normal((16, 64)).astype(np.float32)]
@@ -219,7 +222,8 @@ def bill(normalized: Callable[..., Any], bounds: Callable[..., Any]) -> Any:
         after = int(run(count))
     off, on = share(False), share(True)
     rows = [
-        ["rows of 64 numbers, normalized", "kernels", 3, kernels(normalized(16, 64), x=(16, 64)), 2],
+        ["rows of 64 numbers, normalized", "kernels", 3,
+         kernels(normalized(16, 64), x=(16, 64)), 2],
         ["bytes with 2x + 5 < 0", "counted", int(run(count)), after, 126],
         ["a quantized perceptron", "% of MACs on the chip", round(100 * off.macs_share),
          round(100 * on.macs_share), 100],

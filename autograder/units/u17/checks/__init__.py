@@ -53,7 +53,7 @@ def the_pass_the_line_and_its_bounds(culprit):
     if line not in bounds_in(before):
         raise Wrong(f"{said(line)} is no line that computes whole numbers from x; a name is like "
                     "'%4'.", program=before, spec=LINE)  # fmt: skip
-    claimed, taken = bounds_in(before)[line]
+    _, taken = bounds_in(before)[line]
     if line not in false:
         raise Wrong(f"The bounds of {line} are true: it takes {taken[0]} to {taken[1]}.",
                     program=before, spec=FALSE)  # fmt: skip
@@ -82,7 +82,7 @@ def bounds_in(page: str) -> dict[str, tuple[tuple[int, int], tuple[int, int]]]:
         name, op, inside, low, high = re.findall(
             r"(%\d+) += (\w+)\(([^)]*)\) *(-?\d*)(?: \.\. )?(-?\d*)", text)[0]  # fmt: skip
         words = inside.split(", ")
-        if op == "INDEX" and words[-1] != "0" or op == "BUFFER":
+        if (op == "INDEX" and words[-1] != "0") or op == "BUFFER":
             values[name] = list(range(256))
         elif words[0] in values and op in ("CAST", "MUL", "ADD", "CMPLT"):
             values[name] = [_computed(op, x, words[1]) for x in values[words[0]]]

@@ -1,5 +1,4 @@
-"""Visible checks of unit 17 about facts: bounds, and rules that hold or do not. Next room: stored.py.
-"""
+"""Visible checks of unit 17: bounds, and rules that hold or do not. Next room: stored.py."""
 
 from __future__ import annotations
 
@@ -22,10 +21,16 @@ PAIR = "a pair (lowest, highest) for each row"
 LEAF = '("between", low, high) is any whole number from low to high'
 TWO = '"add", "mul", "max" and "lt" are followed by the indices of two rows'
 LESS = '"lt" gives 1 if the first is less than the second, else 0'
-DIVIDE = '("floordiv", i, c) and ("mod", i, c) divide row i by the number c, which is positive, as Python\'s `//` and `%` do'
+DIVIDE = (
+    '("floordiv", i, c) and ("mod", i, c) divide row i by the number c, which is positive, as'
+    " Python's `//` and `%` do"
+)
 CAST = '("cast", i, name) keeps as many low bits of row i as the type has, so that it wraps around'
 LIMITS = "TYPES has each type's lowest and highest value"
-COVERS = "A pair covers whatever values the operands take between their own bounds, independently of each other"
+COVERS = (
+    "A pair covers whatever values the operands take between their own bounds, independently "
+    "of each other"
+)
 TIGHT = "no pair that does so is narrower"
 ABOUT = {"add": TWO, "mul": TWO, "max": TWO, "lt": LESS, "floordiv": DIVIDE, "mod": DIVIDE,
          "cast": CAST}  # fmt: skip
@@ -142,8 +147,13 @@ def _spec(row: Row, pair: Any, wanted: Any) -> str:
 # ── laws ──
 
 WHICH = "Which of the rules above are false"
-DIFFER = "for each false rule its number, with values of its variables on which its two sides differ"
-MEAN = "Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
+DIFFER = (
+    "for each false rule its number, with values of its variables on which its two sides differ"
+)
+MEAN = (
+    "Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, "
+    "cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
+)
 HOLD = "Rules that hold for all values are not in the dictionary"
 
 

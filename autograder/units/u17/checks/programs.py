@@ -16,7 +16,10 @@ ALL = "All windows of k neighbours, by movement alone"
 GIVEN = "x has n numbers, a window has k of them; 1 <= k <= n"
 READS = "a program that reads `x`. Its last line has the shape n - k + 1, k"
 ELEMENT = "its element (i, j) is element i + j of x"
-MOVES = "Every line is one of the six movement operations, so that nothing is computed and nothing is copied"
+MOVES = (
+    "Every line is one of the six movement operations, so that nothing is computed and "
+    "nothing is copied"
+)
 SIZE = "No value on the way has more than k · (n + 1) numbers"
 SIZES = [(5, 3), (4, 2), (3, 1), (4, 4), (1, 1), (10, 3), (9, 7), (6, 2)]
 
@@ -70,11 +73,17 @@ def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
 
 EACH = "Normalize each row of x, in as few kernels as you can"
 SHAPE = "the shape of x, both at least 2"
-LAST = "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the row that an element stands in, and v the mean of (x - m)²"
+LAST = (
+    "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the row that an "
+    "element stands in, and v the mean of (x - m)²"
+)
 COUNTED = "tinygrad's scheduler counts the kernels"
 EARN = "Three earn half of the points, and two all of them"
 WORST = "The worst of several shapes counts"
-WORK = "Do not buy a kernel with work: all reductions together read at most four numbers for each number of x"
+WORK = (
+    "Do not buy a kernel with work: all reductions together read at most four numbers for "
+    "each number of x"
+)
 SHAPES = [(2, 3), (3, 5), (4, 8), (5, 2), (16, 64)]
 
 

@@ -16,9 +16,15 @@ STORE = "Store whole numbers in 8 bits between kernels, if they surely fit"
 RETURNS = "rewritten(program, rules), where rules is a PatternMatcher of yours"
 LINES = "lines of UOps, as above"
 READ = "Where a kernel leaves numbers for another one, a `stage` is read by an `index`"
-FITS = "If they are of type int16, int32 or int64 and tinygrad's bounds say that all of them lie in -128 to 127, int8 is stored"
+FITS = (
+    "If they are of type int16, int32 or int64 and tinygrad's bounds say that all of them lie"
+    " in -128 to 127, int8 is stored"
+)
 READERS = "The readers get the type that they got before"
-REST = "Everything else stays as it is: what may be too large, other types, and a `local` stage, which stays within its kernel"
+REST = (
+    "Everything else stays as it is: what may be too large, other types, and a `local` stage,"
+    " which stays within its kernel"
+)
 SAME = "The program computes the same"
 
 WRITES = """
@@ -57,8 +63,8 @@ CASES: list[tuple[str, str, int, str]] = [
     ("floats", small(kind="float32"), 48, REST),
     ("floats that are whole numbers", "x = param int8 12\ni = range 12\na = index x i\n"
      "b = cast a float32\ns = stage b i\nj = range 12\nt = index s j\nu = mul t 0.5\n", 48, REST),
-    ("two readers", small(reads="k = range 12\nw = index s k\nu = sum t j\nv = sum w k\ny = add u v"),
-     12, READERS),
+    ("two readers", small(reads="k = range 12\nw = index s k\nu = sum t j\nv = sum w k\n"
+                          "y = add u v"), 12, READERS),
     ("a reader that multiplies by 100", small(reads="u = mul t 100\nv = add u 1"), 12, READERS),
 ]  # fmt: skip
 

@@ -307,7 +307,7 @@ def from_the_index(program):
             return None
         if not (x.vmin >= -128 and x.vmax <= 127):
             return None
-        stored = stage.replace(dtype=None, src=(x.cast(dtypes.int8),) + stage.src[1:])
+        stored = stage.replace(dtype=None, src=(x.cast(dtypes.int8), *stage.src[1:]))
         return stored.index(*index.src[1:]).cast(x.dtype)
 
     return rewritten(program, PatternMatcher([(UPat(Ops.INDEX, name="index"), store)]))

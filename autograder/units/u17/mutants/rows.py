@@ -52,12 +52,15 @@ def the_product_of_the_ends(rows):
 @mutant("u17.bounds")
 def a_cast_cuts_off(rows):
     """What tinygrad 0.14.0 does: numbers that do not fit stop at the limit."""
-    return _ranges(rows, cast=lambda p, kind: (max(p[0], TYPES[kind][0]), min(p[1], TYPES[kind][1])))
+    return _ranges(
+        rows, cast=lambda p, kind: (max(p[0], TYPES[kind][0]), min(p[1], TYPES[kind][1]))
+    )
 
 
 @mutant("u17.bounds")
 def a_cast_keeps_what_fits_and_nothing_else(rows):
     """Right, but wider than need be for 130 to 140."""
+
     def cast(p, kind):
         low, high = TYPES[kind]
         return p if low <= p[0] and p[1] <= high else (low, high)
