@@ -195,7 +195,7 @@ def in_another_order():
 
 @alternative("u17.laws")
 def by_search():
-    from autograder.units.u17.answers.laws import RULES, side
+    from autograder.units.u17.answers.rules import RULES, side
 
     found = {}
     for number, (left, right) in RULES.items():

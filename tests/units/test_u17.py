@@ -1,0 +1,167 @@
+"""Unit 17: what it says of tinygrad is true of tinygrad, and its programs mean what they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("tinygrad")
+
+from autograder.check.framework import Wrong, mutants_of
+from autograder.check.judging import judge
+from autograder.notebook import here
+from autograder.units.u17.answers import boundaries, rows, rules, tensors, wild
+from autograder.units.u17.checks import bounds_in, outside
+from autograder.units.u17.checks.facts import extremes, holds
+from course_lib.exercises import plugged, slot, using
+from course_lib.plugins.staged import read_staged, run_staged, stored_bytes
+from course_lib.plugins.tinygrad.rewriting import operations, rewritten, rules_of
+
+HEARD = [
+    "u17.culprit",
+    "u17.windows",
+    "u17.normalized",
+    "u17.bounds",
+    "plugins.narrowed",
+    "u17.laws",
+]
+
+
+@pytest.mark.parametrize("name", HEARD)
+def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
+    """No mutant passes the visible checks."""
+    for wrong in mutants_of(name).values():
+        with plugged(name, wrong):
+            call = here(slot(name))
+            with using({}):
+                verdict = judge(name, call, shrink=False)
+        assert (verdict.earned or 0) < verdict.points, wrong.__name__
+
+
+def test_the_numbers_of_the_opening_question():
+    assert [line.split()[-1] for line in wild.opening().splitlines()] == ["128", "128", "0"]
+
+
+def test_the_pages_are_what_tinygrad_says():
+    made = boundaries.states(boundaries.count, list(boundaries.COUNT), bounds=True)
+    made.pop("BINARY")
+    kept = {name: page.strip() for name, page in boundaries.COUNT.items()}
+    assert {name: made[name].strip() for name in kept} == kept
+
+
+def test_bytes_below_zero_are_126():
+    x = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int32)
+    assert (2 * x + 5 < 0).sum() == 126
+    page = bounds_in(boundaries.COUNT["apply rangeify"])
+    false = [line for line, (claimed, taken) in page.items()
+             if outside(claimed, taken)]  # fmt: skip
+    assert false[0] == "%5"
+
+
+def test_with_true_bounds_it_counts_right_and_tinygrad_is_as_before():
+    said = wild.counted(slot("u17.bounds").reference)
+    assert said == "with tinygrad's bounds 0, with yours 126\ncast: (0, 127) -> (-128, 127)"
+    assert int(wild.run(boundaries.count)) == 0
+
+
+@pytest.mark.parametrize(
+    "text, count",
+    [("s = sum x 1", 1), ("s = sum x 1\nt = largest x 1\ny = add s t", 1),
+     ("s = sum x 1\nm = max s 0\nt = sum m 0", 1), ("s = sum x 1\nt = flip s 0\ny = add s t", 2),
+     ("s = sum x 1\nt = reshape s 8,1\ny = mul x t", 2), ("y = mul x x", 1)],
+)  # fmt: skip
+def test_what_the_scheduler_stores(text, count):
+    assert tensors.kernels(text, x=(8, 8)) == count
+
+
+def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
+    from course_lib.plugins.tinygrad.jit import llvm_device
+    from course_lib.plugins.tinygrad.session import session
+
+    x = np.random.default_rng(0).standard_normal((4, 6)).astype(np.float32)
+    texts = [slot("u17.normalized").reference(4, 6),
+             "a = flip x 1\nb = pad a 1:0,0:2\nc = shrink b 0:3,2:7\nd = lt c 0.5\n"
+             "e = where d c 2\nf = permute e 1,0\ng = largest f 0\nh = exp2 g"]  # fmt: skip
+    with session(llvm_device()):
+        from tinygrad.tensor import Tensor
+
+        for text in texts:
+            got = tensors.tensor(text, x=Tensor(x)).numpy()
+            assert np.allclose(got, tensors.result(text, x=x), atol=1e-4)
+
+
+def test_windows_leave_one_addition_in_the_index():
+    text = slot("u17.windows").reference(10, 3) + "\nt = mul w f\ny = sum t 1"
+    kernel = boundaries.kernel_of(text, x=(10,), f=(3,))
+    assert kernel.count("RANGE(") == 2 and kernel.count("ADD(") == 1
+    assert "MOD" not in kernel and "WHERE" not in kernel
+
+
+def test_our_rule_follows_false_bounds():
+    """The program of the explanation: 200 is -184, and 72 when it is stored in 8 bits."""
+    text = ("x = param uint8 4\ni = range 4\na = index x i\nb = cast a int8\nc = cast b int32\n"
+            "d = add c -128\ns = stage d i\nj = range 4\nt = index s j\nu = add t 0\n")  # fmt: skip
+    after = slot("plugins.narrowed").reference(text)
+    values = []
+    for program in (text, after):
+        lines = read_staged(program)
+        x = next(line.name for line in lines if line.op == "param")
+        values.append(int(run_staged(lines, {x: np.full(4, 200, np.uint8)}).ravel()[0]))
+    assert values == [-184, 72]
+
+
+def test_the_rule_brings_all_products_to_the_chip():
+    off, on = wild.share(False), wild.share(True)
+    assert round(100 * off.macs_share) == 62 and on.macs_share == 1
+    with plugged("plugins.narrowed", mutants_of("plugins.narrowed")["no_rule"]):
+        assert wild.share(True).macs_share == off.macs_share
+
+
+def test_lines_become_operations_and_lines_again():
+    from tinygrad.uop.ops import PatternMatcher
+
+    text = ("x = param int16 4\ni = range 4\na = index x i\nb = lt a 3\nc = where b a 7\n"
+            "s = local c i\nj = range 4\nt = index s j\nu = sum t j\n")  # fmt: skip
+    again = rewritten(text, PatternMatcher([]))
+    assert rewritten(again, PatternMatcher([])) == again
+    assert stored_bytes(read_staged(again)) == 0
+    assert [line.op for line in read_staged(again)] == [line.op for line in read_staged(text)]
+    assert operations(text).op.name == "REDUCE"
+    assert rules_of(lambda program: "").patterns == []
+
+
+def test_five_of_the_ten_rules_are_false():
+    assert [number for number in rules.RULES if not holds(number)] == [2, 4, 6, 8, 10]
+
+
+def test_a_cast_is_tried_with_all_values():
+    assert extremes(("cast", 0, "int8"), [(130, 140)])[0] == (-126, -116)
+    assert rows.wrapped(130, "int8") == -126
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "y = reshape x 1,2,", "y = expand x 99999999999", "y = sum x 5", "y = nothing x",
+     "y = pad x 0:999999", "y = add x z", "x = max x 0", "y = reshape x " + "1," * 200 + "1",
+     "y = max x 0\n" * 100, "y = mul x 1e400", "y = flip x 0,0", "y = reshape x -1"],
+)  # fmt: skip
+def test_a_hostile_text_is_a_wrong_answer(text):
+    from autograder.units.u17.checks.programs import right_rows, right_windows
+    from autograder.units.u17.checks.stored import kept_values, small
+
+    with pytest.raises(Wrong):
+        right_windows(lambda n, k: text, 4, 2)
+    with pytest.raises(Wrong):
+        right_rows(lambda n, k: text, 4, 2, np.random.default_rng(0))
+    with pytest.raises(Wrong):
+        kept_values(lambda program: text, small())
+
+
+def test_other_compilers_say_what_is_recorded():
+    assert wild.inductors() == "unknown"
+    assert wild.llvms()[1] == "x < -2"
+
+
+def test_tvm_says_what_is_recorded():
+    pytest.importorskip("tvm")
+    assert wild.tvms()[0] == wild.TVM
