@@ -152,8 +152,8 @@ def why() -> Rubric:
         "with extreme values, with rules and without, or one of the bounds against all values.",
         samples=(
             Sample(2, "Read uint8 numbers as int8, cast to int32 and subtract 128. tinygrad "
-                   "believes that the cast gives 0 to 127, so the difference would be -128 to -1 and "
-                   "my rule stores it in 8 bits. The byte 200 is -56, and -184 after the "
+                   "believes that the cast gives 0 to 127, so the difference would be -128 to -1 "
+                   "and my rule stores it in 8 bits. The byte 200 is -56, and -184 after the "
                    "subtraction, which becomes 72 in int8. The bounds are wrong and not the rule:"
                    " vmin and vmax are a promise to all passes, and every other rule that asks "
                    "for them fails as well. My tests had multiplications and clips whose bounds "

@@ -27,7 +27,6 @@ TEXT = {
     "mod": "{} % {}",
     "lt": "{} < {}",
     "max": "max({}, {})",
-    "where": "{1} if {0} else {2}",
     "cast": "{1}({0})",
 }
 
@@ -45,8 +44,6 @@ def computed(row: Row, operands: Sequence[int]) -> int:
         return operands[0] // last if op == "floordiv" else operands[0] % last
     if op == "cast":
         return wrapped(operands[0], last)
-    if op == "where":
-        return operands[1] if operands[0] else operands[2]
     x, y = operands
     return {"add": x + y, "mul": x * y, "max": max(x, y), "lt": int(x < y)}[op]
 
