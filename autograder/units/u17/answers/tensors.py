@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-LINES, ELEMENTS, AXES = 60, 1 << 18, 6
+LINES, ELEMENTS, AXES = 40, 1 << 18, 6
 BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "lt": np.less,
 }  # fmt: skip
