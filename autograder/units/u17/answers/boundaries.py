@@ -157,7 +157,8 @@ def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:
         lines = text.splitlines()
         more = [f"... and {len(lines) - most} more lines"] if len(lines) > most else []
         said = SAID.get(name, "")
-        texts.append((name, "\n".join([f"# {said}", *lines[:most], *more]) + "\n"))
+        head = f"# {said}: {len(lines)} lines"
+        texts.append((name, "\n".join([head, *lines[:most], *more]) + "\n"))
     return stepper(texts, title, compare=False)
 
 
