@@ -2,6 +2,10 @@
 
 report.py    what every door says of a model: offloaded, clocks, bytes, refused and why
 ours.py      the door of our own partitioner, which the others are compared with
+staged.py    values between kernels as text: the words in which an exercise gives tinygrad a rule
+rewriting.py the same lines as tinygrad's operations, and rules on them
+narrow.py    the rule: whole numbers that fit are stored in 8 bits
+pin.py       the version of tinygrad that all of this knows
 tinygrad/    a device of tinygrad, its tensor cores, and a device that hands kernels to LLVM
 tvm/         a backend of TVM: its patterns, regions of a model, a program for each
 

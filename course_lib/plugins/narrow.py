@@ -21,7 +21,7 @@ def as_it_is(program: str) -> str:
     """No rule: what tinygrad does by itself."""
     from tinygrad.uop.ops import PatternMatcher
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     return rewritten(program, PatternMatcher([]))
 
@@ -43,7 +43,7 @@ def narrowed(program: str) -> str:
     from tinygrad.uop import Ops
     from tinygrad.uop.ops import PatternMatcher, UOp, UPat
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     def store_narrow(stage: UOp, index: UOp) -> UOp | None:
         x = stage.src[0]

@@ -11,8 +11,8 @@
     u = sum t j                the sum over all j
 
 These are tinygrad's operations as they stand between its ranges and its kernels. The value of a
-program is that of its last line, for all ranges that are open there. Next room: `tinygrad`, whose
-`rewriting.py` turns the lines into tinygrad's own operations and back.
+program is that of its last line, for all ranges that are open there. Next room: `rewriting.py`,
+which turns the lines into tinygrad's own operations and back.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ def test_a_door_whose_compiler_is_missing_says_so(there, monkeypatch, capsys):
             raise metadata.PackageNotFoundError(name)
         return there
 
-    for name in [name for name in sys.modules if name.startswith("course_lib.plugins.tinygrad")]:
+    ours = ("course_lib.plugins.tinygrad", "course_lib.plugins.pin")
+    for name in [name for name in sys.modules if name.startswith(ours)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr(metadata, "version", version)
     assert main(["plug", "mlp", "--into", "tinygrad"]) == 1

@@ -12,9 +12,9 @@ from tinygrad.tensor import Tensor
 from tinygrad.uop.ops import PatternMatcher
 
 from course_lib.plugins.narrow import narrowed
+from course_lib.plugins.rewriting import rules_of
 from course_lib.plugins.tinygrad.jit import llvm_device
 from course_lib.plugins.tinygrad.listing import read_listing
-from course_lib.plugins.tinygrad.rewriting import rules_of
 from course_lib.plugins.tinygrad.rules import added
 from course_lib.plugins.tinygrad.session import session
 

@@ -25,9 +25,9 @@ from course_lib.ir.graph.node import Node
 from course_lib.ir.types import i32
 from course_lib.plugins.narrow import narrowed
 from course_lib.plugins.report import PlugLayer, PlugReport
+from course_lib.plugins.rewriting import rules_of
 from course_lib.plugins.tinygrad.device import Launch, chip_device
 from course_lib.plugins.tinygrad.models import run_graph
-from course_lib.plugins.tinygrad.rewriting import rules_of
 from course_lib.plugins.tinygrad.rules import added
 from course_lib.plugins.tinygrad.session import session
 

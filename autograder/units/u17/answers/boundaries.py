@@ -128,15 +128,15 @@ def product() -> dict[str, str]:
 
 def states(make: Callable[[], Any], wanted: Sequence[str], bounds: bool = False) -> dict[str, str]:
     """The pages of a tensor's last kernel after these passes, on our LLVM's device."""
-    from tinygrad.codegen import to_program
-    from tinygrad.device import Device
-
     from course_lib.plugins.tinygrad.jit import llvm_device
     from course_lib.plugins.tinygrad.listing import read_listing
     from course_lib.plugins.tinygrad.session import session
     from course_lib.plugins.tinygrad.text import llvm_ir
 
     with session(device := llvm_device(), SCACHE=0):
+        from tinygrad.codegen import to_program
+        from tinygrad.device import Device
+
         tensor = make()
         pages = {"tensors": listed(tensor.uop.toposort(), bounds)}
         with heard() as passes:

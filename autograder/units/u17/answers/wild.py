@@ -154,13 +154,13 @@ def devices_table() -> Any:
 
 
 def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, str, int, np.ndarray]:
-    from tinygrad.codegen import to_program
-    from tinygrad.device import Device
-    from tinygrad.tensor import Tensor
-
     from course_lib.plugins.tinygrad.session import session
 
     with session(device, SCACHE=0):
+        from tinygrad.codegen import to_program
+        from tinygrad.device import Device
+        from tinygrad.tensor import Tensor
+
         x, y = (Tensor(one).realize() for one in (a, b))
 
         def product() -> Any:

@@ -135,7 +135,8 @@ def _why(at: int, row: Row, pair: Any, wanted: Any, operands: Any) -> str:
     for k, what in ((0, "below"), (1, "above")):
         if (wanted[k] < pair[k]) if k == 0 else (wanted[k] > pair[k]):
             given = " and ".join(str(x) for x in operands[k])
-            return f"%{at} can be {wanted[k]}, {what} your bounds: its operands are {given} then."
+            so = "operand is" if len(operands[k]) == 1 else "operands are"
+            return f"%{at} can be {wanted[k]}, {what} your bounds, if its {so} {given}."
     return f"%{at} never gets that far: it lies between {wanted[0]} and {wanted[1]}."
 
 

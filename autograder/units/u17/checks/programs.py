@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from textwrap import dedent
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def windows_of_several_sizes(windows):
 def right_windows(windows: Any, n: int, k: int) -> None:
     """The program for these sizes moves, and the result is all windows."""
     called = f"windows({n}, {k})"
-    text = windows(n, k)
+    text = plain(windows(n, k))
     x = np.arange(1, n + 1) * 10
     known = ran(text, called, x)
     wanted = np.lib.stride_tricks.sliding_window_view(x, k)
@@ -56,6 +57,11 @@ def right_windows(windows: Any, n: int, k: int) -> None:
         if value.size > max(k * (n + 1), n):
             raise Wrong(f"{name} has {value.size} numbers; {k * (n + 1)} are the most.",
                         program=called, got=text, spec=SIZE)  # fmt: skip
+
+
+def plain(text: Any) -> Any:
+    """A text as it is shown: without the margin that it has in a function."""
+    return dedent(text).strip() if isinstance(text, str) else text
 
 
 def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
@@ -100,7 +106,7 @@ def rows_are_normalized(normalized):
 def right_rows(normalized: Any, rows: int, cols: int, rng: Any) -> None:
     """The program of this shape computes what numpy does, and its reductions read little."""
     called, x = f"normalized({rows}, {cols})", rng.standard_normal((rows, cols)) * 2 + 1
-    text = normalized(rows, cols)
+    text = plain(normalized(rows, cols))
     got = ran(text, called, x)[parsed(text)[-1].name]
     x_ = x - x.mean(axis=1, keepdims=True)
     wanted = x_ / np.sqrt((x_**2).mean(axis=1, keepdims=True) + 1e-5)
@@ -130,6 +136,7 @@ def kernels_score(normalized: Any, shapes: Any) -> Score:
     worst = max(found, key=lambda shape: found[shape])
     if found[worst] > 3:
         raise Wrong(f"tinygrad makes {found[worst]} kernels of it; three are the bound.",
-                    program=f"normalized{worst}", got=normalized(*worst), spec=EARN)  # fmt: skip
+                    program=f"normalized{worst}", got=plain(normalized(*worst)),
+                    spec=EARN)  # fmt: skip
     return Score(1.0 if found[worst] <= 2 else 0.5,
                  f"{found[worst]} kernels; 2 is our best, 3 the bound")  # fmt: skip

@@ -186,7 +186,7 @@ def _rule(program, wide=("int16", "int32", "int64"), low=-128, high=127, spaces=
     from tinygrad.uop import Ops
     from tinygrad.uop.ops import PatternMatcher, UPat
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     def store(stage, index):
         x = stage.src[0]
@@ -255,7 +255,7 @@ def in_sixteen_bits(program):
 def no_rule(program):
     from tinygrad.uop.ops import PatternMatcher
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     return rewritten(program, PatternMatcher([]))
 
@@ -274,7 +274,7 @@ def one_pattern_for_each_type(program):
     from tinygrad.uop import Ops
     from tinygrad.uop.ops import PatternMatcher, UOp, UPat
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     def store(x, stage, index):
         if stage.arg.addrspace is AddrSpace.GLOBAL and -128 <= x.vmin <= x.vmax <= 127:
@@ -296,7 +296,7 @@ def from_the_index(program):
     from tinygrad.uop import Ops
     from tinygrad.uop.ops import PatternMatcher, UPat
 
-    from course_lib.plugins.tinygrad.rewriting import rewritten
+    from course_lib.plugins.rewriting import rewritten
 
     def store(index):
         stage = index.src[0]

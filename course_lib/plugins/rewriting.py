@@ -4,10 +4,12 @@
 
 The rules are tinygrad's: a pattern, and a function that gives the new operation, or None. They are
 applied until none applies any more, as in tinygrad's own passes. tinygrad itself refuses functions
-that read names of another function around them; here they may. Next room: `door.py`.
+that read names of another function around them; here they may. Next room: `narrow.py`.
 """
 
 from __future__ import annotations
+
+import course_lib.plugins.pin  # noqa: F401  # isort: skip  before tinygrad
 
 import inspect
 from collections.abc import Callable
