@@ -20,7 +20,7 @@ def windows(n: int, k: int) -> str:
              (i, j) is element i + j of x
 
     Every line is one of the six movement operations, so that nothing is computed and nothing is
-    copied. No value on the way has more than k · (n + 1) numbers.
+    copied. No value on the way has more than (k + 1) · n numbers.
     """
     return f"""
     row = reshape x 1,{n}
@@ -42,8 +42,8 @@ def normalized(rows: int, cols: int) -> str:
                 the mean of the row that an element stands in, and v the mean of (x - m)²
 
     tinygrad's scheduler counts the kernels. Three earn half of the points, and two all of them. The
-    worst of several shapes counts. Do not buy a kernel with work: all reductions together read at
-    most four numbers for each number of x.
+    worst of several shapes counts. All reductions together read at most four numbers for each
+    number of x.
     """
     return f"""
     s = sum x 1
@@ -137,9 +137,9 @@ def culprit() -> tuple[str, str, tuple[int, int]]:
 def why() -> Rubric:
     """tinygrad's bounds of a cast are too narrow, and a count came out as 0. Your rule from section
     5 asks for the same bounds. Describe a program on which your rule stores wrong numbers because
-    of that, with one value that changes. Say which of the two has to be mended, the rule or the
-    bounds, and why; and why no test of the rule alone would have found it. Write three to six
-    sentences.
+    of that, with one value that changes; `tried(narrowed, program, x)` runs it. Say which of the
+    two has to be mended, the rule or the bounds, and why; and why the checks of the rule in section
+    5 did not find it. Write three to six sentences.
     """
     return Rubric(
         criteria="0.5 points: a program in which a cast wraps, and an operation after it brings "
@@ -147,18 +147,18 @@ def why() -> Rubric:
         "to int32, minus 128. 0.5 points: a value: 200 is -56 as int8 and -184 after the "
         "subtraction; stored in 8 bits it is 72. 0.5 points: the bounds have to be mended. They"
         " promise that every value lies between them, all passes rely on that promise, and the "
-        "rule is right as long as it is kept. 0.5 points: a test of the rule compares programs "
-        "whose bounds are true (or trusts the same bounds); it takes a test that runs programs "
-        "with extreme values, with rules and without, or one of the bounds against all values.",
+        "rule is right as long as it is kept. 0.5 points: none of the programs of these checks "
+        "contains a cast that wraps, so all their bounds are true; it takes a program with such a "
+        "cast, or a test of the bounds against all values.",
         samples=(
             Sample(2, "Read uint8 numbers as int8, cast to int32 and subtract 128. tinygrad "
                    "believes that the cast gives 0 to 127, so the difference would be -128 to -1 "
                    "and my rule stores it in 8 bits. The byte 200 is -56, and -184 after the "
                    "subtraction, which becomes 72 in int8. The bounds are wrong and not the rule:"
                    " vmin and vmax are a promise to all passes, and every other rule that asks "
-                   "for them fails as well. My tests had multiplications and clips whose bounds "
-                   "are true, so the rule passed; one has to compare the bounds with all values "
-                   "of each operation."),
+                   "for them fails as well. The programs of the checks multiply, shift and clip, "
+                   "and none of their casts wraps, so their bounds are true and the rule passed; "
+                   "one has to compare the bounds with all values of each operation."),
             Sample(1, "If a cast wraps around, the numbers are not where tinygrad thinks they are, "
                    "and my rule would cut them off again. The bounds should be mended because "
                    "other passes use them, too."),
@@ -181,8 +181,8 @@ def laws() -> dict[int, dict[str, int]]:
     """
     return {
         2: {"x": 7, "y": 1},
-        4: {"x": 12},
-        6: {"x": 1, "y": -1},
+        3: {"x": 12},
+        7: {"x": 1, "y": -1},
         8: {"x": 0, "y": 1},
-        10: {"x": 2},
+        9: {"x": 2},
     }

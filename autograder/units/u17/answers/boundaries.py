@@ -37,11 +37,8 @@ SAID = {
     FOLDED: "rules simplify; stores that do not pay go",
     "split kernels": "each store becomes a kernel of its own, with parameters",
     "initial symbolic": "the kernel's AST, simplified",
-    "expander": "ranges that are unrolled or spread become numbers side by side",
-    "remove reduces": "a reduction becomes a register and a loop",
-    "devectorize2": "numbers side by side become single ones again",
-    "add control flow": "the order of loops is settled",
-    "LINEAR": "the operations in a row",
+    "remove reduces": "a reduction becomes additions written out, or a register in a loop",
+    "LINEAR": "single numbers, loads, and all operations in a row",
     "SOURCE": "the text of the kernel, here the listing of our renderer",
     "BINARY": "what runs: on our device, LLVM IR and then machine code",
 }
@@ -160,6 +157,14 @@ def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:
         head = f"# {said}: {len(lines)} lines"
         texts.append((name, "\n".join([head, *lines[:most], *more]) + "\n"))
     return stepper(texts, title, compare=False)
+
+
+def convolved(windows: str) -> str:
+    """The program of windows, and the sums of their products with `the_weights`."""
+    from autograder.units.u17.answers.tensors import parsed
+
+    last = parsed(windows)[-1].name
+    return f"{windows}\nits_products = mul {last} the_weights\nits_sums = sum its_products 1"
 
 
 def kernel_of(text: str, **shapes: tuple[int, ...]) -> str:

@@ -3,7 +3,8 @@
     [("between", 0, 7), ("between", 3, 3), ("mul", 0, 1)]      8 numbers, times 3
 
 An operation of tinygrad is asked for its bounds by almost every pass. `asked` lets a function of
-rows give the answer: each question is one row and its operands' bounds. Next room: boundaries.py.
+rows give the answer: each question is one row and its operands' bounds. A sum or product of
+8 or 16 bits wraps around, so a cast follows it. Next room: boundaries.py.
 """
 
 from __future__ import annotations
@@ -85,11 +86,15 @@ def asked(bounds: Callable[[list[Row]], list[Bounds]]) -> Iterator[list[tuple[st
             own = known[self] = before.func(self)
             row = _row(self)
             if row is not None:
-                leaves = [("between", *map(int, one._min_max)) for one in self.src[: row[1]]]
-                pair = tuple(bounds([*leaves, (row[0], *range(row[1]), *row[2:])])[-1])
-                known[self] = tuple(map(bool, pair)) if row[0] == "lt" else pair
+                op, many, *more = row
+                rows = [("between", *map(int, one._min_max)) for one in self.src[:many]]
+                rows.append((op, *range(many), *more))
+                if op in ("add", "mul") and (kind := _kind(self)):
+                    rows.append(("cast", many, kind))
+                pair = tuple(bounds(rows)[-1])
+                known[self] = tuple(map(bool, pair)) if op == "lt" else pair
                 if known[self] != own:
-                    differences.append((row[0], own, known[self]))
+                    differences.append((op, own, known[self]))
         return known[self]
 
     UOp._min_max = property(bounds_of)  # type: ignore
@@ -116,7 +121,12 @@ def _row(u: Any) -> tuple[Any, ...] | None:
         op = "floordiv" if u.op is Ops.FLOORDIV else "mod"
         return (op, 1, int(low)) if low == high > 0 else None
     if u.op is Ops.CAST:
-        kind = {dtypes.int8: "int8", dtypes.uint8: "uint8", dtypes.int16: "int16",
-                dtypes.uint16: "uint16"}.get(u.dtype)  # fmt: skip
-        return ("cast", 1, kind) if kind else None
+        return ("cast", 1, kind) if (kind := _kind(u)) else None
     return None
+
+
+def _kind(u: Any) -> str | None:
+    """The name of its type, if numbers of it wrap around at limits that are in `TYPES`."""
+    from tinygrad.dtype import dtypes
+
+    return next((name for name in TYPES if u.dtype is getattr(dtypes, name)), None)

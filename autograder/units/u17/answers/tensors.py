@@ -28,7 +28,7 @@ UNARY: dict[str, Callable[..., Any]] = {
 MOVEMENT = ("reshape", "permute", "expand", "flip", "pad", "shrink")
 REDUCE = ("sum", "largest")
 NAME = re.compile(r"[A-Za-z_]\w{0,30}")
-NUMBER = re.compile(r"-?\d{1,9}(\.\d{1,12})?(e-?\d{1,2})?")
+NUMBER = re.compile(r"-?\d{1,9}(\.\d{1,24})?(e[-+]?\d{1,2})?")
 WHOLE = re.compile(r"-?\d{1,6}")
 PAIR = re.compile(r"(\d{1,6}):(\d{1,6})")
 
@@ -60,7 +60,8 @@ def _step(line: str) -> Step:
         raise ValueError(f"a line is `name = operation operands`, this is none: {line[:80]!r}")
     if op in MOVEMENT or op in REDUCE:
         if len(words) != 2:
-            raise ValueError(f"{op} takes a name and sizes or axes (4,1,3): {line[:80]!r}")
+            raise ValueError(f"{op} takes a name, and sizes or axes without spaces between them "
+                             f"(4,1,3): {line[:80]!r}")  # fmt: skip
         return Step(name, op, (_operand(words[0], line),), _sizes(op, words[1], line), line)
     wanted = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}.get(op)
     if wanted is None:
@@ -129,7 +130,9 @@ def _value(step: Step, operands: Sequence[Any]) -> np.ndarray:
 
 
 def _small(shape: Sequence[int]) -> None:
-    if len(shape) > AXES or prod(shape) > ELEMENTS or any(size < 1 for size in shape):
+    if any(size < 1 for size in shape):
+        raise ValueError(f"each size is at least 1, got {tuple(shape)}")
+    if len(shape) > AXES or prod(shape) > ELEMENTS:
         raise ValueError(f"{AXES} axes and {ELEMENTS:,} numbers are the most, got {tuple(shape)}")
 
 
@@ -198,6 +201,11 @@ def _in_tinygrad(step: Step, operands: Sequence[Any]) -> Any:
 
 def kernels(text: str, **shapes: tuple[int, ...]) -> int:
     """How many kernels tinygrad's scheduler makes of a program on float32 tensors."""
+    return len(stores(text, **shapes))
+
+
+def stores(text: str, **shapes: tuple[int, ...]) -> list[int]:
+    """How many numbers each of these kernels stores."""
     from course_lib.plugins.tinygrad.jit import llvm_device
     from course_lib.plugins.tinygrad.session import session
 
@@ -206,4 +214,9 @@ def kernels(text: str, **shapes: tuple[int, ...]) -> int:
 
         given = {name: Tensor.empty(*shape, device=device) for name, shape in shapes.items()}
         made = tensor(text, **given).contiguous().schedule_linear()
-        return sum(call.src[0].op.name == "SINK" for call in made.src)
+        return [_stored_by(call) for call in made.src if call.src[0].op.name == "SINK"]
+
+
+def _stored_by(call: Any) -> int:
+    """The numbers in a call's first buffer, which is the one that it writes."""
+    return call.src[1].max_numel()

@@ -1,7 +1,8 @@
 """The programs of unit 17 in tinygrad, on three devices, and the same question in other compilers.
 
     opening()            what tinygrad counts, with a store in between and without
-    counted(bounds)      the same with other bounds, and where they differ from tinygrad's
+    counted(bounds)      three such counts with other bounds, and where they differ from tinygrad's
+    tried(narrowed, ...) what a program of stages computes for one number, with the rule and without
     share(on)            a small perceptron on our chip, with the rule of the exercise or without
     devices_table()      one program on three devices
     systems_table()      four compilers asked for the bounds of a cast
@@ -31,6 +32,8 @@ from course_lib.draw.plots.table import table
 # apache-tvm 0.27.0.post1: the bounds of int8(x) for a uint8, how many of 256 bytes have
 # 2 * int8(x) + 5 < 0, and how many of those numbers are below 0 if they are stored.
 TVM = ["0.27.0.post1", 0, 127, 0, 126]
+# The count by PyTorch 2.13.0's Inductor, whose generated C++ keeps the comparison.
+INDUCTOR = 126
 ASK_TVM = """
 import json, numpy, tvm
 from tvm import sym, te, tirx
@@ -57,6 +60,10 @@ define i1 @below(i8 %x) {
   %d = icmp slt i32 %c, 0
   ret i1 %d
 }
+define i32 @extended(i8 %x) {
+  %a = sext i8 %x to i32
+  ret i32 %a
+}
 """
 
 
@@ -69,32 +76,57 @@ def run(make: Callable[[], Any]) -> Any:
         return make().numpy()
 
 
+def below(stored: bool = False) -> Any:
+    """How many of 256 bytes are below 0, read as signed numbers: 128, says numpy."""
+    from tinygrad.tensor import Tensor
+
+    x = Tensor(np.arange(256, dtype=np.uint8)).realize().cast("int8")
+    return ((x.contiguous() if stored else x) < 0).cast("int32").sum()
+
+
+def overflown() -> Any:
+    """How many of 256 bytes x have x + 10 < 5, in bytes: 5, says numpy."""
+    from tinygrad.tensor import Tensor
+
+    return (Tensor(np.arange(256, dtype=np.uint8)).realize() + 10 < 5).cast("int32").sum()
+
+
 def opening() -> str:
     """How many of 256 bytes tinygrad counts."""
-
-    def negative(stored: bool) -> Callable[[], Any]:
-        def make() -> Any:
-            from tinygrad.tensor import Tensor
-
-            x = Tensor(np.arange(256, dtype=np.uint8)).realize().cast("int8")
-            return ((x.contiguous() if stored else x) < 0).cast("int32").sum()
-
-        return make
-
     right = int((np.arange(256, dtype=np.uint8).view(np.int8) < 0).sum())
-    stored, not_stored = (int(run(negative(one))) for one in (True, False))
+    stored, not_stored = (int(run(lambda one=one: below(one))) for one in (True, False))
     return (f"numpy:                                        {right}\n"
             f"tinygrad 0.14.0, the cast stored in between:  {stored}\n"
             f"tinygrad 0.14.0:                              {not_stored}")  # fmt: skip
 
 
-def counted(bounds: Callable[..., Any]) -> str:
-    """The count of section 1 with these bounds inside tinygrad."""
-    before = int(run(count))
-    with asked(bounds) as differences:
-        after = int(run(count))
-    said = sorted({f"{op}: {own} -> {new}" for op, own, new in differences})
-    return "\n".join([f"with tinygrad's bounds {before}, with yours {after}", *said])
+def counted(bounds: Callable[..., Any]) -> Any:
+    """Three counts with tinygrad's bounds and with these."""
+    rows = []
+    for said, make, right in (("int8(x) < 0", below, 128), ("2 · int8(x) + 5 < 0", count, 126),
+                              ("x + 10 < 5", overflown, 5)):  # fmt: skip
+        before = int(run(make))
+        with asked(bounds) as differences:
+            after = int(run(make))
+        changed = sorted({f"{op}: {own[0]} .. {own[1]} became {new[0]} .. {new[1]}"
+                          for op, own, new in differences})  # fmt: skip
+        rows.append([said, right, before, after, "; ".join(changed) or "none"])
+    heads = ["bytes x with", "numpy", "tinygrad 0.14.0", "with your bounds", "bounds that changed"]
+    return table(rows, heads, exact=heads[1:4])
+
+
+def tried(narrowed: Callable[[str], str], program: str, x: int) -> str:
+    """The value of a program like that of section 5 if every number it reads is x."""
+    from course_lib.plugins.staged import read_staged, run_staged
+
+    values = []
+    for text in (program, narrowed(program)):
+        lines = read_staged(text)
+        given = {
+            line.name: np.full(line.size, x, line.kind) for line in lines if line.op == "param"
+        }
+        values.append(run_staged(lines, given).ravel()[0])
+    return f"without the rule {values[0]}, with it {values[1]}"
 
 
 @cache
@@ -129,7 +161,7 @@ def share_table() -> Any:
     for said, on in (("without your rule", False), ("with it", True)):
         report = share(on)
         rows.append([said, round(100 * report.macs_share), report.subgraphs, report.cycles])
-    heads = ["tinygrad", "MACs on the chip (%)", "kernels that use it", "clocks of the chip"]
+    heads = ["tinygrad", "products on the chip (%)", "kernels that use it", "clocks of the chip"]
     return table(rows, heads, exact=heads[1:])
 
 
@@ -146,14 +178,14 @@ def devices_table() -> Any:
     for said, device in (("PYTHON, tinygrad's own interpreter", "PYTHON"),
                          ("our LLVM", llvm_device()), ("our 4 × 4 chip",
                           chip_device(PRESETS["teaching"]))):  # fmt: skip
-        kernel, opts, lines, value = _on(device, a, b)
+        opts, lines, value = _on(device, a, b)
         same = "yes" if np.array_equal(value, wanted) else "no"
-        rows.append([said, kernel, opts, lines, same])
-    heads = ["device", "kernel", "what the scheduler chose", "lines, in a row", "numpy's numbers"]
-    return table(rows, heads, exact=["lines, in a row"])
+        rows.append([said, opts, lines, same])
+    heads = ["device", "choices for the kernel", "lines of LINEAR", "numbers as numpy's"]
+    return table(rows, heads, exact=["lines of LINEAR"])
 
 
-def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, str, int, np.ndarray]:
+def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, int, np.ndarray]:
     from course_lib.plugins.tinygrad.session import session
 
     with session(device, SCACHE=0):
@@ -172,7 +204,7 @@ def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, str, int, np.nd
     sink, linear = program.src[0], program.src[1]
     opts = [f"{o.op.name}({', '.join(str(w) for w in (o.axis, o.arg) if w is not None)})"
             for o in sink.arg.applied_opts]  # fmt: skip
-    return sink.arg.function_name, ", ".join(opts) or "nothing", len(linear.src), value
+    return ", ".join(opts) or "none", len(linear.src), value
 
 
 def tvms() -> tuple[list[Any], str]:
@@ -187,6 +219,15 @@ def tvms() -> tuple[list[Any], str]:
     return found, f"TVM {found[0]}"
 
 
+def tinygrads() -> str:
+    """tinygrad's bounds of int8(x)."""
+    from tinygrad.dtype import dtypes
+    from tinygrad.uop.ops import UOp
+
+    cast = UOp.variable("x", 0, 255, dtype=dtypes.uint8).cast(dtypes.int8)
+    return f"{cast.vmin} .. {cast.vmax}"
+
+
 def inductors() -> str:
     """The bounds that PyTorch's Inductor gives a cast from a byte to int8."""
     import torch
@@ -196,16 +237,19 @@ def inductors() -> str:
     return "unknown" if found == ValueRanges.unknown_int() else f"{found.lower} .. {found.upper}"
 
 
-def llvms() -> tuple[str, str]:
-    """LLVM's version, and what -O3 makes of the comparison."""
+def llvms() -> tuple[str, str, str]:
+    """LLVM's version, its bounds of the byte after the extension, and what -O3 makes of the
+    comparison."""
     from llvmlite import binding
 
     from course_lib.llvm.fixed import optimized
 
-    line = next(line for line in optimized(LLVM_TEXT).splitlines() if "icmp" in line)
+    text = optimized(LLVM_TEXT)
     version = ".".join(map(str, binding.llvm_version_info))
-    found = re.search(r"icmp (\w+) i8 %\w+, (-?\d+)", line)
-    return version, f"x {'<' if found and found[1] == 'slt' else '?'} {found[2] if found else '?'}"
+    compared = re.search(r"icmp slt i8 %\w+, (-?\d+)", text)
+    between = re.search(r"range\(i32 (-?\d+), (-?\d+)\) i32 @extended", text)
+    bounds = f"{between[1]} .. {int(between[2]) - 1}" if between else "not shown"
+    return version, bounds, f"makes x < {compared[1]} of it" if compared else "keeps it"
 
 
 def systems_table() -> Any:
@@ -213,16 +257,13 @@ def systems_table() -> Any:
     import torch
 
     (_, low, high, counted_, _), tvm = tvms()
-    version, compared = llvms()
+    version, extended, compared = llvms()
+    torchs = torch.__version__.split("+")[0]
     rows = [
-        ["tinygrad 0.14.0", "0 .. 127", f"counts {int(run(count))}"],
+        ["tinygrad 0.14.0", tinygrads(), f"counts {int(run(count))}"],
         [tvm, f"{low} .. {high}", f"counts {counted_}"],
-        [
-            f"Inductor, PyTorch {torch.__version__.split('+')[0]}",
-            inductors(),
-            "keeps the comparison",
-        ],
-        [f"LLVM {version}, -O3", "not asked for", f"makes {compared} of it"],
+        [f"Inductor, PyTorch {torchs}", inductors(), f"counts {INDUCTOR} (recorded)"],
+        [f"LLVM {version}, -O3", extended, compared],
     ]
     return table(rows, ["system", "bounds of int8(x)", "2 · int8(x) + 5 < 0"])
 
@@ -232,13 +273,13 @@ def bill(normalized: Callable[..., Any], bounds: Callable[..., Any]) -> Any:
     from autograder.units.u17.answers.tensors import kernels
 
     with asked(bounds):
-        after = int(run(count))
+        after = int(run(below))
     off, on = share(False), share(True)
     rows = [
         ["rows of 64 numbers, normalized", "kernels", 3,
-         kernels(normalized(16, 64), x=(16, 64)), 2],
-        ["bytes with 2x + 5 < 0", "counted", int(run(count)), after, 126],
-        ["a quantized perceptron", "% of MACs on the chip", round(100 * off.macs_share),
+         kernels(normalized(16, 64), x=(16, 64)), 1],
+        ["bytes x with int8(x) < 0", "counted", int(run(below)), after, 128],
+        ["a quantized perceptron", "% of products on the chip", round(100 * off.macs_share),
          round(100 * on.macs_share), 100],
     ]  # fmt: skip
     heads = ["program", "what is counted", "tinygrad 0.14.0", "with yours", "right, or best known"]

@@ -51,8 +51,8 @@ def the_pass_the_line_and_its_bounds(culprit):
                     program=before, spec=RIGHT)  # fmt: skip
     false = [one for one, (claimed, taken) in bounds_in(before).items() if outside(claimed, taken)]
     if line not in bounds_in(before):
-        raise Wrong(f"{said(line)} is no line that computes whole numbers from x; a name is like "
-                    "'%4'.", program=before, spec=LINE)  # fmt: skip
+        raise Wrong(f"On the page before {name}, {said(line)} is no line that computes whole "
+                    "numbers from x; a name is like '%4'.", program=before, spec=LINE)  # fmt: skip
     _, taken = bounds_in(before)[line]
     if line not in false:
         raise Wrong(f"The bounds of {line} are true: it takes {taken[0]} to {taken[1]}.",

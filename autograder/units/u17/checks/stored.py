@@ -58,6 +58,12 @@ CASES: list[tuple[str, str, int, str]] = [
     ("numbers from -256 to 254", small(factor="2"), 48, REST),
     ("numbers that stay within the kernel", small(stage="local"), 0, REST),
     ("numbers of int8", small(kind="int8"), 12, REST),
+    ("numbers of uint16", "x = param int8 12\ni = range 12\na = index x i\nb = lt a 5\n"
+     "c = cast b uint16\ns = stage c i\nj = range 12\nt = index s j\nu = cast t int32\n", 24, REST),
+    ("numbers that fit, within the kernel", small(kind="int16", stage="local"), 0, REST),
+    ("numbers with two ranges", "x = param int8 4\ni = range 4\na = index x i\nk = range 3\n"
+     "b = index x k\nc = cast a int32\nd = cast b int32\ne = max c d\ns = stage e i k\n"
+     "j = range 4\nl = range 3\nt = index s j l\nu = mul t 3\nv = sum u j l\n", 12, FITS),
     ("truth values", "x = param int8 12\ni = range 12\na = index x i\nb = lt a 3\ns = stage b i\n"
      "j = range 12\nt = index s j\nu = cast t int32\nv = sum u j\n", 12, REST),
     ("floats", small(kind="float32"), 48, REST),
@@ -70,7 +76,7 @@ CASES: list[tuple[str, str, int, str]] = [
 
 
 @checks("plugins.narrowed", spec=[STORE, LINES, RETURNS, READ, FITS, READERS, REST, SAME])
-def fifteen_programs(narrowed):
+def eighteen_programs(narrowed):
     """The values are the same, and each program stores as few bytes as the text allows."""
     for what, text, wanted, spec in CASES:
         after = kept_values(narrowed, text)
@@ -79,6 +85,7 @@ def fifteen_programs(narrowed):
             raise Wrong(f"Of {what}, {wanted} bytes must be stored, not {got}.", program=text,
                         got=as_text(after), spec=spec)  # fmt: skip
         same_types(text, after)
+        kept_local(text, after)
     return f"{len(CASES)} programs"
 
 
@@ -89,6 +96,21 @@ def same_types(text: str, after: list[Staged]) -> None:
     if types[0] != types[1]:
         raise Wrong(f"The last line was of type {types[0]} and is {types[1] or 'unknown'} now.",
                     program=text, got=as_text(after), spec=READERS)  # fmt: skip
+
+
+def kept_local(text: str, after: list[Staged]) -> None:
+    """What stays within a kernel has the type that it had, and an `index` reads what is stored."""
+    both = read_staged(text), after
+    old, new = (sorted(kinds_of(lines)[one.name] for one in lines if one.op == "local")
+                for lines in both)  # fmt: skip
+    if old != new:
+        raise Wrong("A `local` stage was changed.", program=text, got=as_text(after),
+                    expected=f"local: {', '.join(old)}", spec=REST)  # fmt: skip
+    ops = {line.name: line.op for line in after}
+    for line in after:
+        if line.op == "index" and ops[str(line.operands[0])] not in ("param", "stage", "local"):
+            raise Wrong(f"`{line}` reads no stage; cast what the `index` has read, and not the "
+                        "stage.", program=text, got=as_text(after), spec=READ)  # fmt: skip
 
 
 def as_text(lines: list[Staged]) -> str:
@@ -148,23 +170,30 @@ def arrays(lines: list[Staged], extreme: bool, seed: int) -> list[np.ndarray]:
 
 @st.composite
 def staged(draw: DrawFn, kernels: int = 2) -> str:
-    """Kernels one after the other, each of which clips, shifts or scales what it reads."""
-    lines = ["x = param int8 6"]
-    read = "x"
+    """Kernels one after the other, with one range or two, each of which clips, shifts or scales
+    what it reads."""
+    lines, wide = ["x = param int8 6"], draw(st.booleans())
     for k in range(draw(st.integers(1, kernels))):
-        lines += [f"i{k} = range 6", f"r{k} = index {read} i{k}", f"c{k} = cast r{k} int32"]
+        at = f"i{k} h{k}" if wide else f"i{k}"
+        lines += [f"i{k} = range 6", *([f"h{k} = range 2"] if wide else [])]
+        lines.append(f"r{k} = index " + (f"s{k - 1} {at}" if k else f"x i{k}"))
+        lines.append(f"c{k} = cast r{k} int32")
         value = f"c{k}"
+        if wide and not k:
+            lines += ["p = index x h0", "q = cast p int32", f"m = max {value} q"]
+            value = "m"
         for step in range(draw(st.integers(0, 3))):
             op = draw(st.sampled_from(["mul", "add", "max", "cast"]))
             number = draw(st.integers(-3, 3)) if op == "mul" else draw(st.integers(-140, 140))
             name = f"v{k}_{step}"
-            lines.append(f"{name} = add {value} 0" if op == "cast" else
+            lines.append(f"{name} = cast {value} int64" if op == "cast" else
                          f"{name} = {op} {value} {number}")  # fmt: skip
             value = name
         kind = draw(st.sampled_from(["stage", "stage", "local"]))
-        lines.append(f"s{k} = {kind} {value} i{k}")
-        read = f"s{k}"
-    return "\n".join([*lines, "j = range 6", f"t = index {read} j", "u = mul t 2"]) + "\n"
+        lines.append(f"s{k} = {kind} {value} {at}")
+    ends = ["j = range 6", *(["l = range 2"] if wide else []), f"t = index s{k} j{' l' * wide}",
+            "u = mul t 2", *(["v = sum u j l"] if wide else [])]  # fmt: skip
+    return "\n".join([*lines, *ends]) + "\n"
 
 
 @checks("plugins.narrowed", given=staged(), examples=30, spec=[SAME, FITS])

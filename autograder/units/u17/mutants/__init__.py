@@ -88,6 +88,14 @@ def without_the_last_copy(n, k):
 
 
 @alternative("u17.windows")
+def one_copy_more(n, k):
+    """A copy more in place of the zeros."""
+    return (f"a = reshape x 1,{n}\nb = expand a {k + 1},{n}\nc = reshape b {(k + 1) * n}\n"
+            f"d = shrink c 0:{k * (n + 1)}\ne = reshape d {k},{n + 1}\n"
+            f"f = shrink e 0:{k},0:{n - k + 1}\nw = permute f 1,0")  # fmt: skip
+
+
+@alternative("u17.windows")
 def with_three_axes(n, k):
     """The same trick with an axis more."""
     return (f"a = reshape x 1,1,{n}\nb = expand a 1,{k},{n}\nc = reshape b 1,{k * n}\n"
@@ -111,6 +119,11 @@ def turned_first(n, k):
 @mutant("u17.culprit")
 def the_pass_that_shows_a_kernel():
     return "split kernels", "%5", (-128, 127)
+
+
+@mutant("u17.culprit")
+def a_line_of_another_page():
+    return FOLDED, "%4", (0, 255)
 
 
 @mutant("u17.culprit")

@@ -1,10 +1,8 @@
-"""Mutants and alternatives of unit 17: rows in few kernels, and numbers in 8 bits."""
+"""Mutants and alternatives of unit 17: rows in few kernels. Next room: stored.py."""
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutant
-
-# ── rows ──
+from autograder.check.framework import alternative, mutant
 
 
 def _tail(rows, cols, mean, var):
@@ -174,140 +172,29 @@ def the_two_numbers_above_each_other(rows, cols):
     return text
 
 
-# ── a rule ──
-
-equivalent("plugins.narrowed", "return None", "return index",
-           because="an operation that is its own replacement stays")  # fmt: skip
-
-
-def _rule(program, wide=("int16", "int32", "int64"), low=-128, high=127, spaces=("GLOBAL",),
-          to="int8", back=True, cut=False):  # fmt: skip
-    from tinygrad.dtype import to_dtype
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(stage, index):
-        x = stage.src[0]
-        if x.dtype not in [to_dtype(kind) for kind in wide]:
-            return None
-        if (not cut and (x.vmin < low or x.vmax > high)) or stage.arg.addrspace.name not in spaces:
-            return None
-        narrow = stage.replace(dtype=None, src=(x.cast(to_dtype(to)), *stage.src[1:]))
-        read = index.replace(dtype=None, src=(narrow, *index.src[1:]))
-        return read.cast(x.dtype) if back else read
-
-    read = UPat(Ops.STAGE, name="stage").f(Ops.INDEX, allow_any_len=True, name="index")
-    return rewritten(program, PatternMatcher([(read, store)]))
+@alternative("u17.normalized")
+def sums_written_out_as_additions(rows, cols):
+    """One kernel: each row and its squares are halved and added, so nothing is reduced."""
+    size = 1 << (cols - 1).bit_length()
+    lines = ["xx = mul x x", f"x3 = reshape x {rows},{cols},1", f"q3 = reshape xx {rows},{cols},1",
+             f"xp = pad x3 0:0,0:{size - cols},0:1", f"qp = pad q3 0:0,0:{size - cols},1:0",
+             "t = add xp qp"]  # fmt: skip
+    last, k = "t", 0
+    while size > 1:
+        half, k = size // 2, k + 1
+        lines += [f"a{k} = shrink {last} 0:{rows},0:{half},0:2",
+                  f"b{k} = shrink {last} 0:{rows},{half}:{size},0:2",
+                  f"t{k} = add a{k} b{k}"]  # fmt: skip
+        last, size = f"t{k}", half
+    return "\n".join([*lines, f"both = mul {last} {1 / cols}",
+                      f"m1 = shrink both 0:{rows},0:1,0:1", f"m = reshape m1 {rows},1",
+                      f"q1 = shrink both 0:{rows},0:1,1:2", f"q = reshape q1 {rows},1",
+                      "mm = mul m m", "v = sub q mm", "e = add v 0.00001", "sd = sqrt e",
+                      "r = reciprocal sd", "d = sub x m", "y = mul d r"])  # fmt: skip
 
 
-@mutant("plugins.narrowed")
-def every_whole_number(program):
-    """Cuts off what does not fit."""
-    return _rule(program, cut=True)
-
-
-@mutant("plugins.narrowed")
-def readers_get_int8(program):
-    """The result of the INDEX is not cast back."""
-    return _rule(program, back=False)
-
-
-@mutant("plugins.narrowed")
-def symmetric(program):
-    """-127 to 127, so that -128 stays wide."""
-    return _rule(program, low=-127)
-
-
-@mutant("plugins.narrowed")
-def up_to_128(program):
-    return _rule(program, high=128)
-
-
-@mutant("plugins.narrowed")
-def as_unsigned(program):
-    """uint8, for 0 to 255."""
-    return _rule(program, low=0, high=255, to="uint8")
-
-
-@mutant("plugins.narrowed")
-def only_int32(program):
-    return _rule(program, wide=("int32",))
-
-
-@mutant("plugins.narrowed")
-def local_ones_as_well(program):
-    return _rule(program, spaces=("GLOBAL", "LOCAL"), wide=("int16", "int32", "int64", "float32"))
-
-
-@mutant("plugins.narrowed")
-def floats_as_well(program):
-    return _rule(program, wide=("int16", "int32", "int64", "float32"))
-
-
-@mutant("plugins.narrowed")
-def in_sixteen_bits(program):
-    return _rule(program, wide=("int32", "int64"), low=-32768, high=32767, to="int16")
-
-
-@mutant("plugins.narrowed")
-def no_rule(program):
-    from tinygrad.uop.ops import PatternMatcher
-
-    from course_lib.plugins.rewriting import rewritten
-
-    return rewritten(program, PatternMatcher([]))
-
-
-@alternative("plugins.narrowed")
-def with_the_limits_of_the_type(program):
-    from tinygrad.dtype import dtypes
-
-    return _rule(program, low=dtypes.int8.min, high=dtypes.int8.max)
-
-
-@alternative("plugins.narrowed")
-def one_pattern_for_each_type(program):
-    """The types stand in the pattern, and the rule is an expression."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UOp, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(x, stage, index):
-        if stage.arg.addrspace is AddrSpace.GLOBAL and -128 <= x.vmin <= x.vmax <= 127:
-            narrow = UOp(Ops.STAGE, src=(x.cast(dtypes.int8), *stage.src[1:]), arg=stage.arg)
-            return UOp(Ops.INDEX, src=(narrow, *index.src[1:])).cast(index.dtype)
-        return None
-
-    rules = []
-    for kind in (dtypes.int16, dtypes.int32, dtypes.int64):
-        stage = UPat(Ops.STAGE, src=(UPat.var("x", dtype=kind),), allow_any_len=True, name="stage")
-        rules.append((UPat(Ops.INDEX, src=(stage,), allow_any_len=True, name="index"), store))
-    return rewritten(program, PatternMatcher(rules))
-
-
-@alternative("plugins.narrowed")
-def from_the_index(program):
-    """Matches every INDEX, and looks at what it reads."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(index):
-        stage = index.src[0]
-        if stage.op is not Ops.STAGE or stage.arg.addrspace is not AddrSpace.GLOBAL:
-            return None
-        x = stage.src[0]
-        if not dtypes.is_int(x.dtype) or x.dtype.itemsize == 1 or dtypes.is_unsigned(x.dtype):
-            return None
-        if not (x.vmin >= -128 and x.vmax <= 127):
-            return None
-        stored = stage.replace(dtype=None, src=(x.cast(dtypes.int8), *stage.src[1:]))
-        return stored.index(*index.src[1:]).cast(x.dtype)
-
-    return rewritten(program, PatternMatcher([(UPat(Ops.INDEX, name="index"), store)]))
+@alternative("u17.normalized")
+def with_all_digits(rows, cols):
+    """1 / cols as Python prints it, and 1e-05."""
+    text = _squares(rows, cols).replace("0.00001", "1e-05")
+    return text.replace(f"{1 / cols:.12f}", f"{1 / cols}")
