@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("tinygrad")
 
-from autograder.check.framework import Wrong, mutants_of
+from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.judging import judge
 from autograder.notebook import here
 from autograder.units.u17.answers import boundaries, rows, rules, tensors, wild
@@ -123,6 +123,11 @@ def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
             assert np.allclose(got, tensors.result(text, x=x), atol=1e-4)
 
 
+def test_one_kernel_is_possible_for_rows():
+    text = alternatives_of("u17.normalized")["sums_written_out_as_additions"](16, 64)
+    assert tensors.kernels(text, x=(16, 64)) == 1
+
+
 def test_windows_leave_one_addition_in_the_index():
     text = boundaries.convolved(slot("u17.windows").reference(10, 3))
     kernel = boundaries.kernel_of(text, x=(10,), the_weights=(3,))
@@ -197,6 +202,16 @@ def test_other_compilers_say_what_is_recorded():
     assert wild.inductors() == "unknown"
     assert wild.tinygrads() == "0 .. 127"
     assert wild.llvms()[1:] == ("-128 .. 127", "makes x < -2 of it")
+
+
+def test_llvm_compares_the_byte_only_because_nothing_overflows():
+    from course_lib.llvm.fixed import optimized
+
+    body = "%b = mul i32 %a, 2\n%c = add i32 %b, 5\n"
+    wide = f"define i32 @f(i8 %x) {{\n%a = sext i8 %x to i32\n{body}ret i32 %c\n}}"
+    assert "range(i32 -251, 260)" in optimized(wide)
+    compared = f"define i1 @f(i32 %a) {{\n{body}%d = icmp slt i32 %c, 0\nret i1 %d\n}}"
+    assert "add i32" in optimized(compared)
 
 
 def test_inductor_counts_what_is_recorded():

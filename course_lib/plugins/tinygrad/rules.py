@@ -5,7 +5,7 @@
 
 tinygrad's rules are values, patterns with functions, and its passes look them up by name when they
 run. So a rule is added by putting a longer list in the place of the list of one pass: here of the
-last one that sees values that will be stored (`STAGE`) before they become kernels. Next room:
+last one before values that will be stored (`STAGE`) become stores. Next room:
 `door.py`.
 """
 
