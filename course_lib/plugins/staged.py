@@ -84,6 +84,8 @@ def _read(line: str) -> Staged:
         op in ("index", "sum", *STORED) and len(words) > 1
     ):
         return Staged(name, op, tuple(_operand(word, line) for word in words))
+    if op in ("index", "sum", *STORED):
+        raise ValueError(f"{op} takes what it reads, and at least one range: {line[:80]!r}")
     raise ValueError(f"not a line: {line[:80]!r}")
 
 

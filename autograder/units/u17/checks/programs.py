@@ -131,12 +131,17 @@ def kernels_score(normalized: Any, shapes: Any) -> Score:
     with alarm(SECONDS, f"tinygrad's scheduler took over {SECONDS} seconds for these programs."):
         found = {shape: stores(normalized(*shape), x=shape) for shape in shapes}
     worst = max(found, key=lambda shape: len(found[shape]))
-    many = len(found[worst])
-    sizes = ", ".join(f"{size:,}" for size in found[worst])
+    many, stored = len(found[worst]), _listed(found[worst])
     if many > 3:
-        raise Wrong(f"tinygrad makes {many} kernels of it, which store {sizes} numbers; three earn "
-                    "half of the points.", program=f"normalized{worst}",
+        raise Wrong(f"tinygrad makes {many} kernels of it, which store {stored} numbers; three "
+                    "earn half of the points.", program=f"normalized{worst}",
                     got=plain(normalized(*worst)), spec=EARN)  # fmt: skip
+    kernels = f"{many} kernels that store" if many > 1 else "1 kernel that stores"
     return Score(1.0 if many <= 2 else 0.5,
-                 f"for x of {worst[0]} × {worst[1]}: {many} kernels, which store {sizes} numbers; "
-                 "two earn all points")  # fmt: skip
+                 f"for x of {worst[0]} × {worst[1]}, {kernels} {stored} numbers; two earn all "
+                 "points")  # fmt: skip
+
+
+def _listed(numbers: list[int]) -> str:
+    *first, last = (f"{one:,}" for one in numbers)
+    return f"{', '.join(first)} and {last}" if first else last

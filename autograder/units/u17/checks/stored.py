@@ -104,8 +104,9 @@ def kept_local(text: str, after: list[Staged]) -> None:
     old, new = (sorted(kinds_of(lines)[one.name] for one in lines if one.op == "local")
                 for lines in both)  # fmt: skip
     if old != new:
-        raise Wrong("A `local` stage was changed.", program=text, got=as_text(after),
-                    expected=f"local: {', '.join(old)}", spec=REST)  # fmt: skip
+        now = ", ".join(new) or "nothing"
+        raise Wrong(f"A `local` stage held {', '.join(old)} and holds {now} "
+                    "now.", program=text, got=as_text(after), spec=REST)  # fmt: skip
     ops = {line.name: line.op for line in after}
     for line in after:
         if line.op == "index" and ops[str(line.operands[0])] not in ("param", "stage", "local"):
