@@ -8,7 +8,7 @@
     systems_table()      four compilers asked for the bounds of a cast
 
 TVM is asked in a process of its own where it is installed, else its answer is recorded. Next room:
-../checks/__init__.py.
+pictures.py.
 """
 
 from __future__ import annotations
