@@ -87,7 +87,7 @@ def asked(bounds: Callable[[list[Row]], list[Bounds]]) -> Iterator[list[tuple[st
             row = _row(self)
             if row is not None:
                 op, many, *more = row
-                rows = [("between", *map(int, one._min_max)) for one in self.src[:many]]
+                rows: list[Row] = [("between", *map(int, u._min_max)) for u in self.src[:many]]
                 rows.append((op, *range(many), *more))
                 if op in ("add", "mul") and (kind := _kind(self)):
                     rows.append(("cast", many, kind))
