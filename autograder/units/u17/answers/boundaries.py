@@ -94,7 +94,8 @@ def _said(u: Any, operands: Sequence[str]) -> str:
     if kind in ("PARAM", "BUFFER"):
         return f"{kind}({u.max_numel()} {u.dtype.name})"
     if kind == "RANGE":
-        arg = f"loop {u.arg[0]}, {u.arg[1].name.lower()}"
+        axis = u.arg[1].name.lower()
+        arg = f"loop {u.arg[0]}" + (f", {axis}" if axis != "weak" else "")
     elif kind in ("CAST", "REDUCE"):
         arg = u.dtype.name if kind == "CAST" else u.arg[0].name
     elif kind in ("RESHAPE", "PERMUTE", "EXPAND", "PAD", "SHRINK"):
