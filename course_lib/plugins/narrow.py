@@ -28,16 +28,16 @@ def as_it_is(program: str) -> str:
 
 @exercise("plugins.narrowed", unit=17, points=4, kind="implement", baseline=as_it_is)
 def narrowed(program: str) -> str:
-    """Store whole numbers in 8 bits between kernels, if they surely fit.
+    """Store whole numbers in 8 bits between kernels if they are sure to fit.
 
     program  lines of UOps, as above
-    returns  rewritten(program, rules), where rules is a PatternMatcher of yours
+    returns  rewritten(program, rules), where rules is your PatternMatcher
 
-    Where a kernel leaves numbers for another one, a `stage` is read by an `index`. If they are of
-    type int16, int32 or int64 and tinygrad's bounds say that all of them lie in -128 to 127, int8
-    is stored. The readers get the type that they got before. Everything else stays as it is: what
-    may be too large, other types, and a `local` stage, which stays within its kernel. The program
-    computes the same.
+    Where a kernel leaves numbers for another one, an `index` reads a `stage`. If these numbers are
+    of type int16, int32 or int64 and tinygrad's bounds say that all of them lie in -128 to 127,
+    store int8. The readers get the type that they got before. Everything else stays as it is:
+    numbers that may not fit, other types, and a `local` stage, which stays within its kernel. The
+    program computes the same.
     """
     from tinygrad.dtype import AddrSpace, dtypes
     from tinygrad.uop import Ops

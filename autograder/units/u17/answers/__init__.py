@@ -13,14 +13,14 @@ from course_lib.exercises import exercise
 
 @exercise("u17.windows", unit=17, points=3, kind="implement")
 def windows(n: int, k: int) -> str:
-    """All windows of k neighbours, by movement alone.
+    """Make all windows of k neighbours by movements alone.
 
-    n, k     x has n numbers, a window has k of them; 1 <= k <= n
+    n, k     x has n numbers, and a window has k of them; 1 <= k <= n
     returns  a program that reads `x`. Its last line has the shape n - k + 1, k, and its element
              (i, j) is element i + j of x
 
     Every line is one of the six movement operations, so that nothing is computed and nothing is
-    copied. No value on the way has more than (k + 1) · n numbers.
+    copied. No line makes more than (k + 1) · n numbers.
     """
     return f"""
     row = reshape x 1,{n}
@@ -39,11 +39,11 @@ def normalized(rows: int, cols: int) -> str:
 
     rows, cols  the shape of x, both at least 2
     returns     a program that reads `x`. Its last line is (x - m) / sqrt(v + 0.00001), where m is
-                the mean of the row that an element stands in, and v the mean of (x - m)²
+                the mean of the element's row, and v is the mean of (x - m)² in that row
 
-    tinygrad's scheduler counts the kernels. Three earn half of the points, and two all of them. The
-    worst of several shapes counts. All reductions together read at most four numbers for each
-    number of x.
+    tinygrad's scheduler counts the kernels. Three earn half of the points, and two earn all of
+    them. The worst of several shapes counts. All reductions together read at most four
+    numbers for each number of x.
     """
     return f"""
     s = sum x 1
@@ -71,20 +71,19 @@ def normalized(rows: int, cols: int) -> str:
 
 @exercise("u17.bounds", unit=17, points=4, kind="implement")
 def bounds(rows: list[tuple]) -> list[tuple[int, int]]:
-    """The lowest and the highest value of every row of an integer expression.
+    """Find the lowest and the highest value of every row of an integer expression.
 
     rows     the rows; %0 is rows[0], and a row reads only rows above it
     returns  a pair (lowest, highest) for each row
 
     ("between", low, high) is any whole number from low to high. "add", "mul", "max" and "lt" are
     followed by the indices of two rows; "lt" gives 1 if the first is less than the second, else 0.
-    ("floordiv", i, c) and ("mod", i, c) divide row i by the number c, which is positive, as
-    Python's `//` and `%` do. ("cast", i, name) keeps as many low bits of row i as the type has, so
-    that it wraps around: 130 becomes -126 in "int8". TYPES has each type's lowest and highest
-    value.
+    ("floordiv", i, c) and ("mod", i, c) divide row i by the positive number c as Python's `//`
+    and `%` do. ("cast", i, name) keeps as many low bits of row i as the type has, so the number
+    wraps around: 130 becomes -126 in "int8". TYPES has each type's lowest and highest value.
 
-    A pair covers whatever values the operands take between their own bounds, independently of each
-    other, and no pair that does so is narrower.
+    Operands may take all values within their own bounds, independently of each other. A pair covers
+    every value that its row can then have, and no narrower pair does so.
     """
     found: list[tuple[int, int]] = []
     for op, *args in rows:
@@ -123,11 +122,11 @@ def _around(low: int, high: int, least: int, count: int) -> tuple[int, int]:
 def culprit() -> tuple[str, str, tuple[int, int]]:
     """At which boundary does the program above become wrong, and because of which line?
 
-    returns  the name of the pass, as the page after it shows it; the name of the first line of
-             the page before it whose bounds are false; and the true bounds of that line
+    returns  the name of the pass, as the page after it shows it; the name of the first line with
+             false bounds on the page before it; and the true bounds of that line
 
-    The operations before this pass still count the right number, and those after it do not. Bounds
-    are false if the line takes a value outside them. The true ones are the lowest and the highest
+    The operations before this pass still count the right number, but those after it do not. Bounds
+    are false if the line takes a value outside them. The true bounds are the lowest and the highest
     value that it takes.
     """
     return "symbolic+reduce_collapse+debuf", "%5", (-128, 127)
@@ -135,11 +134,11 @@ def culprit() -> tuple[str, str, tuple[int, int]]:
 
 @exercise("u17.why", unit=17, points=2, kind="explain")
 def why() -> Rubric:
-    """tinygrad's bounds of a cast are too narrow, and a count came out as 0. Your rule from section
-    5 asks for the same bounds. Describe a program on which your rule stores wrong numbers because
-    of that, with one value that changes; `tried(narrowed, program, x)` runs it. Say which of the
-    two has to be mended, the rule or the bounds, and why; and why the checks of the rule in section
-    5 did not find it. Write three to six sentences.
+    """tinygrad's bounds of a cast are too narrow, so a count came out as 0. Your rule from section
+    5 trusts the same bounds. Describe a program for which it therefore stores wrong numbers, with
+    one value that changes; `tried(narrowed, program, x)` runs it. Say whether the rule or the
+    bounds must be mended, and why. Then explain why the checks in section 5 did not find the fault.
+    Write three to six sentences.
     """
     return Rubric(
         criteria="0.5 points: a program in which a cast wraps, and an operation after it brings "
@@ -172,12 +171,11 @@ def why() -> Rubric:
 def laws() -> dict[int, dict[str, int]]:
     """Which of the rules above are false?
 
-    returns  for each false rule its number, with values of its variables on which its two sides
+    returns  the number of each false rule, with values of its variables for which its two sides
              differ: {3: {"x": 5, "y": -1}}
 
     Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, cdiv(a, b)
-    rounds towards zero, and i8(a) keeps the low 8 bits. Rules that hold for all values are not in
-    the dictionary.
+    rounds towards zero, and i8(a) keeps the low 8 bits. Leave out rules that hold for all values.
     """
     return {
         2: {"x": 7, "y": 1},

@@ -23,7 +23,7 @@ ROWS: list[Row] = [("between", 0, 255), ("cast", 0, "int8"), ("between", 2, 2), 
                    ("between", 5, 5), ("add", 3, 4)]  # fmt: skip
 LEFT, TOP, BAR, STEP, ROW = 175.0, 62.0, 14.0, 17.0, 48.0  # px
 PER, LOWEST, HIGHEST = 0.85, -260, 265  # px for each number, and the ends of the axis
-TITLE = "Between which bounds the numbers lie that are compared with 0"
+TITLE = "Bounds of the numbers that are compared with 0"
 
 
 def bands(bounds: Callable[[list[Row]], list[Bounds]]) -> Picture:

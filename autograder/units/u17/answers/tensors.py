@@ -57,7 +57,7 @@ def _step(line: str) -> Step:
     name, equals, rest = (part.strip() for part in line.partition("="))
     op, *words = rest.split()[:6] or [""]
     if not equals or not NAME.fullmatch(name):
-        raise ValueError(f"a line is `name = operation operands`, this is none: {line[:80]!r}")
+        raise ValueError(f"a line is `name = operation operands`, and this is not: {line[:80]!r}")
     if op in MOVEMENT or op in REDUCE:
         if len(words) != 2:
             raise ValueError(f"{op} takes a name, and sizes or axes without spaces between them "
@@ -66,7 +66,7 @@ def _step(line: str) -> Step:
     wanted = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}.get(op)
     if wanted is None:
         known = ", ".join((*MOVEMENT, *BINARY, *UNARY, "where", *REDUCE))
-        raise ValueError(f"there is no operation {op[:20]!r}; known are {known}")
+        raise ValueError(f"there is no operation {op[:20]!r}; the operations are {known}")
     if len(words) != wanted:
         raise ValueError(f"{op} takes {wanted} operands: {line[:80]!r}")
     return Step(name, op, tuple(_operand(word, line) for word in words), (), line)
@@ -133,7 +133,7 @@ def _small(shape: Sequence[int]) -> None:
     if any(size < 1 for size in shape):
         raise ValueError(f"each size is at least 1, got {tuple(shape)}")
     if len(shape) > AXES or prod(shape) > ELEMENTS:
-        raise ValueError(f"{AXES} axes and {ELEMENTS:,} numbers are the most, got {tuple(shape)}")
+        raise ValueError(f"at most {AXES} axes and {ELEMENTS:,} numbers, got {tuple(shape)}")
 
 
 def _moved(step: Step, x: np.ndarray) -> np.ndarray:

@@ -24,11 +24,11 @@ def is_int(x: Any) -> bool:
 
 WHERE = "At which boundary does the program above become wrong, and because of which line"
 PASS = "the name of the pass, as the page after it shows it"
-LINE = "the name of the first line of the page before it whose bounds are false"
+LINE = "the name of the first line with false bounds on the page before it"
 TRUE = "the true bounds of that line"
-RIGHT = "The operations before this pass still count the right number, and those after it do not"
+RIGHT = "The operations before this pass still count the right number, but those after it do not"
 FALSE = "Bounds are false if the line takes a value outside them"
-LOWEST = "The true ones are the lowest and the highest value that it takes"
+LOWEST = "The true bounds are the lowest and the highest value that it takes"
 NAMES = list(COUNT)
 
 
@@ -47,18 +47,18 @@ def the_pass_the_line_and_its_bounds(culprit):
         raise Wrong(f"The page after {name} still compares 256 numbers, so it counts right.",
                     program=COUNT[name], spec=RIGHT)  # fmt: skip
     if not counts(before):
-        raise Wrong(f"The page before {name} counts nothing any more, so it is wrong already.",
+        raise Wrong(f"The page before {name} no longer counts anything, so it is already wrong.",
                     program=before, spec=RIGHT)  # fmt: skip
     false = [one for one, (claimed, taken) in bounds_in(before).items() if outside(claimed, taken)]
     if line not in bounds_in(before):
-        raise Wrong(f"On the page before {name}, {said(line)} is no line that computes whole "
-                    "numbers from x; a name is like '%4'.", program=before, spec=LINE)  # fmt: skip
+        raise Wrong(f"On the page before {name}, {said(line)} does not compute whole numbers "
+                    "from x; a name looks like '%4'.", program=before, spec=LINE)  # fmt: skip
     _, taken = bounds_in(before)[line]
     if line not in false:
         raise Wrong(f"The bounds of {line} are true: it takes {taken[0]} to {taken[1]}.",
                     program=before, spec=FALSE)  # fmt: skip
     if line != false[0]:
-        raise Wrong(f"A line above {line} has false bounds already.", program=before, spec=LINE)
+        raise Wrong(f"A line above {line} already has false bounds.", program=before, spec=LINE)
     if not isinstance(bounds, (tuple, list)) or tuple(bounds) != taken:
         raise Wrong(f"The bounds of {line} must be its lowest and its highest value.",
                     program=before, got=said(bounds), spec=LOWEST)  # fmt: skip

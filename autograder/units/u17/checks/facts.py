@@ -15,23 +15,23 @@ from autograder.units.u17.checks import is_int, said
 
 # ── bounds ──
 
-LOWEST = "The lowest and the highest value of every row of an integer expression"
+LOWEST = "Find the lowest and the highest value of every row of an integer expression"
 ABOVE = "the rows; %0 is rows[0], and a row reads only rows above it"
 PAIR = "a pair (lowest, highest) for each row"
 LEAF = '("between", low, high) is any whole number from low to high'
 TWO = '"add", "mul", "max" and "lt" are followed by the indices of two rows'
 LESS = '"lt" gives 1 if the first is less than the second, else 0'
 DIVIDE = (
-    '("floordiv", i, c) and ("mod", i, c) divide row i by the number c, which is positive, as'
+    '("floordiv", i, c) and ("mod", i, c) divide row i by the positive number c as'
     " Python's `//` and `%` do"
 )
-CAST = '("cast", i, name) keeps as many low bits of row i as the type has, so that it wraps around'
+CAST = '("cast", i, name) keeps as many low bits of row i as the type has'
 LIMITS = "TYPES has each type's lowest and highest value"
 COVERS = (
-    "A pair covers whatever values the operands take between their own bounds, independently "
-    "of each other"
+    "Operands may take all values within their own bounds, independently of each other. A pair "
+    "covers every value that its row can then have"
 )
-TIGHT = "no pair that does so is narrower"
+TIGHT = "no narrower pair does so"
 ABOUT = {"add": TWO, "mul": TWO, "max": TWO, "lt": LESS, "floordiv": DIVIDE, "mod": DIVIDE,
          "cast": CAST}  # fmt: skip
 
@@ -148,13 +148,13 @@ def _spec(row: Row, pair: Any, wanted: Any) -> str:
 
 WHICH = "Which of the rules above are false"
 DIFFER = (
-    "for each false rule its number, with values of its variables on which its two sides differ"
+    "the number of each false rule, with values of its variables for which its two sides differ"
 )
 MEAN = (
     "Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, "
     "cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
 )
-HOLD = "Rules that hold for all values are not in the dictionary"
+HOLD = "Leave out rules that hold for all values"
 
 
 @checks("u17.laws", spec=[WHICH, DIFFER, MEAN, HOLD])
@@ -179,7 +179,7 @@ def each_false_rule_has_a_counterexample(laws):
                         program=f"{left}  ->  {right}", got=said(values), spec=DIFFER)  # fmt: skip
     missing = [number for number in RULES if number not in found and not holds(number)]
     if missing:
-        raise Wrong("Among the rules that you did not name, at least one is false.",
+        raise Wrong("At least one of the rules that you left out is false.",
                     got=said(sorted(found)), spec=WHICH)  # fmt: skip
 
 

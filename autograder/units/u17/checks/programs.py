@@ -14,15 +14,15 @@ from autograder.units.u17.checks import said
 
 # ── windows ──
 
-ALL = "All windows of k neighbours, by movement alone"
-GIVEN = "x has n numbers, a window has k of them; 1 <= k <= n"
+ALL = "Make all windows of k neighbours by movements alone"
+GIVEN = "x has n numbers, and a window has k of them; 1 <= k <= n"
 READS = "a program that reads `x`. Its last line has the shape n - k + 1, k"
 ELEMENT = "its element (i, j) is element i + j of x"
 MOVES = (
     "Every line is one of the six movement operations, so that nothing is computed and "
     "nothing is copied"
 )
-SIZE = "No value on the way has more than (k + 1) · n numbers"
+SIZE = "No line makes more than (k + 1) · n numbers"
 SIZES = [(5, 3), (4, 2), (3, 1), (4, 4), (1, 1), (10, 3), (9, 7), (6, 2)]
 
 
@@ -44,18 +44,18 @@ def right_windows(windows: Any, n: int, k: int) -> None:
     steps = parsed(text)
     for step in steps:
         if step.op not in MOVEMENT:
-            raise Wrong(f"{step.op} is no movement.", program=called, got=step.text, spec=MOVES)
+            raise Wrong(f"{step.op} is not a movement.", program=called, got=step.text, spec=MOVES)
     got = known[steps[-1].name]
     if got.shape != wanted.shape:
         raise Wrong(f"The result must have the shape {wanted.shape}, not {got.shape}.",
                     program=called, got=text, spec=READS)  # fmt: skip
     if not np.array_equal(got, wanted):
         i, j = np.argwhere(got != wanted)[0]
-        raise Wrong(f"Of x = {x.tolist()}, element ({i}, {j}) is {got[i, j]:g} and must be "
+        raise Wrong(f"For x = {x.tolist()}, element ({i}, {j}) is {got[i, j]:g} but must be "
                     f"{wanted[i, j]}.", program=called, got=text, spec=ELEMENT)  # fmt: skip
     for name, value in known.items():
         if value.size > (k + 1) * n:
-            raise Wrong(f"{name} has {value.size} numbers; {(k + 1) * n} are the most.",
+            raise Wrong(f"{name} has {value.size} numbers; at most {(k + 1) * n} are allowed.",
                         program=called, got=text, spec=SIZE)  # fmt: skip
 
 
@@ -81,11 +81,11 @@ def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
 EACH = "Normalize each row of x, in as few kernels as you can"
 SHAPE = "the shape of x, both at least 2"
 LAST = (
-    "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the row that an "
-    "element stands in, and v the mean of (x - m)²"
+    "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the element's "
+    "row, and v is the mean of (x - m)² in that row"
 )
 COUNTED = "tinygrad's scheduler counts the kernels"
-EARN = "Three earn half of the points, and two all of them"
+EARN = "Three earn half of the points, and two earn all of them"
 WORST = "The worst of several shapes counts"
 WORK = "All reductions together read at most four numbers for each number of x"
 SECONDS = 30  # of processor time; ours takes less than one
@@ -113,11 +113,11 @@ def right_rows(normalized: Any, rows: int, cols: int, rng: Any) -> None:
     if not np.allclose(got, wanted, rtol=1e-5, atol=1e-6):
         i, j = np.argwhere(~np.isclose(got, wanted, rtol=1e-5, atol=1e-6))[0]
         row = ", ".join(f"{one:.3f}" for one in x[i])
-        raise Wrong(f"In the row {row}, element {j} is {got[i, j]:.5f} and must be "
+        raise Wrong(f"In the row {row}, element {j} is {got[i, j]:.5f} but must be "
                     f"{wanted[i, j]:.5f}.", program=called, got=text, spec=LAST)  # fmt: skip
     read = work(text, {"x": x})
     if read > 4 * x.size:
-        raise Wrong(f"The reductions read {read} numbers, and x has {x.size}.", program=called,
+        raise Wrong(f"The reductions read {read} numbers, but x has only {x.size}.", program=called,
                     got=text, spec=WORK)  # fmt: skip
 
 

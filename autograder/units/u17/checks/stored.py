@@ -12,17 +12,17 @@ from autograder.check.framework import Wrong, checks
 from autograder.units.u17.checks import said
 from course_lib.plugins.staged import Staged, kinds_of, read_staged, run_staged, stored_bytes
 
-STORE = "Store whole numbers in 8 bits between kernels, if they surely fit"
-RETURNS = "rewritten(program, rules), where rules is a PatternMatcher of yours"
+STORE = "Store whole numbers in 8 bits between kernels if they are sure to fit"
+RETURNS = "rewritten(program, rules), where rules is your PatternMatcher"
 LINES = "lines of UOps, as above"
-READ = "Where a kernel leaves numbers for another one, a `stage` is read by an `index`"
+READ = "Where a kernel leaves numbers for another one, an `index` reads a `stage`"
 FITS = (
-    "If they are of type int16, int32 or int64 and tinygrad's bounds say that all of them lie"
-    " in -128 to 127, int8 is stored"
+    "If these numbers are of type int16, int32 or int64 and tinygrad's bounds say that all of"
+    " them lie in -128 to 127, store int8"
 )
 READERS = "The readers get the type that they got before"
 REST = (
-    "Everything else stays as it is: what may be too large, other types, and a `local` stage,"
+    "Everything else stays as it is: numbers that may not fit, other types, and a `local` stage,"
     " which stays within its kernel"
 )
 SAME = "The program computes the same"
@@ -82,7 +82,7 @@ def eighteen_programs(narrowed):
         after = kept_values(narrowed, text)
         got = stored_bytes(after)
         if got != wanted:
-            raise Wrong(f"Of {what}, {wanted} bytes must be stored, not {got}.", program=text,
+            raise Wrong(f"For {what}, {wanted} bytes must be stored, not {got}.", program=text,
                         got=as_text(after), spec=spec)  # fmt: skip
         same_types(text, after)
         kept_local(text, after)
@@ -110,8 +110,8 @@ def kept_local(text: str, after: list[Staged]) -> None:
     ops = {line.name: line.op for line in after}
     for line in after:
         if line.op == "index" and ops[str(line.operands[0])] not in ("param", "stage", "local"):
-            raise Wrong(f"`{line}` reads no stage; cast what the `index` has read, and not the "
-                        "stage.", program=text, got=as_text(after), spec=READ)  # fmt: skip
+            raise Wrong(f"`{line}` does not read a stage; cast what the `index` has read, "
+                        "not the stage.", program=text, got=as_text(after), spec=READ)  # fmt: skip
 
 
 def as_text(lines: list[Staged]) -> str:
@@ -127,7 +127,7 @@ def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
     try:
         after = read_staged(got)
     except ValueError as error:
-        raise Wrong(f"What came back is no program: {error}.", program=text, got=got[:2000],
+        raise Wrong(f"What came back is not a program: {error}.", program=text, got=got[:2000],
                     spec=RETURNS) from None  # fmt: skip
     before = read_staged(text)
     for extreme in (True, False):
@@ -143,7 +143,7 @@ def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
                         spec=SAME) from None  # fmt: skip
         if not np.array_equal(np.squeeze(wanted), np.squeeze(found)):
             raise Wrong(f"With x = {given[0].tolist()}, the result is "
-                        f"{np.squeeze(found).tolist()} and must be "
+                        f"{np.squeeze(found).tolist()} but must be "
                         f"{np.squeeze(wanted).tolist()}.", program=text, got=got,
                         spec=SAME)  # fmt: skip
     return after
@@ -203,5 +203,5 @@ def random_programs_keep_their_meaning(narrowed, text):
     after = kept_values(narrowed, text)
     before = stored_bytes(read_staged(text))
     if stored_bytes(after) > before:
-        raise Wrong(f"More is stored than before: {stored_bytes(after)} bytes, and not {before}.",
+        raise Wrong(f"More is stored than before: {stored_bytes(after)} bytes instead of {before}.",
                     program=text, got=as_text(after), spec=STORE)  # fmt: skip
