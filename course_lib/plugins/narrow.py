@@ -37,7 +37,7 @@ def narrowed(program: str) -> str:
     of type int16, int32 or int64 and tinygrad's bounds say that all of them lie in -128 to 127,
     store int8. The readers get the type that they got before. Everything else stays as it is:
     numbers that may not fit, other types, and a `local` stage, which stays within its kernel. The
-    program computes the same.
+    program computes the same result.
     """
     from tinygrad.dtype import AddrSpace, dtypes
     from tinygrad.uop import Ops

@@ -25,7 +25,7 @@ REST = (
     "Everything else stays as it is: numbers that may not fit, other types, and a `local` stage,"
     " which stays within its kernel"
 )
-SAME = "The program computes the same"
+SAME = "The program computes the same result"
 
 WRITES = """
 x = param {given} 12
