@@ -113,6 +113,14 @@ def find_tool(name: str) -> str:
     return shutil.which(name) or end_without(name)
 
 
+@pytest.fixture(scope="session")
+def tvm(missing: Callable[[str], NoReturn]) -> Any:
+    """TVM's package, which only the extra `peers` installs."""
+    from course_lib.plugins.tvm.package import installed, package
+
+    return package() if installed() else missing("apache-tvm")
+
+
 @pytest.fixture
 def browser(require_tool: Callable[[str], str]) -> Iterator[Any]:
     """Debian's chromium without a window, which asks nobody for anything."""

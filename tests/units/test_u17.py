@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 
 import numpy as np
 import pytest
@@ -214,9 +213,8 @@ def test_llvm_compares_the_byte_only_because_nothing_overflows():
     assert "add i32" in optimized(compared)
 
 
-def test_inductor_counts_what_is_recorded():
-    if shutil.which("g++") is None:
-        pytest.skip("Inductor needs a C++ compiler")
+def test_inductor_counts_what_is_recorded(require_tool):
+    require_tool("g++")
     import torch
 
     def count(x):
@@ -225,6 +223,6 @@ def test_inductor_counts_what_is_recorded():
     assert int(torch.compile(count)(torch.arange(256, dtype=torch.uint8))) == wild.INDUCTOR
 
 
+@pytest.mark.usefixtures("tvm")
 def test_tvm_says_what_is_recorded():
-    pytest.importorskip("tvm")
     assert wild.tvms()[0] == wild.TVM

@@ -174,7 +174,7 @@ def laws() -> dict[int, dict[str, int]]:
     returns  the number of each false rule, with values of its variables for which its two sides
              differ: {3: {"x": 5, "y": -1}}
 
-    Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, cdiv(a, b)
+    Variables are whole numbers from -20 to 20; `//` and `%` are those of Python, cdiv(a, b)
     rounds towards zero, and i8(a) keeps the low 8 bits. Leave out rules that hold for all values.
     """
     return {

@@ -151,7 +151,7 @@ DIFFER = (
     "the number of each false rule, with values of its variables for which its two sides differ"
 )
 MEAN = (
-    "Variables are whole numbers from -20 to 20; `//` and `%` round down as in Python, "
+    "Variables are whole numbers from -20 to 20; `//` and `%` are those of Python, "
     "cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
 )
 HOLD = "Leave out rules that hold for all values"
