@@ -84,6 +84,7 @@ bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder
 	$(PY) benchmarks/models.py
 	$(PY) benchmarks/breadth.py
 	$(PY) benchmarks/matmul.py
+	$(PY) benchmarks/compiling.py
 	$(PY) benchmarks/prices.py
 	$(PY) benchmarks/systolic.py
 	$(PY) benchmarks/grading.py

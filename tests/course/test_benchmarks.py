@@ -27,6 +27,12 @@ PEERS = {"course", "torch eager", "onnxruntime"}
             {"course", "onnxruntime"},
         ),
         ("matmul", ["--size", "96"], ("size", 96), PEERS | {"OpenBLAS"}),
+        (
+            "compiling",
+            ["--model", "mlp"],
+            ("model", "mlp"),
+            {"course", "the first time", "onnxruntime"},
+        ),
     ],
 )
 def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engines):
