@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import numpy as np
 from measuring import Engine, check, finish, measure, options, thread_counts
@@ -65,14 +67,9 @@ def onnx_file(name: str) -> tuple[bytes, list[np.ndarray]]:
 
 @contextmanager
 def nothing_kept() -> Iterator[None]:
-    before = os.environ.get(KEPT)
-    os.environ[KEPT] = "off"
-    try:
+    """An empty folder in the place of what is kept."""
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, {KEPT: folder}):
         yield
-    finally:
-        del os.environ[KEPT]
-        if before is not None:
-            os.environ[KEPT] = before
 
 
 def main() -> None:
