@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.accelerator.compile.support import Match, macs, match
+from course_lib.accelerator.compile.support import PATTERNS, Match, Pattern, macs, match
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.graph.node import Node, inp
@@ -115,14 +115,19 @@ def _rounds(node: Node) -> bool:
     return node.op == "cast" and node.inputs[0].type.dtype.is_float
 
 
-def partition(graph: Graph, refuse: Refuse = lambda match: "") -> Partition:
+def partition(
+    graph: Graph,
+    refuse: Refuse = lambda match: "",
+    patterns: Sequence[Pattern] = PATTERNS,
+) -> Partition:
     """Give each op of an integer graph (`passes/quantize/to_int8.py`) to the chip or the processor.
 
     Patterns are looked for from the outputs upwards, so that a convolution is found with the
     rescaling that ends it. Nothing is computed twice. An op that nobody needs may stay where it is.
-    `refuse` may say of a match why it stays on the processor all the same (`layer.refused`).
+    `refuse` may say of a match why it stays on the processor all the same (`layer.refused`);
+    `patterns` is the table of another chip, which may not exist yet.
     """
-    matches, refusals = cover(graph, refuse)
+    matches, refusals = cover(graph, refuse, patterns)
     unit = {m.root: m for m in matches}
     inside = {node for m in matches for node in m.nodes[:-1]}
     number: dict[Node, int] = {}
@@ -137,7 +142,11 @@ def partition(graph: Graph, refuse: Refuse = lambda match: "") -> Partition:
     return Partition(graph, tuple(parts), tuple(refusals))
 
 
-def cover(graph: Graph, refuse: Refuse = lambda match: "") -> tuple[list[Match], list[Refusal]]:
+def cover(
+    graph: Graph,
+    refuse: Refuse = lambda match: "",
+    patterns: Sequence[Pattern] = PATTERNS,
+) -> tuple[list[Match], list[Refusal]]:
     """The matches of the chip's patterns, none of which overlap, in the order of the graph, and the
     ops that are in none."""
     users, outputs = graph.users(), set(graph.outputs)
@@ -147,7 +156,7 @@ def cover(graph: Graph, refuse: Refuse = lambda match: "") -> tuple[list[Match],
     for node in reversed(graph.ops):
         if node in inside:
             continue
-        found = match(node, lambda n: len(users[n]) == 1 and n not in outputs)
+        found = match(node, lambda n: len(users[n]) == 1 and n not in outputs, patterns)
         if isinstance(found, Match):
             found = refuse(found) or found
         if isinstance(found, Match):

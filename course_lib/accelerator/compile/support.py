@@ -189,10 +189,15 @@ PATTERNS = (
 # ── matching ──
 
 
-def match(root: Node, may_hide: Callable[[Node], bool] = lambda node: True) -> Match | str:
+def match(
+    root: Node,
+    may_hide: Callable[[Node], bool] = lambda node: True,
+    patterns: Sequence[Pattern] = PATTERNS,
+) -> Match | str:
     """What the chip does to compute `root`, or in words why it does not.
 
-    `may_hide(node)` says of each node but the root whether nobody else needs its value.
+    `may_hide(node)` says of each node but the root whether nobody else needs its value; `patterns`
+    is the table of another chip.
     """
     if root.type.dtype == u8:
         return "its result is u8, whose 0 to 255 do not fit the i8 of the chip"
@@ -201,7 +206,7 @@ def match(root: Node, may_hide: Callable[[Node], bool] = lambda node: True) -> M
     if any(0 in node.type.shape for node in (root, *root.inputs)):
         return f"there is nothing to compute in {root.type}"
     reasons = []
-    for pattern in PATTERNS:
+    for pattern in patterns:
         found: tuple[list[Node], dict[str, Node]] = ([], {})
         if not _fits(pattern.expression, root, *found):
             continue

@@ -12,29 +12,30 @@ with our graph of what was found. Next room: `partition.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.layer import refused
 from course_lib.accelerator.compile.partition import cover
-from course_lib.accelerator.compile.support import PATTERNS, Expression
+from course_lib.accelerator.compile.support import PATTERNS, Expression, Pattern
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.read import read_expression
 
 NAME = "systolic"  # of the chip, as TVM knows it: what is in front of a pattern's name
 RENAMED = {"conv": "nn.conv2d", "max_pool": "nn.max_pool2d", "relu": "nn.relu",
-           "reduce_sum": "sum", "cast": "astype"}  # fmt: skip
+           "gelu": "nn.gelu", "reduce_sum": "sum", "cast": "astype"}  # fmt: skip
+MORE = ("reshape", "quantize", "dequantize")  # their last operand in Relax is an attribute of ours
 
 
-def patterns(chip: Chip) -> list[Any]:
+def patterns(chip: Chip, table: Sequence[Pattern] = PATTERNS) -> list[Any]:
     """What `FuseOpsByPattern` takes: the chip's table, larger patterns first."""
     make = package().relax.transform.FusionPattern
-    check = partial(accepts, chip=chip)
+    check = partial(accepts, chip=chip, table=table)
     return [
         make(f"{NAME}.{row.name}", made, {}, check)
-        for row in PATTERNS
+        for row in table
         for made in dataflow_patterns(row.expression)
     ]
 
@@ -73,8 +74,8 @@ def _each(parts: list[Expression]) -> Iterator[list[Any]]:
 
 def _call(op: str, operands: list[Any]) -> Any:
     dpl = package().relax.dpl
-    shape = [dpl.wildcard()] if op == "reshape" else []
-    return dpl.is_op(f"relax.{RENAMED.get(op, op)}")(*operands, *shape)
+    more = [dpl.wildcard()] if op in MORE else []
+    return dpl.is_op(f"relax.{RENAMED.get(op, op)}")(*operands, *more)
 
 
 def _dequantized(x: Any, scale: Any) -> Any:
@@ -94,7 +95,7 @@ def _rounded(x: Any) -> Iterator[Any]:
         yield dpl.is_op("relax.quantize")(limited(x), dpl.wildcard(), dpl.wildcard())
 
 
-def accepts(found: Any, chip: Chip) -> bool:
+def accepts(found: Any, chip: Chip, table: Sequence[Pattern] = PATTERNS) -> bool:
     """May the chip have what TVM has found? `found` is TVM's PatternCheckContext."""
     inside = dict(found.matched_bindings)
     root = found.matched_expr
@@ -103,5 +104,5 @@ def accepts(found: Any, chip: Chip) -> bool:
         if used and not value.same_as(root):
             return False  # something else reads it
     graph = read_expression(root, inside)
-    matches, refusals = cover(graph, partial(refused, chip=chip))
+    matches, refusals = cover(graph, partial(refused, chip=chip), table)
     return not refusals and len(matches) == 1

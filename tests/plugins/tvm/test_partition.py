@@ -23,7 +23,7 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.passes.clean.cse import cse
 from course_lib.plugins.tvm.codegen import generate
 from course_lib.plugins.tvm.door import Plugged, compile
-from course_lib.plugins.tvm.partition import left_over, partition
+from course_lib.plugins.tvm.partition import joined, left_over, partition, trouble
 from course_lib.plugins.tvm.write import write
 
 pytestmark = pytest.mark.usefixtures("tvm")
@@ -170,6 +170,20 @@ def test_no_cycle_where_a_path_leaves_the_chip_and_comes_back():
     assert len(regions) == 2 and set.union(*regions) == on_chip
     assert all(convex(graph, region) for region in regions)
     assert len(agrees(graph).regions) == 2
+
+
+def crossed(x: Node, y: Node) -> list[Node]:
+    """Two pieces, the processor's work on both, then two sums: TVM joins each piece with a sum."""
+    one, two = (apply("requantize", b.cast(v, "i32"), const(s)) for v, s in ((x, 0.5), (y, 0.6)))
+    first, second = on_cpu(one, "f"), on_cpu(two, "g")
+    return [first, second, add(one, second, "sum"), add(two, first, "total", low=0)]
+
+
+def test_regions_of_tvm_that_wait_for_each_other_are_not_handed_on():
+    graph = trace(crossed, "i8[2,8]", "i8[2,8]")
+    assert "is not defined" in trouble(joined(write(graph), TEACHING))
+    assert trouble(partition(write(graph), TEACHING)) == ""
+    assert len(agrees(graph).regions) == 4
 
 
 @given(st.data())

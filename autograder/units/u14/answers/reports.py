@@ -1,0 +1,115 @@
+"""What the three doors said of the transformer block, and tables of it.
+
+    report("tinygrad")      ->   a PlugReport; recorded with `python -m course_lib plug`
+    doors_table()           the block through each of them
+    clocks_table()          where the clocks of tinygrad's way went
+
+Counts of the simulator are the same on every machine, so they are recorded: the block in tinygrad
+takes longer than a cell should, and TVM need not be installed. Next room: wild.py.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from course_lib.accelerator.chip import PRESETS, Chip
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+from course_lib.plugins.report import PlugLayer, PlugReport
+
+RECORDED = Path(__file__).with_name("reports.json")
+DOORS = {"ours": "our partitioner", "tvm": "TVM 0.27.0", "tinygrad": "tinygrad 0.14.0",
+         "tinygrad alone": "the same without our rule"}  # fmt: skip
+SHAPES = {  # m, k, n of each product with weights
+    **dict.fromkeys(
+        ("attention.query", "attention.key", "attention.value", "attention.out"), (128, 256, 256)
+    ),
+    "mlp.0": (128, 256, 1024),
+    "mlp.2": (128, 1024, 256),
+}
+
+
+@cache
+def report(into: str) -> PlugReport:
+    """The recorded report of a door, for the block in the chip's preset npu."""
+    said = json.loads(RECORDED.read_text())[into]
+    said["layers"] = tuple(PlugLayer(**layer) for layer in said["layers"])
+    said |= {name: tuple(said[name]) for name in ("refusals", "notes")}
+    return PlugReport(**said)
+
+
+def opening_table() -> Picture:
+    """The two sides of the opening question."""
+    rows = [
+        [DOORS[into], sum(layer.macs > 0 for layer in report(into).layers),
+         100 * report(into).macs_share, report(into).cycles]
+        for into in ("ours", "tinygrad")
+    ]  # fmt: skip
+    heads = ["transformer block through", "products on the chip",
+             "multiply-accumulates there (%)", "clocks"]  # fmt: skip
+    return table(rows, heads, exact=("clocks",), title="recorded; counts of the simulator")
+
+
+def refused(into: str = "ours", last: int = 7) -> str:
+    """What a door refused of the block, the last lines."""
+    lines = report(into).refusals
+    return "\n".join([f"({len(lines) - last} lines before)", *lines[-last:]])
+
+
+def doors_table() -> Picture:
+    """The block through each door."""
+    rows = []
+    for into, name in DOORS.items():
+        found = report(into)
+        rows.append([name, found.subgraphs, 100 * found.macs_share, found.cycles,
+                     found.dram_bytes])  # fmt: skip
+    heads = ["transformer block through", "starts of the chip", "multiply-accumulates there (%)",
+             "clocks", "bytes over the port"]  # fmt: skip
+    return table(
+        rows, heads, exact=(heads[1], *heads[3:]), title="recorded; counts of the simulator"
+    )
+
+
+def parts_of(found: PlugReport) -> dict[str, int]:
+    """Clocks of the six products that every door offloads, of attention's two, of the sums."""
+    parts = {"products": 0, "attention": 0, "sums": 0}
+    for layer in found.layers:
+        kind = "sums" if not layer.macs else "products" if layer.name in SHAPES else "attention"
+        parts[kind] += layer.cycles
+    return parts
+
+
+def new_share() -> float:
+    """Of the clocks that tinygrad's way takes more than ours, those of attention's products, %."""
+    mine, theirs = report("ours"), report("tinygrad")
+    return 100 * parts_of(theirs)["attention"] / (theirs.cycles - mine.cycles)
+
+
+def clocks_table() -> Picture:
+    """Where the clocks go, with the border of our door and with tinygrad's."""
+    mine, theirs = parts_of(report("ours")), parts_of(report("tinygrad"))
+    words = {"products": "the six products with weights", "attention": "attention's two products",
+             "sums": "the two residual sums"}  # fmt: skip
+    rows = [[words[k], mine[k], theirs[k], f"{theirs[k] - mine[k]:+,}"] for k in words]
+    total = [sum(side.values()) for side in (mine, theirs)]
+    rows.append(["all", *total, f"{total[1] - total[0]:+,}"])
+    heads = ["clocks", "our partitioner", "tinygrad", "difference"]
+    return table(rows, heads, exact=heads[1:])
+
+
+def least_table(least: Callable[..., Any], chip: Chip = PRESETS["npu"]) -> Picture:
+    """Each product with weights: bytes and clocks that were counted, beside the bounds."""
+    mine, theirs = ({layer.name: layer for layer in report(into).layers}
+                    for into in ("ours", "tinygrad"))  # fmt: skip
+    rows = []
+    for name, shape in SHAPES.items():
+        around, inside = least(*shape, chip)
+        rows.append([name, mine[name].dram_bytes, around, mine[name].cycles,
+                     theirs[name].dram_bytes, inside, theirs[name].cycles])  # fmt: skip
+    heads = ["layer", "our bytes", "your bound (clocks)", "our clocks", "tinygrad's bytes",
+             "your other bound (clocks)", "tinygrad's clocks"]  # fmt: skip
+    return table(rows, heads, "Counted bytes and clocks, beside your bounds", exact=heads[1:])

@@ -1,0 +1,78 @@
+"""Visible checks of unit 14, Plug into real compilers.
+
+Here: the fewest clocks of a layer. table.py: rows of the chip's table. plans.py: regions.
+costs.py: what to offload. Next room: table.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Wrong, checks
+from course_lib.accelerator.chip import PRESETS, Chip
+
+NPU, TEACHING = PRESETS["npu"], PRESETS["teaching"]
+WIDE = replace(NPU, name="npu with a port of 64 bytes", dma_bytes=64)
+PAIR = "two whole numbers of clocks, exactly, each rounded up"
+LAYER = "First, the border is around the layer: product, bias and rescaling are on the chip"
+PRODUCT = "Second, it is around the product alone"
+ONCE = "Everything that the chip reads or gives crosses the port once"
+VECTORS = "Bias and scale have one number for each of the n outputs"
+SLOWER = "Arithmetic and transfers overlap, so only the slower one counts"
+FORM = ["A lower bound on the clocks of a dense layer, for two borders",
+        "m, k, n  the product is i8[m, k] · i8[k, n]",
+        "`chip.macs` is how many products of two numbers it makes in a clock, `chip.dma_bytes` how "
+        "many bytes cross the port in a clock, in one direction or the other"]  # fmt: skip
+
+KNOWN = [  # m, k, n, a chip, the bounds for both borders, and what decides the first
+    ((128, 256, 1024), NPU, (32_768, 51_200), "The array decides."),
+    ((128, 256, 256), NPU, (8_320, 14_336), "The port decides."),
+    ((1, 784, 512), NPU, (25_425, 25_265), "The port decides, and nearly all of it moves weights."),
+    ((128, 256, 1024), WIDE, (32_768, 32_768), "The array decides."),
+    ((5, 3, 7), TEACHING, (32, 44), "The port decides, and its last clock is not full."),
+    ((64, 512, 512), TEACHING, (1_048_576, 1_048_576), "The array decides."),
+]
+
+
+@checks("u14.least", spec=[PAIR, LAYER, PRODUCT, ONCE, VECTORS, SLOWER, *FORM])
+def known_layers(least):
+    """Layers of the models, on three chips."""
+    for shape, chip, due, why in KNOWN:
+        as_it_must(least, shape, chip, due, why)
+    return f"{len(KNOWN)} layers"
+
+
+def as_it_must(
+    least: Any, shape: tuple[int, int, int], chip: Chip, due: tuple[int, int], why: str = ""
+) -> None:
+    """The answer for one layer on one chip is this pair."""
+    m, k, n = shape
+    layer = (
+        f"i8[{m}, {k}] · i8[{k}, {n}] on {chip.name}: {chip.macs:,} products of two numbers and "
+    )
+    layer += f"{chip.dma_bytes} bytes in a clock"
+    got = least(m, k, n, chip)
+    if not isinstance(got, (tuple, list)) or len(got) != 2:
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be two numbers.", program=layer, got=said, spec=PAIR)
+    if not all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in got):
+        raise Wrong("The clocks must be whole numbers.", program=layer, got=repr(got)[:200],
+                    spec=PAIR)  # fmt: skip
+    for which, (have, want) in enumerate(zip(got, due, strict=True)):
+        if int(have) != want:
+            border = "the product alone" if which else "the layer"
+            hint = f" {why}" if why and not which else ""
+            port = want * chip.macs >= m * k * n + chip.macs  # the array would be ready before
+            raise Wrong(
+                f"With the border around {border}, this is not the bound.{hint}", program=layer,
+                got=_clocks(have, chip, port), expected=_clocks(want, chip, port),
+                spec=PRODUCT if which else LAYER,
+            )  # fmt: skip
+
+
+def _clocks(clocks: int, chip: Chip, port: bool) -> str:
+    text = f"{clocks:,} clocks"
+    return f"{text}, in which {clocks * chip.dma_bytes:,} bytes cross the port" if port else text

@@ -1,0 +1,76 @@
+"""Visible checks of u14.chosen: plans of six programs, beside the best that there are.
+
+`scored` is used by the hidden check, too. Next room: autograder/units/u14/hidden/__init__.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import Score, Wrong, background, checks
+from autograder.units.u14.answers.offload import FEWEST, Case, programs, total
+from course_lib.ir.graph.node import Node
+
+SOME = "some of the operations in `chip`, each once, in any order"
+CLOCKS = ["the clocks of each operation that the chip can do",
+          "the clocks of each operation on the processor"]  # fmt: skip
+POINTS = ["What counts is `total(graph, chip, host, plan)`",
+          "Your points depend on the fewest clocks that are possible, divided by yours, on average "
+          "over several programs",
+          "From 0.99 on you earn all points, and each hundredth below that costs 10 %, down to "
+          "nothing",
+          "so that the whole program takes few clocks"]  # fmt: skip
+GOOD = 0.99
+
+background("u14.chosen", "graph    a program", because="what the argument is")
+
+
+def plan_of(chosen: Any, case: Case) -> list[Node]:
+    """The plan of an answer; Wrong if the chip cannot have it."""
+    graph, chip, host = case
+    got = chosen(graph, dict(chip), dict(host))
+    if not isinstance(got, (list, tuple, set, frozenset)):
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be a list of operations.", program=graph, got=said, spec=SOME)
+    for node in got:
+        if not isinstance(node, Node):
+            raise Wrong(
+                "Each entry must be a node of the graph.",
+                program=graph,
+                got=repr(node)[:200],
+                expected="an operation in `chip`",
+                spec=SOME,
+            )
+        if node not in chip:
+            raise Wrong("The chip cannot do this operation.", program=graph, got=repr(node)[:200],
+                        expected="an operation in `chip`", spec=SOME)  # fmt: skip
+    if len(set(got)) < len(got):
+        raise Wrong("Each operation must be in the list once.", program=graph,
+                    got=f"{len(got)} entries for {len(set(got))} nodes", spec=SOME)  # fmt: skip
+    return list(got)
+
+
+def scored(chosen: Any, cases: Sequence[Case], fewest: Sequence[int]) -> Score:
+    """The fewest clocks divided by those of the answer: the mean, and the points for it."""
+    ratios = []
+    for case, least in zip(cases, fewest, strict=True):
+        took = total(*case, set(plan_of(chosen, case)))
+        ratios.append(least / took)
+    mean = float(np.mean(ratios))
+    worst = int(np.argmin(ratios))
+    said = f"fewest / yours: {mean:.3f} over {len(ratios)} programs; all points from {GOOD}"
+    if mean < GOOD:
+        took = round(fewest[worst] / ratios[worst])
+        said += (
+            f". Program {worst} takes {took:,} clocks with your plan, {fewest[worst]:,} are enough"
+        )
+    return Score(min(1.0, max(0.0, 1 - 10 * (GOOD - mean))), said)
+
+
+@checks("u14.chosen", spec=[SOME, *POINTS, *CLOCKS])
+def few_clocks(chosen):
+    """Clocks of six programs with your plans."""
+    return scored(chosen, programs(), FEWEST)

@@ -1,0 +1,234 @@
+"""Visible checks of u14.deadlock and u14.merged: plans that run or get stuck.
+
+`plan_of` judges a plan, here and in the hidden checks. Next room: costs.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
+from hypothesis import strategies as st
+
+from autograder.check.framework import Wrong, background, checks
+from autograder.check.programs import graphs
+from autograder.check.properties import valid_graph
+from autograder.units.u14.answers.regions import joined, neighbours, started, told, units
+from course_lib.ir.graph.build import neg, relu, trace
+from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.ir.graph.node import Node
+
+# ── a program that deadlocks ──
+
+FEW = "Return a graph of at most 8 operations"
+STUCK = "and yet this plan never ends: some of its regions never start"
+MOST = 8
+
+background("u14.deadlock", "A program that `joined` plans so that two regions wait for each other",
+           because="the title")  # fmt: skip
+
+
+@checks("u14.deadlock", spec=[FEW, STUCK, "makes convex regions of it", "The chip takes its `add` "
+                              "and `relu`, and everything else runs on the processor"])  # fmt: skip
+def the_plan_gets_stuck(deadlock):
+    """`joined` makes a plan of it that never ends."""
+    graph = valid_graph(deadlock(), spec=FEW)
+    if len(graph.ops) > MOST:
+        raise Wrong(f"The graph must have at most {MOST} operations.", program=graph,
+                    got=f"{len(graph.ops)} operations", spec=FEW)  # fmt: skip
+    plan = joined(graph, units(graph))
+    if len(started(graph, plan)) == pieces_in(graph, plan):
+        raise Wrong("This plan runs to its end.", program=graph, got=told(graph, plan), spec=STUCK)
+    return f"stuck after {len(started(graph, plan))} of {pieces_in(graph, plan)} pieces"
+
+
+def pieces_in(graph: Graph, regions: Sequence[Sequence[Node]]) -> int:
+    """How many pieces a plan has: regions, and operations of the processor."""
+    inside = {node for region in regions for node in region}
+    return len(regions) + sum(node not in inside for node in graph.ops)
+
+
+# ── regions ──
+
+WHOLE = "Each piece is in one region as a whole, and nothing else is in a region"
+NEAR = ("Only neighbours are joined: a region is a piece, or two smaller regions one of which "
+        "reads a value of the other")  # fmt: skip
+ENDS = "The plan runs to its end"
+LEFT = "No two neighbours are left that could be joined without a deadlock"
+FORM = "the regions: lists of nodes"
+GIVEN = [
+    "lists of its nodes, without overlap; the chip computes each piece at once. Everything else "
+    "runs on the processor, one operation at a time",
+    "Join the pieces of the chip to regions, so that the plan still runs to its end",
+]
+ALL = [WHOLE, NEAR, ENDS, LEFT, FORM, *GIVEN]
+
+background("u14.merged", "graph    a program", because="what the argument is")
+
+Pieces = list[list[Node]]
+
+
+def pieces(graph: Graph, paired: bool) -> Pieces:
+    """What the chip takes of a graph: each `add` and `relu`, or, in pairs, an `add` with the relu
+    behind it."""
+    users, found, taken = graph.users(), [], set()
+    for node in reversed(graph.ops):
+        if node.op in ("add", "relu") and node not in taken:
+            (first, *_) = node.inputs
+            both = paired and node.op == "relu" and first.op == "add" and len(users[first]) == 1
+            piece = [first, node] if both and first not in graph.outputs else [node]
+            taken.update(piece)
+            found.append(piece)
+    return found[::-1]
+
+
+def program_of(graph: Graph, given: Sequence[Sequence[Node]]) -> str:
+    """A program with its pieces, as text."""
+    return f"{graph}pieces of the chip: {listed(graph, given)}"
+
+
+def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
+    names = value_names(graph)
+    found = [", ".join(f"%{names[node]}" for node in region) for region in regions]
+    return " ".join(f"[{text}]" for text in found) or "none"
+
+
+def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
+    """The plan of an answer; Wrong if it is none, or not a good one."""
+    got = merged(graph, [list(piece) for piece in given])
+    program = program_of(graph, given)
+    lists = isinstance(got, (list, tuple)) and all(isinstance(r, (list, tuple, set)) for r in got)
+    if not lists or not all(isinstance(n, Node) for region in got for n in region):
+        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        raise Wrong("The answer must be a list of lists of nodes.", program=program, got=said,
+                    spec=FORM)  # fmt: skip
+    plan = [list(region) for region in got]
+    _whole(graph, given, plan, program)
+    names = value_names(graph)
+    if len(started(graph, plan)) < pieces_in(graph, plan):
+        raise Wrong("This plan never ends: some of its pieces wait for each other.",
+                    program=program, got=told(graph, plan), spec=ENDS)  # fmt: skip
+    for region in plan:
+        if not _connected(region, given):
+            raise Wrong("Pieces that are no neighbours must not be joined.", program=program,
+                        got=listed(graph, plan), spec=NEAR)  # fmt: skip
+    for a, b in combinations(plan, 2):
+        rest = [region for region in plan if region is not a and region is not b]
+        better = [*rest, a + b]
+        if neighbours(a, b) and len(started(graph, better)) == pieces_in(graph, better):
+            raise Wrong(
+                f"The regions of %{names[a[-1]]} and %{names[b[-1]]} must be joined, because the "
+                "plan would still run to its end.", program=program, got=listed(graph, plan),
+                expected=f"{listed(graph, better)}\n{told(graph, better)}", spec=LEFT,
+            )  # fmt: skip
+    return plan
+
+
+def _whole(graph: Graph, given: Pieces, plan: Pieces, program: str) -> None:
+    got, names = (
+        listed(graph, [[n for n in r if n in graph.nodes] for r in plan]),
+        value_names(graph),
+    )
+    where: dict[Node, int] = {}
+    for number, region in enumerate(plan):
+        for node in region:
+            if node in where or not any(node in piece for piece in given):
+                name = f"%{names[node]}" if node in names else repr(node)[:80]
+                twice = "must be in one region only" if node in where else "must not be in a region"
+                raise Wrong(f"{name} {twice}.", program=program, got=got, spec=WHOLE)
+            where[node] = number
+    for piece in given:
+        if len({where.get(node, -1) for node in piece}) != 1 or piece[0] not in where:
+            raise Wrong(f"The piece {listed(graph, [piece])} must be in one region as a whole.",
+                        program=program, got=got, spec=WHOLE)  # fmt: skip
+    if any(not region for region in plan):
+        raise Wrong("No region may be empty.", program=program, got=got, spec=FORM)
+
+
+def _connected(region: Sequence[Node], given: Pieces) -> bool:
+    """Do steps from neighbour to neighbour lead from its first piece to all others?"""
+    mine = [piece for piece in given if piece[0] in region]
+    reached, left = [mine[0]], mine[1:]
+    for piece in reached:
+        near = [other for other in left if neighbours(piece, other)]
+        reached += near
+        left = [other for other in left if other not in near]
+    return not left
+
+
+def _crossed(x: Node, y: Node) -> list[Node]:
+    a, b = relu(x), relu(y)
+    return [a + neg(b), b + neg(a)]
+
+
+def _again(x: Node) -> Node:
+    """The third piece can be joined with the last only after the second one is in its region."""
+    a = relu(x)
+    return a + (relu(a) + a)
+
+
+def _late(x: Node) -> Node:
+    """At first, the pair (first, last) would wait for the one between; later it is inside."""
+    a = relu(x)
+    b = relu(a)
+    return a + b
+
+
+def _around(x: Node) -> Node:
+    a = relu(x)
+    return a + neg(a)
+
+
+def _ring(x: Node, y: Node, z: Node) -> list[Node]:
+    """Three regions may wait for each other, though no two of them do."""
+    a, b, c = relu(x), relu(y), relu(z)
+    return [a + neg(c), b + neg(a), c + neg(b)]
+
+
+BY_HAND = [
+    trace(lambda x: relu(relu(x)), "f32[2]"),
+    trace(_late, "f32[2]"),
+    trace(_again, "f32[2]"),
+    trace(_around, "f32[2]"),
+    trace(_crossed, "f32[2]", "f32[2]"),
+    trace(_ring, "f32[2]", "f32[2]", "f32[2]"),
+    trace(lambda x: [relu(x), relu(neg(x))], "f32[2]"),
+    trace(lambda x: neg(x), "f32[2]"),
+]
+OPS = ("relu", "add", "neg", "relu", "add")
+
+
+def programs(size: int) -> Any:
+    return st.tuples(graphs(size=size, ops=OPS, constants=False, repeats=False), st.booleans())
+
+
+@checks("u14.merged", spec=ALL)
+def small_programs(merged):
+    """Programs of one to nine operations, written by hand."""
+    for graph in BY_HAND:
+        for paired in (False, True):
+            plan_of(merged, graph, pieces(graph, paired))
+    return f"{len(BY_HAND)} programs"
+
+
+@checks("u14.merged", given=programs(10), examples=150, spec=ALL)
+def random_programs(merged, case):
+    """Programs of up to ten operations, with pieces of one or two."""
+    graph, paired = case
+    plan_of(merged, graph, pieces(graph, paired))
+
+
+@checks("u14.merged", spec=[LEFT, ENDS])
+def a_long_chain(merged):
+    """Thirty operations, every fifth of them on the processor."""
+
+    def chain(x: Node) -> Node:
+        start = x
+        for k in range(30):
+            x = neg(x) if k % 5 == 4 else x + start if k % 3 else relu(x)
+        return x
+
+    graph = trace(chain, "f32[2]")
+    plan = plan_of(merged, graph, pieces(graph, False))
+    return f"30 operations, {len(plan)} regions"

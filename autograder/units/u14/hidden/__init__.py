@@ -1,0 +1,93 @@
+"""Hidden checks of unit 14: layers, programs and costs that are drawn for the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import harder, hidden
+from autograder.units.u14.answers.offload import drawn, total
+from autograder.units.u14.answers.tables import one_at_a_time
+from autograder.units.u14.checks import as_it_must
+from autograder.units.u14.checks.costs import scored
+from autograder.units.u14.checks.plans import programs
+from autograder.units.u14.checks.table import (
+    CONSTANT,
+    GELU,
+    MISSING,
+    Case,
+    dense,
+    judged,
+    same,
+    table_of_bytes,
+)
+from course_lib.accelerator.chip import PRESETS
+from course_lib.exercises import slot
+from course_lib.ir.graph.build import gelu, sigmoid, trace
+from course_lib.ir.graph.node import Node, const
+
+SEED = 141_402
+
+harder("u14.deadlock", "the_plan_gets_stuck", seed=SEED)
+harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=120)
+
+
+@hidden("u14.least", seed=SEED)
+def other_layers(least, rng):
+    """Layers and chips that were drawn for this run."""
+    for _ in range(60):
+        m, k, n = (int(x) for x in rng.integers(1, 400, 3))
+        chip = replace(PRESETS[str(rng.choice(["npu", "teaching"]))],
+                       dma_bytes=int(rng.choice([1, 3, 4, 8, 16, 40, 256])))  # fmt: skip
+        due = slot("u14.least").reference(m, k, n, chip)
+        as_it_must(least, (m, k, n), chip, due)
+    return "60 layers"
+
+
+@hidden("u14.chosen", seed=SEED)
+def other_programs(chosen, rng):
+    """Six programs that were drawn for this run, on which one operation at a time stops early."""
+    made, best = [], []
+    while len(made) < 6:
+        case = drawn(rng, int(rng.integers(16, 36)))
+        fewest = total(*case, set(slot("u14.chosen").reference(*case)))
+        if fewest < 0.97 * total(*case, one_at_a_time(*case)):
+            made.append(case)
+            best.append(fewest)
+    return scored(chosen, made, best)
+
+
+@hidden("u14.rows", seed=SEED)
+def whole_models(rows, rng):
+    """Several layers in a row, of which a row takes all or none."""
+
+    def stack(make: Callable[[Node], Node], rank: str = "i8[3,6]") -> Any:
+        return trace(lambda x: make(make(make(x))), rank)
+
+    def layer(x: Node, bias: bool, activation: bool, late: bool = False) -> Node:
+        weights = const(rng.integers(-9, 9, (6, 6)).astype(np.int8))
+        found = const(rng.integers(-9, 9, 6).astype(np.int32)) if bias else None
+        return dense(x, weights, found, late, activation)
+
+    def lookup(x: Node, f: Callable[[Node], Node]) -> Node:
+        return table_of_bytes(x, f, float(rng.uniform(0.1, 1)), float(rng.uniform(0.1, 1)))
+
+    found = [
+        Case(1, stack(lambda x, b=bias, a=active: layer(x, b, a)), True,
+             "The second row must take three layers in a row.", MISSING)
+        for bias in (False, True) for active in (False, True)
+    ]  # fmt: skip
+    found += [
+        Case(1, stack(lambda x: layer(x, True, True, late=True)), False,
+             "The second row must not take layers whose bias is behind the relu.", CONSTANT),
+        Case(0, stack(lambda x: lookup(x, gelu)), True,
+             "The first row must take three gelus in a row.", GELU),
+        Case(0, stack(lambda x: lookup(x, same)), True,
+             "The first row must take three changes of the scale.", GELU),
+        Case(0, stack(lambda x: lookup(x, sigmoid)), False,
+             "The first row must not take a sigmoid.", GELU),
+    ]  # fmt: skip
+    return judged(rows, found)

@@ -1,0 +1,154 @@
+"""Answers to u14.chosen, wrong and right. Next room: docs/units/u14.md."""
+
+from __future__ import annotations
+
+import random
+
+from autograder.check.framework import alternative, equivalent, mutant
+from autograder.units.u14.answers.offload import crossing, minimum_cut, total
+
+
+def _flips(graph, chip, host, plan, groups):
+    """Operations change sides, one group at a time, while that saves clocks."""
+    best = total(graph, chip, host, plan)
+    while True:
+        tried = [(total(graph, chip, host, plan ^ group), k) for k, group in enumerate(groups)]
+        least, k = min(tried, default=(best, 0))
+        if least >= best:
+            return best, plan
+        best, plan = least, plan ^ groups[k]
+
+
+@mutant("u14.chosen")
+def all_that_the_chip_can(graph, chip, host):
+    return list(chip)
+
+
+@mutant("u14.chosen")
+def nothing(graph, chip, host):
+    return []
+
+
+@mutant("u14.chosen")
+def what_is_faster_there(graph, chip, host):
+    """Each operation by itself: crossings are free."""
+    return [node for node in chip if chip[node] < host[node]]
+
+
+@mutant("u14.chosen")
+def what_pays_for_two_crossings(graph, chip, host):
+    return [n for n in chip if host[n] - chip[n] > 2 * crossing(n)]
+
+
+@mutant("u14.chosen")
+def one_flip_at_a_time(graph, chip, host):
+    """Stops where two operations would have to move together."""
+    return list(_flips(graph, chip, host, set(), [{node} for node in chip])[1])
+
+
+@mutant("u14.chosen")
+def one_flip_at_a_time_from_all(graph, chip, host):
+    return list(_flips(graph, chip, host, set(chip), [{node} for node in chip])[1])
+
+
+@mutant("u14.chosen")
+def what_the_chip_lacks_as_well(graph, chip, host):
+    return list(graph.ops)
+
+
+@mutant("u14.chosen")
+def the_slowest_of_the_processor(graph, chip, host):
+    return sorted(chip, key=lambda n: host[n])[len(chip) // 2 :]
+
+
+@mutant("u14.chosen")
+def a_cut_that_pays_for_each_reader(graph, chip, host):
+    """Without points for the values: one with two readers on the other side crosses twice."""
+    links = {}
+    for node in graph.ops:
+        links["chip", node] = host[node]
+        links[node, "host"] = chip.get(node, 1 << 40)
+    ways = [(value, user) for value, users in graph.users().items() for user in users]
+    for value, user in [*ways, *((value, "host") for value in graph.outputs)]:
+        if value.op != "constant":
+            start = value if value in graph.ops else "host"
+            for link in ((start, user), (user, start)):
+                links[link] = links.get(link, 0) + crossing(value)
+    cut = minimum_cut(links, "chip", "host")
+    return [node for node in chip if node in cut]
+
+
+@mutant("u14.chosen")
+def as_numbers(graph, chip, host):
+    return [k for k, node in enumerate(graph.ops) if node in chip]
+
+
+def _connected(graph, chip):
+    """Sets of up to four operations that read one another."""
+    users = graph.users()
+    near = {n: {m for m in (*n.inputs, *users[n]) if m in chip} for n in chip}
+    groups = {frozenset([n]) for n in chip}
+    front = set(groups)
+    for _ in range(3):
+        front = {g | {m} for g in front for n in g for m in near[n]} - groups
+        groups |= front
+    return [set(g) for g in sorted(groups, key=lambda g: sorted(graph.nodes.index(n) for n in g))]
+
+
+@alternative("u14.chosen")
+def neighbours_together(graph, chip, host):
+    """Groups of neighbours change sides, from both ends."""
+    groups = _connected(graph, chip)
+    starts = (set(), set(chip))
+    return list(min((_flips(graph, chip, host, s, groups) for s in starts), key=lambda r: r[0])[1])
+
+
+@alternative("u14.chosen")
+def many_beginnings(graph, chip, host):
+    """From many plans at random, one operation and one pair at a time."""
+    rng, pairs = random.Random(0), [{node} for node in chip]
+    pairs += [{a, b} for b in chip for a in b.inputs if a in chip]
+    found = []
+    for k in range(14):
+        plan = {n for n in chip if rng.random() < k / 13}
+        found.append(_flips(graph, chip, host, plan, pairs))
+    return set(min(found, key=lambda r: r[0])[1])
+
+
+@alternative("u14.chosen")
+def slowly_cooled(graph, chip, host):
+    """Simulated annealing, a group of neighbours at a time."""
+    rng, groups = random.Random(1), _connected(graph, chip)
+    plan, best = set(chip), set(chip)
+    now = least = total(graph, chip, host, plan)
+    for step in range(4000):
+        heat = 1500 * (1 - step / 4000) + 1
+        other = plan ^ rng.choice(groups)
+        took = total(graph, chip, host, other)
+        if took <= now or rng.random() < 2.718 ** ((now - took) / heat):
+            plan, now = other, took
+            if now < least:
+                best, least = set(plan), now
+    return tuple(_flips(graph, chip, host, best, groups)[1])
+
+
+ORDER, ONE = "in any order", "one of thirty changes the clocks by less than what the points see"
+for before, after in (
+    ("for node in graph.ops:", "reversed(list(graph.ops))"),
+    ("for value, users in graph.users().items():", "reversed(list(graph.users().items()))"),
+    ("for end in ends:", "reversed(list(ends))"),
+    ("ends = [value if value in graph.ops", "ends = [*users, value"),
+    ("for node in chip if node in cut", "reversed(list(chip))"),
+):
+    equivalent("u14.chosen", before, after, because=ORDER)
+for before, after in (
+    ("for node in graph.ops:", "list(graph.ops)[1:]"),
+    ("for value, users in graph.users().items():", "list(graph.users().items())[:-1]"),
+):
+    equivalent("u14.chosen", before, after, because=ONE)
+for before in (
+    "links['chip', node]",
+    "links[node, 'host']",
+    "links[(value, 'in'), (value, 'out')]",
+):
+    equivalent("u14.chosen", f"{before} = ", "links.setdefault", because="it is there once only")
