@@ -33,14 +33,14 @@ NAMES = ("lookup", "early_relu")
 
 @exercise("u14.rows", unit=14, points=2, kind="implement")
 def rows() -> list[tuple]:
-    """Two rows for the table of a newer chip.
+    """Write two rows for the table of a newer chip.
 
-    Return a list of two expressions, in this order. In each of them, a name stands for one operand.
+    Return a list of two expressions, in this order. In each, a name stands for one operand.
 
-    The first is for a table of 256 bytes. An i8 value becomes a float, may go through a gelu, and
-    becomes i8 again; both scales are constants.
-    The second is for a dense layer whose relu comes before the rescaling. The weights are constant,
-    and so are the bias, which comes before the relu, and the scale. The bias may be missing, and so
+    The first is for a lookup table of 256 bytes. An i8 value becomes a float, may go through a
+    gelu, and becomes i8 again; both scales are constants.
+    The second is for a dense layer whose relu comes before the rescaling. The weights, the bias and
+    the scale are constants, and the bias is added before the relu. The bias may be missing, and so
     may the relu.
     """
     return [
@@ -58,7 +58,8 @@ def as_patterns(expressions: Sequence[Any], names: Sequence[str] = NAMES) -> tup
 
 
 def said(graph: Graph, expressions: Sequence[Any] = ()) -> str:
-    """What a chip takes of a graph, match by match, and why not the rest; without rows, ours."""
+    """What a chip takes from a graph, match by match, and why it refuses the rest; the
+    default is our chip's table."""
     names = [f"row {k}" for k in range(1, len(expressions) + 1)]
     table_ = as_patterns(expressions, names) if expressions else PATTERNS
     matches, refusals = cover(graph, patterns=table_)

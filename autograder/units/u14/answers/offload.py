@@ -33,7 +33,7 @@ def total(
 ) -> int:
     """Clocks of a program if the chip computes the operations in `plan`, one after another.
 
-    A value crosses once, if somebody on the other side reads it. Inputs come from the processor,
+    A value crosses once if anything on the other side reads it. Inputs come from the processor,
     outputs go to it, and constants are on both sides from the start.
     """
     clocks = sum(chip[node] if node in plan else host[node] for node in graph.ops)
@@ -48,16 +48,16 @@ def total(
 
 @exercise("u14.chosen", unit=14, points=4, kind="budget")
 def chosen(graph: Graph, chip: dict[Node, int], host: dict[Node, int]) -> list[Node]:
-    """The operations that the chip should have, so that the whole program takes few clocks.
+    """Choose the chip's operations so that the whole program takes few clocks.
 
     graph    a program
     chip     the clocks of each operation that the chip can do
     host     the clocks of each operation on the processor
     returns  some of the operations in `chip`, each once, in any order
 
-    What counts is `total(graph, chip, host, plan)`. Your points depend on the fewest clocks that
-    are possible, divided by yours, on average over several programs. From 0.99 on you earn all
-    points, and each hundredth below that costs 10 %, down to nothing.
+    What counts is `total(graph, chip, host, plan)`. Your points depend on the fewest possible
+    clocks divided by yours, averaged over several programs. A mean of 0.99 or more earns all
+    points, and each hundredth below that costs 10 % of them, down to nothing.
     """
     links: dict[tuple[Any, Any], float] = {}
     for node in graph.ops:  # whoever cuts this pays for the node on the processor, or on the chip
@@ -75,13 +75,13 @@ def chosen(graph: Graph, chip: dict[Node, int], host: dict[Node, int]) -> list[N
 
 
 def minimum_cut(links: Mapping[tuple[Any, Any], float], start: Any, end: Any) -> set[Any]:
-    """What is on the side of `start` once the cheapest links are cut that separate it from `end`.
+    """What is on the side of `start` after the cheapest cut that separates it from `end`.
 
         minimum_cut({("chip", "a"): 5, ("a", "host"): 2}, "chip", "host")   ->   {"chip", "a"}
 
-    `links` says what it costs to cut the way from one thing to another, in this direction only; a
-    way that must not be cut costs a very large number. (Edmonds and Karp 1972: shortest paths are
-    filled, one after another, until none is left.)
+    `links` holds the cost of cutting each link, which leads in one direction only; a link that must
+    not be cut costs a very large number. (Edmonds and Karp 1972: shortest paths are filled, one
+    after another, until none is left.)
     """
     room: dict[Any, dict[Any, float]] = {}
     for (a, b), cost in links.items():

@@ -16,13 +16,13 @@ def least(m: int, k: int, n: int, chip: Chip) -> tuple[int, int]:
     """A lower bound on the clocks of a dense layer, for two borders.
 
     m, k, n  the product is i8[m, k] · i8[k, n]
-    chip     `chip.macs` is how many products of two numbers it makes in a clock, `chip.dma_bytes`
-             how many bytes cross the port in a clock, in one direction or the other
-    returns  two whole numbers of clocks, exactly, each rounded up. First, the border is around the
-             layer: product, bias and rescaling are on the chip. Second, it is around the product
-             alone
+    chip     `chip.macs` is the number of multiply-accumulates per clock, `chip.dma_bytes` the
+             number of bytes that cross the port per clock, both directions together
+    returns  two exact whole numbers of clocks, each rounded up. For the first, the border is around
+             the layer: product, bias and rescaling are on the chip. For the second, it is around
+             the product alone
 
-    Everything that the chip reads or gives crosses the port once. Bias and scale have one number
+    Everything that the chip reads or writes crosses the port once. Bias and scale have one number
     for each of the n outputs. Arithmetic and transfers overlap, so only the slower one counts.
     """
     array = -(-m * k * n // chip.macs)

@@ -1,4 +1,4 @@
-"""Partition: pieces of the chip joined to regions, and a rule for it that is wrong.
+"""Partition: pieces of the chip joined into regions, and a wrong rule for it.
 
     units(graph)                what the small chip of these sections takes: add, relu
     joined(graph, pieces)       neighbours joined while each region is convex; the fault
@@ -63,7 +63,7 @@ def started(graph: Graph, regions: Regions) -> list[Sequence[Node]]:
 
 
 def joined(graph: Graph, pieces: Regions) -> list[list[Node]]:
-    """Neighbours are joined for as long as what comes out is convex."""
+    """Join neighbours for as long as the result is convex."""
     regions = [list(piece) for piece in pieces]
     while True:
         pairs = [(a, b) for a, b in combinations(regions, 2)
@@ -76,7 +76,7 @@ def joined(graph: Graph, pieces: Regions) -> list[list[Node]]:
 
 @exercise("u14.deadlock", unit=14, points=3, kind="inverse")
 def deadlock() -> Graph:
-    """A program that `joined` plans so that two regions wait for each other.
+    """Write a program for which `joined` makes regions that wait for each other.
 
     Return a graph of at most 8 operations. The chip takes its `add` and `relu`, and everything else
     runs on the processor. `joined(graph, units(graph))` makes convex regions of it, and yet this
@@ -92,15 +92,15 @@ def _crossed(x: Node, y: Node) -> list[Node]:
 
 @exercise("u14.merged", unit=14, points=4, kind="implement")
 def merged(graph: Graph, pieces: list[list[Node]]) -> list[list[Node]]:
-    """Join the pieces of the chip to regions, so that the plan still runs to its end.
+    """Join the pieces of the chip into regions, so that the plan still runs to its end.
 
     graph    a program
-    pieces   lists of its nodes, without overlap; the chip computes each piece at once. Everything
-             else runs on the processor, one operation at a time
+    pieces   lists of its nodes, without overlap; the chip computes each piece in one go.
+             Everything else runs on the processor, one operation at a time
     returns  the regions: lists of nodes
 
-    Each piece is in one region as a whole, and nothing else is in a region. Only neighbours are
-    joined: a region is a piece, or two smaller regions one of which reads a value of the other. The
+    Each piece lies whole in one region, and nothing else is in a region. Only neighbours are
+    joined: a region is a piece, or two smaller regions of which one reads a value of the other. The
     plan runs to its end. No two neighbours are left that could be joined without a deadlock.
     """
     regions = [list(piece) for piece in pieces]

@@ -16,21 +16,21 @@ from course_lib.accelerator.chip import PRESETS, Chip
 
 NPU, TEACHING = PRESETS["npu"], PRESETS["teaching"]
 WIDE = replace(NPU, name="npu with a port of 64 bytes", dma_bytes=64)
-PAIR = "two whole numbers of clocks, exactly, each rounded up"
-LAYER = "First, the border is around the layer: product, bias and rescaling are on the chip"
-PRODUCT = "Second, it is around the product alone"
-ONCE = "Everything that the chip reads or gives crosses the port once"
+PAIR = "two exact whole numbers of clocks, each rounded up"
+LAYER = "For the first, the border is around the layer: product, bias and rescaling are on the chip"
+PRODUCT = "For the second, it is around the product alone"
+ONCE = "Everything that the chip reads or writes crosses the port once"
 VECTORS = "Bias and scale have one number for each of the n outputs"
 SLOWER = "Arithmetic and transfers overlap, so only the slower one counts"
 FORM = ["A lower bound on the clocks of a dense layer, for two borders",
         "m, k, n  the product is i8[m, k] · i8[k, n]",
-        "`chip.macs` is how many products of two numbers it makes in a clock, `chip.dma_bytes` how "
-        "many bytes cross the port in a clock, in one direction or the other"]  # fmt: skip
+        "`chip.macs` is the number of multiply-accumulates per clock, `chip.dma_bytes` the number "
+        "of bytes that cross the port per clock, both directions together"]  # fmt: skip
 
 KNOWN = [  # m, k, n, a chip, the bounds for both borders, and what decides the first
     ((128, 256, 1024), NPU, (32_768, 51_200), "The array decides."),
     ((128, 256, 256), NPU, (8_320, 14_336), "The port decides."),
-    ((1, 784, 512), NPU, (25_425, 25_265), "The port decides, and nearly all of it moves weights."),
+    ((1, 784, 512), NPU, (25_425, 25_265), "The port decides, and nearly all it moves is weights."),
     ((128, 256, 1024), WIDE, (32_768, 32_768), "The array decides."),
     ((5, 3, 7), TEACHING, (32, 44), "The port decides, and its last clock is not full."),
     ((64, 512, 512), TEACHING, (1_048_576, 1_048_576), "The array decides."),
@@ -50,10 +50,8 @@ def as_it_must(
 ) -> None:
     """The answer for one layer on one chip is this pair."""
     m, k, n = shape
-    layer = (
-        f"i8[{m}, {k}] · i8[{k}, {n}] on {chip.name}: {chip.macs:,} products of two numbers and "
-    )
-    layer += f"{chip.dma_bytes} bytes in a clock"
+    layer = f"i8[{m}, {k}] · i8[{k}, {n}] on {chip.name}: {chip.macs:,} multiply-accumulates and "
+    layer += f"{chip.dma_bytes} bytes per clock"
     got = least(m, k, n, chip)
     if not isinstance(got, (tuple, list)) or len(got) != 2:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]

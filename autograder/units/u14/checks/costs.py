@@ -18,10 +18,10 @@ SOME = "some of the operations in `chip`, each once, in any order"
 CLOCKS = ["the clocks of each operation that the chip can do",
           "the clocks of each operation on the processor"]  # fmt: skip
 POINTS = ["What counts is `total(graph, chip, host, plan)`",
-          "Your points depend on the fewest clocks that are possible, divided by yours, on average "
-          "over several programs",
-          "From 0.99 on you earn all points, and each hundredth below that costs 10 %, down to "
-          "nothing",
+          "Your points depend on the fewest possible clocks divided by yours, averaged over "
+          "several programs",
+          "A mean of 0.99 or more earns all points, and each hundredth below that costs 10 % of "
+          "them, down to nothing",
           "so that the whole program takes few clocks"]  # fmt: skip
 GOOD = 0.99
 
@@ -65,7 +65,7 @@ def scored(chosen: Any, cases: Sequence[Case], fewest: Sequence[int]) -> Score:
     if mean < GOOD:
         took = round(fewest[worst] / ratios[worst])
         said += (
-            f". Program {worst} takes {took:,} clocks with your plan, {fewest[worst]:,} are enough"
+            f". Program {worst} takes {took:,} clocks with your plan; {fewest[worst]:,} are enough"
         )
     return Score(min(1.0, max(0.0, 1 - 10 * (GOOD - mean))), said)
 

@@ -25,8 +25,11 @@ FEW = "Return a graph of at most 8 operations"
 STUCK = "and yet this plan never ends: some of its regions never start"
 MOST = 8
 
-background("u14.deadlock", "A program that `joined` plans so that two regions wait for each other",
-           because="the title")  # fmt: skip
+background(
+    "u14.deadlock",
+    "Write a program for which `joined` makes regions that wait for each other",
+    because="the title",
+)
 
 
 @checks("u14.deadlock", spec=[FEW, STUCK, "makes convex regions of it", "The chip takes its `add` "
@@ -51,16 +54,16 @@ def pieces_in(graph: Graph, regions: Sequence[Sequence[Node]]) -> int:
 
 # ── regions ──
 
-WHOLE = "Each piece is in one region as a whole, and nothing else is in a region"
-NEAR = ("Only neighbours are joined: a region is a piece, or two smaller regions one of which "
+WHOLE = "Each piece lies whole in one region, and nothing else is in a region"
+NEAR = ("Only neighbours are joined: a region is a piece, or two smaller regions of which one "
         "reads a value of the other")  # fmt: skip
 ENDS = "The plan runs to its end"
 LEFT = "No two neighbours are left that could be joined without a deadlock"
 FORM = "the regions: lists of nodes"
 GIVEN = [
-    "lists of its nodes, without overlap; the chip computes each piece at once. Everything else "
-    "runs on the processor, one operation at a time",
-    "Join the pieces of the chip to regions, so that the plan still runs to its end",
+    "lists of its nodes, without overlap; the chip computes each piece in one go. Everything "
+    "else runs on the processor, one operation at a time",
+    "Join the pieces of the chip into regions, so that the plan still runs to its end",
 ]
 ALL = [WHOLE, NEAR, ENDS, LEFT, FORM, *GIVEN]
 
@@ -111,7 +114,7 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
                     program=program, got=told(graph, plan), spec=ENDS)  # fmt: skip
     for region in plan:
         if not _connected(region, given):
-            raise Wrong("Pieces that are no neighbours must not be joined.", program=program,
+            raise Wrong("Pieces that are not neighbours must not be joined.", program=program,
                         got=listed(graph, plan), spec=NEAR)  # fmt: skip
     for a, b in combinations(plan, 2):
         rest = [region for region in plan if region is not a and region is not b]
@@ -140,7 +143,7 @@ def _whole(graph: Graph, given: Pieces, plan: Pieces, program: str) -> None:
             where[node] = number
     for piece in given:
         if len({where.get(node, -1) for node in piece}) != 1 or piece[0] not in where:
-            raise Wrong(f"The piece {listed(graph, [piece])} must be in one region as a whole.",
+            raise Wrong(f"The piece {listed(graph, [piece])} must lie whole in one region.",
                         program=program, got=got, spec=WHOLE)  # fmt: skip
     if any(not region for region in plan):
         raise Wrong("No region may be empty.", program=program, got=got, spec=FORM)

@@ -19,19 +19,19 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import i8
 
 FORM = "Return a list of two expressions, in this order"
-NAMED = "In each of them, a name stands for one operand"
+NAMED = "In each, a name stands for one operand"
 GELU = "An i8 value becomes a float, may go through a gelu, and becomes i8 again"
 SCALES = "both scales are constants"
 RELU = "a dense layer whose relu comes before the rescaling"
 CONSTANT = (
-    "The weights are constant, and so are the bias, which comes before the relu, and the scale"
+    "The weights, the bias and the scale are constants, and the bias is added before the relu"
 )
 MISSING = "The bias may be missing, and so may the relu"
 LARGEST = 20  # names and operations in an expression
 
-background("u14.rows", "Two rows for the table of a newer chip", because="the title")
+background("u14.rows", "Write two rows for the table of a newer chip", because="the title")
 background(
-    "u14.rows", "The first is for a table of 256 bytes", because="why such a row is possible"
+    "u14.rows", "The first is for a lookup table of 256 bytes", because="why such a row is possible"
 )
 
 
@@ -102,7 +102,7 @@ def cases() -> list[Case]:
         Case(1, trace(lambda x, s: dense(x, W, B, scale=s), BYTES, "f32[3]"), False,
              f"{two} must not take a scale that is computed.", CONSTANT),
         Case(1, trace(lambda x: dense(x, W, B, late=True), BYTES), False,
-             f"{two} must not take a bias that is added behind the relu.", CONSTANT),
+             f"{two} must not take a bias that is added after the relu.", CONSTANT),
     ]  # fmt: skip
 
 
@@ -113,7 +113,7 @@ def expressions(rows: Any) -> list[Any]:
         said_ = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
         raise Wrong("The answer must be a list of two expressions.", got=said_, spec=FORM)
     for which, found in zip(("first", "second"), got, strict=True):
-        problem = "an operation with its operands is expected" if isinstance(found, str) else ""
+        problem = "it must be an operation with its operands" if isinstance(found, str) else ""
         if (
             problem := problem
             or _trouble(found)

@@ -82,7 +82,7 @@ def whole_models(rows, rng):
     ]  # fmt: skip
     found += [
         Case(1, stack(lambda x: layer(x, True, True, late=True)), False,
-             "The second row must not take layers whose bias is behind the relu.", CONSTANT),
+             "The second row must not take layers whose bias is added after the relu.", CONSTANT),
         Case(0, stack(lambda x: lookup(x, gelu)), True,
              "The first row must take three gelus in a row.", GELU),
         Case(0, stack(lambda x: lookup(x, same)), True,
