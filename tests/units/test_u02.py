@@ -1,6 +1,8 @@
 """Unit 2: its evidence is what broken passes make, its numbers are true, its words help."""
 
+import os
 import platform
+import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -351,3 +353,15 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     assert "yours: 166 operations before, 156 after" in text
     assert "129 operations; 20 of them add 0.0" in text
     assert text.count("the same: True") == 3
+
+
+def test_the_files_of_a_notebook_go_with_its_process(tmp_path: Path) -> None:
+    """They are 0.6 GB, and a student starts the kernel anew many times a day."""
+    text = "from autograder.units.u02.answers import peers; print(peers.with_cast())"
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", text], env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()).parent.parent == tmp_path
+    assert list(tmp_path.glob("course-u02-*")) == []

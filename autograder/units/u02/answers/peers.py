@@ -10,7 +10,7 @@ Next room: bench.py.
 
 from __future__ import annotations
 
-import tempfile
+import atexit
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,6 +22,7 @@ import onnx
 import onnxruntime as ort
 import torch
 
+from autograder.process.start import Folder
 from course_lib.compiler import compile
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -30,7 +31,9 @@ from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.models.exported import onnx_model
 
-FILES = Path(tempfile.mkdtemp(prefix="course-u02-"))
+FOLDER = Folder("course-u02-")  # 0.6 GB after the whole notebook, gone with this process
+FILES = Path(FOLDER.path)
+atexit.register(FOLDER.close)
 LEVELS = ort.GraphOptimizationLevel
 
 
