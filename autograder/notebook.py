@@ -156,9 +156,9 @@ def compare(key: str, actual: Any, unit: str = "") -> None:
     _show(f"You said {_amount(said, unit)}; it is {_amount(actual, unit)}.{_apart(said, actual)}")
 
 
-def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
+def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     """The cell magic `%%needs`: run the cell once all the named exercises have an answer, and where
-    the named packages are installed."""
+    the named packages are installed. `run` is told whether all the answers have passed."""
     given = names.split()
     if lacking := next(filter(None, map(needs_a_package, given)), ""):
         _show(lacking)
@@ -172,10 +172,11 @@ def needs(names: str, cell: str, run: Callable[[str], Any]) -> None:
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
-    if doubtful := [name for name in names.split() if _passed.get(name) is not slot(name).plugged]:
+    doubtful = [name for name in names.split() if _passed.get(name) is not slot(name).plugged]
+    if doubtful:
         them = "it has" if len(doubtful) == 1 else "they have"
         _show(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
-    run(cell)
+    run(cell, not doubtful)
 
 
 class CellFailed(Exception):
@@ -188,14 +189,29 @@ class CellFailed(Exception):
 def load_ipython_extension(shell: Any) -> None:
     """Register `%%needs` and how a verdict looks. Importing autograder in IPython does this."""
 
-    def run(cell: str) -> None:
-        if not shell.run_cell(cell).success:
-            raise CellFailed  # the error is shown already; this one stops "run all"
+    def run(cell: str, passed: bool) -> None:
+        before = shell.custom_exceptions, shell.CustomTB
+        if not passed:
+            shell.set_custom_exc((Exception,), _in_words)
+        try:
+            if not shell.run_cell(cell).success:
+                raise CellFailed  # the error is shown already; this one stops "run all"
+        finally:
+            shell.custom_exceptions, shell.CustomTB = before
 
     shell.register_magic_function(
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
+
+
+def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:
+    """Show an error that an answer has caused. It may break any line of ours, and that line would
+    explain nothing; but the last line of a cell that was running, the student's own, may."""
+    own = [f for f in traceback.extract_tb(error.__traceback__) if "ipykernel" in f.filename]
+    line = linecache.getline(own[-1].filename, own[-1].lineno or 0).strip() if own else ""
+    _show(f"With this answer, the cell ends in {error_text(error)}" + (line and f", in: {line}"))
+    return []
 
 
 def _sentence(error: Exception) -> str:

@@ -220,7 +220,8 @@ print(check("u99.sweep"))
     assert "u99.sweep: passed (3 of 3 points)" in done.stdout, done.stderr
 
 
-def test_needs_cell_runs_once_there_is_an_answer(tmp_path):
+def needing(answer, tmp_path, **options):
+    """What the cell under `%%needs` shows with this answer, whose check nobody has called."""
     deliver(contents("open", 99, EXAMPLE), tmp_path)
     notebook = nbformat.read(tmp_path / "u99_example.ipynb", 4)
     (cell,) = [c for c in notebook.cells if c.source.startswith("%%needs")]
@@ -229,12 +230,27 @@ def test_needs_cell_runs_once_there_is_an_answer(tmp_path):
     notebook.cells[
         1
     ].source += f"\nimport autograder.units\nautograder.units.__path__.append({where!r})"
-    stub.source += "\nimplements('u99.sweep')(lambda graph: graph)"
-    client = NotebookClient(notebook, timeout=3600, resources={"metadata": {"path": COURSE}})
+    stub.source += f"\nimplements('u99.sweep')({answer})"
+    client = NotebookClient(
+        notebook, timeout=3600, resources={"metadata": {"path": COURSE}}, **options
+    )
     client.execute()
-    told, shown = cell.outputs
+    return cell.outputs
+
+
+def test_needs_cell_runs_once_there_is_an_answer(tmp_path):
+    told, shown = needing("lambda graph: graph", tmp_path)
     assert "has not passed" in told.data["text/plain"], "nobody has called its check"
     assert "neg(%x0)" in shown.text
+
+
+def test_needs_cell_says_in_words_what_a_wrong_answer_breaks(tmp_path):
+    told, error, ended = needing("lambda graph: 1 / 0", tmp_path, allow_errors=True)
+    assert "has not passed" in told.data["text/plain"]
+    text = error.data["text/plain"]
+    assert text.startswith("With this answer, the cell ends in ZeroDivisionError: division by zero")
+    assert text.endswith(", in: implements('u99.sweep')(lambda graph: 1 / 0)")
+    assert ended.traceback == [], "it only stops what runs all cells"
 
 
 def test_changed_file_is_never_overwritten(tmp_path):

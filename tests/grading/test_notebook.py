@@ -96,14 +96,14 @@ def test_what_has_no_ratio_is_compared_in_words(guess, actual, capsys):
 
 def test_cell_waits_for_every_answer_that_it_needs(capsys):
     ran = []
-    needs("u99.sweep u99.bytes", "cell", ran.append)
+    needs("u99.sweep u99.bytes", "cell", lambda *cell: ran.append(cell))
     assert "needs your answer to u99.sweep, u99.bytes" in said(capsys) and not ran
     implements("u99.sweep")(lambda graph: graph)
-    needs("u99.sweep u99.bytes", "cell", ran.append)
+    needs("u99.sweep u99.bytes", "cell", lambda *cell: ran.append(cell))
     assert "needs your answer to u99.bytes." in said(capsys)
     implements("u99.bytes")(lambda: 1)
-    needs("u99.sweep u99.bytes", "cell", ran.append)
-    assert ran == ["cell"]
+    needs("u99.sweep u99.bytes", "cell", lambda *cell: ran.append(cell))
+    assert ran == [("cell", False)]
     assert "uses your answer to u99.sweep, u99.bytes, but they have not passed" in said(capsys)
 
 
@@ -111,16 +111,16 @@ def test_a_cell_says_nothing_of_an_answer_that_has_passed(capsys):
     implements("u99.sweep")(slot("u99.sweep").reference)
     assert check("u99.sweep").kind == "passed"
     capsys.readouterr()
-    needs("u99.sweep", "cell", lambda cell: None)
+    needs("u99.sweep", "cell", lambda *cell: None)
     assert said(capsys) == ""
     implements("u99.sweep")(lambda graph: graph)  # a new answer has not passed yet
-    needs("u99.sweep", "cell", lambda cell: None)
+    needs("u99.sweep", "cell", lambda *cell: None)
     assert "uses your answer to u99.sweep, but it has not passed yet." in said(capsys)
 
 
 def test_a_cell_that_needs_an_exercise_that_does_not_exist_says_so(capsys):
     ran = []
-    needs("u99.sweep u99.swep", "cell", ran.append)
+    needs("u99.sweep u99.swep", "cell", lambda *cell: ran.append(cell))
     assert said(capsys) == "No exercise is named 'u99.swep'. Did you mean 'u99.sweep'?"
     assert not ran
 
@@ -130,12 +130,12 @@ def test_a_cell_says_which_package_it_needs(capsys, monkeypatch):
 
     ran = []
     monkeypatch.setattr(packages, "find_spec", lambda name: None)
-    needs("xdsl u99.sweep", "cell", ran.append)
+    needs("xdsl u99.sweep", "cell", lambda *cell: ran.append(cell))
     assert "needs the package xdsl: pip install 'course-lib[mlir]'." in said(capsys)
     assert not ran
     monkeypatch.setattr(packages, "find_spec", lambda name: "there")
-    needs("xdsl", "cell", ran.append)
-    assert ran == ["cell"]
+    needs("xdsl", "cell", lambda *cell: ran.append(cell))
+    assert ran == [("cell", True)]
 
 
 def test_check_leaves_nothing_beside_the_notebook(tmp_path):
