@@ -94,6 +94,15 @@ def lists_by_accident(text: str) -> list[str]:
     return found
 
 
+def test_no_line_of_prose_becomes_a_comment(root):
+    """MyST leaves out every line that begins with a percent sign, such as "%3 lies between ..."."""
+    hidden = {}
+    for page in [*root.glob("notebooks/*.md"), *root.glob("docs/units/*.md")]:
+        prose = re.sub(r"^```.*?^```$", "", page.read_text("utf-8"), flags=re.M | re.S)
+        hidden[page.name] = re.findall(r"^\s*%.*", prose, flags=re.M)
+    assert {name: lines for name, lines in hidden.items() if lines} == {}
+
+
 def test_no_wrapped_line_becomes_a_list(root):
     assert lists_by_accident("Loops with (0,\n1) and (1, 0).") == ["1) and (1, 0)."]
     assert lists_by_accident("1. one\n   more\n2. two\n\n- a\n  b\n- c\n\nText.") == []
