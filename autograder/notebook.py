@@ -208,7 +208,7 @@ def load_ipython_extension(shell: Any) -> None:
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:
     """Show an error that an answer has caused. It may break any line of ours, and that line would
     explain nothing; but the last line of a cell that was running, the student's own, may."""
-    own = [f for f in traceback.extract_tb(error.__traceback__) if "ipykernel" in f.filename]
+    own = [f for f in traceback.extract_tb(error.__traceback__) if "/ipykernel_" in f.filename]
     line = linecache.getline(own[-1].filename, own[-1].lineno or 0).strip() if own else ""
     _show(f"With this answer, the cell ends in {error_text(error)}" + (line and f", in: {line}"))
     return []

@@ -114,6 +114,14 @@ def find_tool(name: str) -> str:
 
 
 @pytest.fixture(scope="session")
+def mlir_tool(missing: Callable[[str], NoReturn]) -> Callable[[str], str]:
+    """mlir_tool("mlir-opt-22") is the program that runs passes; so is "torch-mlir"."""
+    from course_lib.mlir.upstream.passes import tools
+
+    return lambda name: next((t for t in tools() if t.endswith(name)), None) or missing(name)
+
+
+@pytest.fixture(scope="session")
 def tvm(missing: Callable[[str], NoReturn]) -> Any:
     """TVM's package, which only the extra `peers` installs."""
     from course_lib.plugins.tvm.package import installed, package

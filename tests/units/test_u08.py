@@ -185,17 +185,17 @@ def test_isl_answers_for_all_sizes_at_once_and_begins_a_second_band():
     assert len(isl.bands(isl.Sets(sets.domain, turned, sets.writes, sets.times))) == 2
 
 
-def test_llvm_says_what_is_recorded():
+def test_llvm_says_what_is_recorded(missing):
     if wild.tool(wild.OPT) is None:
-        pytest.skip("opt-22 is not installed")
+        missing("opt-22")
     assert wild.llvm_says()[0] == wild.LLVM
 
 
 @pytest.mark.parametrize(("tool", "ask", "recorded"), [
     (wild.CLANG, wild.polly, wild.POLLY), (wild.GCC, wild.graphite, wild.GRAPHITE)])  # fmt: skip
-def test_polly_and_graphite_choose_what_is_recorded(tool, ask, recorded):
+def test_polly_and_graphite_choose_what_is_recorded(tool, ask, recorded, missing):
     if wild.tool(tool) is None:
-        pytest.skip(f"{tool} is not installed")
+        missing(tool)
     lines, word = ask()
     assert "just now" in word
     assert lines == recorded

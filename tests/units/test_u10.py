@@ -12,7 +12,7 @@ from autograder.check.judging import judge
 from autograder.notebook import here
 from autograder.units.u10.answers import native, program, recorded, wild
 from course_lib.exercises import plugged, slot, using
-from course_lib.mlir.upstream.passes import passed, tools
+from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
 
 pytest.importorskip("xdsl")
@@ -93,11 +93,9 @@ def test_four_passes_decide_what_the_table_says():
 
 
 @pytest.mark.parametrize("which", ["torch-mlir", "mlir-opt-22"])
-def test_what_is_recorded_is_what_the_tool_says(which):
+def test_what_is_recorded_is_what_the_tool_says(which, mlir_tool):
     """If this fails because a pass of MLIR's is right now, the text must say which version is."""
-    tool = next((tool for tool in tools() if tool.endswith(which)), None)
-    if tool is None:
-        pytest.skip(f"{which} is not installed")
+    tool = mlir_tool(which)
     for given, kept in ((program.TWICE, recorded.TWICE), (program.OWN, recorded.OWN)):
         done = passed(given, program.LOOPS, tool)
         assert done.trouble == ""
@@ -112,11 +110,9 @@ def test_what_is_recorded_is_what_the_tool_says(which):
 
 
 @pytest.mark.parametrize("which", ["torch-mlir", "mlir-opt-22"])
-def test_equal_operations_that_are_merged_make_it_wrong(which):
+def test_equal_operations_that_are_merged_make_it_wrong(which, mlir_tool):
     """With an empty tensor for each result it is right, unless `cse` runs first."""
-    tool = next((tool for tool in tools() if tool.endswith(which)), None)
-    if tool is None:
-        pytest.skip(f"{which} is not installed")
+    tool = mlir_tool(which)
     merged = Pipeline("merged", (("cse", ""), *program.LOOPS.steps[:6]))
     assert _tidy(passed(program.OWN, merged, tool).states[-1].text) == program.state(
         "twice", "affine-scalrep"

@@ -13,7 +13,7 @@ from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.exercises import plugged, slot, using
-from course_lib.mlir.upstream.passes import passed, tools
+from course_lib.mlir.upstream.passes import passed
 
 pytest.importorskip("xdsl")
 
@@ -178,10 +178,8 @@ def _stored(ran: chip.Ran) -> np.ndarray:
 
 
 @pytest.mark.parametrize("which", ["torch-mlir", "mlir-opt-22"])
-def test_what_is_recorded_is_what_the_tool_says(which):
-    tool = next((tool for tool in tools() if tool.endswith(which)), None)
-    if tool is None:
-        pytest.skip(f"{which} is not installed")
+def test_what_is_recorded_is_what_the_tool_says(which, mlir_tool):
+    tool = mlir_tool(which)
     done = passed(wild.LOOP, wild.MULTIBUFFER, tool)
     assert done.trouble == ""
     assert wild.changed(done.states[-1].text) == wild.RECORDED
