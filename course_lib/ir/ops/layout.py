@@ -171,7 +171,7 @@ def _side_by_side(layout: Layout) -> list[Place]:
 
 
 def rearranged(x: np.ndarray, src: str, dst: str) -> np.ndarray:
-    """The array, which lies in layout `src`, in layout `dst`."""
+    """The array, which lies in layout `src`, in layout `dst`; a view of it if that is enough."""
     for op, argument in moves(type_of(x), src, dst):
         x = x.transpose(argument) if op == "transpose" else x.reshape(argument)
     return x
