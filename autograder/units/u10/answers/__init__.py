@@ -239,8 +239,7 @@ def lowered(text: str) -> str:
     *_, last = function.block.ops
     (returned,) = last.operands
     lines.append(f"linalg.yield {element(returned, False)} : f64")
-    given: dict[SSAValue, str] = {}
-    given.update((value, f"%p{k}") for k, value in enumerate(function.block.args))
+    given: dict[SSAValue, str] = {v: f"%p{k}" for k, v in enumerate(function.block.args)}
     inputs = [given[value] for value, _ in reads]
     types = [str(value.type) for value, _ in reads]
     maps = ["(j, i)" if turned else "(i, j)" for _, turned in reads] + ["(i, j)"]

@@ -221,8 +221,8 @@ equivalent(
 )
 equivalent(
     "u10.lowered",
-    "enumerate(function.block.args)))",
-    "enumerate(function.block.args, 1)))",
+    "enumerate(function.block.args)}",
+    "enumerate(function.block.args, 1)}",
     because="names of parameters are free",
 )
 equivalent(
