@@ -21,6 +21,7 @@ PYPROJECT = os.path.join(ROOT, "pyproject.toml")
 PINS = os.path.join(ROOT, "constraints.txt")
 OLDEST = (3, 11)
 KNOWN_NEWER = ("python3.11", "python3.12", "python3.13", "python3.14")
+# What each extra of pyproject.toml needs on the disk, rounded up.
 GIGABYTES = {
     "torch": 1.1,
     "llvm": 0.2,
@@ -29,6 +30,10 @@ GIGABYTES = {
     "site": 0.1,
     "dev": 0.4,
     "peers": 0.4,
+    "cluster": 0.1,
+    "isl": 0.1,
+    "mlir": 0.1,
+    "bench": 0.1,
 }
 
 # What pip and uv print, and which everyday trouble it means.

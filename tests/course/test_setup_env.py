@@ -7,10 +7,12 @@ Nothing is downloaded here; the tests that fill a disk do so in a sandbox of 30 
 
 import ast
 import os
+import re
 import runpy
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -73,6 +75,18 @@ def test_old_python_hands_over_to_a_newer_one_on_the_path(tmp_path):
     newer.chmod(0o755)
     result = run("--extras", "lab", code=pretend_version("(3, 9, 2)"), PATH=str(tmp_path))
     assert result.stdout == "3.12 runs: --extras lab\n"
+
+
+def test_the_size_of_every_extra_is_known(setup):
+    project = tomllib.loads((SCRIPT.parents[1] / "pyproject.toml").read_text())["project"]
+    assert setup.GIGABYTES.keys() == project["optional-dependencies"].keys()
+
+
+def test_every_extra_that_make_asks_for_exists(setup):
+    asked = re.findall(r"\$\(SETUP\) ([\w,]+)", (SCRIPT.parents[1] / "Makefile").read_text())
+    asked += re.findall(r"\$\(COMMA\)(\w+)", (SCRIPT.parents[1] / "Makefile").read_text())
+    assert len(asked) > 5
+    assert {extra for names in asked for extra in names.split(",")} <= setup.GIGABYTES.keys()
 
 
 def test_nothing_to_do_takes_no_pip_and_says_nothing(setup, tmp_path):
