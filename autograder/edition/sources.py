@@ -13,6 +13,7 @@ Next room: deliver.py, which writes the notebooks of an edition.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import re
 import textwrap
@@ -60,11 +61,11 @@ class Source:
 
     def exercises(self) -> list[str]:
         """The names of the slots that it points to, in order."""
-        return [name for cell in self._read().cells if (name := pointer(cell))]
+        return [name for cell in self._parsed().cells if (name := pointer(cell))]
 
     def prose(self) -> frozenset[str]:
         """The texts of its Markdown cells."""
-        cells = self._read().cells
+        cells = self._parsed().cells
         return frozenset(c.source.strip() for c in cells if c.cell_type == "markdown")
 
     def worth(self) -> str:
@@ -74,8 +75,14 @@ class Source:
         bonus = sum(entry.points for entry in entries if entry.further)
         return f"{core:g} points, {bonus:g} bonus" if bonus else f"{core:g} points"
 
-    def _read(self) -> Any:
-        return jupytext.reads(self.path.read_text(encoding="utf-8"), fmt="md:myst")
+    def _parsed(self) -> Any:
+        return _parsed(self.path.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def _parsed(text: str) -> Any:
+    """The cells of a notebook's text, for everybody: nobody changes them."""
+    return jupytext.reads(text, fmt="md:myst")
 
 
 def sources(folder: Path, unit: int | None = None) -> list[Source]:
@@ -86,7 +93,7 @@ def sources(folder: Path, unit: int | None = None) -> list[Source]:
 
 def expand(source: Source, *, solutions: bool) -> Any:
     """The notebook: with our answers in it (the instructor's), or with stubs (the student's)."""
-    raw = source._read()
+    raw = source._parsed()
     cells: list[Any] = []
     for cell in raw.cells:
         name = pointer(cell)
