@@ -114,6 +114,15 @@ class Instruction:
             raise Fault("field", said, look)
         return named
 
+    def with_tokens(self, wait: tuple[str, ...], signal: tuple[str, ...]) -> Instruction:
+        """The same with other tokens. Its fields need no second look, unlike those that
+        `dataclasses.replace` would set."""
+        made = object.__new__(type(self))
+        tokens = {"wait": wait, "signal": signal}
+        named = {key: self._engines(key, names) if names else () for key, names in tokens.items()}
+        vars(made).update(vars(self), **named)
+        return made
+
     def reads(self, chip: Chip) -> tuple[Region, ...]:
         """What it reads, of all memories."""
         return ()
