@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.cost.reuse import distances
 from course_lib.cost.trace import Trace, trace
 from course_lib.exercises import exercise
 from course_lib.ir.loops.nest import Kernel
@@ -42,21 +41,33 @@ class Cache:
         return self.size // (self.ways * self.line)
 
 
+EMPTY = -1  # no line
+
 # A sixteenth of the bytes of common ones; lines do not shrink with them, so columns fare worse.
 SMALL = (Cache(2 << 10, 4), Cache(16 << 10, 8))
 
 
-def by_distance(lines: Sequence[int], sets: int, ways: int) -> list[int]:
-    """`missed`, by another way: in a set, a line is gone once `ways` others have come since."""
+def by_registers(lines: Sequence[int], sets: int, ways: int) -> list[int]:
+    """`missed`, by another way: the lines of a set stand in a row of registers.
+
+    Whoever asks for a line puts it into the first register. What that one held goes on to the
+    second, unless it was the line itself, and so on; so the register that has the line is where
+    the row stops moving. In this way one register serves all accesses that got so far at once.
+    """
     asked = np.asarray(lines, np.int64)
-    by_set = np.argsort(asked % sets, kind="stable")
-    found = distances(asked[by_set])
-    gone = np.zeros(len(asked), bool)
-    gone[by_set] = (found < 0) | (found >= ways)
-    return asked[gone].tolist()
+    rest = np.argsort(asked % sets, kind="stable")  # accesses that no register had so far
+    put = asked[rest]  # what each of them puts into the next register
+    for _ in range(ways):
+        held, of = np.roll(put, 1), asked[rest] % sets
+        first = np.ones(len(rest), bool)  # in its set
+        first[1:] = of[1:] != of[:-1]
+        held[first] = EMPTY
+        missed = held != asked[rest]
+        rest, put = rest[missed], held[missed]
+    return asked[np.sort(rest)].tolist()
 
 
-@exercise("cost.cache.missed", unit=7, points=3, baseline=by_distance)
+@exercise("cost.cache.missed", unit=7, points=3, baseline=by_registers)
 def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
     """The lines that are not in the cache when they are asked for, in the order of the misses.
 

@@ -14,7 +14,7 @@ from typing import Any
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, sealed
 from autograder.units.u07.answers.products import scheduled
-from course_lib.cost.cache import Cache, by_distance, misses
+from course_lib.cost.cache import Cache, by_registers, misses
 from course_lib.exercises import baselines
 
 # The ratio of loads to multiply-adds of the best tile, sealed: registers -> seal.
@@ -162,7 +162,7 @@ def always_misses(bad_width: Any, sets: int, ways: int) -> None:
             spec="a multiple of 16, at least 16 and at most 65,536",
         )
     lines = [int(width) // 16 * row for row in range(ways + 1)] * 2
-    missing = by_distance(lines, sets, ways)
+    missing = by_registers(lines, sets, ways)
     if len(missing) < len(lines):
         raise Wrong(
             f"Only {len(missing)} of {len(lines)} accesses miss at a width of {width:g}.",

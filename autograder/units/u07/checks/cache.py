@@ -16,7 +16,7 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
 from autograder.check.steps import with_steps
-from course_lib.cost.cache import by_distance
+from course_lib.cost.cache import by_registers
 from course_lib.cost.reuse import distances
 
 # ── the cache ──
@@ -34,7 +34,7 @@ def judged(missed: Any, lines: list[int], sets: int, ways: int, spec: str = "") 
     """The misses are those of the stand-in."""
     program = f"missed({lines}, {sets}, {ways})" if len(lines) < 60 else f"{len(lines)} accesses"
     got = whole_numbers(missed(list(lines), sets, ways), program)
-    right = by_distance(lines, sets, ways)
+    right = by_registers(lines, sets, ways)
     if got != right:
         at = next((k for k, (a, b) in enumerate(zip(got, right, strict=False)) if a != b),
                   min(len(got), len(right)))  # fmt: skip
@@ -157,7 +157,7 @@ def a_cache_of_that_size_is_enough(smallest, example):
     lines, share = example
     counts = dict(Counter(distances(lines).tolist()))
     few = "at most this share of the accesses misses"
-    enough(smallest, counts, share, few, lambda kept: len(by_distance(lines, 1, kept)))
+    enough(smallest, counts, share, few, lambda kept: len(by_registers(lines, 1, kept)))
 
 
 def enough(

@@ -7,7 +7,8 @@ from collections import OrderedDict, deque
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.cost.cache import by_distance
+from course_lib.cost.cache import by_registers
+from course_lib.cost.reuse import distances
 
 
 @mutant("cost.cache.missed")
@@ -24,12 +25,12 @@ def first_in_first_out(lines, sets, ways):
 
 @mutant("cost.cache.missed")
 def fully_associative(lines, sets, ways):
-    return by_distance(list(lines), 1, sets * ways)
+    return by_registers(list(lines), 1, sets * ways)
 
 
 @mutant("cost.cache.missed")
 def one_way(lines, sets, ways):
-    return by_distance(list(lines), sets * ways, 1)
+    return by_registers(list(lines), sets * ways, 1)
 
 
 @mutant("cost.cache.missed")
@@ -49,12 +50,12 @@ def the_latest_leaves(lines, sets, ways):
 
 @mutant("cost.cache.missed")
 def each_line_once(lines, sets, ways):
-    return list(dict.fromkeys(by_distance(list(lines), sets, ways)))
+    return list(dict.fromkeys(by_registers(list(lines), sets, ways)))
 
 
 @mutant("cost.cache.missed")
 def the_hits(lines, sets, ways):
-    missing = by_distance(list(lines), sets, ways)
+    missing = by_registers(list(lines), sets, ways)
     hits = []
     for line in lines:
         if missing and missing[0] == line:
@@ -66,7 +67,7 @@ def the_hits(lines, sets, ways):
 
 @mutant("cost.cache.missed")
 def a_way_too_many(lines, sets, ways):
-    return by_distance(list(lines), sets, ways + 1)
+    return by_registers(list(lines), sets, ways + 1)
 
 
 @mutant("cost.cache.missed")
@@ -74,12 +75,12 @@ def sets_by_the_upper_part(lines, sets, ways):
     """The number of the set from the quotient."""
     inner = [(line // sets % sets, line) for line in lines]
     numbers = [part + sets * line for part, line in inner]
-    return [n // sets for n in by_distance(numbers, sets, ways)]
+    return [n // sets for n in by_registers(numbers, sets, ways)]
 
 
 @mutant("cost.cache.missed")
 def counts_them(lines, sets, ways):
-    return len(by_distance(list(lines), sets, ways))
+    return len(by_registers(list(lines), sets, ways))
 
 
 @mutant("cost.cache.missed")
@@ -144,4 +145,14 @@ def with_queues(lines, sets, ways):
 
 @alternative("cost.cache.missed")
 def by_stack_distances(lines, sets, ways):
-    return by_distance(lines, sets, ways)
+    asked = np.asarray(lines, np.int64)
+    by_set = np.argsort(asked % sets, kind="stable")
+    found = distances(asked[by_set])
+    gone = np.zeros(len(asked), bool)
+    gone[by_set] = (found < 0) | (found >= ways)
+    return asked[gone].tolist()
+
+
+@alternative("cost.cache.missed")
+def in_a_row_of_registers(lines, sets, ways):
+    return by_registers(lines, sets, ways)
