@@ -9,6 +9,7 @@ Next room: ../checks/__init__.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -27,8 +28,10 @@ POINTS = 4_000  # of a loop nest
 Values = dict[SSAValue, Any]
 
 
+@lru_cache(maxsize=8)
 def main_of(text: str) -> func.FuncOp:
-    """@main of a module. ValueError if there is none, or something in it is not valid."""
+    """@main of a module, which nobody changes. ValueError if there is none, or something in it is
+    not valid."""
     limited(text)
     context = Context()
     for dialect in DIALECTS:
