@@ -38,6 +38,8 @@ prepare: ## what `make lab` does before it opens JupyterLab
 	$(SETUP) torch,llvm,lab
 	$(PY) -m autograder build --edition open --into $(COURSE)
 
+# Hundreds of processes import the course; where no bytecode is kept, each one compiles it again.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: lint ## lint, then the whole test suite, on all cores
 	$(PY) -m pytest -n auto --dist worksteal $(PYTEST_ARGS)
 
