@@ -18,9 +18,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +31,7 @@ from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
 from autograder.edition.contents import COURSE, library, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
-from autograder.grading.assignment import Assignment
+from autograder.grading.assignment import Assignment, editions
 from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
@@ -121,9 +119,8 @@ def survivors(report: Report) -> list[str]:
 
 def grader_problems(source: Source) -> list[str]:
     """The grader in two processes: our notebook earns everything, the untouched one nothing."""
-    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
-        os.chmod(editions, 0o755)
-        assignment = Assignment.of(source, Path(editions))
+    with editions() as folder:
+        assignment = Assignment.of(source, folder)
         known = (assignment.explanations, assignment.prose)
         programs = (read(notebook_bytes(source, solutions=s), *known) for s in (True, False))
         ours, empty = (grade(assignment, program, limits=PATIENT) for program in programs)

@@ -7,9 +7,13 @@ Next room: report.py, what becomes of an answer to it.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import hashlib
+import os
 import platform
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +22,7 @@ import numpy as np
 from autograder.edition.contents import COURSE, library
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source
+from autograder.process.start import Folder
 from course_lib.exercises import Slot, slot
 
 SCHEMA = 1  # of reports
@@ -65,6 +70,26 @@ class Assignment:
     def bonus(self) -> float:
         """What the further exercises give at most."""
         return sum(entry.points for entry in self.slots if entry.further)
+
+
+@contextmanager
+def editions() -> Iterator[Path]:
+    """A folder for the editions of assignments. Workers, who may be another user, can read it. It
+    is gone after the block; if this process is killed in it, a later one removes it."""
+    folder = Folder("course-editions-")
+    try:
+        os.chmod(folder.path, 0o755)
+        yield Path(folder.path)
+    finally:
+        folder.close()
+
+
+@functools.cache
+def lasting(source: Source) -> Assignment:
+    """The assignment with an edition that stays as long as this process, made once in it."""
+    stack = ExitStack()
+    atexit.register(stack.close)
+    return Assignment.of(source, stack.enter_context(editions()))
 
 
 @functools.cache

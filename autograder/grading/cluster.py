@@ -13,23 +13,20 @@ Next room: classroom.py, who asks.
 
 from __future__ import annotations
 
-import functools
 import multiprocessing
 import os
 import threading
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
-from autograder.grading.assignment import Assignment
+from autograder.grading.assignment import lasting
 from autograder.grading.pool import Seat
 from autograder.grading.program import Program
 from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
-from autograder.process.start import Folder
 
 LOST = 3  # workers that one submission may lose before it is not tried again
 
@@ -65,7 +62,7 @@ def graded(
 
 def report_on(name: str, digest: str, program: dict[str, Any], seed: int) -> dict[str, Any]:
     """The pure function, on a worker of the cluster: plain data in, plain data out."""
-    assignment = _assignment(name)
+    assignment = lasting(next(s for s in sources(COURSE / "notebooks") if s.name == name))
     if assignment.digest != digest:
         raise ValueError(f"this machine has another version of the course ({name})")
     with _one_at_a_time:
@@ -84,17 +81,6 @@ def _plain(task: Task) -> tuple[str, str, dict[str, Any], int]:
     return task.assignment.name, task.assignment.digest, task.program.to_json(), task.seed
 
 
-@functools.cache
-def _assignment(name: str) -> Assignment:
-    """The assignment with its edition, made once in this process."""
-    folder = Folder("course-cluster-")  # it is swept when this process is gone
-    os.chmod(folder.path, 0o755)
-    _kept.append(folder)
-    source = next(s for s in sources(COURSE / "notebooks") if s.name == name)
-    return Assignment.of(source, Path(folder.path))
-
-
-_kept: list[Folder] = []
 _seats: list[Seat] = []
 _one_at_a_time = threading.Lock()
 

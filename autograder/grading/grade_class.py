@@ -19,8 +19,6 @@ Next room: book/entries.py, the lines of the grade book; classroom.py, where the
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,7 +27,7 @@ from tqdm import tqdm
 from autograder.edition.contents import COURSE
 from autograder.edition.deliver import sweep, write
 from autograder.edition.sources import sources
-from autograder.grading.assignment import Assignment
+from autograder.grading.assignment import Assignment, editions
 from autograder.grading.book.by_hand import (
     FILE,
     Given,
@@ -94,9 +92,8 @@ def grade_class(job: Job) -> int:
     hide(*(place for place in secrets if place))
     people = read_roster(roster) if roster else []
     _check_extensions(course, people)
-    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
-        os.chmod(editions, 0o755)
-        found = [Assignment.of(s, Path(editions)) for s in sources(job.notebooks, job.unit)]
+    with editions() as folder:
+        found = [Assignment.of(s, folder) for s in sources(job.notebooks, job.unit)]
         handed = collect(job.submissions, [a.name for a in found])
         lines = entries(tasks(handed, found), found, course, people, job.submissions, job.seed)
         given = _given(job.out / FILE, units, job.notebooks, people, lines)

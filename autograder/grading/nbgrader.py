@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +29,7 @@ from autograder.check.feedback import as_html
 from autograder.check.verdict import Verdict, as_text
 from autograder.edition.deliver import write
 from autograder.edition.sources import STUB, TEXT_STUB, Source, expand, grade_id
-from autograder.grading.assignment import Assignment
+from autograder.grading.assignment import lasting
 from autograder.grading.cells import IMPLEMENTS
 from autograder.grading.classroom import grade_all
 from autograder.grading.nbgrader_course import course_sources
@@ -178,11 +177,8 @@ class SaveGrades(SaveAutoGrades):
 def _report(source: Source, student: str, kept: dict[str, Any]) -> Report:
     program = Program.from_json(kept["program"])
     out = Path(os.environ.get("COURSE_GRADES", Path.cwd() / ".course-grades"))
-    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
-        os.chmod(editions, 0o755)
-        assignment = Assignment.of(source, Path(editions))
-        task = Task(student, assignment, source.name, program, kept["reason"])
-        ((_, report),) = grade_all([task], out, jobs=1)
+    task = Task(student, lasting(source), source.name, program, kept["reason"])
+    ((_, report),) = grade_all([task], out, jobs=1)
     return report
 
 

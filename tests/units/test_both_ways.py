@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import inspect
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -18,7 +16,7 @@ from autograder.check.framework import alternatives_of
 from autograder.check.verdict import PASSED
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
-from autograder.grading.assignment import Assignment
+from autograder.grading.assignment import Assignment, editions
 from autograder.grading.grade import grade
 from autograder.grading.needed import needed, statements
 from autograder.grading.program import read
@@ -30,9 +28,8 @@ UNITS = sources(COURSE / "notebooks")
 
 @pytest.mark.parametrize("source", UNITS, ids=lambda source: source.name)
 def test_every_alternative_passes_in_the_grader(source: Source):
-    with tempfile.TemporaryDirectory(prefix="course-editions-") as editions:
-        os.chmod(editions, 0o755)
-        assignment = Assignment.of(source, Path(editions))
+    with editions() as folder:
+        assignment = Assignment.of(source, folder)
         for cells in _notebooks(source):
             program = read(json.dumps({"cells": cells}).encode(), assignment.explanations)
             answers = {name for cell in program.cells for name in cell.answers}
