@@ -19,6 +19,7 @@ from onnx import TensorProto, helper, numpy_helper
 from autograder.check import outside
 from autograder.check.alarm import alarm
 from autograder.check.framework import Changed, TimedOut
+from autograder.grading.assignment import editions
 from autograder.grading.grade import grade
 from autograder.grading.limits import Budget, Limits, Overrun
 from autograder.grading.program import read
@@ -178,6 +179,12 @@ def test_folders_of_killed_processes_are_swept_and_those_in_use_are_not(tmp_path
     assert left == {Path(mine.path).name, "course-worker-new", "course-worker-link", "other-old"}
     mine.close()
     assert (tmp_path / "other-old" / "x").exists() and not Path(mine.path).exists()
+
+
+def test_the_folder_of_editions_is_readable_and_gone_in_the_end():
+    with editions() as folder:
+        assert folder.stat().st_mode & 0o777 == 0o755, "the worker may be another user"
+    assert not folder.exists()
 
 
 # ── what counts ──
