@@ -112,10 +112,11 @@ def _unknown(program: ExportedProgram) -> list[fx.Node]:
 
 def _decompose_unknown(program: ExportedProgram) -> ExportedProgram:
     """Let PyTorch spell out what has no rule. In-place ops become pure ones on the way."""
-    table: dict[Any, Any] = dict(default_decompositions())
+    table: dict[Any, Any] = {}
     before: set[Any] = set()
     while (unknown := {n.target for n in _unknown(program)}) - before:
         before |= unknown
+        table = table or dict(default_decompositions())  # a tenth of a second
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             wanted: dict[Any, Any] = {op: table[op] for op in unknown if op in table}
