@@ -11,7 +11,8 @@
 
 A kernel becomes one function for each top-level loop, which runs its iterations number `lo .. hi`,
 so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
-know how many there are, does not write them out.) It returns 1 if an index that it read from memory
+know how many there are, does not write them out.) The loops that fill the border of an image are
+one function. It returns 1 if an index that it read from memory
 (a gather's) was outside its buffer, else 0. In a `vector` loop an index moves in lanes: an access
 that does not move is loaded once, one that moves is a vector. Next room: `lanes.py`.
 """
@@ -25,7 +26,7 @@ from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
-from course_lib.ir.loops.walk import substitute
+from course_lib.ir.loops.walk import loops, statements, substitute
 from course_lib.ir.types import DType, bool_
 from course_lib.llvm.lanes import Lanes, vectorizable
 from course_lib.llvm.scalars import emit_scalar
@@ -56,18 +57,43 @@ def emit_kernel(
 
     emitter  which emitter writes them; None: the one below (`source.py` has another)
     """
-    bodies, parts = bodies_of(kernel), []
+    bodies, parts = functions_of(kernel), []
     for number, body in enumerate(bodies):
         symbol = kernel.name if len(bodies) == 1 else f"{kernel.name}.{number}"
-        parts.append((emitter or Emitter)(kernel, module, symbol).function(body))
+        written = (emitter or Emitter)(kernel, module, symbol)
+        if len(bodies) > 1 and only_fills(body):  # LLVM would write such loops out, for nothing
+            written.fn.attributes.add("optsize")
+        parts.append(written.function(body))
     return parts
 
 
+def functions_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
+    """What becomes a function: each of its bodies, but those of one border are one."""
+    found: list[tuple[Stmt, ...]] = []
+    for body in bodies_of(kernel):
+        if found and is_border(found[-1]) and is_border(body):
+            found[-1] += body
+        else:
+            found.append(body)
+    return found
+
+
 def bodies_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
-    """What becomes a function: each loop at the top, or all of a body that has more than loops."""
+    """Each loop at the top, or all of a body that has more than loops."""
     if all(isinstance(stmt, Loop) for stmt in kernel.body):
         return [(stmt,) for stmt in kernel.body]
     return [kernel.body]
+
+
+def is_border(body: tuple[Stmt, ...]) -> bool:
+    """Is it a nest that fills, and too small to share out, as beside the pixels of an image?"""
+    return only_fills(body) and not any(loop.kind == "parallel" for loop in loops(body))
+
+
+def only_fills(body: tuple[Stmt, ...]) -> bool:
+    """Does it store nothing but constants, as the nests for the border of an image do?"""
+    written = [stmt for stmt in statements(body) if isinstance(stmt, Write)]
+    return all(isinstance(stmt.value, Const) and isinstance(stmt, Store) for stmt in written)
 
 
 class Emitter:
