@@ -88,18 +88,23 @@ class _Emitter:
         for number in range(run.first, run.last):
             step = self.program.steps[number]
             assert step.kernel is not None
+            here = self.addresses(b, values, step)
             for part in self.parts[step.kernel.name]:
-                task = self.task(f"{number}.{part.symbol}", step, part)
                 count = I64(part.iterations)
-                shared = self.threads > 1 and part.parallel and part.iterations > 1
-                if shared and worth_a_thread(step.node):
+                if self.shared(step, part):
+                    task = self.task(f"{number}.{part.symbol}", step, part)
                     said = call(b, RUN_PARALLEL, [task, values, count, I64(self.threads)], I64)
                 else:
-                    said = b.call(task, [values, I64(0), count])
+                    said = call(b, part.symbol, [*here, I64(0), count], I64)
                 if part.checks:
                     with b.if_then(b.icmp_signed("!=", said, I64(0)), likely=False):
                         b.ret(I64(number + 1))
         b.ret(I64(0))
+
+    def shared(self, step: Step, part: Part) -> bool:
+        """Is it worth while to ask for help?"""
+        several = self.threads > 1 and part.parallel and part.iterations > 1
+        return several and worth_a_thread(step.node)
 
     def task(self, symbol: str, step: Step, part: Part) -> ir.Function:
         """Some iterations of one part of a kernel, on the buffers of this step."""
@@ -107,10 +112,12 @@ class _Emitter:
         task.linkage = "internal"
         values, lo, hi = task.args
         b = ir.IRBuilder(task.append_basic_block("entry"))
-        pointers = []
-        for value in (*step.reads, step.writes):
-            slot = self.slots[self.program.owner(value)]
-            address = b.gep(values, [I64(slot)], True, source_etype=POINTER)
-            pointers.append(b.load(address, typ=POINTER))
-        b.ret(call(b, part.symbol, [*pointers, lo, hi], I64))  # it is in another module
+        here = self.addresses(b, values, step)
+        b.ret(call(b, part.symbol, [*here, lo, hi], I64))  # it is in another module
         return task
+
+    def addresses(self, b: ir.IRBuilder, values: ir.Value, step: Step) -> list[ir.Value]:
+        """Where the buffers of this step are, from the table."""
+        slots = [self.slots[self.program.owner(value)] for value in (*step.reads, step.writes)]
+        places = [b.gep(values, [I64(slot)], True, source_etype=POINTER) for slot in slots]
+        return [b.load(place, typ=POINTER) for place in places]

@@ -35,7 +35,7 @@ def test_a_model_is_one_call() -> None:
     (entry,) = compiled.code.entries
     assert (entry.first, entry.last) == (0, 4)
     text, _ = compiled.code.modules["entries"]
-    assert text.count("define") == 5 and "run_parallel" not in text
+    assert text.count("define") == 1 and "run_parallel" not in text
 
 
 def test_only_what_is_worth_it_asks_for_help(monkeypatch: pytest.MonkeyPatch) -> None:
