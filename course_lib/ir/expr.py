@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import is_
 from typing import Union
 
 from course_lib.ir.types import DType, bool_, f64, i64
@@ -34,7 +35,10 @@ class Affine:
         return Affine.var(value) if isinstance(value, str) else Affine((), value)
 
     def coefficient(self, var: str) -> int:
-        return dict(self.terms).get(var, 0)
+        for v, c in self.terms:
+            if v == var:
+                return c
+        return 0
 
     @property
     def vars(self) -> tuple[str, ...]:
@@ -43,7 +47,9 @@ class Affine:
     def __add__(self, other: Index) -> Affine:
         other = Affine.of(other)
         if not other.terms:
-            return Affine(self.terms, self.const + other.const)
+            return Affine(self.terms, self.const + other.const) if other.const else self
+        if not self.terms:
+            return Affine(other.terms, self.const + other.const)
         total = dict(self.terms)
         for var, coefficient in other.terms:
             total[var] = total.get(var, 0) + coefficient
@@ -54,6 +60,8 @@ class Affine:
     __radd__ = __add__
 
     def __mul__(self, factor: int) -> Affine:
+        if factor == 1:
+            return self
         terms = tuple((v, c * factor) for v, c in self.terms) if factor else ()
         return Affine(terms, self.const * factor)
 
@@ -64,11 +72,18 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace variables, for example `i` by `16*io + ii` after a split."""
-        result = Affine(tuple(term for term in self.terms if term[0] not in values), self.const)
+        kept, moved, const = [], [], self.const
         for var, coefficient in self.terms:
-            if var in values:
-                result = result + values[var] * coefficient
-        return result
+            value = values.get(var)
+            if value is None:
+                kept.append((var, coefficient))
+            elif value.terms:
+                moved.append(value * coefficient)
+            else:
+                const += value.const * coefficient
+        if len(kept) == len(self.terms):
+            return self
+        return sum(moved, Affine(tuple(kept), const))
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         total = self.const
@@ -206,18 +221,26 @@ def transform(
     index: Callable[[Affine], Affine] = lambda a: a,
     load: Callable[[Load], Expr] = lambda e: e,
 ) -> Expr:
-    """Rebuild bottom-up, with every affine index and every load passed through a function."""
+    """Rebuild bottom-up, with every affine index and every load passed through a function. Where
+    nothing changes, it is the same object."""
     match expr:
         case Iter(affine):
             return Iter(index(affine))
         case Call(fn, args, dtype):
-            return Call(fn, tuple(transform(a, index, load) for a in args), dtype)
+            new = tuple([transform(arg, index, load) for arg in args])
+            return expr if all(map(is_, new, args)) else Call(fn, new, dtype)
         case Load(buffer, indices, dtype):
-            new = tuple(
-                index(i) if isinstance(i, Affine) else transform(i, index, load) for i in indices
-            )
-            return load(Load(buffer, new, dtype))
+            point = transform_point(indices, index, load)
+            return load(expr if point is indices else Load(buffer, point, dtype))
     return expr
+
+
+def transform_point(
+    point: Point, index: Callable[[Affine], Affine], load: Callable[[Load], Expr]
+) -> Point:
+    """The same for the indices of an access."""
+    new = tuple([index(i) if isinstance(i, Affine) else transform(i, index, load) for i in point])
+    return point if all(map(is_, new, point)) else new
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
+from operator import is_
 from typing import NamedTuple, Union
 
-from course_lib.ir.expr import Affine, Expr, Load, loads, transform
+from course_lib.ir.expr import Affine, Expr, Load, loads, transform, transform_point
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Write
 
 V = Affine.var
@@ -52,9 +53,16 @@ def rewrite(body: tuple[Stmt, ...], fn: Callable[[Stmt], tuple[Stmt, ...]]) -> t
     result: list[Stmt] = []
     for stmt in body:
         if isinstance(stmt, Loop):
-            stmt = replace(stmt, body=rewrite(stmt.body, fn))
+            stmt = with_body(stmt, rewrite(stmt.body, fn))
         result.extend(fn(stmt))
     return tuple(result)
+
+
+def with_body(loop: Loop, body: tuple[Stmt, ...]) -> Loop:
+    """The loop around other statements; the same loop where they are the same."""
+    if len(body) == len(loop.body) and all(map(is_, body, loop.body)):
+        return loop
+    return Loop(loop.var, loop.start, loop.stop, body, loop.kind, loop.above, loop.below)
 
 
 def on_writes(
@@ -70,10 +78,11 @@ def on_writes(
     def one(stmt: Stmt) -> tuple[Stmt, ...]:
         if not isinstance(stmt, Write):
             return (stmt,)
-        indices = tuple(
-            index(i) if isinstance(i, Affine) else transform(i, index, load) for i in stmt.indices
-        )
-        return (replace(stmt, indices=indices, value=transform(stmt.value, index, load)),)
+        indices = transform_point(stmt.indices, index, load)
+        value = transform(stmt.value, index, load)
+        if indices is stmt.indices and value is stmt.value:
+            return (stmt,)
+        return (replace(stmt, indices=indices, value=value),)
 
     return rewrite(body, one)
 
@@ -88,6 +97,8 @@ def substitute(body: tuple[Stmt, ...], values: Mapping[str, Affine]) -> tuple[St
 
     def bounds(stmt: Stmt) -> tuple[Stmt, ...]:
         if not isinstance(stmt, Loop):
+            return (stmt,)
+        if not stmt.bounded_by & values.keys():
             return (stmt,)
         starts = [start.substitute(values) for start in stmt.starts]
         return (bounded(stmt, starts, [stop.substitute(values) for stop in stmt.stops]),)
@@ -174,8 +185,9 @@ def named_apart(kernel: Kernel, others: Collection[str] = ()) -> Kernel:
                     body = (*renamed(body[:end], {name: new}), *body[end:])
                 case Loop(var):
                     new = fresh(var)
-                    inner = stmt.body if new == var else substitute(stmt.body, {var: V(new)})
-                    stmt = replace(stmt, var=new, body=block(inner))
+                    if new != var:
+                        stmt = replace(stmt, var=new, body=substitute(stmt.body, {var: V(new)}))
+                    stmt = with_body(stmt, block(stmt.body))
             done.append(stmt)
         return tuple(done)
 
@@ -218,7 +230,8 @@ def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
     Returns a number, or an affine index of variables of other loops. For a loop that runs at least
     once wherever it stands, this is exact. Of several bounds of a loop, the one that says most.
     """
-    for place, loop in reversed([*enumerate(around)]):
+    for place in reversed(range(len(around))):
+        loop = around[place]
         if not (coefficient := index.coefficient(loop.var)):
             continue
         ends = loop.stops if coefficient * sign > 0 else loop.starts
