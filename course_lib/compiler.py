@@ -166,12 +166,12 @@ def generate(
     with timed(seconds, "memory"):
         program, memory = plan(program)
     see("loops", program)
-    with helpers(new_kernels(program, machine, tuned), machine, machine.threads - 1, cpu):
+    with helpers(new_kernels(program, machine, tuned), machine.threads - 1, cpu) as helped:
         with timed(seconds, "schedule"):
-            program = schedule(program, machine, looking_up(tuned))
+            program = schedule(program, machine, helped.choosing(looking_up(tuned)))
         see("scheduled", program)
         with timed(seconds, "codegen"):
-            code = compile_program(program, cpu, machine.threads)
+            code = compile_program(program, cpu, machine.threads, helped.generate)
     see("llvm", code.llvm_ir)
     see("optimized", code.optimized)
     see("assembly", code.assembly)  # a function: made when somebody looks

@@ -6,7 +6,8 @@ floats.py, integers.py, casts.py, approx.py    the functions that are more than 
 values.py   the types of LLVM's values, and what all of these files need
 host.py     what processor is this?
 objects.py  machine code that is kept from one process to the next
-codegen.py, helpers.py    LLVM's optimizer and code generator, in several processes
+backend.py  LLVM's optimizer and code generator, which need nothing of ours
+codegen.py, helpers.py    the same, once on a machine, and in several processes
 jit.py      machine code in memory, and functions that Python can call
 price.py    what one vector operation costs on this processor
 fma.py      how many multiply-adds stand in LLVM IR, and how many a call executes

@@ -18,7 +18,8 @@ import sys
 
 import llvmlite.binding as llvm
 
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.backend import optimize
+from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.fixed import HASWELL, fixed_machine
 
 _NAME = re.compile(r'@("[^"]*"|[\w.$-]+)')

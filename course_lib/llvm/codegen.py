@@ -1,4 +1,4 @@
-"""LLVM's own work: text of a module -> optimized -> machine code, once on this machine.
+"""LLVM's work on a module, done once on this machine.
 
     generate("define i64 @k(ptr %x) ...", "host")   ->   Object(optimized text, object file)
 
@@ -7,47 +7,29 @@ Next room: `helpers.py`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import llvmlite
 import llvmlite.binding as llvm
 
+from course_lib.llvm.backend import code_generator, compiled
 from course_lib.llvm.host import instruction_set
 from course_lib.llvm.objects import Object, is_made, made_once
+
+Backend = Callable[[str, str, str], tuple[str, bytes]]  # such as `backend.compiled`
 
 
 def target_machine(cpu: str = "host") -> llvm.TargetMachine:
     """A code generator for this processor, or a level of x86-64 (`host.py`). Each engine needs one
     of its own."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    target = llvm.Target.from_triple(llvm.get_process_triple())
-    name, features = instruction_set(cpu)
-    return target.create_target_machine(cpu=name, features=features, opt=3, jit=True)
+    return code_generator(*instruction_set(cpu))
 
 
-def optimize(text: str, machine: llvm.TargetMachine) -> llvm.ModuleRef:
-    """Parse, verify and run LLVM's standard pipeline."""
-    module = llvm.parse_assembly(text)
-    module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=3)
-    options.loop_vectorization = True
-    options.slp_vectorization = True
-    builder = llvm.create_pass_builder(machine, options)
-    manager = builder.getModulePassManager()
-    manager.run(module, builder)
-    return module
-
-
-def generate(text: str, cpu: str) -> Object:
-    """LLVM's work on one module, done once on this machine (`objects.py`)."""
-
-    def make() -> Object:
-        machine = target_machine(cpu)
-        module = optimize(text, machine)
-        return Object(str(module), machine.emit_object(module))
-
-    return made_once(_key(text, cpu), make)
+def generate(text: str, cpu: str, by: Backend = compiled) -> Object:
+    """LLVM's work on one module, done `by` this process or another one, unless it is kept
+    (`objects.py`)."""
+    return made_once(_key(text, cpu), lambda: Object(*by(text, *instruction_set(cpu))))
 
 
 def is_generated(text: str, cpu: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import llvmlite.binding as llvm
 
-from course_lib.llvm.codegen import optimize
+from course_lib.llvm.backend import optimize
 
 TRIPLE, HASWELL = "x86_64-unknown-linux-gnu", "haswell"
 

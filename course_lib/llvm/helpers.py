@@ -1,96 +1,142 @@
-"""Kernels made in parallel: more processes, which leave what they make where this one finds it.
+"""LLVM in processes of its own, while this one schedules and emits.
 
-    with helpers(new_kernels(program, machine), machine, 3):      # three of them
-        schedule, emit, compile                                   # most of it is there already
+    with helpers(new_kernels(program, machine), 3) as helped:            # up to three processes
+        program = schedule(program, machine, helped.choosing(chooser))   # a kernel is scheduled:
+        code = compile_program(program, generate=helped.generate)        # LLVM begins with it
 
-LLVM and Python let one thread at a time work, so they are processes. Each goes round all kernels
-from another place, schedules, emits and compiles those that nobody has begun, and keeps what it
-made (`course_lib/keep.py`): nobody has to share out the work. A helper that cannot start, or dies,
-costs nothing but its help. Next room: `course_lib/runtime/executable.py`.
+LLVM and Python let one thread at a time work, so they are processes. A helper knows LLVM only
+(`backend.py`): it is sent the text of a module as soon as there is one, and sends machine code
+back. What nobody has begun when the code is needed, this process compiles itself. A helper that
+cannot start, or dies, costs nothing but its help. Next room: `course_lib/runtime/executable.py`.
 """
 
 from __future__ import annotations
 
+import os
 import pickle
-import signal
 import subprocess
 import sys
-import tempfile
-import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from queue import SimpleQueue
+from threading import Lock
 
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugs_now
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.program import Program
-from course_lib.llvm.codegen import generate
+from course_lib.llvm import backend
+from course_lib.llvm.codegen import generate, is_generated
+from course_lib.llvm.host import instruction_set
 from course_lib.llvm.jit import emit_once
-from course_lib.schedule.schedule import choose_once, distinct, is_chosen
-from course_lib.schedule.script import Schedule
+from course_lib.llvm.objects import Object
+from course_lib.schedule.schedule import Chooser, distinct, is_chosen
 from course_lib.schedule.search.tuned import Schedules
 
-# A kernel, which of its operands are constants, and a schedule that was searched for it
-Order = tuple[Kernel, frozenset[str], Schedule | None]
+KERNELS = 4  # new ones for each process: a fifth of a second's work, of which it starts in half
+TROUBLE = (OSError, EOFError, pickle.UnpicklingError)  # of one that died, or is too late
+PATIENCE = 10  # seconds for one that does not answer any more
+AHEAD = 2  # modules that a helper has, so that it need not wait for the next one
 
-KERNELS = 8  # new ones for each process: half a second's work, and a helper needs that to start
 
-
-def new_kernels(program: Program, machine: Machine, tuned: Schedules | None = None) -> list[Order]:
+def new_kernels(program: Program, machine: Machine, tuned: Schedules | None = None) -> list[Kernel]:
     """Those that nobody has scheduled on this machine. None while an answer to an exercise is
     plugged in: nothing is kept then, and that process may be one that may not start others."""
     if plugs_now():
         return []
     orders = [(k, c, tuned.schedule_of(k, c) if tuned else None) for k, c in distinct(program)]
-    return [(k, c, given) for k, c, given in orders if not is_chosen(k, machine, c, given)]
+    return [k for k, c, given in orders if not is_chosen(k, machine, c, given)]
+
+
+class Helper:
+    """A process that imports from where this one does, and no more than it needs."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen[bytes] = subprocess.Popen(
+            [sys.executable, "-s", "-S", "-P", backend.__file__],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.orders, self.answers = self.process.stdin, self.process.stdout
+        self.sending, self.receiving = Lock(), Lock()
+
+    def compiled(self, *order: str) -> tuple[str, bytes]:
+        """What `backend.compiled` gives. Threads get their answers in the order of their asking."""
+        with self.sending:
+            pickle.dump(order, self.orders)
+            self.orders.flush()
+            self.receiving.acquire()
+        try:
+            return pickle.load(self.answers)
+        finally:
+            self.receiving.release()
+
+    def end(self) -> None:
+        self.process.kill()
+        with suppress(OSError), self.process:  # which closes the pipes
+            pass
+
+
+class Helpers:
+    """Some of them, and what they were given."""
+
+    def __init__(self, helping: Sequence[Helper], cpu: str) -> None:
+        self.cpu, self.free = cpu, SimpleQueue[Helper]()
+        for helper in AHEAD * list(helping):
+            self.free.put(helper)
+        self.threads = ThreadPoolExecutor(AHEAD * len(helping)) if helping else None
+        self.begun: dict[str, Future[tuple[str, bytes]]] = {}
+
+    def choosing(self, chooser: Chooser) -> Chooser:
+        """The same chooser, which also has a helper begin with the kernel that it chose."""
+
+        def chosen(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Kernel:
+            found = chooser(kernel, machine, constants)
+            with suppress(ValueError):  # whoever needs the code will say what is wrong
+                self.begin(emit_once(found)[0])
+            return found
+
+        return chosen if self.threads else chooser
+
+    def begin(self, text: str) -> None:
+        """Have the next helper that is free compile this module."""
+        if self.threads and not is_generated(text, self.cpu):
+            with suppress(RuntimeError):  # no more threads
+                self.begun[text] = self.threads.submit(self._ask, text, *instruction_set(self.cpu))
+
+    def generate(self, text: str, cpu: str) -> Object:
+        """`codegen.generate`, from what a helper made, or made here if none has begun."""
+        helped = self.begun.get(text)
+        if helped is not None and not helped.cancel():
+            try:
+                made = helped.result(PATIENCE)
+                return generate(text, cpu, lambda *_: made)
+            except TROUBLE:
+                self.begun.clear()  # it is not asked again
+        return generate(text, cpu)
+
+    def _ask(self, *order: str) -> tuple[str, bytes]:
+        helper = self.free.get()
+        try:
+            return helper.compiled(*order)
+        finally:
+            self.free.put(helper)
 
 
 @contextmanager
-def helpers(
-    orders: Sequence[Order], machine: Machine, count: int, cpu: str = "host"
-) -> Iterator[int]:
-    """Up to `count` processes make these kernels, and this one makes its share before the block
-    runs; how many there are. None where there is little to do."""
-    started: list[subprocess.Popen] = []
-    count = min(count, len(orders) // KERNELS)
-    with suppress(OSError):
-        for number in range(1, count + 1):
-            begin = number * len(orders) // (count + 1)
-            started.append(_start([*orders[begin:], *orders[:begin]], machine, cpu))
-    try:
-        if started:
-            make(orders, machine, cpu)
-        yield len(started)
-    finally:
-        for process in started:
-            process.terminate()  # it ends when it can, and somebody has to notice
-            threading.Thread(target=process.wait, daemon=True).start()
-
-
-def make(orders: Sequence[Order], machine: Machine, cpu: str) -> None:
-    """Schedule, emit and compile the kernels that no other process has begun meanwhile."""
-    for kernel, constants, given in orders:
-        if not is_chosen(kernel, machine, constants, given):
-            with suppress(ValueError):  # whoever needs the kernel will say what is wrong with it
-                text, _ = emit_once(choose_once(kernel, machine, constants, given))
-                generate(text, cpu)
-
-
-def _start(orders: Sequence[Order], machine: Machine, cpu: str) -> subprocess.Popen:
-    """A process that imports from where this one does."""
-    code = f"import sys; sys.path[:] = {sys.path!r}; import {__name__} as here; here.help_out()"
-    with tempfile.TemporaryFile() as order:
-        pickle.dump((orders, machine, cpu), order)
-        order.seek(0)
-        return subprocess.Popen(
-            [sys.executable, "-c", code],
-            stdin=order,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-
-
-def help_out() -> None:
-    """What a helper does."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # nothing half written stays
-    make(*pickle.load(sys.stdin.buffer))
+def helpers(new: Sequence[Kernel], count: int, cpu: str = "host") -> Iterator[Helpers]:
+    """Up to `count` processes, as many as pay for these new kernels; they end with the block."""
+    with ExitStack() as ending:
+        helping: list[Helper] = []
+        with suppress(OSError):
+            for _ in range(min(count, len(new) // KERNELS)):
+                helping.append(Helper())
+                ending.callback(helping[-1].end)
+        helped = Helpers(helping, cpu)
+        if helped.threads:
+            ending.callback(helped.threads.shutdown, wait=False, cancel_futures=True)
+        yield helped

@@ -28,7 +28,10 @@ from course_lib.keep import kept, sources
 from course_lib.llvm.codegen import generate, target_machine
 from course_lib.llvm.emit import Part, emit_kernel
 from course_lib.llvm.entry import Run, emit_entries, runs
+from course_lib.llvm.objects import Object
 from course_lib.llvm.pool import start_workers
+
+Generate = Callable[[str, str], Object]  # such as `codegen.generate`
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,25 +123,30 @@ def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:
     parts = {}
     for kernel in kernels:
         text, parts[kernel.name] = emit_once(kernel)
-        loaded.add(kernel.name, text)
+        loaded.add(kernel.name, text, generate(text, cpu))
     return loaded.code(kernels, parts)
 
 
-def compile_program(program: Program, cpu: str = "host", threads: int = 1) -> Code:
+def compile_program(
+    program: Program, cpu: str = "host", threads: int = 1, generate: Generate = generate
+) -> Code:
     """Machine code for the kernels of a program, and for running them in order.
 
-    threads  how many may work on one kernel
+    threads   how many may work on one kernel
+    generate  who has LLVM compile a module (`helpers.py`)
     """
     kernels = list({s.kernel.name: s.kernel for s in program.steps if s.kernel}.values())
     emitted = {kernel.name: emit_once(kernel) for kernel in kernels}
     parts = {name: functions for name, (_, functions) in emitted.items()}
-    loaded = _Loaded(cpu)
-    for name, (text, _) in emitted.items():
-        loaded.add(name, text)
+    texts = {name: text for name, (text, _) in emitted.items()}
     found = runs(program)
     if found:
         start_workers(threads - 1)  # the entries name the pool's function
-        loaded.add("entries", emit_entries(program, parts, threads))
+        texts["entries"] = emit_entries(program, parts, threads)
+    loaded = _Loaded(cpu)
+    made = {name: generate(texts[name], cpu) for name in reversed(texts)}  # helpers begin in front
+    for name, text in texts.items():
+        loaded.add(name, text, made[name])
     return loaded.code(kernels, parts, found, threads - 1)
 
 
@@ -146,7 +154,7 @@ def compile_text(text: str, symbol: str, pointers: int, numbers: int = 0) -> Cal
     """A function of LLVM IR that somebody else wrote, `i64 symbol(ptr ..., i64 ...)`. Its machine
     code lives as long as the result. RuntimeError if LLVM cannot read the text."""
     loaded = _Loaded("host")
-    loaded.add(symbol, text)
+    loaded.add(symbol, text, generate(text, "host"))
     loaded.engine.finalize_object()
     function = loaded._function(symbol, pointers, numbers)
 
@@ -164,8 +172,7 @@ class _Loaded:
         self.cpu, self.modules = cpu, {}
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(cpu))
 
-    def add(self, name: str, text: str) -> None:
-        made = generate(text, self.cpu)
+    def add(self, name: str, text: str, made: Object) -> None:
         self.engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
         self.modules[name] = text, made.optimized
 

@@ -23,8 +23,9 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.flow import flow
 from course_lib.ir.loops.nest import Kernel
+from course_lib.llvm.backend import optimize
 from course_lib.llvm.changes import changes, remarks
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.control.order import order_of
 from course_lib.llvm.control.view import functions
 from course_lib.llvm.emit import Part

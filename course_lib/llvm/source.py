@@ -19,7 +19,8 @@ import llvmlite.binding as llvm
 from llvmlite import ir
 
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt, print_kernel
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.backend import optimize
+from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.emit import Emitter, Part, emit_kernel, only_loop
 
 Line = tuple[str, int | None]  # a line of text, and the line of the loops that it comes from

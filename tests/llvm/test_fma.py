@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.backend import optimize
+from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.control.numbers import holds
 from course_lib.llvm.control.trips import Line, first
 from course_lib.llvm.fma import count_fma, parse

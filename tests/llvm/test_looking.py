@@ -15,8 +15,9 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
+from course_lib.llvm.backend import optimize
 from course_lib.llvm.changes import changes, remarks
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.jit import emit_module
 from course_lib.llvm.looking import MCA, blocks, look, passes, ports, reasons
 from course_lib.llvm.source import located, source

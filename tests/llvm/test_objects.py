@@ -15,7 +15,7 @@ from course_lib.exercises import plugged
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.loops.nest import print_kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.llvm import codegen, jit
+from course_lib.llvm import backend, jit
 from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule import schedule
 from course_lib.schedule.choose import choose
@@ -34,13 +34,13 @@ def folder(tmp_path, monkeypatch) -> Path:
 def optimized(monkeypatch) -> list[str]:
     """The modules that LLVM had to optimize."""
     seen = []
-    optimize = codegen.optimize
+    optimize = backend.optimize
 
     def watched(text, machine):
         seen.append(text)
         return optimize(text, machine)
 
-    monkeypatch.setattr(codegen, "optimize", watched)
+    monkeypatch.setattr(backend, "optimize", watched)
     return seen
 
 

@@ -19,7 +19,7 @@ from course_lib.__main__ import main
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.llvm.codegen import optimize
+from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine as host
 from course_lib.llvm.targets import (
     TARGETS,

@@ -19,7 +19,8 @@ from llvmlite import ir
 from xdsl.dialects import builtin, func
 from xdsl.ir import Attribute
 
-from course_lib.llvm.codegen import optimize, target_machine
+from course_lib.llvm.backend import optimize
+from course_lib.llvm.codegen import target_machine
 from course_lib.mlir.llvm.to_llvm import to_llvm
 
 NUMBERS = {"i1": ctypes.c_bool, "i8": ctypes.c_int8, "i16": ctypes.c_int16, "i32": ctypes.c_int32,

@@ -28,7 +28,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.ops.layout import rearranged
-from course_lib.llvm.codegen import optimize
+from course_lib.llvm.backend import optimize
 from course_lib.llvm.jit import emit_module
 from course_lib.schedule.schedule import schedule
 

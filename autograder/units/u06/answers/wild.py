@@ -17,7 +17,7 @@ from autograder.units.u06.answers.kernels import tile
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
-from course_lib.llvm.codegen import optimize
+from course_lib.llvm.backend import optimize
 from course_lib.llvm.targets import llvm_ir, target_machine
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, build
