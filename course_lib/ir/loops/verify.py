@@ -116,7 +116,7 @@ def _access(
     for index, size in zip(indices, types[name].dims, strict=True):
         if isinstance(index, Affine):
             yield from _unbound(index, around)
-            least, most = (extreme(index, around, sign).const for sign in (-1, +1))
+            least, most = extreme(index, around, -1).const, extreme(index, around, +1).const
             if not (least >= 0 and most < size) and not _never_runs(around):
                 place = f"{name}[{print_indices(indices)}] is outside {types[name]}"
                 yield f"{place}: {index} runs from {least} to {most}"
@@ -129,8 +129,9 @@ def _never_runs(around: Around) -> bool:
 
 
 def _unbound(index: Affine, around: Around) -> Iterator[str]:
-    for var in index.vars:
-        if all(loop.var != var for loop in around):
+    defined = [loop.var for loop in around] if index.terms else []
+    for var, _ in index.terms:
+        if var not in defined:
             yield f"index {index} uses {var}, which no loop around it defines"
 
 

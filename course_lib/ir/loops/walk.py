@@ -232,6 +232,8 @@ def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
     """
     for place in reversed(range(len(around))):
         loop = around[place]
+        if not index.terms:
+            break
         if not (coefficient := index.coefficient(loop.var)):
             continue
         ends = loop.stops if coefficient * sign > 0 else loop.starts
