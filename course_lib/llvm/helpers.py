@@ -28,9 +28,9 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.program import Program
 from course_lib.llvm import backend
 from course_lib.llvm.codegen import generate, is_generated
-from course_lib.llvm.host import instruction_set
 from course_lib.llvm.jit import emit_once
 from course_lib.llvm.objects import Object
+from course_lib.llvm.pool import pool_text
 from course_lib.schedule.schedule import Chooser, distinct, is_chosen
 from course_lib.schedule.search.tuned import Schedules
 
@@ -89,7 +89,7 @@ class Helpers:
         for helper in AHEAD * list(helping):
             self.free.put(helper)
         self.threads = ThreadPoolExecutor(AHEAD * len(helping)) if helping else None
-        self.begun: dict[str, Future[tuple[str, bytes]]] = {}
+        self.begun: dict[str, Future[Object]] = {}
 
     def choosing(self, chooser: Chooser) -> Chooser:
         """The same chooser, which also has a helper begin with the kernel that it chose."""
@@ -97,24 +97,23 @@ class Helpers:
         def chosen(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Kernel:
             found = chooser(kernel, machine, constants)
             with suppress(ValueError):  # whoever needs the code will say what is wrong
-                self.begin(emit_once(found)[0])
+                self.begin(emit_once(found)[0], self.cpu)
             return found
 
         return chosen if self.threads else chooser
 
-    def begin(self, text: str) -> None:
+    def begin(self, text: str, cpu: str) -> None:
         """Have the next helper that is free compile this module."""
-        if self.threads and not is_generated(text, self.cpu):
+        if self.threads and not is_generated(text, cpu):
             with suppress(RuntimeError):  # no more threads
-                self.begun[text] = self.threads.submit(self._ask, text, *instruction_set(self.cpu))
+                self.begun[text] = self.threads.submit(generate, text, cpu, self._ask)
 
     def generate(self, text: str, cpu: str) -> Object:
         """`codegen.generate`, from what a helper made, or made here if none has begun."""
         helped = self.begun.get(text)
         if helped is not None and not helped.cancel():
             try:
-                made = helped.result(PATIENCE)
-                return generate(text, cpu, lambda *_: made)
+                return helped.result(PATIENCE)
             except TROUBLE:
                 self.begun.clear()  # it is not asked again
         return generate(text, cpu)
@@ -139,4 +138,5 @@ def helpers(new: Sequence[Kernel], count: int, cpu: str = "host") -> Iterator[He
         helped = Helpers(helping, cpu)
         if helped.threads:
             ending.callback(helped.threads.shutdown, wait=False, cancel_futures=True)
+            helped.begin(pool_text(), "host")  # will be needed, too, and nothing else is there yet
         yield helped

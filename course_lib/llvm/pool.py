@@ -52,9 +52,10 @@ class _Pool:
     """The machine code of `pool.ll`, with one job's worth of memory."""
 
     def __init__(self) -> None:
-        text = Path(__file__).with_name("pool.ll").read_text(encoding="utf-8") + _pause()
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine())
-        self.engine.add_object_file(llvm.ObjectFileRef.from_data(generate(text, "host").code))
+        self.engine.add_object_file(
+            llvm.ObjectFileRef.from_data(generate(pool_text(), "host").code)
+        )
         self.engine.finalize_object()
         self.work = self._function("work", ctypes.c_int64)
         self.open = self._function("open_pool")
@@ -64,6 +65,11 @@ class _Pool:
 
     def _function(self, name: str, *arguments: type) -> Callable[..., None]:
         return ctypes.CFUNCTYPE(None, *arguments)(self.engine.get_function_address(name))
+
+
+def pool_text() -> str:
+    """The pool as LLVM IR for this processor."""
+    return Path(__file__).with_name("pool.ll").read_text(encoding="utf-8") + _pause()
 
 
 def _pause() -> str:
