@@ -43,11 +43,13 @@ class DType:
         limits = np.iinfo(self.numpy)
         return limits.min <= number <= limits.max and int(number) == number
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __str__(self) -> str:
         return self.name
 
-    def __repr__(self) -> str:
-        return self.name
+    __repr__ = __str__
 
     @staticmethod
     def of(numpy_dtype: Any) -> DType:
@@ -199,8 +201,12 @@ class TensorType:
     def with_shape(self, shape: tuple[Dim, ...]) -> TensorType:
         return TensorType(self.dtype, shape)
 
-    def __str__(self) -> str:
+    @functools.cached_property
+    def text(self) -> str:
         return f"{self.dtype}[{','.join(map(str, self.shape))}]"
+
+    def __str__(self) -> str:
+        return self.text
 
     __repr__ = __str__
 

@@ -1,5 +1,9 @@
 """The rewriter (match, rule, rewrite) and the two passes that are lists of rules."""
 
+import gc
+import importlib
+import weakref
+
 import numpy as np
 import pytest
 
@@ -13,7 +17,7 @@ from course_lib.passes.clean.simplify import lossless, simplify
 from course_lib.passes.clean.strength import never_negative, strength
 from course_lib.passes.infra.match import match, number_of
 from course_lib.passes.infra.rewrite import LIMIT, rewrite
-from course_lib.passes.infra.rule import rule
+from course_lib.passes.infra.rule import Rule, rule
 
 A, B = inp("a", "f32[]"), inp("b", "f32[]")
 X, Y = inp("x", "f32[8,4]"), inp("y", "f32[4]")
@@ -99,6 +103,51 @@ def test_a_rule_between_types_is_refused_at_once() -> None:
         rule(lambda x: x, lambda x: -x)
     with pytest.raises(ValueError, match="works on bool tensors"):
         rule(lambda x: apply("and", x, 1.5), lambda x: x)
+
+
+def test_a_pass_that_makes_its_rules_anew_traces_them_once() -> None:
+    traced = []
+
+    def before(x: Node) -> Node:
+        traced.append(x)
+        return square_root(x)
+
+    def closed_over() -> Rule:
+        from course_lib.ir.graph.build import neg, sqrt
+
+        return rule(lambda x: neg(sqrt(neg(x))), lambda x: sqrt(x))
+
+    square_root = relu
+    assert closed_over().patterns is closed_over().patterns
+    for _ in range(2):
+        rule(before, lambda x: x)
+    assert len(traced) == 2, "it reads more than its parameters and ops"
+
+
+def test_a_rule_asks_for_a_match_only_where_there_may_be_one(monkeypatch) -> None:
+    asked = []
+    one = importlib.import_module("course_lib.passes.infra.rule")
+    monkeypatch.setattr(one, "match", lambda *pair: asked.append(pair) or match(*pair))
+    x, y = inp("x", "f32[4]"), inp("y", "f32[4]")
+    by_one, itself = rule(lambda x: x * 1, lambda x: x), rule(lambda x: maximum(x, x), lambda x: x)
+    for node in (x * 2.0, x * y, x * const(np.ones(4, np.float32) * 3), maximum(x, y)):
+        assert by_one(node) is None and itself(node) is None
+    assert not asked
+    assert by_one(1.0 * x) is x and by_one(x * const(np.ones(4, np.float32))) is x
+    assert itself(maximum(y, y)) is y and len(asked) == 3
+
+
+def test_rewriting_leaves_no_cycle_behind() -> None:
+    graph = trace(lambda x: neg(neg(x)) * 2.0, "f32[4]")
+    gc.collect()
+    gc.disable()
+    try:
+        after = rewrite(graph, [rule(lambda x: neg(neg(x)), lambda x: x)])
+        kept = weakref.ref(after.ops[-1])
+        del after
+        assert kept() is None, "counting references is enough"
+    finally:
+        gc.enable()
 
 
 def test_a_guard_sees_the_matched_nodes() -> None:

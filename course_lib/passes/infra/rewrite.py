@@ -10,7 +10,6 @@ Next room: `passes/clean/simplify.py`, the first pass that is a list of rules.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -40,52 +39,65 @@ def rewrite(graph: Graph, rules: Sequence[Rewriter]) -> Graph:
     - What only replaced nodes read stays behind, dead, until `dce`.
     - Rules that feed each other forever raise ValueError with the names of the last ones.
     """
-    done: dict[Node, Node] = {node: node for node in graph.inputs}
+    walk = _Walk(graph, rules)
+    return graph.rebuild(lambda node, inputs: walk.settled(node, (), []))
 
-    @functools.cache
-    def rules_for(op: str) -> list[Rewriter]:
+
+class _Walk:
+    """One walk over a graph: what each node has become so far."""
+
+    def __init__(self, graph: Graph, rules: Sequence[Rewriter]):
+        self.rules = rules
+        self.done: dict[Node, Node] = {node: node for node in graph.inputs}
+        self.by_op: dict[str, list[Rewriter]] = {}
+
+    def rules_for(self, op: str) -> list[Rewriter]:
         """What `rule` made says at which op it begins; an ordinary function is always asked."""
-        return [rule for rule in rules if getattr(rule, "op", op) == op]
+        if op not in self.by_op:
+            self.by_op[op] = [rule for rule in self.rules if getattr(rule, "op", op) == op]
+        return self.by_op[op]
 
-    def settle(node: Node, origin: tuple[str, ...], log: list[str]) -> Node:
+    def settled(self, node: Node, origin: tuple[str, ...], log: list[Rewriter]) -> Node:
         """What `node` becomes when no rule applies to it, nor to what it reads, any more."""
+        done = self.done
         if node not in done:
-            made = node.with_inputs([settle(i, origin, log) for i in node.inputs])
+            made = node.with_inputs([self.settled(i, origin, log) for i in node.inputs])
             if origin and not made.origin:
                 made = replace(made, origin=origin)
-            better = _first(rules_for(made.op), made, log)
+            better = _first(self.rules_for(made.op), made, log)
             if better is None:
                 done[made] = done[node] = made
             elif better in done:
                 done[node] = done[better]
             else:
                 better = replace(better, name=better.name or made.name)
-                done[node] = settle(better, better.origin or made.origin, log)
+                done[node] = self.settled(better, better.origin or made.origin, log)
         return done[node]
 
-    return graph.rebuild(lambda node, inputs: settle(node, (), []))
 
-
-def _first(rules: Sequence[Rewriter], node: Node, log: list[str]) -> Node | None:
-    """What the first rule that applies makes of `node`. `log` gets the rule's name."""
+def _first(rules: Sequence[Rewriter], node: Node, log: list[Rewriter]) -> Node | None:
+    """What the first rule that applies makes of `node`. `log` gets the rule."""
     for rule in rules:
         new = rule(node)
         if new is None or new is node:
             continue
-        name = str(rule) if not hasattr(rule, "__name__") else rule.__name__  # type: ignore
         if new.type.dtype != node.type.dtype:
             raise ValueError(
-                f"the rule {name} replaces {node!r} by {new!r}: another element type. "
+                f"the rule {_name(rule)} replaces {node!r} by {new!r}: another element type. "
                 "A rule keeps the type of what it replaces."
             )
         if new.type != node.type:
             continue
-        log.append(name)
+        log.append(rule)
         if len(log) > LIMIT:
-            last = "; ".join(dict.fromkeys(log[-8:]))
+            last = "; ".join(dict.fromkeys(map(_name, log[-8:])))
             raise ValueError(
                 f"after {LIMIT} rewrites of one node the rules still find work at {node!r}. "
                 f"The last ones were: {last}. Does one of them undo another?"
             )
         return new
     return None
+
+
+def _name(rule: Rewriter) -> str:
+    return getattr(rule, "__name__", None) or str(rule)

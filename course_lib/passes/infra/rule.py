@@ -12,7 +12,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import CodeType, FunctionType
+from functools import cached_property
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DTYPES, DType, TensorType
-from course_lib.passes.infra.match import match
+from course_lib.passes.infra.match import match, number_of
 
 OPS_OF = {
     "course_lib.ir.graph.build",
@@ -63,13 +64,16 @@ def rule(
     mul(%x, 0) -> 0 if whole
     """
     made = Rule(_parameters(before), before, after, guard, dict(types or {}))
+    formulas = _formula(before), _formula(after)
+    if None not in formulas:
+        made.patterns = _traces.setdefault((*formulas, *made.types.items()), {})
     for sample in SAMPLES:
         pattern = made.pattern(sample)
         if pattern is not None:
             _check(pattern)
             made.op = pattern.root.op
             return made
-    reasons = "; ".join(f"{dtype}: {made.reasons[dtype]}" for dtype in SAMPLES)
+    reasons = "; ".join(f"{dtype}: {made.patterns[dtype]}" for dtype in SAMPLES)
     raise ValueError(f"the rule fits no element type ({reasons})")
 
 
@@ -84,6 +88,25 @@ class Pattern:
     root: Node
     result: Node | None
 
+    @cached_property
+    def operands(self) -> list[Any]:
+        """What the root's operands say of those of a match; a variable says nothing."""
+        return [_said(i) for i in self.root.inputs if i.op != "input"]
+
+    def may_match(self, node: Node) -> bool:
+        """A look at a node's operands, which spares most nodes a search."""
+        if len(set(node.inputs)) > len(set(self.root.inputs)):
+            return False
+        if not self.operands:
+            return True
+        said = [_said(i) for i in node.inputs]
+        return all(one in said for one in self.operands)
+
+
+def _said(node: Node) -> Any:
+    """An operation's name, a constant's number."""
+    return number_of(node) if node.op == "constant" else node.op
+
 
 @dataclass(eq=False)
 class Rule:
@@ -95,18 +118,19 @@ class Rule:
     guard: Callable[..., bool] | None
     types: dict[str, str]
     op: str = ""
-    patterns: dict[DType, Pattern | None] = field(default_factory=dict)
-    reasons: dict[DType, str] = field(default_factory=dict)
+    patterns: dict[DType, Pattern | str] = field(default_factory=dict)  # or why there is none
 
     def __str__(self) -> str:
-        return _text(self, next(filter(None, self.patterns.values())))
+        return _text(self, next(p for p in self.patterns.values() if isinstance(p, Pattern)))
 
     def __call__(self, node: Node) -> Node | None:
         if node.op != self.op or not node.inputs:
             return None
         pattern = self.pattern(node.inputs[-1].type.dtype)
-        matched = match(pattern.root, node) if pattern else None
-        if pattern is None or matched is None:
+        if pattern is None or not pattern.may_match(node):
+            return None
+        matched = match(pattern.root, node)
+        if matched is None:
             return None
         nodes = [matched[variable] for variable in pattern.variables]
         if self.guard is not None and not self.guard(*nodes):
@@ -120,21 +144,9 @@ class Rule:
     def pattern(self, dtype: DType) -> Pattern | None:
         """The rule for operands of this element type; None if a side does not type-check."""
         if dtype not in self.patterns:
-            found = self._trace(dtype)
-            if isinstance(found, str):
-                self.reasons[dtype], found = found, None
-            self.patterns[dtype] = found
-        return self.patterns[dtype]
-
-    def _trace(self, dtype: DType) -> Pattern | str:
-        """The pattern, or why there is none."""
-        before, after = _formula(self.before), _formula(self.after)
-        if before is None or after is None:
-            return self._traced(dtype)
-        key = (dtype, before, after, *self.types.items())
-        if key not in _traces:
-            _traces[key] = self._traced(dtype)
-        return _traces[key]
+            self.patterns[dtype] = self._traced(dtype)
+        found = self.patterns[dtype]
+        return found if isinstance(found, Pattern) else None
 
     def _traced(self, dtype: DType) -> Pattern | str:
         try:
@@ -153,7 +165,8 @@ class Rule:
             return None
 
 
-_traces: dict[tuple, Pattern | str] = {}  # of functions that are formulas of their parameters alone
+# The patterns of functions that are formulas of their parameters alone.
+_traces: dict[tuple, dict[DType, Pattern | str]] = {}
 
 
 def _formula(fn: Callable[..., Any]) -> tuple | None:
@@ -164,11 +177,19 @@ def _formula(fn: Callable[..., Any]) -> tuple | None:
     code = fn.__code__
     if any(isinstance(value, CodeType) for value in code.co_consts):
         return None
-    if code.co_freevars or fn.__defaults__ or fn.__kwdefaults__:
+    if fn.__defaults__ or fn.__kwdefaults__:
         return None
     named = tuple(fn.__globals__.get(name) for name in code.co_names)
+    named += tuple(_content(cell) for cell in fn.__closure__ or ())
     known = all(isinstance(one, FunctionType) and one.__module__ in OPS_OF for one in named)
     return (code, named) if known else None
+
+
+def _content(cell: CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing yet
+        return None
 
 
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
