@@ -13,6 +13,7 @@
 | a record: a dataclass of `RECORDS`      | the name of its class, and its fields               |
 | an onnx.ModelProto                      | its own bytes, with all weights inside; by number   |
 | a function (grader to student only)     | a number; calling it there calls it here            |
+| one of `named.both_have`, likewise      | its name                                            |
 
 Never pickle. What comes from a student's process is hostile: decoding makes values of these types
 and nothing else, nodes by the op table; graphs are verified, sizes checked before any allocation.

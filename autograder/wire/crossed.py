@@ -28,33 +28,33 @@ class Crossed:
     def reset(self) -> None:
         """Forget what crossed: the next call begins."""
         self.functions: list[Callable[..., Any]] = []
-        self._seen: list[Any] = []
-        self._number: dict[int, int] = {}
+        self.seen: list[Any] = []
+        self.numbers: dict[int, int] = {}
         self.weights: dict[int, int] = {}  # of graphs: their nodes, and those of graphs inside
 
     def adopt(self, other: Crossed) -> None:
         """Go on where another end stands that has written the same."""
-        self._seen, self._number = list(other._seen), dict(other._number)
+        self.seen, self.numbers = list(other.seen), dict(other.numbers)
 
     def remember(self, value: Any) -> int:
-        self._number[id(value)] = len(self._seen)
-        self._seen.append(value)
-        return len(self._seen) - 1
+        number = self.numbers[id(value)] = len(self.seen)
+        self.seen.append(value)
+        return number
 
     def number_of(self, value: Any) -> int | None:
-        return self._number.get(id(value))
+        return self.numbers.get(id(value))
 
     def known(self, number: int) -> Any:
-        if type(number) is not int or not 0 <= number < len(self._seen):
+        if type(number) is not int or not 0 <= number < len(self.seen):
             raise Unsendable(f"nothing has the number {number!r:.50}")
-        return self._seen[number]
+        return self.seen[number]
 
     def mark(self) -> int:
         """Where `forget` may go back to."""
-        return len(self._seen)
+        return len(self.seen)
 
     def forget(self, mark: int) -> None:
         """As if nothing had crossed since then."""
-        for value in self._seen[mark:]:
-            del self._number[id(value)]
-        del self._seen[mark:]
+        for value in self.seen[mark:]:
+            del self.numbers[id(value)]
+        del self.seen[mark:]

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from autograder.wire.crossed import DTYPES, Crossed
+from autograder.wire.named import function_named
 from autograder.wire.onnx import Unsendable, read_onnx_model
 from autograder.wire.records import made
 from course_lib.ir import types
@@ -36,7 +37,8 @@ EVALUATION = 20_000  # operations that take as long as numpy takes to look at a 
 MAX_ROWS = 50_000  # new nodes and graphs of a message
 MAX_KEYS = 50_000  # of all sets and dicts of a message: keys can be made to collide
 MAX_NAME = 2000  # characters of a name in a graph
-SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # half a character, in JSON
+NOTHING: MappingProxyType[str, Any] = MappingProxyType({})  # no attributes
+SURROGATE = re.compile(r"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")  # half a character, in JSON
 
 
 def evaluations(node: Node) -> int:
@@ -56,8 +58,8 @@ class Reader:
         start = 12 + 8 * count
         if length > MAX_TEXT:
             raise Unsendable(f"more than {MAX_TEXT >> 20} MB of lists, text and numbers")
-        text = bytes(data[start : start + length])
-        if b"\\u" in text and SURROGATE.search(text):
+        text = str(data[start : start + length], "utf-8")
+        if "\\u" in text and SURROGATE.search(text):
             raise Unsendable("a text holds half a character")
         self.content = json.loads(text)
         start += length
@@ -77,10 +79,10 @@ class Reader:
             self.crossed.remember(self.made(row))
         return self.unpack(self.content["body"])
 
-    def made(self, row: dict[str, Any]) -> Any:
-        if "onnx" in row:
-            return self.onnx_model(int(row["onnx"]))
-        return self.graph(row) if "graph" in row else self.node(row)
+    def made(self, row: Any) -> Any:
+        if isinstance(row, list):  # a student's end believes the grader's
+            return self.checked_node(row) if self.crossed.call is None else self.node(row)
+        return self.onnx_model(int(row["onnx"])) if "onnx" in row else self.graph(row)
 
     def unpack(self, packed: Any) -> Any:
         if not isinstance(packed, dict):
@@ -121,24 +123,25 @@ class Reader:
             return made(name, self.unpack(fields))
         if kind == "function" and self.crossed.call is not None:
             return self.proxy(int(body))
+        if kind == "named" and self.crossed.call is not None:
+            return function_named(body)
         raise Unsendable(f"unknown tag {kind!r:.50}")
 
-    def node(self, row: dict[str, Any]) -> Node:
+    def checked_node(self, row: list[Any]) -> Node:
         """Built by the op table, so that its type is what its operands give."""
-        if self.crossed.call is not None:  # from the grader, who has looked at it
-            return self.known_node(row)
-        op, name, declared = str(row["op"]), _name(row["name"]), types.parse_type(str(row["type"]))
-        origin = tuple(map(_name, row["origin"]))
-        inputs = [self.crossed.known(number) for number in row["inputs"]]
+        op, numbers, given, declared, name, *origin = row
+        op, name, declared = str(op), _name(name), types.parse_type(str(declared))
+        origin = tuple(map(_name, origin))
+        inputs = [self.crossed.known(number) for number in numbers]
         if not all(isinstance(i, Node) for i in inputs):
             raise Unsendable(f"{op}: an operand is not a node")
         if op == "input":
             made = dataclasses.replace(inp(name, declared), origin=origin)
         elif op == "constant":
-            value = const(self.array(row["value"])).value
+            value = const(self.array(given)).value
             made = checked(op, inputs, {"value": value}, declared, name, origin)
         else:
-            attrs = self.unpack(row["attrs"])
+            attrs = {key: self.unpack(value) for key, value in given}
             for value in attrs.values():
                 self.weigh(value)
             made = checked(op, inputs, attrs, declared, name, origin)
@@ -149,17 +152,18 @@ class Reader:
                 raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
         return made
 
-    def known_node(self, row: dict[str, Any]) -> Node:
-        """The student's end believes the grader's: it builds the node as it is described."""
-        if row["op"] == "constant":
-            value = self.array(row["value"])
+    def node(self, row: list[Any]) -> Node:
+        """Built as it is described."""
+        op, numbers, given, described, name, *origin = row
+        attrs = NOTHING
+        if op == "constant":
+            value = self.array(given)
             value.setflags(write=False)
-            attrs = {"value": value}
-        else:
-            attrs = self.unpack(row["attrs"])
-        inputs = tuple([self.crossed.known(number) for number in row["inputs"]])
-        described = types.parse_type(row["type"]), row["name"], tuple(row["origin"])
-        return Node(row["op"], inputs, MappingProxyType(attrs), *described)
+            attrs = MappingProxyType({"value": value})
+        elif given:
+            attrs = MappingProxyType({key: self.unpack(value) for key, value in given})
+        inputs = tuple([self.crossed.seen[number] for number in numbers])
+        return Node(op, inputs, attrs, types.parse_type(described), name, tuple(origin))
 
     def graph(self, row: dict[str, Any]) -> Graph:
         parts = [tuple(self.crossed.known(n) for n in part) for part in row["parts"]]

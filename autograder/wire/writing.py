@@ -13,23 +13,29 @@ import json
 import math
 import struct
 from collections import deque
-from collections.abc import ItemsView, KeysView, Mapping, ValuesView
+from collections.abc import ItemsView, KeysView, Mapping, Sequence, ValuesView
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from autograder.wire.crossed import DTYPES, Crossed
+from autograder.wire.named import name_of
 from autograder.wire.onnx import Unsendable, is_onnx_model, onnx_bytes
 from autograder.wire.records import RECORDS
+from course_lib.exercises import slot
 from course_lib.ir import types
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
-from course_lib.ir.graph.order import topological_order
 
 MAX_DEPTH = 60
+JSON = json.JSONEncoder(
+    allow_nan=False, ensure_ascii=False, check_circular=False, separators=(",", ":")
+)
 MAX_PARTS = 400_000  # values in a message, each one counted as often as it is written
 LISTS = (list, range, deque, KeysView, ValuesView, ItemsView)  # each arrives as a list
+ORDER = slot("ir.graph.topological_order")  # ours: what is plugged in may be wrong
+USUAL = {kind: kind.__name__ for kind in (list, tuple, set, frozenset)}
 COLLECTIONS = {LISTS: "list", tuple: "tuple", set: "set", frozenset: "frozenset"}
 
 
@@ -45,7 +51,7 @@ class Writer:
     def message(self, value: Any) -> bytes:
         body = self.pack(value, 0)
         content = {"rows": self.rows, "body": body}
-        text = json.dumps(content, allow_nan=False, ensure_ascii=False).encode()
+        text = JSON.encode(content).encode()
         sizes = struct.pack(f"<{len(self.blobs)}Q", *map(len, self.blobs))
         head = struct.pack("<QI", len(text), len(self.blobs))
         return head + sizes + text + b"".join(self.blobs)
@@ -61,6 +67,8 @@ class Writer:
             return value
         if kind is Node or kind is Graph:
             return self.pack_ir(value, depth)
+        if kind in USUAL:
+            return {USUAL[kind]: [self.pack(v, depth + 1) for v in value]}
         if isinstance(value, str):
             return str.__str__(value)
         if isinstance(value, np.generic):
@@ -86,8 +94,7 @@ class Writer:
     def pack_ir(self, value: Any, depth: int) -> Any:
         if isinstance(value, Node):
             if self.crossed.number_of(value) is None:
-                for node in topological_order([value]):
-                    self.row(node, depth)
+                self.all_rows([value], depth)
             return {"known": self.crossed.number_of(value)}
         if isinstance(value, Graph):
             return {"known": self.graph(value, depth)}
@@ -108,37 +115,41 @@ class Writer:
             fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
             return {"record": [kind.__name__, self.pack(fields, depth + 1)]}
         if callable(value) and self.crossed.call is None:
+            if name := name_of(value):
+                return {"named": name}
             self.crossed.functions.append(value)
             return {"function": len(self.crossed.functions) - 1}
         raise Unsendable(f"A {type(value).__name__} is not plain data.")
 
-    def row(self, node: Node, depth: int) -> None:
-        """A row for a node whose inputs have rows already."""
-        if self.crossed.number_of(node) is not None:
-            return
-        attrs = {} if node.op == "constant" else dict(node.attrs)
-        row: dict[str, Any] = {
-            "op": node.op,
-            "inputs": [self.crossed.number_of(i) for i in node.inputs],
-            "attrs": self.pack(attrs, depth + 1),
-            "type": str(node.type),
-            "name": node.name,
-            "origin": list(node.origin),
-        }
+    def all_rows(self, nodes: Sequence[Node], depth: int) -> None:
+        """A row for each of these nodes and of those that they need, if it has none yet."""
+        numbers = self.crossed.numbers
+        for node in nodes:
+            if id(node) in numbers:
+                continue
+            inputs = [numbers.get(id(i)) for i in node.inputs]
+            if None in inputs:  # not in an order in which they can be computed
+                return self.all_rows(ORDER.reference(nodes), depth)
+            self.row(node, inputs, depth)
+
+    def row(self, node: Node, inputs: list[int | None], depth: int) -> None:
+        """[op, its inputs, attributes, type, name, origin, ...]; a constant has its array."""
         if node.op == "constant":
-            row["value"] = self.array(node.value)
-        self.rows.append(row)
+            attrs: Any = self.array(node.value)
+        else:
+            attrs = [[name, self.pack(v, depth + 2)] for name, v in node.attrs.items()]
+        self.rows.append([node.op, inputs, attrs, str(node.type), node.name, *node.origin])
         self.crossed.remember(node)
 
     def graph(self, graph: Graph, depth: int) -> int:
         number = self.crossed.number_of(graph)
         if number is not None:
             return number
-        for node in topological_order([*graph.inputs, *graph.nodes, *graph.outputs]):
-            self.row(node, depth)
         parts = (graph.inputs, graph.nodes, graph.outputs)
-        numbers = [[self.crossed.number_of(n) for n in part] for part in parts]
-        self.rows.append({"graph": graph.name, "parts": numbers})
+        self.all_rows([*graph.inputs, *graph.nodes, *graph.outputs], depth)
+        numbers = self.crossed.numbers
+        listed = [[numbers[id(n)] for n in part] for part in parts]
+        self.rows.append({"graph": graph.name, "parts": listed})
         return self.crossed.remember(graph)
 
     def array(self, array: np.ndarray) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Checks of unit 2 for the pass manager and the rewriter that the student writes.
 
-Next room: evidence.py.
+Next room: rules.py, the rules; evidence.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,16 @@ import numpy as np
 
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.properties import live_ops, raises, valid_graph
+from autograder.units.u02.checks.rules import (
+    countdown,
+    exp_to_negs,
+    mul_by_one,
+    mul_to_max,
+    no_double_neg,
+    relu_to_exp,
+    relu_to_tanh,
+    tanh_to_relu,
+)
 from autograder.units.u02.checks.shared import same_bits
 from course_lib.ir.graph.build import exp, neg, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
@@ -177,46 +187,6 @@ HUNDRED = "If a node has been replaced 100 times and a rule still applies, raise
 STAYS = "Nodes that nobody reads are left for `dce`"
 ONE_WALK = "Apply rules in one walk from the inputs to the outputs"
 A_RULE = "A rule is a function: it takes a node and returns the node to put in its place, or None"
-
-
-def no_double_neg(node: Node) -> Node | None:
-    if node.op == "neg" and node.inputs[0].op == "neg":
-        return node.inputs[0].inputs[0]
-    return None
-
-
-def relu_to_tanh(node: Node) -> Node | None:
-    return tanh(node.inputs[0]) if node.op == "relu" else None
-
-
-def relu_to_exp(node: Node) -> Node | None:
-    return exp(node.inputs[0]) if node.op == "relu" else None
-
-
-def tanh_to_relu(node: Node) -> Node | None:
-    return relu(node.inputs[0]) if node.op == "tanh" else None
-
-
-def exp_to_negs(node: Node) -> Node | None:
-    """exp(x) -> neg(relu(x)): a rule that makes two nodes."""
-    return neg(relu(node.inputs[0])) if node.op == "exp" else None
-
-
-def mul_by_one(node: Node) -> Node | None:
-    if node.op != "mul" or node.inputs[1].op != "constant":
-        return None
-    return node.inputs[0] if (node.inputs[1].value == 1).all() else None
-
-
-def mul_to_max(node: Node) -> Node | None:
-    return apply("max", *node.inputs) if node.op == "mul" else None
-
-
-def countdown(node: Node) -> Node | None:
-    """x * n -> x * (n - 1), until n is 0: as many replacements as the number says."""
-    if node.op != "mul" or node.inputs[1].op != "constant" or node.inputs[1].value <= 0:
-        return None
-    return node.inputs[0] * const(node.inputs[1].value - 1)
 
 
 F = "f32[4]"

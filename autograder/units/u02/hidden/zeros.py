@@ -11,7 +11,7 @@ import numpy as np
 
 from autograder.check.framework import Wrong, hidden
 from autograder.check.properties import live_ops, valid_graph
-from autograder.units.u02.checks import machinery
+from autograder.units.u02.checks import machinery, rules
 from autograder.units.u02.checks.compare import smallest
 from autograder.units.u02.checks.machinery import AGAIN, FIRST, RESULT, STOPS
 from autograder.units.u02.checks.shared import same_bits
@@ -106,10 +106,10 @@ def _turned(graph: Graph) -> Graph:
 
 
 RULES = (
-    machinery.no_double_neg,
-    machinery.relu_to_tanh,
-    machinery.exp_to_negs,
-    machinery.mul_by_one,
+    rules.no_double_neg,
+    rules.relu_to_tanh,
+    rules.exp_to_negs,
+    rules.mul_by_one,
 )
 
 
@@ -124,12 +124,12 @@ def rewrites_drawn_programs(apply_rules, rng):
             one = const(1.0) if rng.random() < 0.7 else const(np.ones((2, 1), np.float32))
             node = node * one if op == "mul" else apply(op, node)
         graph = Graph.of([x], [node], "drawn")
-        rules = [RULES[int(k)] for k in rng.permutation(4)[: int(rng.integers(1, 5))]]
-        after = valid_graph(apply_rules(graph, rules), graph)
-        ours = slot("u02.apply_rules").reference(graph, rules)
+        chosen = [RULES[int(k)] for k in rng.permutation(4)[: int(rng.integers(1, 5))]]
+        after = valid_graph(apply_rules(graph, chosen), graph)
+        ours = slot("u02.apply_rules").reference(graph, chosen)
         mine, theirs = (Graph.of(g.inputs, g.outputs, g.name) for g in (after, ours))
         if not same_program(mine, theirs):
-            names = ", ".join(rule.__name__ for rule in rules)
+            names = ", ".join(rule.__name__ for rule in chosen)
             raise Wrong(f"The rules are {names}.", program=graph, got=mine, expected=theirs,
                         spec=FIRST)  # fmt: skip
     return "15 random programs"
