@@ -117,7 +117,7 @@ class Slot:
             raise ValueError(f"{self.name}: kind is one of {', '.join(KINDS)}, not {self.kind!r}")
         self.call = self.run = self.reference
 
-    @property
+    @functools.cached_property
     def signature(self) -> inspect.Signature:
         return inspect.signature(self.reference)
 
@@ -134,10 +134,11 @@ class Slot:
         self.plugged = function
         if function is None:
             _plugs.pop(self.name, None)
-        else:
-            _plugs[self.name] = function
-        if function is None or function in (self.reference, self.baseline):
-            self.run = function or self.reference
+            self.run = self.reference
+            return
+        _plugs[self.name] = function
+        if function in (self.reference, self.baseline):
+            self.run = function
             return
         if self.masked[0] is not function:
             self.masked = function, _masked(self.name, function)
@@ -229,11 +230,21 @@ def baselines(*names: str) -> Iterator[None]:
 def using(plugs: dict[str, Callable[..., Any]]) -> Iterator[None]:
     """Run the block with exactly these functions plugged in and every other slot unplugged."""
     before = plugs_now()
-    _plug_exactly(plugs)
+    use(plugs)
     try:
         yield
     finally:
-        _plug_exactly(before)
+        use(before)
+
+
+def use(plugs: Mapping[str, Callable[..., Any]]) -> None:
+    """From now on exactly these functions are plugged in."""
+    if not _plugs and not plugs:
+        return
+    for name in {**_plugs, **plugs}:
+        function = plugs.get(name)
+        if _plugs.get(name) is not function:
+            slot(name).plug(function)
 
 
 def plugs_now() -> dict[str, Callable[..., Any]]:
@@ -296,14 +307,6 @@ def _masked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
             _running.reset(token)
 
     return run
-
-
-def _plug_exactly(plugs: dict[str, Callable[..., Any]]) -> None:
-    if not _plugs and not plugs:
-        return
-    for name in {**_plugs, **plugs}:
-        if _plugs.get(name) is not plugs.get(name):
-            slot(name).plug(plugs.get(name))
 
 
 def _import_home(name: str) -> None:

@@ -9,10 +9,11 @@
                                        <-      ("return", value, printed)
                                        or      ("changed", argument, printed)
 
-It runs inside the sandbox as `python -s -S -P worker.py serve UID EDITION SITE_PACKAGES`, with only
-the student edition importable: checks, solutions and hidden programs are in another process. It
-checks nothing about itself, because the grader believes nothing that it says. `main` says first
-where the student edition lies; until then there is no library, so only a Worker imports it.
+It runs inside the sandbox as `python -s -S -P worker.py serve UID EDITION SITE_PACKAGES`, followed
+by modules to import at once, with only the student edition importable: checks, solutions and hidden
+programs are in another process. It checks nothing about itself, because the grader believes nothing
+that it says. `main` says first where the student edition lies; until then there is no library, so
+only a Worker imports it.
 
 Next room: sandbox.py, the other end.
 """
@@ -21,7 +22,9 @@ from __future__ import annotations
 import __future__
 
 import builtins
+import contextlib
 import gc
+import importlib
 import io
 import linecache
 import os
@@ -120,7 +123,8 @@ class Worker:
         sys.meta_path.insert(0, _NoShell())
         self.plugs: dict[str, Any] = {}  # the answers; they are in their slots when one runs
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
-        self.running = ""
+        self.running = ""  # the exercise whose answer was called last
+        self.kept: dict[str, Any] = {}  # what is plugged in while it runs
         self.future = 0  # what a cell has imported from __future__ holds for those below it
 
     def serve(self) -> None:
@@ -138,7 +142,7 @@ class Worker:
         """Run a cell, and keep the names for the answers that its notebook checks next."""
         with self.exercises.using(self.plugs):
             error = self.run(source, filename)
-            self.plugs = self.exercises.plugs_now()
+            self.plugs, self.running = self.exercises.plugs_now(), ""
         self.at_check |= {name: dict(self.names) for name in checked}
         return error
 
@@ -164,12 +168,13 @@ class Worker:
         sys.stdout = sys.stderr = printed = Limited()
         if name != self.running:  # a later cell may have used a name of this answer again
             self.names.update(self.at_check.get(name, {}))
-            self.running = name
-        plugs = self.exercises.plugs_for(name, self.plugs) | kwargs.pop(self.beside, {})
+            self.running, self.kept = name, self.exercises.plugs_for(name, self.plugs)
+        plugs = self.kept | kwargs.pop(self.beside, {})
         entry = self.exercises.slot(name)
         given = self.given(entry.signature.bind(*args, **kwargs).arguments)
         try:
-            with self.exercises.using(plugs), self.counted(steps):
+            self.exercises.use(plugs)  # until the next call: what crosses the pipe asks no slot
+            with self.counted(steps):
                 value = self.run_out(entry.run(*args, **kwargs))
         except Aborted:
             return self.send(("aborted",))
@@ -198,21 +203,13 @@ class Worker:
         raise Aborted
 
     def send(self, message: tuple) -> None:
-        with self.library():
-            data = self.codec.encode(message)
-        self.pipe.write(data)
+        self.pipe.write(self.codec.encode(message))
 
     def receive(self) -> tuple:
         is_new, data = self.pipe.read()
         if is_new:
             self.codec.reset()
-        with self.library():
-            return self.codec.decode(data)
-
-    def library(self) -> Any:
-        """What crosses the pipe is written and read by the library's functions, not the student's:
-        a wrong `topological_order` costs its own points and no others."""
-        return self.exercises.using({})
+        return self.codec.decode(data)
 
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
@@ -261,13 +258,16 @@ def clean(text: str, most: int) -> str:
 
 
 def main() -> None:
-    how, uid, *places = sys.argv[1:]
+    how, uid, edition, packages, *modules = sys.argv[1:]
     # The student edition first, then numpy's place; last the files that the student's cells write.
-    sys.path[:] = [*places, *sys.path, os.getcwd()]
+    sys.path[:] = [edition, packages, *sys.path, os.getcwd()]
     sys.dont_write_bytecode = True
     from autograder.process import zygote
     from autograder.process.child import lock
 
+    for name in modules:
+        with contextlib.suppress(Exception):  # whoever needs it is told
+            importlib.import_module(name)
     if how == "branch":
         uid = zygote.branch()
     worker = Worker(Pipe())
