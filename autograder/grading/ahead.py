@@ -18,8 +18,9 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.check.framework import Check, Stop
+from autograder.check.framework import Check, Crashed, Stop
 from autograder.check.judging import perform
+from autograder.check.shown import error_text
 from autograder.check.steps import limit_now
 from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
@@ -34,6 +35,7 @@ class Prepared:
     """A call as a message, with the numbers that its nodes have on the wire."""
 
     args: tuple
+    kwargs: dict
     steps: int | None
     data: bytes
     codec: Codec
@@ -47,7 +49,7 @@ def prepared(name: str, args: tuple, kwargs: dict) -> Prepared | None:
         data = codec.encode(("call", name, args, kwargs, steps))
     except Unsendable:
         return None
-    return None if codec.functions else Prepared(args, steps, data, codec)
+    return None if codec.functions else Prepared(args, kwargs, steps, data, codec)
 
 
 def identity(args: tuple, kwargs: dict, steps: int | None) -> tuple[int | None, ...] | None:
@@ -65,7 +67,11 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
 
     def watched(*args: Any, **kwargs: Any) -> Any:
         found.append(prepared(check.slot, args, kwargs))  # now: the check may change them later
-        return reference(*args, **kwargs)
+        try:
+            return reference(*args, **kwargs)
+        except Exception as error:  # as a check sees it that wants one
+            kinds = tuple(kind.__name__ for kind in type(error).__mro__)
+            raise Crashed(error_text(error), kinds=kinds) from None
 
     nowhere = contextlib.redirect_stdout(io.StringIO())  # nobody asked what ours prints
     with exercises.using({}), nowhere, contextlib.suppress(Exception, Stop):

@@ -58,6 +58,11 @@ class Assignment:
         return [slot(name) for name in self.exercises]
 
     @property
+    def modules(self) -> tuple[str, ...]:
+        """Where its exercises stand: every answer needs these."""
+        return tuple(dict.fromkeys(entry.reference.__module__ for entry in self.slots))
+
+    @property
     def explanations(self) -> list[str]:
         return [entry.name for entry in self.slots if entry.kind == "explain"]
 

@@ -91,7 +91,8 @@ class _Student:
         while self.worker is None or not self.worker.alive:
             if self.worker is not None:
                 self.worker.close()
-            self.worker = Worker(self.assignment.edition, self.limits, self.budget)
+            given = self.assignment
+            self.worker = Worker(given.edition, self.limits, self.budget, given.modules)
             self._run_cells(self.worker)
         return self.worker
 

@@ -8,7 +8,7 @@ autograder/process says what such a process can see and do. Everything that come
 frames have a maximal size, and autograder/wire/codec.py decides what a value may be.
 
 The process branches off from one that has imported everything already (autograder/process/zygote),
-or is started where that cannot be done. limits.py says what it may use.
+`modules` too, or is started where that cannot be done. limits.py says what it may use.
 
 Next room: grade.py, which turns a Program into a report.
 """
@@ -20,6 +20,7 @@ import os
 import select
 import shutil
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -62,8 +63,9 @@ class Worker:
         edition: Path,
         limits: Limits = Limits(),  # noqa: B008
         budget: Budget | None = None,
+        modules: Sequence[str] = (),
     ) -> None:
-        self.limits = limits
+        self.limits, self.modules = limits, modules
         self.budget = budget or Budget(limits)
         self.budget.start()
         self.mode = mode()
@@ -72,6 +74,7 @@ class Worker:
         self.received = bytearray()
         self.foreseen: dict[tuple[int | None, ...] | None, Prepared] = {}
         self.early: dict[bytes, list[bytes]] = {}  # by call: replies to calls made ahead of time
+        self.values: dict[bytes, bytes] = {}  # by call without arguments: the first reply
         self.asked = 0  # calls since then that were not among them
         self.limit = self.used = self.spent = self.slept = self.waited = self.looked = 0.0
         self.folder: Folder | None = None
@@ -153,18 +156,24 @@ class Worker:
 
     def ahead(self, calls: Sequence[Prepared]) -> bytes:
         """Make these calls. Their replies are kept, and are what `call` finds when it is asked.
-        Returns a digest of all of them; from now on `asked` counts the calls that find none."""
+        Returns a digest of all of them; from now on `asked` counts the calls that find none. A call
+        without arguments is made once: the next check judges the same value."""
         self.early, self.asked, digest = {}, 0, hashlib.sha256()
-        self.foreseen = {identity(call.args, {}, call.steps): call for call in calls}
+        self.foreseen = {identity(call.args, call.kwargs, call.steps): call for call in calls}
         self.foreseen.pop(None, None)
-        for batch in batches([call.data for call in calls]):
+        for batch in batches([call.data for call in calls if call.data not in self.values]):
             frames = [frame(data, NEW_CALL | MORE) for data in batch[:-1]]
             self._within(self.limits.call)
             self._write(b"".join(frames) + frame(batch[-1], NEW_CALL))
             for data in batch:
-                reply = self._read_frame()
-                self.early.setdefault(data, []).append(reply)
+                self.early.setdefault(data, []).append(self._read_frame())
+        for data, number in Counter(call.data for call in calls).items():
+            if data in self.values:
+                self.early[data] = [self.values[data]] * number
+            for reply in self.early[data]:
                 digest.update(HEADER.pack(0, len(reply)) + reply)
+        plain = [call.data for call in calls if not (call.args or call.kwargs)]
+        self.values |= {data: self.early[data][0] for data in plain}
         return digest.digest()
 
     def _outcome(self, kind: Any, rest: list) -> Any:
@@ -317,7 +326,7 @@ class Worker:
     def _start(self, edition: Path) -> Running:
         places = {EDITION: edition, SCRIPT: WORKER}
         if branches(self.mode):
-            arguments = ["branch", "0", EDITION, str(PACKAGES)]
+            arguments = ["branch", "0", EDITION, str(PACKAGES), *self.modules]
             command = command_line(self.mode, SCRIPT, arguments, places, KEEPS)
             return branched(command, self.mode, BACKSTOP * self.limits.start)
         home = None
@@ -326,5 +335,5 @@ class Worker:
             home = self.folder.path
             os.chmod(home, 0o777)
             places[EDITION] = Path(shutil.copytree(edition, Path(home) / "course"))
-        arguments = ["serve", user(self.mode), EDITION, str(PACKAGES)]
+        arguments = ["serve", user(self.mode), EDITION, str(PACKAGES), *self.modules]
         return Child(command_line(self.mode, SCRIPT, arguments, places), home)

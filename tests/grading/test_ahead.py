@@ -55,6 +55,26 @@ def test_a_check_asks_for_what_was_foreseen(verdict_of, monkeypatch):
     assert all(foreseen(c, 0) is foreseen(c, 0) for c in checks)
 
 
+ONCE = """
+calls = []
+@implements("u99.bytes")
+def size():
+    calls.append(1)
+    return 24 if len(calls) == {} else 0
+"""
+
+
+@pytest.mark.parametrize(("right", "kind"), [(1, "passed"), (2, "wrong")])
+def test_an_answer_that_takes_nothing_is_asked_once(right, kind, verdict_of):
+    assert len(checks_of("u99.bytes", with_hidden=True)) == 2
+    assert verdict_of("u99.bytes", ONCE.format(right)).kind == kind
+
+
+def test_calls_behind_one_that_has_to_raise_are_foreseen():
+    (check,) = (c for c in checks_of("u02.apply_rules") if c.name == "gives_up_after_a_hundred")
+    assert len(foreseen(check, 0)) == 3
+
+
 def test_arguments_that_may_change_are_compared_by_content():
     graph = trace(lambda x: relu(x), "f32[4]")
     numbers = [1, 2]
@@ -67,3 +87,5 @@ def test_arguments_that_may_change_are_compared_by_content():
     assert first is not None and second is not None and first.data != second.data
     assert prepared("u99.sweep", (print,), {}) is None, "a function calls back: not ahead of time"
     assert ahead.identity((graph,), {"seed": 1}, None) is None
+    named = prepared("u99.sweep", (graph,), {"seed": 1})
+    assert named is not None and named.kwargs == {"seed": 1}
