@@ -10,11 +10,16 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import pkgutil
+import sys
+
+_loaded: set[str] = set()
 
 
 def load_unit(room: str, unit: int) -> None:
     """Import autograder/units/uNN/<room>: a file, or a folder with all its files."""
     name = f"autograder.units.u{unit:02d}.{room}"
+    if name in _loaded and name in sys.modules:
+        return
     if importlib.util.find_spec(f"autograder.units.u{unit:02d}") is None:
         return
     if importlib.util.find_spec(name) is None:
@@ -22,3 +27,4 @@ def load_unit(room: str, unit: int) -> None:
     package = importlib.import_module(name)
     for module in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
         importlib.import_module(module.name)
+    _loaded.add(name)

@@ -85,10 +85,13 @@ class _Counter:
 def _traced(counter: _Counter) -> Iterator[None]:
     """Python 3.11: a trace function. A debugger's or a coverage's is back afterwards."""
 
+    left = counter.left
+
     def local(frame: Any, event: str, _: Any) -> Any:
+        nonlocal left
         if event == "line":  # `counter.step()`, written out: this runs for every line
-            counter.left -= 1
-            if counter.left < 0:
+            left -= 1
+            if left < 0:
                 raise OutOfSteps
         return local
 
@@ -98,6 +101,7 @@ def _traced(counter: _Counter) -> Iterator[None]:
         yield
     finally:
         sys.settrace(before)
+        counter.left = left
 
 
 @contextlib.contextmanager

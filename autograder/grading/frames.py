@@ -25,10 +25,12 @@ def frame(data: bytes, flags: int = 0) -> bytes:
 def batches(calls: Iterable[bytes]) -> Iterator[list[bytes]]:
     """As many calls at a time as the pipe holds: then writing them waits for nobody."""
     batch: list[bytes] = []
+    size = 0
     for data in calls:
-        if batch and sum(len(d) + HEADER.size for d in (*batch, data)) > BATCH:
+        size += HEADER.size + len(data)
+        if batch and size > BATCH:
             yield batch
-            batch = []
+            batch, size = [], HEADER.size + len(data)
         batch.append(data)
     if batch:
         yield batch
