@@ -11,6 +11,7 @@ Next room: needed.py, what an answer needs from the other cells.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ IMPLEMENTS = re.compile(r"""\bimplements\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"""
 EXERCISE = re.compile(r"\w+(\.\w+)+")
 
 
+# Most cells are the lesson's own: what follows from the text alone is found once for a class.
+for_a_class = functools.lru_cache(maxsize=1024)
+
+
+@for_a_class
 def plain_python(source: str) -> str:
     """The cell without IPython's own syntax; line numbers stay."""
     first, _, rest = source.partition("\n")
@@ -91,25 +97,45 @@ class Ways:
         """`from autograder import implements as answer`, `plug = implements`, `NAME = "a.b"`, and
         functions that call it for their caller."""
         names, constants = {"implements"}, dict[str, str]()
-        for tree in filter(None, map(tree_of, cells)):
-            for part in ast.walk(tree):
-                if isinstance(part, ast.ImportFrom):
-                    names |= {a.asname for a in part.names if a.asname and a.name == "implements"}
-                elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
-                    target = part.targets[0].id
-                    if _last_name(part.value) == "implements":
-                        names.add(target)
-                    elif isinstance(part.value, ast.Constant) and isinstance(part.value.value, str):
-                        constants[target] = part.value.value
-                elif isinstance(part, ast.FunctionDef):
-                    parameters = {a.arg for a in part.args.args}
-                    if any(_argument_name(c) in parameters for c in _calls(part, names)):
-                        names.add(part.name)
+        for part in (part for cell in cells for part in _mentions(cell)):
+            if names & part.calls:
+                names.add(part.name)
+            elif part.constant is not None:
+                constants[part.name] = part.constant
         return Ways(frozenset(names), constants)
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A name that a cell gives to something: it stands for `implements` if one of `calls` does."""
+
+    name: str
+    calls: frozenset[str] = frozenset()
+    constant: str | None = None
+
+
+@for_a_class
+def _mentions(code: str) -> tuple[Mention, ...]:
+    found: list[Mention] = []
+    for part in ast.walk(tree_of(code) or ast.Module([], [])):
+        if isinstance(part, ast.ImportFrom):
+            found += [Mention(a.asname, frozenset([a.name])) for a in part.names if a.asname]
+        elif isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name):
+            value = part.value.value if isinstance(part.value, ast.Constant) else None
+            constant = value if isinstance(value, str) else None
+            found.append(Mention(part.targets[0].id, frozenset([_last_name(part.value)]), constant))
+        elif isinstance(part, ast.FunctionDef):
+            parameters = {a.arg for a in part.args.args}
+            calls = (c for c in ast.walk(part) if isinstance(c, ast.Call))
+            given = (_last_name(c.func) for c in calls if _argument_name(c) in parameters)
+            found.append(Mention(part.name, frozenset(given)))
+    return tuple(found)
 
 
 def answered(code: str, ways: Ways) -> tuple[str, ...]:
     """The exercises into which this cell plugs a function, as far as its text says."""
+    if code.isascii() and not any(name in code for name in ways.names):
+        return ()
     tree = tree_of(code)
     if tree is None:
         return tuple(dict.fromkeys(IMPLEMENTS.findall(code)))

@@ -16,12 +16,13 @@ taken. Next room: worker.py, where all of it runs.
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import symtable
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from autograder.grading.cells import INDIGESTIBLE, tree_of
+from autograder.grading.cells import INDIGESTIBLE, for_a_class, tree_of
 from autograder.grading.effects import Effects, effects_of, is_for_everyone
 
 BY_NAME = {"globals", "locals", "vars", "eval", "exec"}  # read what a string names
@@ -40,15 +41,18 @@ class Statement:
 
 def statements(code: str, number: int) -> list[Statement]:
     """The statements of a cell; those that Python itself cannot digest are left out."""
+    return [Statement(number, *said) for said in _statements(code)]
+
+
+@for_a_class
+def _statements(code: str) -> tuple[tuple[str, Effects, bool], ...]:
     tree = tree_of(code)
-    found: list[Statement] = []
-    try:
+    found: list[tuple[str, Effects, bool]] = []
+    with contextlib.suppress(*INDIGESTIBLE):
         for node in tree.body if tree else ():
             effects = effects_of(node)
-            found.append(Statement(number, ast.unparse(node), effects, is_for_everyone(node)))
-    except INDIGESTIBLE:
-        return found
-    return found
+            found.append((ast.unparse(node), effects, is_for_everyone(node)))
+    return tuple(found)
 
 
 def needed(answers: Iterable[tuple[str, float]], others: list[Statement]) -> list[Statement]:
@@ -73,7 +77,7 @@ class _Index:
 
     def __init__(self, others: list[Statement]) -> None:
         self.others = others
-        self.reads: dict[int, list[str]] = {}  # by statement: its free names, once asked for
+        self.reads: dict[int, tuple[str, ...]] = {}  # by statement: its free names, once asked for
         self.variables = frozenset().union(*(s.effects.changes for s in others))  # not `str`
         self.functions: dict[str, list[Effects]] = {}
         for statement in others:
@@ -130,19 +134,20 @@ class _Index:
         """Those that have run when cell `until` runs, or all of them if none has."""
         return [n for n in numbers if self.others[n].number <= until] or list(numbers)
 
-    def reads_of(self, number: int) -> list[str]:
+    def reads_of(self, number: int) -> tuple[str, ...]:
         if number not in self.reads:
             self.reads[number] = _free_names(self.others[number].source)
         return self.reads[number]
 
 
-def _free_names(source: str) -> list[str]:
+@for_a_class
+def _free_names(source: str) -> tuple[str, ...]:
     """The names that the code reads and does not define itself at its top level. A module that it
     imports counts: a cell may have written its file."""
     try:
         top = symtable.symtable(source, "cell", "exec")
     except INDIGESTIBLE:
-        return sorted(set(re.findall(r"[A-Za-z_]\w*", source)))
+        return tuple(sorted(set(re.findall(r"[A-Za-z_]\w*", source))))
     names = {s.get_name() for s in top.get_symbols() if s.is_referenced() or s.is_assigned()}
     defined = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     tables = list(top.get_children())
@@ -154,7 +159,7 @@ def _free_names(source: str) -> list[str]:
     strings = bool(free & BY_NAME or ("getattr" in free and OF_MODULE.search(source)))
     if "import" in source or strings:
         free |= _named(source, strings)
-    return sorted(free)
+    return tuple(sorted(free))
 
 
 def _named(source: str, strings: bool) -> set[str]:
