@@ -202,7 +202,9 @@ def _is_registered(node: ast.stmt) -> bool:
 
 
 def _is_ours(node: ast.stmt) -> bool:
-    """An import of what students do not have."""
+    """An import of what students do not have, or what is said about our own answer."""
+    if isinstance(node, (ast.Expr, ast.For)):
+        return "equivalent(" in ast.unparse(node)
     module = getattr(node, "module", None) or ""
     return isinstance(node, ast.ImportFrom) and module.startswith("autograder.check.framework")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import inspect
 import multiprocessing
 import os
 import signal
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 from tqdm import tqdm
 
-from autograder.check.framework import mutants_of
+from autograder.check.framework import alternatives_of, mutants_of
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import HOSTILE, KINDS, cell_of, make_class
 
@@ -53,6 +54,14 @@ def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
         assert f"@implements('u99.sweep')\ndef {name}(" in cell and "@mutant" not in cell
     for code in HOSTILE:
         compile(code, "<hostile>", "exec")
+
+
+def test_what_a_unit_says_about_its_own_answer_is_in_no_cell():
+    (answer, *_) = alternatives_of("passes.fixpoint").values()
+    cell = cell_of("passes.fixpoint", answer)
+    module = inspect.getmodule(answer)
+    assert module is not None and "equivalent(" in inspect.getsource(module)
+    assert "equivalent(" not in cell
 
 
 @pytest.fixture
