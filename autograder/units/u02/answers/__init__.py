@@ -169,8 +169,10 @@ def sevenths() -> float:
     store it.
     """
     x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
-    seventh = np.float32(1) / np.float32(7)
-    return float(100 * np.mean(x / np.float32(7) != x * seventh))
+    seven, seventh = np.float32(7), np.float32(1) / np.float32(7)
+    rows = x.reshape(256, -1)  # each of them stays in the cache
+    differ = sum(np.count_nonzero(row / seven != row * seventh) for row in rows)
+    return 100 * differ / x.size
 
 
 @exercise("u02.broken", unit=2, points=2, kind="evidence", further=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from autograder.units.u02.hidden.expressions import pairs
+from autograder.units.u02.hidden.expressions import each_once, pairs
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, inp
 
@@ -37,7 +37,7 @@ def every_two() -> Graph:
             except ValueError:
                 continue
     order = np.random.default_rng(1).permutation(len(outputs))
-    return Graph.of([x], [outputs[k] for k in order], "movements")
+    return each_once(Graph.of([x], [outputs[k] for k in order], "movements"))
 
 
 def _turns() -> list[Movement]:
