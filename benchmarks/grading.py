@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--ours", type=int, default=30, help="submissions for us")
     parser.add_argument("--stock", type=int, default=6, help="the first so many, for nbgrader")
     parser.add_argument("--workers", type=int, action="append", help="default: 1 and 2")
-    parser.add_argument("--rounds", type=int, default=3, help="of the processor's seconds")
+    parser.add_argument("--rounds", type=int, default=5, help="of the processor's seconds")
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
     options = parser.parse_args()
     (source,) = sources(COURSE / "notebooks", options.unit)
