@@ -94,9 +94,7 @@ class Reader:
             parts = [self.unpack(part) for part in body]
             return parts if kind == "list" else tuple(parts)
         if kind in ("set", "frozenset", "dict"):
-            self.keys += len(body)
-            if self.keys > MAX_KEYS:
-                raise Unsendable(f"sets and dicts of more than {MAX_KEYS:,} keys together")
+            self.count_keys(len(body))
             if kind == "dict":
                 return {self.unpack(k): self.unpack(v) for k, v in body}
             parts = (self.unpack(part) for part in body)
@@ -127,6 +125,11 @@ class Reader:
             return function_named(body)
         raise Unsendable(f"unknown tag {kind!r:.50}")
 
+    def count_keys(self, more: int) -> None:
+        self.keys += more
+        if self.keys > MAX_KEYS:
+            raise Unsendable(f"sets and dicts of more than {MAX_KEYS:,} keys together")
+
     def checked_node(self, row: list[Any]) -> Node:
         """Built by the op table, so that its type is what its operands give."""
         op, numbers, given, declared, name, *origin = row
@@ -141,7 +144,8 @@ class Reader:
             value = const(self.array(given)).value
             made = checked(op, inputs, {"value": value}, declared, name, origin)
         else:
-            attrs = {key: self.unpack(value) for key, value in given}
+            self.count_keys(len(given))
+            attrs = {_name(key): self.unpack(value) for key, value in given}
             for value in attrs.values():
                 self.weigh(value)
             made = checked(op, inputs, attrs, declared, name, origin)

@@ -248,6 +248,9 @@ HOSTILE = {
         },
         bytes(1 << 20),
     ),
+    "attribute_with_a_number_for_a_name": forged(
+        {"rows": [row(), ["neg", [0], [[7, 1]], "f32[2]", "y"]], "body": None}
+    ),
     "too_much_text": struct.pack("<QI", 1 << 26, 0) + b" " * (1 << 26),
     "deep": b"",
 }
@@ -258,6 +261,13 @@ HOSTILE["deep"] = struct.pack("<QI", 200_000, 0) + b"[" * 200_000
 def test_hostile_bytes_are_refused(name):
     with pytest.raises(Unsendable):
         Codec().decode(HOSTILE[name])
+
+
+def test_attributes_count_as_keys():
+    """Names can be made to collide, those of a node like those of a dict."""
+    many = [[str(n), 1] for n in range(60_000)]
+    with pytest.raises(Unsendable, match="keys together"):
+        Codec().decode(forged({"rows": [row(), ["neg", [0], many, "f32[2]", "y"]], "body": None}))
 
 
 @given(st.binary(max_size=200))
