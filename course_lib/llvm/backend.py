@@ -3,9 +3,8 @@
     compiled("define i64 @k(ptr %x) ...", "znver4", "+avx2")   ->   ("define ...", b"\\x7fELF...")
 
 Run as a program, the file does so for each module that it is sent, until there are no more: that
-is what a helper is (`helpers.py`). It needs nothing but llvmlite, so that a helper starts in no
-time.
-Next room: `codegen.py`.
+is what a helper is (`helpers.py`). It needs nothing but llvmlite, so that a helper starts at
+once. Next room: `codegen.py`.
 """
 
 from __future__ import annotations

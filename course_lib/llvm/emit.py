@@ -11,9 +11,9 @@
 
 A kernel becomes one function for each top-level loop, which runs its iterations number `lo .. hi`,
 so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
-know how many there are, does not write them out.) The loops that fill the border of an image are
-one function. It returns 1 if an index that it read from memory
-(a gather's) was outside its buffer, else 0. In a `vector` loop an index moves in lanes: an access
+know how many there are, does not write them out.) It returns 1 if an index that it read from memory
+(a gather's) was outside its buffer, else 0. The loops that fill the border of an image are one
+function together. In a `vector` loop an index moves in lanes: an access
 that does not move is loaded once, one that moves is a vector. Next room: `lanes.py`.
 """
 

@@ -281,12 +281,10 @@ def random_programs_keep_their_meaning(sunk, text):
 
 def kept_meaning(sunk: Any, text: str) -> str:
     """What the answer made of the program, if it still computes the same."""
-    from autograder.units.u10.answers.meaning import toy_outputs, unknown
-
     got = as_text(sunk(text), text)
-    wanted, was_unclear = _meaning(text)
+    wanted, unclear_before = _meaning(text)
     try:
-        results, unclear = toy_outputs(got, _operands()), unknown(got)
+        results, unclear = _meaning(got)
     except (ValueError, TypeError) as error:
         raise Wrong(
             f"The result cannot be run: {error}", program=text, got=got, spec=SAME
@@ -294,7 +292,7 @@ def kept_meaning(sunk: Any, text: str) -> str:
     if len(results) != len(wanted) or not all(map(_near, results, wanted)):
         raise Wrong("The result must compute the same as the program.", program=text, got=got,
                     spec=SAME)  # fmt: skip
-    if unclear and not was_unclear:
+    if unclear and not unclear_before:
         raise Wrong(f"This shape was known before: {unclear[0]}", program=text, got=got, spec=KNOWN)
     if got.count("toy.transpose") > text.count("toy.transpose"):
         raise Wrong("There are more transposes than before.", program=text, got=got, spec=SAVES)
@@ -302,16 +300,12 @@ def kept_meaning(sunk: Any, text: str) -> str:
 
 
 @lru_cache(maxsize=512)
-def _meaning(text: str) -> tuple[list[np.ndarray], bool]:
-    """What a program computes, and whether one of its shapes is unknown."""
+def _meaning(text: str) -> tuple[list[np.ndarray], list[str]]:
+    """What a program computes, and its operations whose shape is unknown."""
     from autograder.units.u10.answers.meaning import toy_outputs, unknown
 
-    return toy_outputs(text, _operands()), bool(unknown(text))
-
-
-def _operands() -> list[np.ndarray]:
     rng = np.random.default_rng(1)
-    return [rng.standard_normal(shape) for shape in (A, A, B)]
+    return toy_outputs(text, [rng.standard_normal(shape) for shape in (A, A, B)]), unknown(text)
 
 
 def _near(got: np.ndarray, wanted: np.ndarray) -> bool:
