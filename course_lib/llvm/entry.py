@@ -54,70 +54,86 @@ def runs(program: Program) -> list[Run]:
     return found
 
 
-def emit_entries(program: Program, parts: Mapping[str, Sequence[Part]], threads: int) -> str:
-    """LLVM IR of one function for each of `runs(program)`.
+@dataclass(frozen=True)
+class PartCall:
+    """A step calls one part of its kernel.
+
+    slots    where in the table the addresses of its operands and of its result are
+    threads  how many may share the iterations
+    """
+
+    step: int
+    slots: tuple[int, ...]
+    part: Part
+    threads: int
+
+
+Entries = dict[str, list[PartCall]]  # what each function calls, in order
+
+
+def entries_of(program: Program, parts: Mapping[str, Sequence[Part]], threads: int) -> Entries:
+    """One function for each of `runs(program)`.
 
     parts    of every kernel, by its name
     threads  how many may work on one kernel, where that pays
     """
-    module = ir.Module(program.name)
+    slot_of = {owner: slot for slot, owner in enumerate(program.owners)}
+
+    def calls(number: int, step: Step) -> list[PartCall]:
+        assert step.kernel is not None
+        slots = tuple(slot_of[program.owner(value)] for value in (*step.reads, step.writes))
+        most = threads if worth_a_thread(step.node) else 1
+        return [
+            PartCall(number, slots, part, most if part.parallel and part.iterations > 1 else 1)
+            for part in parts[step.kernel.name]
+        ]
+
+    steps = list(enumerate(program.steps))
+    return {
+        run.symbol: [c for step in steps[run.first : run.last] for c in calls(*step)]
+        for run in runs(program)
+    }
+
+
+def emit_entries(name: str, entries: Entries) -> str:
+    """LLVM IR of these functions, as a module of this name."""
+    module = ir.Module(name)
     module.triple = llvm.get_process_triple()
-    emitter = _Emitter(program, parts, module, threads)
-    for run in runs(program):
-        emitter.run(run)
+    for symbol, calls in entries.items():
+        _emit_entry(module, symbol, calls)
     return str(module)
 
 
-class _Emitter:
-    def __init__(
-        self,
-        program: Program,
-        parts: Mapping[str, Sequence[Part]],
-        module: ir.Module,
-        threads: int,
-    ) -> None:
-        self.program, self.parts, self.module, self.threads = program, parts, module, threads
-        self.slots = {owner: slot for slot, owner in enumerate(program.owners)}
+def _emit_entry(module: ir.Module, symbol: str, calls: Sequence[PartCall]) -> None:
+    """A function that makes the calls in order and stops at the first that says something."""
+    function = ir.Function(module, ir.FunctionType(I64, [POINTER]), symbol)
+    (values,) = function.args
+    values.name = "values"
+    b = ir.IRBuilder(function.append_basic_block("entry"))
+    for one in calls:
+        count = I64(one.part.iterations)
+        if one.threads > 1:
+            task = _emit_task(module, one)
+            said = call(b, RUN_PARALLEL, [task, values, count, I64(one.threads)], I64)
+        else:
+            said = call(b, one.part.symbol, [*_addresses(b, values, one), I64(0), count], I64)
+        if one.part.checks:
+            with b.if_then(b.icmp_signed("!=", said, I64(0)), likely=False):
+                b.ret(I64(one.step + 1))
+    b.ret(I64(0))
 
-    def run(self, run: Run) -> None:
-        """A function that runs the steps in order and stops at the first that says something."""
-        function = ir.Function(self.module, ir.FunctionType(I64, [POINTER]), run.symbol)
-        (values,) = function.args
-        values.name = "values"
-        b = ir.IRBuilder(function.append_basic_block("entry"))
-        for number in range(run.first, run.last):
-            step = self.program.steps[number]
-            assert step.kernel is not None
-            here = self.addresses(b, values, step)
-            for part in self.parts[step.kernel.name]:
-                count = I64(part.iterations)
-                if self.shared(step, part):
-                    task = self.task(f"{number}.{part.symbol}", step, part)
-                    said = call(b, RUN_PARALLEL, [task, values, count, I64(self.threads)], I64)
-                else:
-                    said = call(b, part.symbol, [*here, I64(0), count], I64)
-                if part.checks:
-                    with b.if_then(b.icmp_signed("!=", said, I64(0)), likely=False):
-                        b.ret(I64(number + 1))
-        b.ret(I64(0))
 
-    def shared(self, step: Step, part: Part) -> bool:
-        """Is it worth while to ask for help?"""
-        several = self.threads > 1 and part.parallel and part.iterations > 1
-        return several and worth_a_thread(step.node)
+def _emit_task(module: ir.Module, one: PartCall) -> ir.Function:
+    """Some iterations of one part of a kernel, on the buffers of its step."""
+    task = ir.Function(module, TASK, f"{one.step}.{one.part.symbol}")
+    task.linkage = "internal"
+    values, lo, hi = task.args
+    b = ir.IRBuilder(task.append_basic_block("entry"))
+    b.ret(call(b, one.part.symbol, [*_addresses(b, values, one), lo, hi], I64))
+    return task
 
-    def task(self, symbol: str, step: Step, part: Part) -> ir.Function:
-        """Some iterations of one part of a kernel, on the buffers of this step."""
-        task = ir.Function(self.module, TASK, symbol)
-        task.linkage = "internal"
-        values, lo, hi = task.args
-        b = ir.IRBuilder(task.append_basic_block("entry"))
-        here = self.addresses(b, values, step)
-        b.ret(call(b, part.symbol, [*here, lo, hi], I64))  # it is in another module
-        return task
 
-    def addresses(self, b: ir.IRBuilder, values: ir.Value, step: Step) -> list[ir.Value]:
-        """Where the buffers of this step are, from the table."""
-        slots = [self.slots[self.program.owner(value)] for value in (*step.reads, step.writes)]
-        places = [b.gep(values, [I64(slot)], True, source_etype=POINTER) for slot in slots]
-        return [b.load(place, typ=POINTER) for place in places]
+def _addresses(b: ir.IRBuilder, values: ir.Value, one: PartCall) -> list[ir.Value]:
+    """Where the buffers of the step are, from the table."""
+    places = [b.gep(values, [I64(slot)], True, source_etype=POINTER) for slot in one.slots]
+    return [b.load(place, typ=POINTER) for place in places]

@@ -27,7 +27,7 @@ from course_lib.ir.loops.program import Program
 from course_lib.keep import kept, sources
 from course_lib.llvm.codegen import generate, target_machine
 from course_lib.llvm.emit import Part, emit_kernel
-from course_lib.llvm.entry import Run, emit_entries, runs
+from course_lib.llvm.entry import Entries, Run, emit_entries, entries_of, runs
 from course_lib.llvm.objects import Object
 from course_lib.llvm.pool import start_workers
 
@@ -111,9 +111,19 @@ def emit_once(kernel: Kernel) -> tuple[str, list[Part]]:
         return json.dumps([astuple(part) for part in functions]).encode(), text.encode()
 
     of = print_kernel(replace(kernel, origin=()))
-    made_by = (llvmlite.__version__, llvm.get_process_triple(), sources("ir", "llvm"))
-    functions, text = kept("emitted", repr((of, made_by)), parts)
+    functions, text = kept("emitted", _emitted(of), parts)
     return text.decode(), [Part(*part) for part in json.loads(functions)]
+
+
+def emit_entries_once(name: str, entries: Entries) -> str:
+    """The module of the entries, emitted once on this machine."""
+    key = _emitted(repr((name, entries)))
+    return kept("emitted", key, lambda: (b"", emit_entries(name, entries).encode()))[1].decode()
+
+
+def _emitted(of: str) -> str:
+    """What emitted text depends on."""
+    return repr((of, llvmlite.__version__, llvm.get_process_triple(), sources("ir", "llvm")))
 
 
 def compile_kernels(kernels: Sequence[Kernel], cpu: str = "host") -> Code:
@@ -142,7 +152,7 @@ def compile_program(
     found = runs(program)
     if found:
         start_workers(threads - 1)  # the entries name the pool's function
-        texts["entries"] = emit_entries(program, parts, threads)
+        texts["entries"] = emit_entries_once(program.name, entries_of(program, parts, threads))
     loaded = _Loaded(cpu)
     made = {name: generate(texts[name], cpu) for name in reversed(texts)}  # helpers begin in front
     for name, text in texts.items():

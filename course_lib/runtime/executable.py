@@ -94,7 +94,7 @@ class CompiledModel(Executable):
     ) -> None:
         super().__init__(graph, stages, seconds)
         self.program, self.memory, self.code = program, memory, code
-        self.kernels = tuple(kernel_info(s.name, s.node, s.kernel) for s in program.steps)
+        self.kernels = tuple(kernel_info(s.name, s.node) for s in program.steps)
         self.buffers = Buffers(program, memory)
         self.calls = [self._call(step) for step in program.steps]
         self.entries = {entry.first: entry for entry in code.entries}

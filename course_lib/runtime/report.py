@@ -14,10 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from course_lib.ir.graph.build import alone
-from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.node import Node
-from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.registry import flops, traffic
 from course_lib.memory.plan import MemoryPlan
 
@@ -29,7 +26,7 @@ class KernelInfo:
     """One call of a kernel: what it computes, for which part of the model, and how much work it is.
 
     flops    floating-point operations         traffic  bytes read and written
-    origin   module paths or ONNX names        source   the loops, as text
+    origin   module paths or ONNX names
     """
 
     name: str
@@ -37,7 +34,6 @@ class KernelInfo:
     origin: tuple[str, ...]
     flops: int
     traffic: int
-    source: str
 
 
 @dataclass(frozen=True)
@@ -118,11 +114,10 @@ def report(
     )
 
 
-def kernel_info(name: str, node: Node, kernel: Kernel | None = None) -> KernelInfo:
-    """What there is to say about a node that runs as this kernel, or with numpy."""
+def kernel_info(name: str, node: Node) -> KernelInfo:
+    """What there is to say about a node that runs as a kernel of this name, or with numpy."""
     ops = tuple(n.op for n in node.attrs["body"].ops) if node.op == "fused" else (node.op,)
-    source = repr(kernel) if kernel else print_graph(alone(node))
-    return KernelInfo(name, ops, node.origin, flops(node), traffic(node), source)
+    return KernelInfo(name, ops, node.origin, flops(node), traffic(node))
 
 
 def _count(number: int, thing: str) -> str:

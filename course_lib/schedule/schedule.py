@@ -91,15 +91,15 @@ def fixed_operands(program: Program, step: Step) -> frozenset[str]:
     return frozenset(f"x{k}" for k, value in enumerate(step.reads) if value in program.constants)
 
 
-def _same(kernel: Kernel, fixed: frozenset[str]) -> tuple[str, frozenset[str]]:
+def _same(kernel: Kernel, fixed: frozenset[str]) -> tuple:
     """Equal for kernels that may share a schedule. By text: as data, 0.0 and -0.0 are equal."""
-    return print_kernel(replace(kernel, name="", origin=())), fixed
+    return kernel.params, kernel.text, kernel.packed, fixed
 
 
 def schedule(program: Program, machine: Machine, chooser: Chooser = choose_once) -> Program:
     """The same program with every kernel scheduled by `chooser`."""
     constants, types = dict(program.constants), dict(program.types)
-    scheduled: dict[tuple[str, frozenset[str]], Kernel] = {}
+    scheduled: dict[tuple, Kernel] = {}
     steps = []
     for step in program.steps:
         if step.kernel is None:

@@ -75,7 +75,8 @@ class Graph:
         return result
 
     def rebuild(self, fn: Callable[[Node, tuple[Node, ...]], Node | None]) -> Graph:
-        """A new graph from `fn(node, new_inputs)`, called for each node but the inputs, in order.
+        """A graph from `fn(node, new_inputs)`, called for each node but the inputs, in order; this
+        very graph if nothing differs.
 
         `fn` returns the node that takes this node's place (it may already be in the new graph, or
         be a tree of new nodes), or None to keep the node with its new inputs. Dead nodes stay: this
@@ -94,8 +95,10 @@ class Graph:
             made_now = [new[node]] if is_next else topological_order([new[node]], placed)
             order.extend(made_now)
             placed.update(made_now)
-        outputs = tuple(new[n] for n in self.outputs)
-        return Graph(self.name, self.inputs, tuple(order), outputs)
+        nodes, outputs = tuple(order), tuple(new[n] for n in self.outputs)
+        if (nodes, outputs) == (self.nodes, self.outputs):  # nodes are equal if they are the same
+            return self
+        return Graph(self.name, self.inputs, nodes, outputs)
 
     def __repr__(self) -> str:
         return print_graph(self)

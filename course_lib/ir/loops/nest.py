@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Union
 
 from course_lib.ir.expr import INFIX, Affine, Expr, print_expr, print_indices
@@ -141,6 +142,11 @@ class Kernel:
         """Parameters and locals by name."""
         return {b.name: b for b in (*self.params, *_locals(self.body))}
 
+    @cached_property
+    def text(self) -> str:
+        """Its statements as text, printed once: a kernel never changes."""
+        return "\n".join(line for stmt in self.body for line in _stmt(stmt, "  "))
+
     def __repr__(self) -> str:
         return print_kernel(self)
 
@@ -169,10 +175,7 @@ def print_kernel(kernel: Kernel) -> str:
     params = ", ".join(f"{b.name}: {b.type}" for b in kernel.params)
     packed = "".join(f" pack({p.param}, {p.axis}, {p.factor})" for p in kernel.packed)
     where = f" loc({', '.join(json.dumps(o) for o in kernel.origin)})" if kernel.origin else ""
-    lines = [f"kernel @{kernel.name}({params}){packed}{where} {{"]
-    for stmt in kernel.body:
-        lines += _stmt(stmt, "  ")
-    return "\n".join([*lines, "}"]) + "\n"
+    return f"kernel @{kernel.name}({params}){packed}{where} {{\n{kernel.text}\n}}\n"
 
 
 def _stmt(stmt: Stmt, indent: str) -> list[str]:

@@ -129,6 +129,8 @@ def _check(name: str, before: Graph, after: Graph) -> None:
     if not isinstance(after, Graph):
         hint = "; is a `return` missing?" if after is None else ""
         raise PassError(f"the pass {name!r} must return a Graph, it returned {after!r:.60}{hint}")
+    if after is before:
+        return
     try:
         verify(after)
         if after.inputs != before.inputs:
