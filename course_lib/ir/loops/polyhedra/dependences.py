@@ -82,7 +82,7 @@ class Pair:
         alive = self.source.vars[: self.source.private.get(self.buffer, 0)]
         return Conditions((*apart, *(V(var + LATER) - V(var) for var in alive)))
 
-    @property
+    @cached_property
     def inside(self) -> Conditions:
         """Both are iterations."""
         around = [condition for loop in self.outside for condition in within(loop)]

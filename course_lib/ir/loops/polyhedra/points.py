@@ -32,7 +32,8 @@ bounds until every number fits. Next room: `domains.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 
 from course_lib.ir.expr import Affine
@@ -56,28 +57,39 @@ def find_point(
 
     TooHard if the question is.
     """
-    equations = [_row(affine, names) for affine in zero]
-    rows = [_row(affine, names) for affine in positive]
+    column = {name: k for k, name in enumerate(names)}
+    equations = tuple([_row(affine, column) for affine in zero])
+    rows = tuple([_row(affine, column) for affine in positive])
+    values = _found(len(names), equations, rows)
+    return None if values is None else dict(zip(names, values, strict=False))
+
+
+@lru_cache(maxsize=4096)  # most questions of a search have been asked before, under other names
+def _found(
+    count: int, zero: tuple[tuple[int, ...], ...], positive: tuple[tuple[int, ...], ...]
+) -> tuple[int, ...] | None:
+    """Values of so many variables."""
+    equations, rows = [*map(list, zero)], [*map(list, positive)]
     solved: list[tuple[int, Row]] = []
     while equations:
         equation = equations.pop()
         if not _solve(equation, solved, [*equations, *rows]):
             return None
-    free = [k for k in range(len(names)) if all(k != known for known, row in solved if not row[k])]
+    free = [k for k in range(count) if all(k != known for known, row in solved if not row[k])]
     stages = _eliminate(rows, free)
-    values = None if stages is None else _search(stages, [0] * len(names) + [1], [TRIES])
+    values = None if stages is None else _search(stages, [0] * count + [1], [TRIES])
     if values is None:
         return None
     for k, row in reversed(solved):
         values[k] = _value(row, values)
-    return dict(zip(names, values, strict=False))
+    return tuple(values)
 
 
-def _row(affine: Affine, names: Sequence[str]) -> Row:
-    of = dict(affine.terms)
-    row = [of.pop(name, 0) for name in names]
-    assert not of, f"{affine} has variables other than {', '.join(names)}"
-    return [*row, affine.const]
+def _row(affine: Affine, column: Mapping[str, int]) -> tuple[int, ...]:
+    row = [0] * len(column)
+    for var, factor in affine.terms:
+        row[column[var]] = factor
+    return (*row, affine.const)
 
 
 def _value(row: Row, values: Sequence[int]) -> int:
