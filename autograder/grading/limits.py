@@ -2,7 +2,8 @@
 
 A limit counts the process's own time: what it computes, which the kernel says, and what it sleeps.
 How long it waits for a processor, on a machine with other work, does not count; nor what crosses
-the pipe. All that one submission uses together is in its `Budget`.
+the pipe: so an answer that calls the check's functions for ever is ended by their number. All that
+one submission uses together is in its `Budget`.
 
 Next room: sandbox.py, where it is counted.
 """
@@ -16,12 +17,13 @@ from autograder.check.framework import TimedOut
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds of the process's own time. They guard against answers that do not end; nothing is
-    graded by time. The last three are for the whole submission."""
+    """Seconds of the process's own time, and numbers. They guard against answers that do not end;
+    nothing is graded by time. From `cells` on they are for the whole submission."""
 
     start: float = 60.0
     cell: float = 10.0
     call: float = 10.0
+    callbacks: int = 100_000  # how often one call may call the functions that it was given
     exercise: float = 60.0
     cells: float = 120.0  # all cells together, those that end the process with those before them
     total: float = 600.0

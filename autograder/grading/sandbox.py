@@ -148,11 +148,14 @@ class Worker:
             return self._outcome(kind, rest)
         self._within(self.limits.call)
         self._write(frame(data, NEW_CALL))
-        while True:
+        for _ in range(self.limits.callbacks):
             kind, *rest = self._receive()
             if kind != "callback":
                 return self._outcome(kind, rest)
             self._answer_callback(rest)
+        self.close()
+        often = f"{self.limits.callbacks:,} times"
+        raise TimedOut(f"It called the functions that it was given {often} and did not end.")
 
     def ahead(self, calls: Sequence[Prepared]) -> bytes:
         """Make these calls. Their replies are kept, and are what `call` finds when it is asked.

@@ -145,9 +145,12 @@ def test_what_is_no_number_earns_nothing(value, verdict_of):
     assert (verdict.kind, verdict.earned) == ("wrong", 0)
 
 
-def test_calling_the_callback_for_ever_is_stopped(verdict_of):
+def test_calling_the_callback_for_ever_is_stopped(assignment, notebook):
+    """By their number: what crosses the pipe takes no time of its own."""
     cell = '@implements("u99.until")\ndef f(step, graph):\n    while True: step(graph)'
-    assert verdict_of("u99.until", cell, hasty=True).kind == "timed out"
+    report = grade(assignment, read(notebook(cell)), limits=replace(PATIENT, callbacks=1000))
+    verdict = next(v for v in report.verdicts if v.exercise == "u99.until")
+    assert verdict.kind == "timed out" and "1,000 times" in verdict.problem
 
 
 def test_callback_with_a_forged_number_earns_nothing(verdict_of):
