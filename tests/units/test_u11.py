@@ -96,8 +96,7 @@ def test_the_table_of_memories_is_what_the_chips_have():
 
 def test_the_layer_in_tiles():
     """What the prose and the teacher's page say about tiles of 85 and 42 rows."""
-    whole, more = tables.plain_and_more(85, tiled, turns)
-    assert more is not None
+    whole, more = tables.plain(85, tiled), tables.more(85, tiled, turns)
     assert (whole.clocks, more.clocks) == (301_592, 179_286)
     assert whole.words == more.words and whole.bytes == more.bytes == 2_525_952
     assert whole.right and more.right

@@ -174,25 +174,35 @@ def tiles_table(tiled: Tiled, turns: Turns | None = None) -> Any:
     """The layer in tiles of several heights; with `turns`, also with all slots that fit."""
     rows = []
     for height in ROWS:
-        plain, more = plain_and_more(height, tiled, turns)
-        line = [height, plain.bytes, plain.bytes // PRESETS["npu"].dma_bytes, plain.clocks]
-        rows.append([*line, *([more.clocks] if more else [])])
+        one = plain(height, tiled)
+        line = [height, one.bytes, one.bytes // PRESETS["npu"].dma_bytes, one.clocks]
+        rows.append([*line, *([more(height, tiled, turns).clocks] if turns else [])])
     heads = ["rows of a tile", "bytes moved", "clocks of the port", "clocks in all"]
     heads += ["with slots in turns"] if turns else []
     return table(rows, heads, exact=heads)
 
 
 @lru_cache(maxsize=24)
-def plain_and_more(height: int, tiled: Tiled, turns: Turns | None) -> tuple[Ran, Ran | None]:
-    """The layer in tiles of this height, with one slot each, and with all that fit."""
-    text = kept(tiled(product(*LAYER), height))
-    return ran(text), ran(turns(text, 64)) if turns else None
+def text_of(height: int, tiled: Tiled) -> str:
+    """The layer in tiles of this height, one slot each, without loads of what is there."""
+    return kept(tiled(product(*LAYER), height))
+
+
+@lru_cache(maxsize=24)
+def plain(height: int, tiled: Tiled) -> Ran:
+    """What it takes with one slot each."""
+    return ran(text_of(height, tiled))
+
+
+@lru_cache(maxsize=24)
+def more(height: int, tiled: Tiled, turns: Turns) -> Ran:
+    """The same with all slots that fit."""
+    return ran(turns(text_of(height, tiled), 64))
 
 
 def change(tiled: Tiled, turns: Turns) -> float:
     """How many percent more clocks 42 rows take than 85, slots in turns."""
-    half, whole = (plain_and_more(height, tiled, turns)[1] for height in (42, 85))
-    assert half is not None and whole is not None
+    half, whole = (more(height, tiled, turns) for height in (42, 85))
     return 100 * (half.clocks / whole.clocks - 1)
 
 
@@ -210,11 +220,11 @@ def early_table(tiled: Tiled, turns: Turns) -> Any:
     for queue in (2, 4, 64):
         text = product(64, 16, 8, "teaching")
         text = text.replace('"teaching"', f'"teaching", queue = {queue} : i64')
-        plain = kept(tiled(text, 16))
-        more = turns(plain, 2)
-        moved_up = careless(more)
-        found = [ran(text).clocks for text in (plain, more, moved_up)]
-        rows.append([queue, *found, "yes" if equal(plain, moved_up) else "no"])
+        one_slot = kept(tiled(text, 16))
+        two_slots = turns(one_slot, 2)
+        moved_up = careless(two_slots)
+        found = [ran(text).clocks for text in (one_slot, two_slots, moved_up)]
+        rows.append([queue, *found, "yes" if equal(one_slot, moved_up) else "no"])
     heads = ["places in a queue", "one slot", "two slots", "loads moved up", "same results"]
     return table(rows, heads, exact=heads[:4])
 
@@ -224,10 +234,9 @@ def bill(tiled: Tiled, turns: Turns) -> Any:
     m, k, n = LAYER
     least = m * k + k * n + 4 * m * n
     rows = []
-    plain, more = plain_and_more(85, tiled, turns)
-    assert more is not None
-    for name, one in (("your tiles, one slot each", plain), ("your tiles, slots in turns", more)):
-        rows.append([name, "int32", one.words, one.bytes, one.clocks])
+    yours = {"one slot each": plain(85, tiled), "slots in turns": more(85, tiled, turns)}
+    for name, one in yours.items():
+        rows.append([f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks])
     rows += [list(row) for row in RECORDED]
     rows.append(["every array once, every cell busy", "int32", None, least, busy(m, k, n)])
     heads = ["program", "results", "instructions", "bytes", "clocks"]
