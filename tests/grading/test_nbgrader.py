@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -23,38 +24,47 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def graded(tmp_path_factory, solved, untouched):
-    """A course in which a class of awkward submissions was graded with `nbgrader autograde`."""
-    from nbgrader.apps import NbGraderAPI
-    from traitlets.config import Config
-
+def graded(once, tmp_path_factory, solved, untouched):
+    """A course in which a class of awkward submissions was graded with `nbgrader autograde`; a copy
+    for each worker, because tests give points in it."""
     import autograder.grading.nbgrader_course as ours
-    from autograder.grading.nbgrader import configure
 
-    course = tmp_path_factory.mktemp("course")
-    before = (Path.cwd(), ours.NOTEBOOKS, os.environ["PATH"])
-    ours.NOTEBOOKS = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{before[2]}"
-    os.chdir(course)
-    try:
-        deliver(ours.course_files(99), course)
-        config = Config()
-        config.CourseDirectory.root = str(course)
-        configure(config)
-        api = NbGraderAPI(config=config)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ours, "NOTEBOOKS", Path(__file__).parents[1] / "example_unit" / "notebooks")
+        made = once("nbgrader", lambda course: grade_class(course, submissions(solved, untouched)))
+        yield shutil.copytree(made, tmp_path_factory.mktemp("nbgrader") / "course")
+
+
+def grade_class(course: Path, handed_in: dict[str, tuple[str, bytes]]) -> None:
+    """Prepare the course in this folder, and grade what was handed in."""
+    from autograder.grading.nbgrader_course import course_files
+
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", programs)
+        patch.chdir(course)
+        deliver(course_files(99), course)
+        api = api_of(course)
         assert api.generate_assignment("u99_example")["success"]
-        for student, (name, data) in submissions(solved, untouched).items():
+        for student, (name, data) in handed_in.items():
             path = course / "submitted" / student / "u99_example" / name
             path.parent.mkdir(parents=True)
             path.write_bytes(data)
         assert api.autograde("u99_example", "*")["success"]
         make_fault(course, "bare")
         assert api.generate_feedback("u99_example", "ada")["success"]
-        yield course
-    finally:
-        os.chdir(before[0])
-        ours.NOTEBOOKS = before[1]
-        os.environ["PATH"] = before[2]
+
+
+def api_of(course: Path) -> Any:
+    from nbgrader.apps import NbGraderAPI
+    from traitlets.config import Config
+
+    from autograder.grading.nbgrader import configure
+
+    config = Config()
+    config.CourseDirectory.root = str(course)
+    configure(config)
+    return NbGraderAPI(config=config)
 
 
 def make_fault(course: Path, student: str) -> None:
