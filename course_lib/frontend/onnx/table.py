@@ -10,7 +10,8 @@ takes). Absent inputs are None. Next: `rules/elementwise.py`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,17 @@ def translates(*names: str, domain: str = "") -> Callable[[Callable[..., Any]], 
 
 def call(rule: Callable[..., Any], inputs: list[Any], attrs: dict[str, Any], **extra: Any) -> Any:
     """Apply a rule; of `extra` it gets what it asks for."""
-    wanted = inspect.signature(rule).parameters
+    wanted = _parameters(rule)
     open_ended = any(p.kind is inspect.Parameter.VAR_KEYWORD for p in wanted.values())
     unknown = [name for name in attrs if name not in wanted and not open_ended]
     if unknown:
         raise ValueError(f"the attribute {unknown[0]!r} is not supported")
     return rule(*inputs, **attrs, **{k: v for k, v in extra.items() if k in wanted})
+
+
+@cache
+def _parameters(rule: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(rule).parameters
 
 
 # ── element types ──
