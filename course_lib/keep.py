@@ -6,7 +6,7 @@ One file each, in `~/.cache/course_lib/KIND`. Its name is the hash of `key`, whi
 parts depend on: so nothing in there is ever out of date, and any file may be deleted at any time.
 COURSE_LIB_CACHE=folder keeps them elsewhere, COURSE_LIB_CACHE=off nowhere. Next room:
 `llvm/objects.py`, who asks; `schedule/schedule.py`, `llvm/jit.py` and
-`schedule/search/tuned.py` ask, too.
+`schedule/search/tuned.py` ask, and so do `models/traced.py` and `exported.py`.
 """
 
 from __future__ import annotations

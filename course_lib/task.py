@@ -15,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from course_lib.frontend import load, signature
+from course_lib.frontend import signature
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
 from course_lib.mlir.into.read import from_mlir
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import MODELS
+from course_lib.models.traced import traced
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def find_model(model: str) -> tuple[str | Graph, str | bytes]:
     if model in MODELS and not Path(model).exists():
         from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
-        graph = load(MODELS[model].build(), example_inputs(model))
+        graph = traced(model)
         return graph, to_onnx(graph).SerializeToString()
     if Path(model).suffix == ".mlir" and Path(model).exists():
         from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy

@@ -16,7 +16,6 @@ import numpy as np
 import course_lib
 from course_lib.draw.plots.roofline import Dot
 from course_lib.exercises import baselines, plugged
-from course_lib.frontend import load
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
@@ -25,7 +24,8 @@ from course_lib.ir.types import f32
 from course_lib.llvm.host import host_machine
 from course_lib.llvm.price import nanoseconds
 from course_lib.lower.executed import executed
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
+from course_lib.models.traced import traced
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce
@@ -157,7 +157,7 @@ def cost(graph: Graph) -> list[float]:
 @cache
 def imported(name: str) -> Graph:
     """A model of the course, as it comes from PyTorch."""
-    return load(MODELS[name].build(), example_inputs(name))
+    return traced(name)
 
 
 def fused(model: Graph, *mine: str) -> Graph:

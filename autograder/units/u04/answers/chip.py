@@ -28,7 +28,7 @@ from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.order import reorder
 from course_lib.memory.plan import place
 from course_lib.memory.planners import first_fit
-from course_lib.models import MODELS
+from course_lib.models.traced import traced
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.layout.layout import layout
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
@@ -57,11 +57,7 @@ def program_of(graph: Graph) -> Program:
 
 def read_net(model: str, shape: tuple[int, ...]) -> Graph:
     """A model as a graph, for an input of this shape."""
-    if model == "resnet50":
-        from course_lib.models.resnet50 import resnet50
-
-        return read(resnet50().eval(), [np.zeros(shape, np.float32)])
-    return read(MODELS[model].build(), [np.zeros(shape, np.float32)])
+    return read(traced(model, [shape]), [np.zeros(shape, np.float32)])
 
 
 def programs() -> dict[str, Program]:

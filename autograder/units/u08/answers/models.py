@@ -11,19 +11,19 @@ from collections import Counter
 from typing import Any
 
 from course_lib.draw.plots.table import table
-from course_lib.frontend import load
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop
 from course_lib.ir.loops.walk import loops, nest_of, statements
 from course_lib.lower.lower import lower
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import MODELS
+from course_lib.models.traced import traced
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 
 
 def kernels_of(name: str) -> list[Kernel]:
     """The kernels of a model after all passes, before they are scheduled; equal ones once."""
-    program = lower(run_passes(load(MODELS[name].build(), example_inputs(name)), DEFAULT))
+    program = lower(run_passes(traced(name), DEFAULT))
     found = [step.kernel for step in program.steps if step.kernel]
     return list({repr(kernel.body): kernel for kernel in found}.values())
 

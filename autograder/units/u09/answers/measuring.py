@@ -30,7 +30,8 @@ from course_lib.llvm.host import host_machine
 from course_lib.llvm.jit import compile_kernels, compile_program
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
+from course_lib.models.traced import traced
 from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
@@ -188,7 +189,7 @@ class ResNet:
 
     def __init__(self) -> None:
         self.inputs = example_inputs("resnet18")
-        self.graph = run_passes(read(MODELS["resnet18"].build(), self.inputs), DEFAULT)
+        self.graph = run_passes(read(traced("resnet18"), self.inputs), DEFAULT)
         self.program, self.memory = plan(lower(everywhere(self.graph, decompose)))
         self.default = schedule(self.program, AVX2)
         self.searched: dict[str, Record] = {}

@@ -18,7 +18,8 @@ from course_lib.bridges.icarus import icarus, installed
 from course_lib.compiler import read
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
+from course_lib.models.traced import traced
 
 SIDES = (16, 32, 64, 128, 256)
 NAMES = {"mlp": "perceptron", "block": "transformer block", "resnet18": "ResNet-18",
@@ -35,7 +36,7 @@ REPORTED = {"os": (9, 44.44), "ws": (13, 30.77), "is": (13, 30.77)}
 
 @functools.cache
 def parts_of(model: str) -> tuple[Product, ...]:
-    return tuple(products(read(MODELS[model].build(), example_inputs(model))))
+    return tuple(products(read(traced(model), example_inputs(model))))
 
 
 def on_clocks(model: str, array: SystolicArray, clocks: Clocks, wait: int = 1) -> int:

@@ -11,15 +11,14 @@ import numpy as np
 
 import course_lib
 from course_lib.ir.graph.interp import run as interpret
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
+from course_lib.models.traced import traced
 from course_lib.runtime.systolic import SystolicModel
 
 
 def on_the_chip(name: str, chip: str = "npu") -> SystolicModel:
     """A model in 8-bit integers, compiled for the chip."""
-    made = course_lib.compile(
-        MODELS[name].build(), example_inputs(name), target="systolic", chip=chip
-    )
+    made = course_lib.compile(traced(name), example_inputs(name), target="systolic", chip=chip)
     assert isinstance(made, SystolicModel)
     return made
 

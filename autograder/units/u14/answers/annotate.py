@@ -24,7 +24,8 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
-from course_lib.models import MODELS, example_inputs
+from course_lib.models import example_inputs
+from course_lib.models.traced import traced
 from course_lib.passes.quantize.to_int8 import whole
 
 NPU = PRESETS["npu"]
@@ -71,7 +72,7 @@ def said(graph: Graph, expressions: Sequence[Any] = ()) -> str:
 def block() -> Graph:
     """The transformer block of the course in 8-bit integers: 46 operations."""
     inputs = [np.asarray(x) for x in example_inputs("block")]
-    return whole(read(MODELS["block"].build(), inputs), [inputs])
+    return whole(read(traced("block"), inputs), [inputs])
 
 
 def divided(expressions: Sequence[Any] = ()) -> Partition:
