@@ -2,6 +2,7 @@
 
 import pytest
 
+from course_lib.exercises import baselines
 from course_lib.ir.graph.graph import print_graph
 from course_lib.models import MODELS, traced
 
@@ -34,6 +35,12 @@ def test_another_size_another_source_and_another_torch_are_other_files(kept, mon
     monkeypatch.setattr(traced, "sources", lambda *rooms: "others")
     traced.traced("mlp")
     assert len(list(kept.iterdir())) == 4
+
+
+def test_nothing_is_kept_of_what_an_answer_made(kept):
+    with baselines("ir.graph.topological_order"):
+        traced.traced("mlp")
+    assert not kept.exists()
 
 
 def test_an_unknown_name_is_said():
