@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import io
 import re
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -28,11 +29,18 @@ from course_lib.mlir.trouble import trouble
 
 LONGEST = 20_000  # characters of a program
 DEEPEST = 30  # brackets inside one another
+KEPT = 256  # modules
 MOST = 1_000  # times that a pattern applies to a program
 
 
 def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     """The module. ValueError if the text is not one, is too large, or has an invalid operation."""
+    return _parsed(text, *operations).clone()
+
+
+@lru_cache(maxsize=KEPT)
+def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
+    """The same module for the same text: to be cloned, which is much faster than to be read."""
     limited(text)
     made = context()
     for operation in operations:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
@@ -32,11 +33,18 @@ from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, SlotOp
 
 LONGEST = 400_000  # characters of a program
 DEEPEST = 30  # brackets inside one another
+KEPT = 256  # modules
 
 
 def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     """The module. NpuError, which is a ValueError, if the text is no module, is too large, has no
     function, or names an impossible chip, or if an operation in it is not valid."""
+    return _parsed(text, *operations).clone()
+
+
+@lru_cache(maxsize=KEPT)
+def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
+    """The same module for the same text: to be cloned, which is much faster than to be read."""
     limited(text)
     module = verify(read(text, "program", *operations))
     body(module)
