@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import functools
+import heapq
 
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.memory.order import peak
@@ -76,23 +76,22 @@ def least_growth_first(tasks):
 
 @alternative("schedule.order.order")
 def the_best_of_all(tasks):
-    """Every set of tasks that can be done, with the best way on from it."""
+    """From no task on to sets of tasks that can be done, always from the one with the lowest peak;
+    of two, from the larger one."""
     needs, everything = _needs(tasks), frozenset(range(len(tasks)))
     readers = [{k for k in everything if j in needs[k]} for j in range(len(tasks))]
-
-    @functools.cache
-    def way(done):
-        if done == everything:
-            return 0, ()
+    found, least = [(0, 0, ())], {}
+    while len((way := heapq.heappop(found))[2]) < len(tasks):
+        highest, _, way = way
+        done = frozenset(way)
         alive = sum(tasks[j].size for j in done if readers[j] - done)
-        found = []
         for k in everything - done:
             if needs[k] <= done:
-                peak, rest = way(done | {k})
-                found.append((max(peak, alive + tasks[k].size), (k, *rest)))
-        return min(found)
-
-    return list(way(frozenset())[1])
+                peak, after = max(highest, alive + tasks[k].size), done | {k}
+                if peak < least.get(after, peak + 1):
+                    least[after] = peak
+                    heapq.heappush(found, (peak, -len(after), (*way, k)))
+    return list(way[2])
 
 
 @mutant("schedule.order.order")

@@ -109,8 +109,8 @@ def many_beginnings(graph, chip, host):
     rng, pairs = random.Random(0), [{node} for node in chip]
     pairs += [{a, b} for b in chip for a in b.inputs if a in chip]
     found = []
-    for k in range(14):
-        plan = {n for n in chip if rng.random() < k / 13}
+    for k in range(6):
+        plan = {n for n in chip if rng.random() < k / 5}
         found.append(_flips(graph, chip, host, plan, pairs))
     return set(min(found, key=lambda r: r[0])[1])
 
@@ -121,8 +121,8 @@ def slowly_cooled(graph, chip, host):
     rng, groups = random.Random(1), _connected(graph, chip)
     plan, best = set(chip), set(chip)
     now = least = total(graph, chip, host, plan)
-    for step in range(4000):
-        heat = 1500 * (1 - step / 4000) + 1
+    for step in range(1000):
+        heat = 1500 * (1 - step / 1000) + 1
         other = plan ^ rng.choice(groups)
         took = total(graph, chip, host, other)
         if took <= now or rng.random() < 2.718 ** ((now - took) / heat):
