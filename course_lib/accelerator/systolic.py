@@ -150,12 +150,12 @@ def clocks(a: np.ndarray, b: np.ndarray) -> Iterator[Clock]:
     has_a = np.zeros((rows, cols), bool)  # is there an operand in the cell, or is it empty yet?
     has_b = has_a.copy()
     done = np.zeros((rows, cols), int)
+    enters_a, enters_b = _entering(a, rows + cols + k), _entering(b.T, rows + cols + k)
+    valid_a, valid_b = (_entering(np.ones_like(x, bool), rows + cols + k) for x in (a, b.T))
     number = 0
     while (done < k).any():
-        enters_a, valid_a = _entering(a, number)
-        enters_b, valid_b = _entering(b.T, number)
-        held_a, has_a = _right(held_a, enters_a), _right(has_a, valid_a)
-        held_b, has_b = _right(held_b.T, enters_b).T, _right(has_b.T, valid_b).T
+        held_a, has_a = _right(held_a, enters_a[number]), _right(has_a, valid_a[number])
+        held_b, has_b = _right(held_b.T, enters_b[number]).T, _right(has_b.T, valid_b[number]).T
         busy = has_a & has_b
         acc = acc + np.where(busy, held_a * held_b, acc.dtype.type(0))
         done += busy
@@ -198,17 +198,19 @@ def operands(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return a.astype(kind), b.astype(kind)
 
 
-def _entering(rows: np.ndarray, clock: int) -> tuple[np.ndarray, np.ndarray]:
-    """What enters at the edge: row i is `i` clocks late. And where there is anything at all."""
-    step = clock - np.arange(len(rows))
-    valid = (step >= 0) & (step < rows.shape[1])
-    operand = rows[np.arange(len(rows)), np.where(valid, step, 0)]
-    return np.where(valid, operand, rows.dtype.type(0)), valid
+def _entering(rows: np.ndarray, clocks: int) -> np.ndarray:
+    """What enters at the edge at each clock: row i is `i` clocks late, with zeros around it."""
+    found = np.zeros((clocks, len(rows)), rows.dtype)
+    for i, row in enumerate(rows):
+        found[i : i + len(row), i] = row
+    return found
 
 
 def _right(held: np.ndarray, entering: np.ndarray) -> np.ndarray:
     """Every value moves one cell to the right; the last column's leave the array."""
-    return np.column_stack([entering, held[:, :-1]])
+    moved = np.empty_like(held)
+    moved[:, 0], moved[:, 1:] = entering, held[:, :-1]
+    return moved
 
 
 def _drain(acc: np.ndarray) -> tuple[np.ndarray, int]:
