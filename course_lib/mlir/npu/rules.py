@@ -96,9 +96,12 @@ def together(numbers: Numbers, values: Sequence[SSAValue]) -> list[Index]:
     return get_dynamic_index_list(numbers.get_values(), values, DYNAMIC_INDEX)
 
 
-def as_many(op: Operation, numbers: Numbers, values: Sequence[SSAValue]) -> None:
-    """VerifyException unless there is a value for each number that is missing, none negative."""
-    verify_dynamic_index_list(numbers.get_values(), values, DYNAMIC_INDEX)
-    if any(number < 0 and number != DYNAMIC_INDEX for number in numbers.get_values()):
-        said = f"positions and sizes are not below 0: {sized(numbers.get_values())}"
+def checked(op: Operation, numbers: Numbers, values: Sequence[SSAValue]) -> Sequence[int]:
+    """The numbers; where a value stands, DYNAMIC_INDEX, which is below 0. VerifyException unless
+    there is a value for each that is missing, and no other is below 0."""
+    given = numbers.get_values()
+    verify_dynamic_index_list(given, values, DYNAMIC_INDEX)
+    if any(number < 0 and number != DYNAMIC_INDEX for number in given):
+        said = f"positions and sizes are not below 0: {sized(given)}"
         raise VerifyException(f"{op.name}: {said}")
+    return given

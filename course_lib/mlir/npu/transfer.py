@@ -38,8 +38,8 @@ from course_lib.mlir.npu.machine import PanelsAttr, chip_of, memory, room, space
 from course_lib.mlir.npu.rules import (
     Index,
     apart,
-    as_many,
     at_most,
+    checked,
     is_array,
     is_in,
     memref,
@@ -131,17 +131,18 @@ class SlotOp(_Moves):
         return together(self.static_sizes, self.sizes)
 
     def verify_(self) -> None:
-        as_many(self, self.static_indices, self.indices)
-        as_many(self, self.static_sizes, self.sizes)
-        is_in(self, "the buffer", self.buffer, *SRAMS)
-        is_in(self, "the tile", self.result, space_of(self.buffer.type))
-        whole, at, sizes = shape(self.buffer), self.at, self.static_sizes.get_values()
-        same(self, ("the tile", sizes), ("its type", shape(self.result)))
+        at = checked(self, self.static_indices, self.indices)
+        sizes = checked(self, self.static_sizes, self.sizes)
+        buffer, tile = self.buffer, self.result
+        is_in(self, "the buffer", buffer, *SRAMS)
+        is_in(self, "the tile", tile, space_of(buffer.type))
+        whole = shape(buffer)
+        same(self, ("the tile", sizes), ("its type", shape(tile)))
         if len(at) + len(sizes) != len(whole):
             said = f"{len(at)} positions and a tile of {len(sizes)} sizes for {sized(whole)}"
             raise VerifyException(f"{self.name}: {said}")
         for index, size in zip(at, whole, strict=False):
-            if isinstance(index, int) and index >= size:
+            if index >= size:
                 raise VerifyException(f"{self.name}: there is no slot {index}, there are {size}")
         for size, most in zip(sizes, whole[len(at) :], strict=True):
             if size > most:
@@ -176,34 +177,34 @@ class _Dma(_Moves):
         return starts, together(self.static_sizes, self.sizes)
 
     def verify_(self) -> None:
-        as_many(self, self.static_offsets, self.offsets)
-        as_many(self, self.static_sizes, self.sizes)
-        is_array(self, "the array", self.array)
-        is_in(self, "the tile", self.tile, *self.SPACES)
-        whole, (offsets, _) = shape(self.array), self.window
-        sizes = self.static_sizes.get_values()
-        same(self, ("the window", sizes), ("the tile", shape(self.tile)))
-        kinds = [memref(value).element_type for value in (self.array, self.tile)]
+        offsets = checked(self, self.static_offsets, self.offsets)
+        sizes = checked(self, self.static_sizes, self.sizes)
+        array, tile = self.array, self.tile
+        is_array(self, "the array", array)
+        is_in(self, "the tile", tile, *self.SPACES)
+        whole = shape(array)
+        same(self, ("the window", sizes), ("the tile", shape(tile)))
+        kinds = [memref(value).element_type for value in (array, tile)]
         if len(sizes) != len(whole) or len(offsets) != len(whole) or kinds[0] != kinds[1]:
-            said = f"between {self.array.type} and {self.tile.type}"
+            said = f"between {array.type} and {tile.type}"
             raise VerifyException(f"{self.name}: there is no transfer {said}")
-        if space_of(self.tile.type) == PARAMS:
+        if space_of(tile.type) == PARAMS:
             entry = (2, chip_of(self).cols)
             same(self, ("an entry of the array", whole[1:]), ("of the chip", entry))
             same(self, ("the window", sizes[1:]), ("whole entries", entry))
         elif len(whole) != 2:
             raise VerifyException(f"{self.name}: tiles are pieces of a matrix, not {sized(whole)}")
         for offset, size, most in zip(offsets, sizes, whole, strict=True):
-            end = (offset if isinstance(offset, int) else 0) + max(size, 0)
+            end = max(offset, 0) + max(size, 0)
             if end > most:
                 said = f"the window reaches {end}, the array {sized(whole)} does not"
                 raise VerifyException(f"{self.name}: {said}")
-        self.check_panels(offsets[-1], sizes[-1])
+        self.check_panels(memref(array), offsets[-1], sizes[-1])
 
-    def check_panels(self, first: Index, columns: int) -> None:
-        layout = memref(self.array).layout
-        if isinstance(layout, PanelsAttr) and isinstance(first, int) and columns >= 0:
-            whole = min(layout.width, shape(self.array)[-1] - first)
+    def check_panels(self, array: MemRefType, first: int, columns: int) -> None:
+        layout = array.layout
+        if isinstance(layout, PanelsAttr) and min(first, columns) >= 0:
+            whole = min(layout.width, array.get_shape()[-1] - first)
             if first % layout.width or columns != whole:
                 said = f"columns {first} to {first + columns} are no panel of {layout.width}"
                 raise VerifyException(f"{self.name}: {said}")
