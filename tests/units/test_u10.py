@@ -18,6 +18,10 @@ from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
 pytest.importorskip("xdsl")
 pytest.importorskip("filecheck")
 
+from autograder.units.u10.answers import dialect, meaning
+from autograder.units.u10.checks.lowering import PROGRAMS
+from autograder.units.u10.checks.programs import normal
+
 LOWER = Pipeline("lowered", (("lower-affine", ""),))
 HEARD = ["u10.culprit", "u10.product", "u10.matmul", "u10.sunk", "u10.tested", "u10.lowered"]
 
@@ -69,6 +73,16 @@ def test_the_bill_counts_what_a_pattern_left():
     text = main(*lines, ends("q", A), result=A)
     assert native._of_toy(text) == (4, 5, 4, 0)
     assert native._of_toy(text.replace("toy.mul", "toy.add"))[3] == 6
+
+
+def test_a_program_that_is_read_twice_is_two_modules():
+    """A pattern may do to its module what it likes; and both print as what was read."""
+    text = PROGRAMS[-1]
+    one, other = (dialect.parsed(text) for _ in range(2))
+    assert str(one) == str(other) and normal(dialect.written(one)) == normal(text)
+    *_, last, returned = meaning.first_function(one).block.ops
+    returned.operands[0] = last.operands[0]
+    assert str(one) != str(other) == str(dialect.parsed(text))
 
 
 def test_the_lines_that_are_guessed():

@@ -151,6 +151,15 @@ def test_moving_loads_up_saves_nearly_a_quarter_with_short_queues(queue, before,
     assert meaning.equal(text, dialect.careless(text))
 
 
+def test_a_program_that_is_read_twice_is_two_modules():
+    """A pass may do to its module what it likes; and both print as what was read."""
+    text = chip.kept(tiled(chip.product(8, 8, 8), 4))
+    one, other = (dialect.parsed(text) for _ in range(2))
+    assert str(one) == str(other) and dialect.written(one) == dialect.written(dialect.read(text))
+    dialect.resized(dialect.buffers(one)[0], 2)
+    assert str(one) != str(other) == str(dialect.parsed(text))
+
+
 def test_nothing_but_the_results_tells_that_a_program_was_broken():
     """It is valid, and the simulator finds no race in it."""
     broken = dialect.careless(hazard())
