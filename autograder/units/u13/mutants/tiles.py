@@ -146,11 +146,11 @@ def in_words(product, chip):
 
 @alternative("chip.tile")
 def pixels_first_then_the_rest(product, chip):
-    """Two tiles are timed for each of the two areas that promise most."""
+    """Two tiles are timed for each of the three areas that promise most."""
     areas = {}
     for tile in sorted(_legal(product, chip), key=lambda t: estimate(product, t, chip)):
         areas.setdefault((tile.h, tile.w), []).append(tile)
-    few = [tile for group in list(areas.values())[:2] for tile in group[:2]]
+    few = [tile for group in list(areas.values())[:3] for tile in group[:2]]
     return min(few, key=lambda t: clocks(product, t, chip), default=smallest(product, chip))
 
 
