@@ -7,6 +7,12 @@ running the check on our own answer, and a worker gets all of them in one go (`W
 replies wait there until the check asks. That changes no verdict: a call that was not foreseen is
 made when it is asked for, and after a reply that did not come all are made again, one at a time.
 
+    keep_calls(assignment, seed)                 # of all checks, once for a class
+    kept_calls(assignment, seed)                 # -> the file that has them, for the workers
+
+What a call passes is the same for all submissions. So a file keeps the messages, and the process
+from which the workers branch off reads them once: a worker finds the graphs made (`known`).
+
 Next room: sandbox.py, where the replies are kept.
 """
 
@@ -15,19 +21,25 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import tempfile
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
-from autograder.check.framework import Check, Crashed, Stop
+from autograder.check.framework import Check, Crashed, Stop, checks_of
 from autograder.check.judging import perform
 from autograder.check.shown import error_text
 from autograder.check.steps import limit_now
+from autograder.grading.assignment import Assignment
+from autograder.grading.frames import frame
 from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 
 UNCHANGING = (Graph, Node, bool, int, float, str, type(None))
+LARGE = 1 << 20  # bytes: such a call is mostly arrays, and those are read quickly
+
+_files: dict[tuple[Assignment, int], IO[bytes]] = {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,3 +89,19 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
     with exercises.using({}), nowhere, contextlib.suppress(Exception, Stop):
         perform(check, watched, seed, shrink=False)
     return tuple(call for call in found if call is not None)
+
+
+def keep_calls(assignment: Assignment, seed: int) -> None:
+    """Write the calls of all its checks into a file, which lasts as long as this process."""
+    checks = [c for e in assignment.slots for c in checks_of(e.name, with_hidden=True)]
+    calls = dict.fromkeys(call.data for check in checks for call in foreseen(check, seed))
+    file = tempfile.TemporaryFile()  # noqa: SIM115  (it stays open)
+    file.writelines(frame(data) for data in calls if len(data) < LARGE)
+    file.flush()
+    _files[assignment, seed] = file
+
+
+def kept_calls(assignment: Assignment, seed: int) -> int | None:
+    """The descriptor of that file; None if nobody wrote one."""
+    file = _files.get((assignment, seed))
+    return file.fileno() if file else None

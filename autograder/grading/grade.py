@@ -30,7 +30,7 @@ from autograder.check.verdict import (
     TIMED_OUT,
     Verdict,
 )
-from autograder.grading.ahead import foreseen
+from autograder.grading.ahead import foreseen, kept_calls
 from autograder.grading.assignment import Assignment
 from autograder.grading.limits import Budget, Limits
 from autograder.grading.program import Program
@@ -59,7 +59,7 @@ def grade(
         {name: program.texts[name] for name in assignment.explanations if name in program.texts},
         program.notes,
     )
-    with _Student(assignment, program, limits) as student:
+    with _Student(assignment, program, seed, limits) as student:
         verdicts = [_verdict(entry, student, seed) for entry in assignment.slots]
     return replace(blank, verdicts=tuple(verdicts), by_wall=student.budget.by_wall)
 
@@ -67,8 +67,9 @@ def grade(
 class _Student:
     """The student's process, started again when it is gone, with their cells run in it."""
 
-    def __init__(self, assignment: Assignment, program: Program, limits: Limits):
+    def __init__(self, assignment: Assignment, program: Program, seed: int, limits: Limits):
         self.assignment, self.program, self.limits = assignment, program, limits
+        self.calls = kept_calls(assignment, seed)
         self.worker: Worker | None = None
         self.answered: set[str] = set()
         self.failed: dict[str, Verdict] = {}  # by exercise: why its cell gave no answer
@@ -92,7 +93,7 @@ class _Student:
             if self.worker is not None:
                 self.worker.close()
             given = self.assignment
-            self.worker = Worker(given.edition, self.limits, self.budget, given.modules)
+            self.worker = Worker(given.edition, self.limits, self.budget, given.modules, self.calls)
             self._run_cells(self.worker)
         return self.worker
 

@@ -23,10 +23,9 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from autograder.check.framework import checks_of
 from autograder.check.judging import prepare
 from autograder.check.verdict import GRADER
-from autograder.grading.ahead import foreseen
+from autograder.grading.ahead import keep_calls
 from autograder.grading.assignment import Assignment
 from autograder.grading.grade import grade
 from autograder.grading.report import Report, grader_failed
@@ -78,8 +77,7 @@ def make_ready(assignment: Assignment, seed: int) -> None:
     """The examples of all checks, and the calls that these make, as messages."""
     for entry in assignment.slots:
         prepare(entry.name, seed)
-        for check in checks_of(entry.name, with_hidden=True):
-            foreseen(check, seed)
+    keep_calls(assignment, seed)
 
 
 class Seat:

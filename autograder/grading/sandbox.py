@@ -8,7 +8,8 @@ autograder/process says what such a process can see and do. Everything that come
 frames have a maximal size, and autograder/wire/codec.py decides what a value may be.
 
 The process branches off from one that has imported everything already (autograder/process/zygote),
-`modules` too, or is started where that cannot be done. limits.py says what it may use.
+`modules` too, and has read the calls that all submissions get (`given`, a file). Where that cannot
+be done, it is started. limits.py says what it may use.
 
 Next room: grade.py, which turns a Program into a report.
 """
@@ -64,8 +65,9 @@ class Worker:
         limits: Limits = Limits(),  # noqa: B008
         budget: Budget | None = None,
         modules: Sequence[str] = (),
+        given: int | None = None,
     ) -> None:
-        self.limits, self.modules = limits, modules
+        self.limits, self.modules, self.given = limits, modules, given
         self.budget = budget or Budget(limits)
         self.budget.start()
         self.mode = mode()
@@ -331,7 +333,7 @@ class Worker:
         if branches(self.mode):
             arguments = ["branch", "0", EDITION, str(PACKAGES), *self.modules]
             command = command_line(self.mode, SCRIPT, arguments, places, KEEPS)
-            return branched(command, self.mode, BACKSTOP * self.limits.start)
+            return branched(command, self.mode, BACKSTOP * self.limits.start, self.given)
         home = None
         if not protected(self.mode):  # here files could be written to: a copy for each
             self.folder = Folder("course-worker-")

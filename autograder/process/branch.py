@@ -3,6 +3,8 @@
     if branches(mode()):
         copy = branched(command)         # a Running, as a Child is, but there at once
 
+    branched(command, mode(), given=file)     # a copy of one that has read the file
+
 `command` is a command line of start.py with `keeps=KEEPS`, whose script calls zygote.branch().
 Zygotes that are free wait for the next one who needs the same; they end with this process.
 
@@ -23,7 +25,7 @@ import sys
 
 from autograder.process.running import Running
 from autograder.process.start import ENVIRONMENT, HERE, PACKAGES, command_line, protected, user
-from autograder.process.zygote import ASKED, ENDED
+from autograder.process.zygote import ASKED, ENDED, GIVEN
 from autograder.process.zygote import HERE as PRESENT
 
 KEEPS = ("CAP_SYS_ADMIN",)  # in its own namespaces: to make others for the copies
@@ -52,12 +54,15 @@ def branches(mode: str) -> bool:
         return False
 
 
-def branched(command: list[str], mode: str, patience: float = PATIENCE) -> Branch:
-    """A copy of a zygote that runs this command; OSError if there is none after so many seconds."""
-    alive = (z for z in reversed(_free) if z.command == command and z.process.poll() is None)
-    zygote = next(alive, None)
+def branched(
+    command: list[str], mode: str, patience: float = PATIENCE, given: int | None = None
+) -> Branch:
+    """A copy of a zygote that runs this command and has read the file `given`, a descriptor that
+    stays open; OSError if there is none after so many seconds."""
+    known = (z for z in reversed(_free) if z.command == command and z.given == given)
+    zygote = next((z for z in known if z.process.poll() is None), None)
     if zygote is None:
-        zygote = Zygote(command)
+        zygote = Zygote(command, given)
     else:
         _free.remove(zygote)
     try:
@@ -70,8 +75,8 @@ def branched(command: list[str], mode: str, patience: float = PATIENCE) -> Branc
 class Zygote:
     """The process inside, as its owner sees it. It has one copy at a time."""
 
-    def __init__(self, command: list[str]):
-        self.command = command
+    def __init__(self, command: list[str], given: int | None = None):
+        self.command, self.given = command, given
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
         with theirs:
@@ -84,6 +89,8 @@ class Zygote:
                 env=ENVIRONMENT,
                 start_new_session=True,
             )
+        if given is not None:
+            socket.send_fds(self.control, [GIVEN], [given])
 
     def ask(self, uid: str, pipes: list[int], patience: float) -> int:
         """A copy, which becomes that user and has these pipes. Returns its number out here."""

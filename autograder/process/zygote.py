@@ -1,12 +1,15 @@
 """Inside the sandbox: one process imports everything; each submission gets a copy of it.
 
-    uid = branch()        # returns in every copy, never in the first process, the zygote
+    uid = branch(read)    # returns in every copy, never in the first process, the zygote
 
 To start Python and import the library takes half a second, to copy a process that has done both a
 hundredth. The zygote runs nobody's code but ours. A copy has process ids, files in memory and
 message queues of its own, as if bubblewrap had started it alone; it sees neither the zygote nor an
 earlier copy, and has given up every capability before it runs anything of a student's. Out there
 somebody asks over a socket, which is the zygote's standard input.
+
+What all copies need may be handed over once, as a file, before any of them is there: `read` gets
+its descriptor.
 
 Linux only. Next room: branch.py, the other end; child.py, what else a copy gives up.
 """
@@ -21,9 +24,11 @@ import signal
 import socket
 import struct
 import sys
+from collections.abc import Callable
 
 ASKED = struct.Struct("<q")  # the copy's user
 ENDED = struct.Struct("<i")  # how it ended, as `os.waitpid` says
+GIVEN = b"given"  # here is a file for all copies
 HERE = b"here"  # what a copy says first; the kernel adds which process it is
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
@@ -32,17 +37,21 @@ CAPABILITIES = 0x20080522  # the version of the structure that `capset` takes
 FILES = (("/tmp", 64 << 20), ("/dev/shm", 16 << 20))  # folders in memory, and their bytes
 
 
-def branch() -> int:
+def branch(read: Callable[[int], object]) -> int:
     """Serve whoever asks. Returns in each copy, with the user that it is to become."""
     control = socket.socket(fileno=os.dup(0))
     os.dup2(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC), 0)
     _must("prctl", PR_SET_DUMPABLE, 0, 0, 0, 0)  # nobody reads or writes its memory
     _be_the_first()
     mine = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
-    gc.collect()
-    gc.freeze()  # the copies share these objects; collecting them would copy their pages
+    _freeze()
     while True:
         data, pipes, *_ = socket.recv_fds(control, ASKED.size, 2)
+        if data == GIVEN and len(pipes) == 1:
+            read(pipes[0])
+            os.close(pipes[0])
+            _freeze()
+            continue
         if len(data) < ASKED.size or len(pipes) != 2:
             os._exit(0)  # nobody asks any more
         _must("unshare", CLONE_NEWPID)  # for those that branch off from now on
@@ -57,6 +66,12 @@ def branch() -> int:
         for number in pipes:
             os.close(number)
         control.send(ENDED.pack(os.waitpid(copy, 0)[1]))
+
+
+def _freeze() -> None:
+    """The copies share these objects; collecting them would copy their pages."""
+    gc.collect()
+    gc.freeze()
 
 
 def confirm() -> None:
@@ -111,7 +126,7 @@ if __name__ == "__main__":  # a probe: can all of it be done here?
     import numpy
     from child import lock  # type: ignore[import-not-found]
 
-    lock(branch(), {})
+    lock(branch(os.fstat), {})
     confirm()
     # Packages may lie where a copy has files of its own: then none that is new can be imported.
     for name in ("numpy.linalg", "numpy.ma", "numpy.f2py"):

@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from autograder.check.framework import Died, Stop
+from autograder.check.framework import Changed, Died, Stop
 from autograder.grading import sandbox
+from autograder.grading.ahead import prepared
+from autograder.grading.frames import frame
 from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
@@ -19,6 +21,7 @@ from autograder.grading.sandbox import Worker
 from autograder.process import branch
 from autograder.process.branch import Branch, branches
 from autograder.process.start import mode, trust_ours
+from course_lib.ir.graph.build import relu, trace
 
 trust_ours()
 pytestmark = pytest.mark.skipif(not branches(mode()), reason="no bubblewrap that allows it")
@@ -155,3 +158,24 @@ def test_a_zygote_that_never_answers_is_the_graders_fault(edition, monkeypatch):
     with pytest.raises(Stop, match="did not start"):
         Worker(edition, Limits(start=0.01))
     assert time.monotonic() - begin < 60
+
+
+def test_calls_that_were_read_beforehand_are_those_that_are_sent(edition, tmp_path):
+    """A copy has the arguments made; what a call does to them is not the next one's."""
+    plug = "@implements('u99.sweep')\ndef f(graph): {}"
+    call = prepared("u99.sweep", (trace(relu, "f32[4]"),), {})
+    numbers = prepared("u99.sweep", ([1, 2],), {})
+    assert call is not None and numbers is not None
+    file = tmp_path / "calls"
+    file.write_bytes(frame(call.data) + frame(b"no message") + frame(numbers.data))
+    with file.open("rb") as opened:
+        given = opened.fileno()
+        for _ in range(2):
+            with Worker(edition, PATIENT, None, (), given) as worker:
+                assert zygote_of(worker).given == given
+                assert worker.cell(plug.format("return graph"), "<cell 1>") is None
+                assert worker.call("u99.sweep", call.args, {}) is call.args[0]
+                assert worker.cell(plug.format("graph.append(3); return graph"), "<c>") is None
+                for _ in range(2):
+                    with pytest.raises(Changed):
+                        worker.call("u99.sweep", numbers.args, {})
