@@ -177,8 +177,11 @@ def _closure(node: ast.AST, private: dict[str, Any]) -> set[str]:
 
 
 def _names(node: ast.AST) -> set[str]:
-    names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
-    for text in [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]:
+    names: set[str] = set()
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name):
+            names.add(part.id)
+        text = part.value if isinstance(part, ast.Constant) else None
         if isinstance(text, str) and text.isidentifier():
             names.add(text)  # a quoted annotation, or __getattr__ by name
     return names

@@ -74,6 +74,8 @@ class Op:
 
         ValueError if one is unknown, is missing, or cannot have its value.
         """
+        if not self.attrs and not given:
+            return {}
         if not given.keys() <= self.attrs.keys():
             unknown = min(given.keys() - self.attrs.keys())
             known = ", ".join(self.attrs) or "none"

@@ -18,9 +18,10 @@ from typing import Any, Union
 import numpy as np
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DType:
-    """An element type. `name` is how it prints, `size` its bytes per element."""
+    """An element type. `name` is how it prints, `size` its bytes per element. There is one object
+    for each, so that to compare two of them is to compare two objects."""
 
     name: str
     numpy: np.dtype
@@ -43,8 +44,8 @@ class DType:
         limits = np.iinfo(self.numpy)
         return limits.min <= number <= limits.max and int(number) == number
 
-    def __hash__(self) -> int:
-        return hash(self.name)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dtype, (self.name,)  # a copy, or what arrives in another process, is the one there
 
     def __str__(self) -> str:
         return self.name
@@ -166,9 +167,10 @@ class TensorType:
     shape: tuple[Dim, ...]
 
     def __post_init__(self) -> None:
-        if type(self.shape) is not tuple or any(type(d) is not int for d in self.shape):
-            shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
-            object.__setattr__(self, "shape", shape)
+        if type(self.shape) is tuple and all([type(d) is int and d >= 0 for d in self.shape]):
+            return  # the usual case
+        shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
+        object.__setattr__(self, "shape", shape)
         if any(isinstance(d, int) and d < 0 for d in self.shape):
             raise ValueError(f"a shape cannot have negative sizes: {self.shape}")
 

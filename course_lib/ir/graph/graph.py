@@ -86,7 +86,7 @@ class Graph:
         order: list[Node] = []
         placed: set[Node] = set()
         for node in self.nodes:
-            inputs = tuple(new[i] for i in node.inputs)
+            inputs = tuple([new[i] for i in node.inputs])
             made = node if node.op == "input" else fn(node, inputs)
             new[node] = node.with_inputs(inputs) if made is None else made
             if new[node] in placed:

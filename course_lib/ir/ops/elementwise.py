@@ -63,6 +63,8 @@ def _row(scalar: Scalar) -> Op:
             wanted = " or ".join(scalar.accepts)
             raise ValueError(f"{scalar.name} works on {wanted} tensors, got {types[0]}")
         shape = broadcast([t.shape for t in types], scalar.name)
+        if shape == types[0].shape and scalar.result != "bool":
+            return types[0]
         return TensorType(bool_ if scalar.result == "bool" else types[0].dtype, shape)
 
     def evaluate(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:

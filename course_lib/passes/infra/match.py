@@ -102,7 +102,8 @@ def number_of(node: Node) -> tuple[str, bytes] | None:
 
     Bytes, because 0.0 == -0.0 while x + -0.0 is x and x + 0.0 is not.
     """
-    if node.op != "constant" or not node.value.size:
+    if node.op != "constant" or not (array := node.value).size:
         return None
-    raw, size = node.value.tobytes(), node.type.dtype.size
-    return (node.type.dtype.name, raw[:size]) if raw == raw[:size] * node.value.size else None
+    raw = array.tobytes()
+    first = raw[: array.itemsize]
+    return (node.type.dtype.name, first) if raw == first * array.size else None

@@ -61,7 +61,9 @@ class _Walk:
         """What `node` becomes when no rule applies to it, nor to what it reads, any more."""
         done = self.done
         if node not in done:
-            made = node.with_inputs([self.settled(i, origin, log) for i in node.inputs])
+            made = node.with_inputs(
+                [done[i] if i in done else self.settled(i, origin, log) for i in node.inputs]
+            )
             if origin and not made.origin:
                 made = replace(made, origin=origin)
             better = _first(self.rules_for(made.op), made, log)

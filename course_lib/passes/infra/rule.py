@@ -65,13 +65,17 @@ def rule(
     """
     made = Rule(_parameters(before), before, after, guard, dict(types or {}))
     formulas = _formula(before), _formula(after)
-    if None not in formulas:
-        made.patterns = _traces.setdefault((*formulas, *made.types.items()), {})
+    key = None if None in formulas else (*formulas, *made.types.items())
+    if key in _traces:
+        made.op, made.patterns = _traces[key]
+        return made
     for sample in SAMPLES:
         pattern = made.pattern(sample)
         if pattern is not None:
             _check(pattern)
             made.op = pattern.root.op
+            if key is not None:
+                _traces[key] = made.op, made.patterns
             return made
     reasons = "; ".join(f"{dtype}: {made.patterns[dtype]}" for dtype in SAMPLES)
     raise ValueError(f"the rule fits no element type ({reasons})")
@@ -89,18 +93,21 @@ class Pattern:
     result: Node | None
 
     @cached_property
-    def operands(self) -> list[Any]:
-        """What the root's operands say of those of a match; a variable says nothing."""
-        return [_said(i) for i in self.root.inputs if i.op != "input"]
+    def operands(self) -> tuple[int, list[Any]]:
+        """Of the root's operands, how many differ, and what they say of those of a match; a
+        variable says nothing."""
+        inputs = self.root.inputs
+        return len(set(inputs)), [_said(i) for i in inputs if i.op != "input"]
 
     def may_match(self, node: Node) -> bool:
         """A look at a node's operands, which spares most nodes a search."""
-        if len(set(node.inputs)) > len(set(self.root.inputs)):
+        distinct, wanted = self.operands
+        if len(node.inputs) > distinct and len(set(node.inputs)) > distinct:
             return False
-        if not self.operands:
+        if not wanted:
             return True
         said = [_said(i) for i in node.inputs]
-        return all(one in said for one in self.operands)
+        return all([one in said for one in wanted])
 
 
 def _said(node: Node) -> Any:
@@ -143,10 +150,10 @@ class Rule:
 
     def pattern(self, dtype: DType) -> Pattern | None:
         """The rule for operands of this element type; None if a side does not type-check."""
-        if dtype not in self.patterns:
-            self.patterns[dtype] = self._traced(dtype)
-        found = self.patterns[dtype]
-        return found if isinstance(found, Pattern) else None
+        found = self.patterns.get(dtype)
+        if found is None:
+            found = self.patterns[dtype] = self._traced(dtype)
+        return None if isinstance(found, str) else found
 
     def _traced(self, dtype: DType) -> Pattern | str:
         try:
@@ -165,8 +172,8 @@ class Rule:
             return None
 
 
-# The patterns of functions that are formulas of their parameters alone.
-_traces: dict[tuple, dict[DType, Pattern | str]] = {}
+# Where functions that are formulas of their parameters alone begin, an op, and their patterns.
+_traces: dict[tuple | None, tuple[str, dict[DType, Pattern | str]]] = {}
 
 
 def _formula(fn: Callable[..., Any]) -> tuple | None:
@@ -175,14 +182,14 @@ def _formula(fn: Callable[..., Any]) -> tuple | None:
     if not isinstance(fn, FunctionType):
         return None
     code = fn.__code__
-    if any(isinstance(value, CodeType) for value in code.co_consts):
-        return None
     if fn.__defaults__ or fn.__kwdefaults__:
         return None
-    named = tuple(fn.__globals__.get(name) for name in code.co_names)
-    named += tuple(_content(cell) for cell in fn.__closure__ or ())
-    known = all(isinstance(one, FunctionType) and one.__module__ in OPS_OF for one in named)
-    return (code, named) if known else None
+    named = [fn.__globals__.get(name) for name in code.co_names]
+    named += [_content(cell) for cell in fn.__closure__ or ()]
+    if not all([isinstance(one, FunctionType) and one.__module__ in OPS_OF for one in named]):
+        return None
+    inner = any([isinstance(value, CodeType) for value in code.co_consts])
+    return None if inner else (code, *named)
 
 
 def _content(cell: CellType) -> Any:
