@@ -30,8 +30,10 @@ IMPLEMENTS = re.compile(r"""\bimplements\(\s*(?:name\s*=\s*)?["']([\w.]+)["']"""
 EXERCISE = re.compile(r"\w+(\.\w+)+")
 
 
-# Most cells are the lesson's own: what follows from the text alone is found once for a class.
+# Most cells are the lesson's own: what follows from the text alone is found once for a class. Trees
+# are large, and asked for again soon or never.
 for_a_class = functools.lru_cache(maxsize=1024)
+for_a_notebook = functools.lru_cache(maxsize=64)
 
 
 @for_a_class
@@ -46,6 +48,7 @@ def plain_python(source: str) -> str:
     return source if tree_of(source) else "".join(_without_magics(source))
 
 
+@for_a_notebook
 def tree_of(source: str) -> ast.Module | None:
     """The syntax tree; None for what Python itself cannot digest."""
     try:

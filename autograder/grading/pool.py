@@ -17,6 +17,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -30,7 +31,9 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.grade import grade
 from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
+from autograder.process.branch import branches
 from autograder.process.child import die_with_parent, limit
+from autograder.process.start import NoSandbox, mode
 
 MEMORY = 8 << 30  # bytes that a seat may have
 PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
@@ -66,11 +69,20 @@ def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Re
 def ready_for(todo: Iterable[Task]) -> None:
     """Make what several submissions need here, once, before the seats branch off."""
     counts = Counter((task.seed, task.assignment) for task in todo)
+    trying = threading.Thread(target=_try_the_sandbox)
+    trying.start()
     for (seed, assignment), count in counts.items():
         if count > 1:
             make_ready(assignment, seed)
+    trying.join()
     gc.collect()
     gc.freeze()  # the seats share these objects; collecting them would copy their pages
+
+
+def _try_the_sandbox() -> None:
+    """What it can do here is found out once, by other processes, while we compute."""
+    with contextlib.suppress(NoSandbox):  # whoever needs it is told
+        branches(mode())
 
 
 def make_ready(assignment: Assignment, seed: int) -> None:
