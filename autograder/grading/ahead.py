@@ -21,9 +21,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import os
 import tempfile
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import Any
 
 from autograder.check.framework import Check, Crashed, Stop, checks_of
 from autograder.check.judging import perform
@@ -39,7 +40,7 @@ from course_lib.ir.graph.node import Node
 UNCHANGING = (Graph, Node, bool, int, float, str, type(None))
 LARGE = 1 << 20  # bytes: such a call is mostly arrays, and those are read quickly
 
-_files: dict[tuple[Assignment, int], IO[bytes]] = {}
+_files: dict[tuple[Assignment, int], int] = {}  # descriptors
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +96,12 @@ def keep_calls(assignment: Assignment, seed: int) -> None:
     """Write the calls of all its checks into a file, which lasts as long as this process."""
     checks = [c for e in assignment.slots for c in checks_of(e.name, with_hidden=True)]
     calls = dict.fromkeys(call.data for check in checks for call in foreseen(check, seed))
-    file = tempfile.TemporaryFile()  # noqa: SIM115  (it stays open)
-    file.writelines(frame(data) for data in calls if len(data) < LARGE)
-    file.flush()
-    _files[assignment, seed] = file
+    with tempfile.TemporaryFile() as file:
+        file.writelines(frame(data) for data in calls if len(data) < LARGE)
+        file.flush()
+        _files[assignment, seed] = os.dup(file.fileno())
 
 
 def kept_calls(assignment: Assignment, seed: int) -> int | None:
     """The descriptor of that file; None if nobody wrote one."""
-    file = _files.get((assignment, seed))
-    return file.fileno() if file else None
+    return _files.get((assignment, seed))
