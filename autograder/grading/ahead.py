@@ -7,11 +7,12 @@ running the check on our own answer, and a worker gets all of them in one go (`W
 replies wait there until the check asks. That changes no verdict: a call that was not foreseen is
 made when it is asked for, and after a reply that did not come all are made again, one at a time.
 
-    keep_calls(assignment, seed)                 # of all checks, once for a class
+    keep_calls(assignment, seed)                 # of the visible checks, once for a class
     kept_calls(assignment, seed)                 # -> the file that has them, for the workers
 
 What a call passes is the same for all submissions. So a file keeps the messages, and the process
-from which the workers branch off reads them once: a worker finds the graphs made (`known`).
+from which the workers branch off reads them once: a worker finds the graphs made (`known`). What
+hidden checks pass is nowhere near a submission before its answer is called with it.
 
 Next room: sandbox.py, where the replies are kept.
 """
@@ -93,8 +94,8 @@ def foreseen(check: Check, seed: int) -> tuple[Prepared, ...]:
 
 
 def keep_calls(assignment: Assignment, seed: int) -> None:
-    """Write the calls of all its checks into a file, which lasts as long as this process."""
-    checks = [c for e in assignment.slots for c in checks_of(e.name, with_hidden=True)]
+    """Write the calls of its visible checks into a file, which lasts as long as this process."""
+    checks = [c for e in assignment.slots for c in checks_of(e.name)]
     calls = dict.fromkeys(call.data for check in checks for call in foreseen(check, seed))
     with tempfile.TemporaryFile() as file:
         file.writelines(frame(data) for data in calls if len(data) < LARGE)

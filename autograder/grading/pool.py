@@ -24,9 +24,10 @@ from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
+from autograder.check.framework import checks_of
 from autograder.check.judging import prepare
 from autograder.check.verdict import GRADER
-from autograder.grading.ahead import keep_calls
+from autograder.grading.ahead import foreseen, keep_calls
 from autograder.grading.assignment import Assignment
 from autograder.grading.grade import grade
 from autograder.grading.report import Report, grader_failed
@@ -76,7 +77,6 @@ def ready_for(todo: Iterable[Task]) -> None:
             if count > 1:
                 make_ready(assignment, seed)
     trying.join()
-    gc.collect()
     gc.freeze()  # the seats share these objects; collecting them would copy their pages
 
 
@@ -101,6 +101,8 @@ def make_ready(assignment: Assignment, seed: int) -> None:
     """The examples of all checks, and the calls that these make, as messages."""
     for entry in assignment.slots:
         prepare(entry.name, seed)
+        for check in checks_of(entry.name, with_hidden=True):
+            foreseen(check, seed)
     keep_calls(assignment, seed)
 
 

@@ -11,9 +11,10 @@
 
 It runs inside the sandbox as `python -s -S -P worker.py serve UID EDITION SITE_PACKAGES`, followed
 by modules to import at once, with only the student edition importable: checks, solutions and hidden
-programs are in another process. It checks nothing about itself, because the grader believes nothing
-that it says. `main` says first where the student edition lies; until then there is no library, so
-only a Worker imports it.
+programs are in another process. What the visible checks pass to every answer may be here already
+(`read_all`). It checks nothing about itself, because the grader believes nothing that it says.
+`main` says first where the student edition lies; until then there is no library, so only a Worker
+imports it.
 
 Next room: sandbox.py, the other end.
 """

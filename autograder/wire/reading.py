@@ -75,14 +75,16 @@ class Reader:
         rows = self.content["rows"]
         if len(rows) > MAX_ROWS:
             raise Unsendable(f"a graph of more than {MAX_ROWS:,} nodes")
+        node, graph = self.checked_node, self.checked_graph
+        if self.crossed.call is not None:  # a student's end believes the grader's
+            node, graph = self.node, self.graph
         for row in rows:
-            self.crossed.remember(self.made(row))
+            if isinstance(row, list):
+                made: Any = node(row)
+            else:
+                made = self.onnx_model(int(row["onnx"])) if "onnx" in row else graph(row)
+            self.crossed.remember(made)
         return self.unpack(self.content["body"])
-
-    def made(self, row: Any) -> Any:
-        if isinstance(row, list):  # a student's end believes the grader's
-            return self.checked_node(row) if self.crossed.call is None else self.node(row)
-        return self.onnx_model(int(row["onnx"])) if "onnx" in row else self.graph(row)
 
     def unpack(self, packed: Any) -> Any:
         if not isinstance(packed, dict):
@@ -170,13 +172,17 @@ class Reader:
         return Node(op, inputs, attrs, types.parse_type(described), name, tuple(origin))
 
     def graph(self, row: dict[str, Any]) -> Graph:
+        """Of the nodes as they are described: who wrote it has looked at it."""
+        seen = self.crossed.seen
+        inputs, nodes, outputs = [tuple([seen[n] for n in part]) for part in row["parts"]]
+        return Graph(row["graph"], inputs, nodes, outputs)
+
+    def checked_graph(self, row: dict[str, Any]) -> Graph:
         parts = [tuple(self.crossed.known(n) for n in part) for part in row["parts"]]
         inputs, nodes, outputs = parts
         if not all(isinstance(n, Node) for part in parts for n in part):
             raise Unsendable("a graph is made of nodes")
         graph = Graph(_name(row["graph"]), inputs, nodes, outputs)
-        if self.crossed.call is not None:  # from the grader, who has looked at it
-            return graph
         verify(graph)
         inner = [v for n in graph.nodes for v in n.attrs.values() if isinstance(v, Graph)]
         weight = len(nodes) + sum(self.crossed.weights.get(id(g), len(g.nodes)) for g in inner)

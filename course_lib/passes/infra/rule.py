@@ -64,8 +64,8 @@ def rule(
     mul(%x, 0) -> 0 if whole
     """
     made = Rule(_parameters(before), before, after, guard, dict(types or {}))
-    formulas = _formula(before), _formula(after)
-    key = None if None in formulas else (*formulas, *made.types.items())
+    words = *_words(before), *_words(after)
+    key = (words, *made.types.items())
     if key in _traces:
         made.op, made.patterns = _traces[key]
         return made
@@ -74,7 +74,7 @@ def rule(
         if pattern is not None:
             _check(pattern)
             made.op = pattern.root.op
-            if key is not None:
+            if _are_formulas(words):
                 _traces[key] = made.op, made.patterns
             return made
     reasons = "; ".join(f"{dtype}: {made.patterns[dtype]}" for dtype in SAMPLES)
@@ -173,23 +173,29 @@ class Rule:
 
 
 # Where functions that are formulas of their parameters alone begin, an op, and their patterns.
-_traces: dict[tuple | None, tuple[str, dict[DType, Pattern | str]]] = {}
+_traces: dict[tuple, tuple[str, dict[DType, Pattern | str]]] = {}
 
 
-def _formula(fn: Callable[..., Any]) -> tuple | None:
-    """All that says what `fn` does: its code, and the ops that it names. None if it may read more.
-    A pass makes its rules anew in every call, and need not run the same formulas again."""
-    if not isinstance(fn, FunctionType):
-        return None
-    code = fn.__code__
-    if fn.__defaults__ or fn.__kwdefaults__:
-        return None
-    named = [fn.__globals__.get(name) for name in code.co_names]
-    named += [_content(cell) for cell in fn.__closure__ or ()]
-    if not all([isinstance(one, FunctionType) and one.__module__ in OPS_OF for one in named]):
-        return None
-    inner = any([isinstance(value, CodeType) for value in code.co_consts])
-    return None if inner else (code, *named)
+def _words(fn: Callable[..., Any]) -> tuple:
+    """All that says what a formula does: its code, and the functions that it names. None stands for
+    what is no function. A pass makes its rules anew in every call, so this is asked often."""
+    if not isinstance(fn, FunctionType) or fn.__defaults__ or fn.__kwdefaults__:
+        return (None,)
+    named = [fn.__globals__.get(name) for name in fn.__code__.co_names]
+    if fn.__closure__:
+        named += [_content(cell) for cell in fn.__closure__]
+    return fn.__code__, *[one if isinstance(one, FunctionType) else None for one in named]
+
+
+def _are_formulas(words: tuple) -> bool:
+    """Do these say it all: code without functions inside, and ops?"""
+    for word in words:
+        if isinstance(word, CodeType):
+            if any(isinstance(value, CodeType) for value in word.co_consts):
+                return False
+        elif word is None or word.__module__ not in OPS_OF:
+            return False
+    return True
 
 
 def _content(cell: CellType) -> Any:
