@@ -9,7 +9,7 @@ constants), everything else an `Expr`. The scalar functions and their meaning ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import is_
 from typing import Union
@@ -34,6 +34,17 @@ class Affine:
             return value
         return Affine.var(value) if isinstance(value, str) else Affine((), value)
 
+    @staticmethod
+    def sum(parts: Iterable[tuple[Affine, int]]) -> Affine:
+        """Of indices times numbers."""
+        total: dict[str, int] = {}
+        const = 0
+        for index, factor in parts:
+            const += index.const * factor
+            for var, coefficient in index.terms:
+                total[var] = total.get(var, 0) + coefficient * factor
+        return Affine(tuple(sorted([term for term in total.items() if term[1]])), const)
+
     def coefficient(self, var: str) -> int:
         for v, c in self.terms:
             if v == var:
@@ -50,12 +61,7 @@ class Affine:
             return Affine(self.terms, self.const + other.const) if other.const else self
         if not self.terms:
             return Affine(other.terms, self.const + other.const)
-        total = dict(self.terms)
-        for var, coefficient in other.terms:
-            total[var] = total.get(var, 0) + coefficient
-        return Affine(
-            tuple(sorted((v, c) for v, c in total.items() if c)), self.const + other.const
-        )
+        return Affine.sum(((self, 1), (other, 1)))
 
     __radd__ = __add__
 
@@ -72,18 +78,11 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace variables, for example `i` by `16*io + ii` after a split."""
-        kept, moved, const = [], [], self.const
-        for var, coefficient in self.terms:
-            value = values.get(var)
-            if value is None:
-                kept.append((var, coefficient))
-            elif value.terms:
-                moved.append(value * coefficient)
-            else:
-                const += value.const * coefficient
-        if len(kept) == len(self.terms):
+        if values.keys().isdisjoint(self.vars):
             return self
-        return sum(moved, Affine(tuple(kept), const))
+        kept = tuple([term for term in self.terms if term[0] not in values])
+        moved = [(values[var], c) for var, c in self.terms if var in values]
+        return Affine.sum([(Affine(kept, self.const), 1), *moved])
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         total = self.const

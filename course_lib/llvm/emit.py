@@ -251,14 +251,15 @@ class Emitter:
     def address(self, name: str, indices: tuple[Affine | Expr, ...]) -> tuple[ir.Value, int]:
         """Pointer to the element (in lane 0), and how many elements apart the lanes are."""
         dims = self.buffer[name].type.dims
-        linear, computed, stride = Affine(), None, 1
+        parts, computed, stride = [], None, 1
         for index, size in zip(reversed(indices), reversed(dims), strict=True):
             if isinstance(index, Affine):
-                linear = linear + index * stride
+                parts.append((index, stride))
             else:
                 picked = self.b.mul(self.inside(index, size), I64(stride), flags=("nsw",))
                 computed = picked if computed is None else self.b.add(computed, picked)
             stride *= size
+        linear = Affine.sum(parts)
         position = self.index(linear)
         position = position if computed is None else self.b.add(position, computed)
         element = memory_type(self.buffer[name].type.dtype)

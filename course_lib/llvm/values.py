@@ -69,7 +69,7 @@ class Splat(ir.Constant):
 
 
 def splat(element: ir.Constant, lanes: int) -> ir.Constant:
-    return Splat(ir.VectorType(element.type, lanes), [element] * lanes)
+    return Splat(ir.VectorType(element.type, lanes), element)
 
 
 def intrinsic(b: ir.IRBuilder, name: str, *args: ir.Value) -> ir.Value:

@@ -96,8 +96,9 @@ class Loop:
     @property
     def extent(self) -> int | None:
         """How many iterations, if that is a number."""
-        size = self.stop - self.start
-        return None if size.terms or self.above or self.below else size.const
+        if self.above or self.below or self.start.terms != self.stop.terms:
+            return None
+        return self.stop.const - self.start.const
 
     @property
     def starts(self) -> tuple[Affine, ...]:

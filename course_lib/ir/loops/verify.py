@@ -116,12 +116,27 @@ def _access(
     for index, size in zip(indices, types[name].dims, strict=True):
         if isinstance(index, Affine):
             yield from _unbound(index, around)
-            least, most = extreme(index, around, -1).const, extreme(index, around, +1).const
+            least, most = _range(index, around)
             if not (least >= 0 and most < size) and not _never_runs(around):
                 place = f"{name}[{print_indices(indices)}] is outside {types[name]}"
                 yield f"{place}: {index} runs from {least} to {most}"
         elif index.dtype.kind not in ("int", "uint"):
             yield f"the index {print_expr(index)} of {name} is {index.dtype}, not a whole number"
+
+
+def _range(index: Affine, around: Around) -> tuple[int, int]:
+    """The smallest and the largest value. Where all bounds are numbers, the ends of each loop say
+    it; else `extreme` does, and takes longer."""
+    loop_of = {loop.var: loop for loop in around}
+    least = most = index.const
+    for var, coefficient in index.terms:
+        loop = loop_of[var]
+        if loop.start.terms or loop.stop.terms or loop.above or loop.below:
+            return extreme(index, around, -1).const, extreme(index, around, +1).const
+        first, last = coefficient * loop.start.const, coefficient * (loop.stop.const - 1)
+        least += first if coefficient > 0 else last
+        most += last if coefficient > 0 else first
+    return least, most
 
 
 def _never_runs(around: Around) -> bool:

@@ -9,24 +9,26 @@ Next room: `polyhedra/points.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 from operator import is_
 from typing import NamedTuple, Union
 
 from course_lib.ir.expr import Affine, Expr, Load, loads, transform, transform_point
-from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Write
+from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
 
 V = Affine.var
 
 
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
+def statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     """Every statement, outside first."""
+    found: list[Stmt] = []
     for stmt in body:
-        yield stmt
+        found.append(stmt)
         if isinstance(stmt, Loop):
-            yield from statements(stmt.body)
+            found += statements(stmt.body)
+    return found
 
 
 def loops(body: tuple[Stmt, ...]) -> list[Loop]:
@@ -82,7 +84,9 @@ def on_writes(
         value = transform(stmt.value, index, load)
         if indices is stmt.indices and value is stmt.value:
             return (stmt,)
-        return (replace(stmt, indices=indices, value=value),)
+        if isinstance(stmt, Store):
+            return (Store(stmt.buffer, indices, value),)
+        return (Accumulate(stmt.buffer, indices, stmt.op, value),)
 
     return rewrite(body, one)
 
@@ -164,7 +168,10 @@ def named_apart(kernel: Kernel, others: Collection[str] = ()) -> Kernel:
     A primitive that copies statements ends with this, so that a loop is found by its name. No local
     or loop has one of the names in `others` afterwards.
     """
-    taken = {*names_of(kernel), *others}
+    given = names_of(kernel)
+    if len(set(given)) == len(given) and not others:
+        return kernel
+    taken = {*given, *others}
     seen = {*(b.name for b in kernel.params), *others}
 
     def fresh(name: str) -> str:

@@ -168,11 +168,13 @@ def sevenths() -> float:
     differ from x / 7? Answer in percent, to three digits. 1/7 is an f32 too, as a compiler would
     store it.
     """
-    x = np.arange(0x3F800000, 0x40000000, dtype=np.uint32).view(np.float32)
     seven, seventh = np.float32(7), np.float32(1) / np.float32(7)
-    rows = x.reshape(256, -1)  # each of them stays in the cache
-    differ = sum(np.count_nonzero(row / seven != row * seventh) for row in rows)
-    return 100 * differ / x.size
+    first, last, some = 0x3F800000, 0x40000000, 1 << 15  # as many numbers as stay in the cache
+    differ = 0
+    for bits in range(first, last, some):
+        x = np.arange(bits, bits + some, dtype=np.uint32).view(np.float32)
+        differ += np.count_nonzero(x / seven != x * seventh)
+    return 100 * differ / (last - first)
 
 
 @exercise("u02.broken", unit=2, points=2, kind="evidence", further=True)
