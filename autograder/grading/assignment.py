@@ -84,10 +84,10 @@ def _lend_bytecode(files: dict[str, bytes], edition: Path) -> None:
     """What is imported here will be imported there. A file that is the same gets the date of ours,
     for which our bytecode is good: it need not be compiled again."""
     for name, module in list(sys.modules.items()):
+        ours = Path(getattr(module, "__file__", None) or "")
         bytecode = getattr(module, "__cached__", None)
-        if name.partition(".")[0] not in OURS or not bytecode:
+        if name.partition(".")[0] not in OURS or not ours.is_relative_to(COURSE) or not bytecode:
             continue
-        ours = Path(module.__file__ or "")
         copy = edition / ours.relative_to(COURSE)
         if files.get(copy.relative_to(edition).as_posix()) == ours.read_bytes():
             date = ours.stat().st_mtime_ns

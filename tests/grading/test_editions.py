@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import nbformat
 import pytest
@@ -17,6 +18,7 @@ from autograder.edition.deliver import MANIFEST, deliver
 from autograder.edition.release import release
 from autograder.edition.solutions import solution_body, without_answers
 from autograder.edition.sources import exercise_cells, expand, sources
+from autograder.grading.assignment import Assignment
 from autograder.validate import verdict_of
 from course_lib.exercises import implements, slot, unplug
 
@@ -275,6 +277,19 @@ def test_changed_newer_version_is_kept_too(tmp_path):
     assert found["a.ipynb"] == b"work in a.ipynb"
     assert found["a.new.ipynb"] == b"work in a.new.ipynb"
     assert found["a.new2.ipynb"] == b"4"
+
+
+def test_an_edition_for_grading_has_our_bytecode_and_nobody_elses(tmp_path, monkeypatch):
+    """A module that has one of our names may come from elsewhere, as a test's do."""
+    foreign = tmp_path / "answers.py"
+    foreign.write_text("")
+    monkeypatch.setitem(sys.modules, "autograder.elsewhere", ModuleType("autograder.elsewhere"))
+    sys.modules["autograder.elsewhere"].__file__ = str(foreign)
+    sys.modules["autograder.elsewhere"].__cached__ = str(foreign) + "c"
+    edition = Assignment.of(sources(COURSE / "notebooks")[0], tmp_path / "editions").edition
+    for lent in edition.rglob("*.pyc"):
+        source = lent.parent.parent / f"{lent.name.partition('.')[0]}.py"
+        assert source.read_bytes() == (COURSE / source.relative_to(edition)).read_bytes()
 
 
 def test_learners_own_files_and_untracked_ones_stay(tmp_path):
