@@ -95,7 +95,7 @@ class _Importer:
     def constants(self, proto: onnx.GraphProto) -> None:
         for tensor in proto.initializer:
             try:
-                self.values[tensor.name] = const(array(tensor), name=tensor.name)
+                self.values[tensor.name] = const(array(tensor), name=tensor.name, given=True)
             except ValueError as error:
                 raise ValueError(f"the initializer {tensor.name!r}: {error}") from error
 

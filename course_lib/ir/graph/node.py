@@ -19,7 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from course_lib.ir.arrays import aligned_copy, is_aligned
+from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import DType, TensorType, dtype, parse_type, type_of
 
@@ -110,7 +110,8 @@ def inp(name: str, type: TensorType | str) -> Node:
 def const(value: Any, type: DType | str | None = None, name: str = "", given: bool = False) -> Node:
     """A constant from an array, a list or a number (Python floats become f32).
 
-    The numbers are copied, unless an aligned array is `given` away: nobody may write it then.
+    The numbers are copied, unless an array that lies row after row is `given` away: nobody may
+    write it then.
     ValueError if the type does not have the number.
     """
     type = dtype(type) if isinstance(type, str) else type
@@ -120,7 +121,7 @@ def const(value: Any, type: DType | str | None = None, name: str = "", given: bo
     if type is not None and isinstance(value, (bool, int, float)) and not type.holds(value):
         raise ValueError(f"{type} has no number {value}")
     array = np.asarray(value, dtype=type.numpy if type else None)
-    if not (given and array is value and is_aligned(array)):
+    if not (given and array is value and array.flags.c_contiguous):
         array = aligned_copy(array)
     array.setflags(write=False)
     return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
