@@ -283,9 +283,9 @@ def test_an_edition_for_grading_has_our_bytecode_and_nobody_elses(tmp_path, monk
     """A module that has one of our names may come from elsewhere, as a test's do."""
     foreign = tmp_path / "answers.py"
     foreign.write_text("")
-    monkeypatch.setitem(sys.modules, "autograder.elsewhere", ModuleType("autograder.elsewhere"))
-    sys.modules["autograder.elsewhere"].__file__ = str(foreign)
-    sys.modules["autograder.elsewhere"].__cached__ = str(foreign) + "c"
+    module = ModuleType("autograder.elsewhere")
+    vars(module).update(__file__=str(foreign), __cached__=f"{foreign}c")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
     edition = Assignment.of(sources(COURSE / "notebooks")[0], tmp_path / "editions").edition
     for lent in edition.rglob("*.pyc"):
         source = lent.parent.parent / f"{lent.name.partition('.')[0]}.py"
