@@ -81,15 +81,15 @@ validate: ## do the checks of every exercise (or UNIT=2, EXERCISE=passes.dce) te
 	$(SETUP) torch,llvm,lab,grade
 	$(PY) -m autograder validate $(if $(UNIT),--unit $(UNIT)) $(if $(EXERCISE),--exercise $(EXERCISE))
 
-bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder against stock nbgrader
+bench: ## the compiler against PyTorch, onnxruntime and OpenBLAS; the autograder against stock nbgrader; figures in build/bench/
 	$(SETUP) torch,llvm,lab,grade,bench
-	$(PY) benchmarks/models.py
-	$(PY) benchmarks/breadth.py
-	$(PY) benchmarks/matmul.py
-	$(PY) benchmarks/compiling.py
-	$(PY) benchmarks/prices.py
-	$(PY) benchmarks/systolic.py
-	$(PY) benchmarks/grading.py
+	$(PY) benchmarks/models.py --out build/bench
+	$(PY) benchmarks/breadth.py --out build/bench
+	$(PY) benchmarks/matmul.py --out build/bench
+	$(PY) benchmarks/compiling.py --out build/bench
+	$(PY) benchmarks/prices.py --out build/bench
+	$(PY) benchmarks/systolic.py --out build/bench
+	$(PY) benchmarks/grading.py --out build/bench
 
 clean: ## remove everything that make built, except your course/ folder
 	rm -rf build .venv *.egg-info .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -3,7 +3,8 @@
     make bench            (or: python benchmarks/breadth.py --model bert --threads 1)
 
 Both get the same ONNX file, as PyTorch's exporter writes it (`families.py`). At the end stands the
-geometric mean of the ratios for each number of threads, and the model where ours is slowest.
+geometric mean of the ratios for each number of threads, and the model where ours is slowest; both
+without Winograd, which is measured beside it where it pays.
 """
 
 from __future__ import annotations
@@ -15,13 +16,11 @@ from pathlib import Path
 
 import torch
 from families import FAMILIES
-from measuring import Engine, check, finish, measure, options, thread_counts
+from measuring import Engine, check, finish, measure, options, ours, thread_counts
 from tqdm import tqdm
 
-import course_lib
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.models.exported import quiet
-from course_lib.passes.pipeline import WINOGRAD
 
 PEER = "onnxruntime"
 
@@ -38,9 +37,8 @@ def onnx_file(name: str) -> tuple[bytes, list]:
 
 
 def engines(data: bytes, arrays: list, threads: int) -> dict[str, Engine]:
-    ours = course_lib.compile(data, arrays, threads=threads, passes=WINOGRAD)
     peer = onnxruntime_session(data, threads)
-    return {"course": lambda: ours.run(arrays), PEER: lambda: peer(arrays)}
+    return {**ours(data, arrays, threads), PEER: lambda: peer(arrays)}
 
 
 def summary(rows: list[dict]) -> str:

@@ -25,6 +25,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from results import arguments, keep
+
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import Source, sources
 from autograder.grading import pool
@@ -190,7 +192,7 @@ def main() -> None:
     parser.add_argument("--stock", type=int, default=6, help="the first so many, for nbgrader")
     parser.add_argument("--workers", type=int, action="append", help="default: 1 and 2")
     parser.add_argument("--rounds", type=int, default=5, help="of the processor's seconds")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    arguments(parser)
     options = parser.parse_args()
     (source,) = sources(COURSE / "notebooks", options.unit)
     handed = submissions(source, options.ours)
@@ -211,8 +213,7 @@ def main() -> None:
             rows.append({"workers": workers, "ours": mine, "whole": whole, "tests": tests})
             ratios = f"{whole:.4f} ({mine / whole:.1f}×) | {tests:.4f} ({mine / tests:.1f}×)"
             print(f"| {workers} | {mine:.3f} | {ratios} |", flush=True)
-    if options.json:
-        print(json.dumps({"unit": options.unit, "seconds": [grader, worker], "rows": rows}))
+    keep({"unit": options.unit, "seconds": [grader, worker], "rows": rows}, options)
 
 
 if __name__ == "__main__":

@@ -10,17 +10,18 @@ Only ratios mean anything on another machine.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
+from results import arguments, keep
 
+import course_lib
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import bars
 from course_lib.llvm.host import host_machine
+from course_lib.passes.pipeline import WINOGRAD
 
 Engine = Callable[[], Sequence[np.ndarray]]
 
@@ -31,14 +32,24 @@ def options(doc: str) -> argparse.ArgumentParser:
     parser.add_argument("--threads", type=int, action="append", help="default: 1 and all")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=2.0, help="for each engine and row")
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
-    parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="the ratios as a picture")
+    arguments(parser)
     return parser
 
 
 def thread_counts(given: Sequence[int] | None) -> list[int]:
     """What was asked for, or one thread and all of this machine's."""
     return list(given or sorted({1, host_machine().threads}))
+
+
+def ours(model: object, arrays: Sequence[np.ndarray], threads: int) -> dict[str, Engine]:
+    """The course's compiler as it is; and with 3x3 convolutions by Winograd's F(2x2,3x3), where
+    there are some for which that pays (`run --winograd`)."""
+    plain = course_lib.compile(model, arrays, threads=threads)
+    other = course_lib.compile(model, arrays, threads=threads, passes=WINOGRAD)
+    calls: dict[str, Engine] = {"course": lambda: plain.run(arrays)}
+    if any(node.op == "winograd_tiles" for node in other.stage("winograd").form.nodes):
+        calls["course, Winograd"] = lambda: other.run(arrays)
+    return calls
 
 
 def measure(calls: dict[str, Engine], rounds: int, seconds: float) -> dict[str, float]:
@@ -71,19 +82,16 @@ def check(calls: dict[str, Engine], reference: str, tolerance: float = 1e-4) -> 
 def finish(
     rows: list[dict], what: str, left_out: dict[str, str], asked: argparse.Namespace
 ) -> None:
-    """Print the rows as a table, then as JSON and as a picture where that was asked for.
+    """Print the rows as a table; keep them and a picture of the ratios where that was asked for.
 
     what      the key of a row that says what was run
     left_out  engines that are not there, and what they lack
     """
-    machine = str(host_machine())
     print(table(rows, what))
     for name, why in left_out.items():
         print(f"\nleft out: {name}, {why}")
-    if asked.plot:
-        picture(rows, what).save(asked.plot)
-    if asked.json:
-        print(json.dumps({"machine": machine, "rows": rows, "left_out": left_out}))
+    found = {"machine": str(host_machine()), "rows": rows, "left_out": left_out}
+    keep(found, asked, picture(rows, what))
 
 
 def table(rows: list[dict], what: str) -> str:

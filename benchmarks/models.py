@@ -2,9 +2,10 @@
 
     make bench            (or: python benchmarks/models.py --threads 1 --model resnet18)
 
-All engines run the same weights on the same input, and their results are compared. Ours computes
-3x3 convolutions by Winograd's F(2x2,3x3) where that pays (`pipeline.WINOGRAD`). torch.compile
-writes C++, with the weights as constants (`freezing`), and is left out where there is no g++.
+All engines run the same weights on the same input, and their results are compared. Ours stands
+there twice where 3x3 convolutions gain by Winograd's F(2x2,3x3): without, which is the default, and
+with it. torch.compile writes C++, with the weights as constants (`freezing`), and is left out where
+there is no g++.
 """
 
 from __future__ import annotations
@@ -14,14 +15,13 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
-from measuring import Engine, check, finish, measure, options, thread_counts
+from measuring import Engine, check, finish, measure, options, ours, thread_counts
 from tqdm import tqdm
 
-import course_lib
 from course_lib.bridges.peers import onnxruntime_session
+from course_lib.compiler import read
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.models import MODELS, example_inputs
-from course_lib.passes.pipeline import WINOGRAD
 
 
 def engines(name: str, threads: int) -> dict[str, Engine]:
@@ -31,9 +31,8 @@ def engines(name: str, threads: int) -> dict[str, Engine]:
     torch.set_num_threads(threads)
     model, arrays = MODELS[name].build(), example_inputs(name)
     tensors = [torch.from_numpy(a) for a in arrays]
-    ours = course_lib.compile(model, arrays, threads=threads, passes=WINOGRAD)
-    proto = to_onnx(ours.stage("import").form).SerializeToString()
-    peer = onnxruntime_session(proto, threads)
+    graph = read(model, arrays)
+    peer = onnxruntime_session(to_onnx(graph).SerializeToString(), threads)
 
     def in_torch(function) -> Engine:
         def run() -> Sequence[np.ndarray]:
@@ -43,7 +42,7 @@ def engines(name: str, threads: int) -> dict[str, Engine]:
         return run
 
     found = {
-        "course": lambda: ours.run(arrays),
+        **ours(graph, arrays, threads),
         "torch eager": in_torch(model),
         "onnxruntime": lambda: peer(arrays),
     }

@@ -12,13 +12,13 @@ than the fastest that was measured, on average; "chosen" is the same for the com
 from __future__ import annotations
 
 import argparse
-import json
 import random
 import sys
 import time
 from collections.abc import Iterator
 
 import numpy as np
+from results import arguments, keep
 from tqdm import tqdm
 
 from course_lib.compiler import read
@@ -48,7 +48,7 @@ def main() -> None:
     parser.add_argument("--tiles", type=int, default=8, help="random tiles of each kernel")
     parser.add_argument("--seconds", type=float, default=0.02, help="for each schedule")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
+    arguments(parser)
     asked = parser.parse_args()
     machine, rows = host_machine(1), []
     for model in asked.model or list(MODELS):
@@ -66,8 +66,7 @@ def main() -> None:
             + " | ".join(f"{v:.2f}" if isinstance(v, float) else str(v) for v in row.values())
             + " |"
         )
-    if asked.json:
-        print(json.dumps({"machine": str(machine), "rows": rows}))
+    keep({"machine": str(machine), "rows": rows}, asked)
 
 
 def kernels(model: str) -> list[tuple[Kernel, frozenset[str]]]:

@@ -22,9 +22,9 @@ PEERS = {"course", "torch eager", "onnxruntime"}
         ("models", ["--model", "mlp"], ("model", "mlp"), PEERS),
         (
             "breadth",
-            ["--model", "autoencoder"],
-            ("model", "autoencoder"),
-            {"course", "onnxruntime"},
+            ["--model", "styletransfer"],
+            ("model", "styletransfer"),
+            {"course", "course, Winograd", "onnxruntime"},
         ),
         ("matmul", ["--size", "96"], ("size", 96), PEERS | {"OpenBLAS"}),
         (
@@ -36,9 +36,8 @@ PEERS = {"course", "torch eager", "onnxruntime"}
     ],
 )
 def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engines):
-    plot = tmp_path / "ratios.svg"
     script = root / "benchmarks" / f"{program}.py"
-    command = [sys.executable, script, *options, *QUICK, "--plot", plot]
+    command = [sys.executable, script, *options, *QUICK, "--out", tmp_path]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
     found = json.loads(result.stdout.splitlines()[-1])
@@ -50,7 +49,9 @@ def test_each_engine_gets_a_time(root, tmp_path, program, options, named, engine
     assert set(row["ms"]) == engines
     assert all(milliseconds > 0 for milliseconds in row["ms"].values())
     assert not set(found["left_out"]) & engines
-    assert "<svg" in plot.read_text() and "onnxruntime" in plot.read_text()
+    assert json.loads((tmp_path / f"{program}.json").read_text()) == found
+    plot = (tmp_path / f"{program}.svg").read_text()
+    assert "<svg" in plot and "onnxruntime" in plot
 
 
 def test_three_levels_of_the_array_get_a_time_and_a_missing_peer_is_named(root):
