@@ -12,6 +12,7 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import OPS
 
 X, IMAGE, BYTES = inp("x", "f32[4]"), inp("i", "f32[1,2,4,4]"), inp("u", "u8[3]")
+FILTERS = inp("w", "f32[2,1,3,3]")
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,7 @@ X, IMAGE, BYTES = inp("x", "f32[4]"), inp("i", "f32[1,2,4,4]"), inp("u", "u8[3]"
         (lambda: apply("cast", X, dtype="f31"), "dtype must be one of f16, f32"),
         (lambda: apply("gelu", X, approximate="tan"), "must be one of none, tanh, got 'tan'"),
         (lambda: apply("fused", X, body=3), "fused: body must be a graph, got 3"),
+        (lambda: apply("conv_transpose", IMAGE, FILTERS, output_padding=[1]), r"2 numbers, got \[1\]"),
         (lambda: apply("clamp", BYTES, max=0.5), "0.5 does not fit a tensor of u8"),
     ],
 )  # fmt: skip
