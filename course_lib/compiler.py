@@ -26,6 +26,7 @@ from course_lib.accelerator.compile.offload import offload
 from course_lib.accelerator.compile.report import chip_report
 from course_lib.accelerator.isa.text import disassemble
 from course_lib.draw.graphs.stages import Stage
+from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
@@ -116,8 +117,6 @@ def compile(
 
 def read(model: Any, example_inputs: Any) -> Graph:
     """The model as a verified graph with numbers for sizes, which computes in f32 at least."""
-    from course_lib.frontend import load
-
     if example_inputs is not None:
         example_inputs = _listed(example_inputs)
     graph = verify(load(model, example_inputs))

@@ -21,6 +21,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.commands import Result
+from course_lib.mlir.npu.example import linalg_text
 
 STAGES = (
     "linalg", "product", "tile", "double_buffer", "unroll", "keep", "sums", "ahead", "asm", "run",
@@ -78,8 +79,6 @@ def _program(options: Namespace) -> tuple[str, str]:
         raise ValueError("the program is a FILE, or a product of sizes -m, -k and -n")
     if options.file is not None:
         return options.file, Path(options.file).read_text("utf-8")
-    from course_lib.mlir.npu.example import linalg_text
-
     if min(sizes) < 1:
         raise ValueError(f"sizes are at least 1, got {sizes}")
     low = 0 if options.relu else -128

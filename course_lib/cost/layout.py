@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping
 
 from course_lib.cost.machine import AVX512, Machine
+from course_lib.cost.tile import SPARE
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.in_layout import plain_types
@@ -27,10 +28,9 @@ MOVE = 3.0  # for each element that a relayout of an image moves (measured: 2.4 
 TRANSPOSE = 20.0  # for each vector of results that has to be turned to be stored in nchw
 SPILLED = 1.45  # columns of the window innermost, if the registers run out: see `conv_cost`
 PASSED = 28.0  # for each vector that Winograd's convolution stores and loads again
-FAR = 40.0  # the same if there are more than `SHARED` bytes of them, the cache of all cores
-SHARED = 16 << 20
+FAR = 40.0  # the same if there are more than `LAST_CACHE` bytes of them
+LAST_CACHE = 16 << 20  # bytes of the cache that all cores have together
 FETCHED = 30.0  # for each vector of filters that are too many for the cache
-OTHERS = 4  # vector registers that hold no sums
 
 CONVOLUTIONS = ("conv", "conv_in_layout")
 
@@ -113,7 +113,7 @@ def conv_cost(node: Node, layouts: Layouts | None = None, machine: Machine = AVX
     in_rows = node.attrs["groups"] == channels and out == IMAGE
     block = Layout.of(out).block("c")
     lanes, vectors = _lanes(width if in_rows else block if block > 1 else channels, full)
-    rows = max(min(width, (machine.registers - OTHERS) // vectors), 1)
+    rows = max(min(width, (machine.registers - SPARE) // vectors), 1)
     products = math.prod(result.dims) * math.prod(filters.dims[1:])
     steps = products / lanes * max(1, 1 / rows + 1 / vectors)
     stride = (node.attrs["strides"] or (1, 1))[1]
@@ -157,7 +157,9 @@ def winograd_pays(node: Node, machine: Machine = AVX512) -> bool:
         return False
     tiles = n * math.ceil(height / 2) * math.ceil(width / 2)
     passed = 16 * tiles * (channels + results)
-    price = 16 * tiles * channels * results + passed * (FAR if passed * size > SHARED else PASSED)
+    price = 16 * tiles * channels * results + passed * (
+        FAR if passed * size > LAST_CACHE else PASSED
+    )
 
     def fetched(filters: int) -> float:
         numbers = filters * channels * results

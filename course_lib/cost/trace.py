@@ -17,12 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.cost.machine import Machine
+from course_lib.cost.tile import SPARE
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt
 from course_lib.ir.loops.walk import Access, accesses, extreme, loops, statements
 
 LINE = 64  # every buffer begins at the start of a line of 64 bytes
-REGISTERS = (16 - 4) * 32  # bytes: 12 of the 16 vector registers of AVX2, as in `tile.py`
+REGISTERS = (Machine().registers - SPARE) * Machine().vector_bytes  # bytes, as in `tile.py`
 
 MOST = 50_000_000  # accesses: each takes some dozens of bytes
 NOTHING = -1  # where a loop has fewer iterations than another time

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.types import DTYPES, Sym
+from course_lib.ir.types import DTYPES, Sym, f64
 
 Attrs = Mapping[str, Any]
 REQUIRED = object()  # the default of an attribute that has none
@@ -22,6 +22,10 @@ REQUIRED = object()  # the default of an attribute that has none
 
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float)) and f64.holds(value)
 
 
 def _tuple_of(item: Callable[[Any], bool]) -> Callable[[Any], bool]:
@@ -32,8 +36,8 @@ _WHOLES = ("a tuple of whole numbers", _tuple_of(_whole))
 ATTR_KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "int": ("a whole number", _whole),
     "axis": ("a whole number", _whole),
-    "float": ("a number", lambda v: _whole(v) or isinstance(v, float)),
-    "number": ("a number", lambda v: isinstance(v, (bool, int, float))),
+    "float": ("a number that f64 has", lambda v: not isinstance(v, bool) and _number(v)),
+    "number": ("a number that f64 has", _number),
     "bool": ("true or false", lambda v: isinstance(v, bool)),
     "string": ("a string", lambda v: isinstance(v, str)),
     "dtype": (f"one of {', '.join(DTYPES)}", lambda v: isinstance(v, str) and v in DTYPES),

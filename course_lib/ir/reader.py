@@ -9,6 +9,7 @@ A recursive-descent parser on top of it has one method for each rule of its gram
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -54,6 +55,13 @@ class Reader:
             raise self.error(f"expected {' or '.join(wanted)}, found {text!r}")
         self.at += 1
         return text
+
+    def number(self, text: str) -> int | float:
+        """What the last token says: a whole number has neither point nor exponent."""
+        number = float(text)
+        if math.isinf(number) and "inf" not in text:
+            raise self.error(f"{text} is too large for any type", self.tokens[self.at - 1][2])
+        return int(text) if re.fullmatch(r"-?\d+", text) else number
 
     def accept(self, text: str) -> bool:
         """Step over `text` if it comes next. A string token is never punctuation."""

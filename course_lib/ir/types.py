@@ -36,13 +36,30 @@ class DType:
         return self.kind == "float"
 
     def holds(self, number: float | int | bool) -> bool:
-        """Is the number one of this type's? A float type rounds; 0 and 1 are truth values."""
+        """Is the number one of this type's? A float type rounds, but no finite number to infinity;
+        0 and 1 are truth values."""
         if self.is_float:
-            return True
+            size = abs(number if isinstance(number, int) else float(number))
+            return not self._beyond <= size < math.inf  # infinity and NaN are its own
         if self.kind == "bool":
             return number in (0, 1)
         limits = np.iinfo(self.numpy)
         return limits.min <= number <= limits.max and int(number) == number
+
+    def array(self, numbers: Any) -> np.ndarray:
+        """An array, a number or nested lists of numbers as an array of this type; ValueError for a
+        number that is not one of the type's."""
+        for number in flat(numbers):
+            if isinstance(number, (bool, int, float)) and not self.holds(number):
+                raise ValueError(f"{self} has no number {number}")
+        return np.asarray(numbers, self.numpy)
+
+    @functools.cached_property
+    def _beyond(self) -> int:
+        """From here on, a float type rounds to infinity: half a step behind its largest number."""
+        largest = np.finfo(self.numpy).max
+        step = int(largest) - int(np.nextafter(largest, self.numpy.type(0)))
+        return int(largest) + step // 2
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dtype, (self.name,)  # a copy, or what arrives in another process, is the one there
@@ -59,6 +76,13 @@ class DType:
         if wanted in _BY_NUMPY:
             return _BY_NUMPY[wanted]
         raise ValueError(f"element type {wanted} is not supported; known: {', '.join(DTYPES)}")
+
+
+def flat(numbers: Any) -> list[Any]:
+    """What nested lists hold, in order."""
+    return (
+        [v for n in numbers for v in flat(n)] if isinstance(numbers, (list, tuple)) else [numbers]
+    )
 
 
 def _table(*rows: tuple[str, Any, str]) -> dict[str, DType]:

@@ -50,6 +50,8 @@ def emit_scalar(
 
 
 def _row(fn: str, dtype: DType) -> Emit:
+    if fn not in ROWS:
+        raise ValueError(f"no code for {fn}: it has no row in ROWS of llvm/scalars.py")
     emit = getattr(ROWS[fn], dtype.kind)
     if emit is None:
         raise ValueError(f"no code for {fn} of {dtype}")

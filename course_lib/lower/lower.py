@@ -18,7 +18,7 @@ from course_lib.ir.loops.verify import verify_kernel
 from course_lib.ir.loops.walk import named_apart
 from course_lib.ir.registry import op as op_row
 from course_lib.lower.lowering import Lowering
-from course_lib.lower.rows import Rows
+from course_lib.lower.rows import Rowwise
 from course_lib.lower.scans import lower_scan, with_operands
 
 
@@ -68,5 +68,5 @@ def lower_node(node: Node, name: str) -> Kernel | None:
     group = node.attrs["body"] if node.op == "fused" else alone(node)
     if any(op_row(n.op).loops is None for n in group.ops):
         return None
-    lowering = Rows if node.attrs.get("kind") == "rowwise" else Lowering
+    lowering = Rowwise if node.attrs.get("kind") == "rowwise" else Lowering
     return verify_kernel(named_apart(lowering(group, name, node.origin).kernel()))

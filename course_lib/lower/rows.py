@@ -25,7 +25,7 @@ from course_lib.ir.types import TensorType
 from course_lib.lower.lowering import Lowering, forms_of, nest, without_units
 
 
-class Rows(Lowering):
+class Rowwise(Lowering):
     """`kernel()` writes one loop nest over the rows, with all phases inside."""
 
     def __init__(self, group: Graph, name: str, origin: tuple[str, ...]) -> None:

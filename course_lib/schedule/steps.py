@@ -34,12 +34,18 @@ from course_lib.schedule.primitives.stage import stage
 from course_lib.schedule.primitives.unroll import unroll
 from course_lib.schedule.primitives.vectorize import vectorize
 
+STEPS: dict[str, type[Step]] = {}  # of each primitive; a class of steps enters itself
+
 
 @dataclass(frozen=True)
 class Step:
     """A primitive with its arguments, all but the kernel. Names are text, sizes whole numbers."""
 
     primitive: ClassVar[Callable[..., Kernel]]
+
+    def __init_subclass__(cls) -> None:
+        if hasattr(cls, "primitive"):
+            STEPS[cls.primitive.__name__] = cls
 
     def apply(self, kernel: Kernel) -> Kernel:
         """The kernel after this step; ValueError with the reason if it does not fit."""
@@ -48,6 +54,45 @@ class Step:
     def __str__(self) -> str:
         given = [v for f, v in zip(fields(self), astuple(self), strict=True) if v != f.default]
         return f"{type(self).primitive.__name__}({', '.join(map(str, given))})"
+
+
+@dataclass(frozen=True)
+class Split(Step):
+    loop: str
+    factor: int
+    primitive = staticmethod(split)
+
+
+@dataclass(frozen=True)
+class Reorder(Step):
+    loops: tuple[str, ...]
+    primitive = staticmethod(reorder)
+
+    def __str__(self) -> str:
+        return f"reorder({', '.join(self.loops)})"
+
+
+@dataclass(frozen=True)
+class Interchange(Step):
+    outer: str
+    inner: str
+    primitive = staticmethod(interchange)
+
+
+@dataclass(frozen=True)
+class Skew(Step):
+    outer: str
+    inner: str
+    factor: int
+    primitive = staticmethod(skew)
+
+
+@dataclass(frozen=True)
+class Fuse(Step):
+    outer: str
+    inner: str
+    name: str
+    primitive = staticmethod(fuse)
 
 
 @dataclass(frozen=True)
@@ -78,45 +123,6 @@ class Serial(OneLoop):
 @dataclass(frozen=True)
 class Fission(OneLoop):
     primitive = staticmethod(fission)
-
-
-@dataclass(frozen=True)
-class Split(Step):
-    loop: str
-    factor: int
-    primitive = staticmethod(split)
-
-
-@dataclass(frozen=True)
-class Interchange(Step):
-    outer: str
-    inner: str
-    primitive = staticmethod(interchange)
-
-
-@dataclass(frozen=True)
-class Reorder(Step):
-    loops: tuple[str, ...]
-    primitive = staticmethod(reorder)
-
-    def __str__(self) -> str:
-        return f"reorder({', '.join(self.loops)})"
-
-
-@dataclass(frozen=True)
-class Skew(Step):
-    outer: str
-    inner: str
-    factor: int
-    primitive = staticmethod(skew)
-
-
-@dataclass(frozen=True)
-class Fuse(Step):
-    outer: str
-    inner: str
-    name: str
-    primitive = staticmethod(fuse)
 
 
 @dataclass(frozen=True)
@@ -169,13 +175,6 @@ class Pack(Step):
     axis: int
     factor: int
     primitive = staticmethod(pack)
-
-
-STEPS: dict[str, type[Step]] = {
-    kind.primitive.__name__: kind
-    for kind in (Split, Reorder, Interchange, Skew, Fuse, Fission, Vectorize, Parallelize, Unroll,
-                 Serial, Stage, ComputeAt, Cache, Promote, Demote, Pad, Pack)
-}  # fmt: skip
 
 
 def step_of(name: str, values: list[str | int]) -> Step:

@@ -159,14 +159,11 @@ def tune(
     """
     how, start = how or How(), time.perf_counter()
     machine = host_machine(how.threads)
-    if resume is not None and resume.machine != machine:
-        raise ValueError(f"cannot resume: tuned for {resume.machine}, and this is {machine}")
+    tuned = _begun(resume, machine)
     graph = read(model, example_inputs)
     arrays = _arrays(graph, example_inputs)
     whole = Whole(graph, DEFAULT if how.passes is None else how.passes, arrays, how.threads)
     default = whole.compiled()
-    tuned = resume or Tuned(machine)
-    tuned = replace(tuned, versions={"course_lib": __version__, "llvmlite": version("llvmlite")})
     model, tuned, interrupted = chosen(whole, tuned, default, how, seconds)
     work = works(model, arrays, machine)
     records: dict[str, Record] = {}
@@ -182,17 +179,31 @@ def tune(
     tuned.keep()
     if path is not None:
         tuned.save(path)
-    at_layout, at_fuse = whole.at(layout), whole.at(fuse, tuned)
     return Tuning(
-        tuned, work, records,
-        tuned.convolutions.get(key_of_graph(at_layout)) if at_layout else None,
-        tuned.groups.get(key_of_graph(at_fuse)) if at_fuse else None,
+        tuned, work, records, *_of_the_graph(whole, tuned),
         default_ms=1e3 * median(times[0]),
         tuned_ms=1e3 * median(times[1]),
         gain=ratio(*times),
         stopped="interrupted" if interrupted else "complete",
         seconds=time.perf_counter() - start,
     )  # fmt: skip
+
+
+def _begun(resume: Tuned | None, machine: Machine) -> Tuned:
+    """What was found before, or nothing, with the versions of today."""
+    if resume is not None and resume.machine != machine:
+        raise ValueError(f"cannot resume: tuned for {resume.machine}, and this is {machine}")
+    today = {"course_lib": __version__, "llvmlite": version("llvmlite")}
+    return replace(resume or Tuned(machine), versions=today)
+
+
+def _of_the_graph(whole: Whole, tuned: Tuned) -> tuple[Any, Any]:
+    """What was found for its convolutions, and for its groups."""
+    at_layout, at_fuse = whole.at(layout), whole.at(fuse, tuned)
+    return (
+        tuned.convolutions.get(key_of_graph(at_layout)) if at_layout else None,
+        tuned.groups.get(key_of_graph(at_fuse)) if at_fuse else None,
+    )
 
 
 def chosen(

@@ -5,7 +5,7 @@ program, dram, where = product(chip, m=30, k=6, n=7)     # tiled, double-buffere
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -45,56 +45,62 @@ def _folds(m: int, count: int) -> list:
 def _product(chip: Chip, m: int, k: int, n: int, seed: int = 0) -> tuple[list, np.ndarray, slice]:
     """[m, k] @ [k, n] -> int8 with scale 1/64 and ReLU, by row blocks, double-buffered. Returns
     the program, DRAM and where the result lies in it. k and n need not fill the array."""
+    parts = _parts(chip, m, k, n, seed)
+    at = np.cumsum([0, *(len(p) for p in parts)])
+    rows = min(chip.accs // 2, chip.acts // 2 // (k + n), m)
+    program: list = [
+        Ldw(dram=int(at[1]), weights=0, rows=k, bytes=n, pitch=n),
+        Ldb(dram=int(at[2]), params=0, count=-(-n // chip.cols)),
+    ]
+    for job, top in enumerate(range(0, m, rows)):
+        height, half = min(rows, m - top), job % 2 * (chip.acts // 2)
+        program.append(Lda(
+            dram=top * k, acts=half, h=1, w=height, bytes=k, step=k, line=0, signal=("execute",),
+            wait=("execute",) if job >= 2 else (), origin=(f"rows {top}",),
+        ))  # fmt: skip
+        out = half + rows * k
+        program += _products(chip, k, n, job, height, half, out, f"rows {top}")
+        program.append(St(
+            acts=out, dram=int(at[3]) + top * n, h=1, w=height, bytes=n, step=n, line=0,
+        ))  # fmt: skip
+    return [*program, Halt()], np.concatenate(parts), slice(int(at[3]), int(at[4]))
+
+
+def _parts(chip: Chip, m: int, k: int, n: int, seed: int) -> list[np.ndarray]:
+    """What lies in DRAM: both operands, biases and scales, room for the result."""
     rng = np.random.default_rng(seed)
     a, b = (rng.integers(-128, 128, s, dtype=np.int8) for s in ((m, k), (k, n)))
     wide = -(-n // chip.cols)
     bias = np.zeros((wide, 2, chip.cols), "<i4")
     bias[:, 0] = rng.integers(-99, 99, (wide, chip.cols))
     bias[:, 1] = np.full(chip.cols, 1 / 64, "<f4").view("<i4")
-    parts = [a.ravel(), b.ravel(), bias.view(np.int8).ravel(), np.zeros(m * n, np.int8)]
-    at = np.cumsum([0, *(len(p) for p in parts)])
-    half_acts, half_accs = chip.acts // 2, chip.accs // 2
-    rows = min(half_accs, half_acts // (k + n), m)
-    program: list = [
-        Ldw(dram=int(at[1]), weights=0, rows=k, bytes=n, pitch=n),
-        Ldb(dram=int(at[2]), params=0, count=wide),
-    ]
-    jobs = [(top, min(rows, m - top)) for top in range(0, m, rows)]
+    return [a.ravel(), b.ravel(), bias.view(np.int8).ravel(), np.zeros(m * n, np.int8)]
+
+
+def _products(
+    chip: Chip, k: int, n: int, job: int, height: int, acts: int, out: int, origin: str
+) -> Iterator:
+    """The products of one block of rows, tile by tile, and their sums as int8."""
     tiles = [(k0, n0) for n0 in range(0, n, chip.cols) for k0 in range(0, k, chip.rows)]
-    column = 0  # of sums, counted over all jobs; every other one has the other accumulators
-    for job, (top, height) in enumerate(jobs):
-        half = job % 2
-        acts = half * half_acts
-        out = acts + rows * k
-        again = job >= 2
-        program.append(Lda(
-            dram=top * k, acts=acts, h=1, w=height, bytes=k, step=k, line=0, signal=("execute",),
-            wait=("execute",) if again else (), origin=(f"rows {top}",),
-        ))  # fmt: skip
-        for number, (k0, n0) in enumerate(tiles):
-            kk, nn = min(chip.rows, k - k0), min(chip.cols, n - n0)
-            first, last = number == 0, number == len(tiles) - 1
-            column_done = k0 + chip.rows >= k
-            program.append(Preload(
-                weights=k0 * n + n0, k=kk, n=nn, pitch=n, wait=("load",) if first else (),
-            ))  # fmt: skip
-            accs = column % 2 * half_accs
-            waits = ("store",) if k0 == 0 and column >= 2 else ()
-            column += column_done
-            signals = (("store",) if column_done else ()) + (("load",) if last else ())
-            program.append(Matmul(
-                acts=acts + k0, h=1, w=height, step=k, line=0, k=kk, n=nn, accs=accs,
-                add=int(k0 > 0), wait=waits, signal=signals, origin=(f"rows {top}",),
-            ))  # fmt: skip
-            if column_done:
-                program.append(Act(
-                    accs=accs, n=nn, params=n0 // chip.cols, acts=out + n0, h=1, w=height, step=n,
-                    line=0, low=0, wait=("execute",), signal=("execute",),
-                ))  # fmt: skip
-        program.append(St(
-            acts=out, dram=int(at[3]) + top * n, h=1, w=height, bytes=n, step=n, line=0,
-        ))  # fmt: skip
-    return [*program, Halt()], np.concatenate(parts), slice(int(at[3]), int(at[4]))
+    for number, (k0, n0) in enumerate(tiles):
+        kk, nn = min(chip.rows, k - k0), min(chip.cols, n - n0)
+        first, last, done = number == 0, number == len(tiles) - 1, k0 + chip.rows >= k
+        # of sums, counted over all jobs; every other one has the other accumulators
+        column = job * -(-n // chip.cols) + n0 // chip.cols
+        accs = column % 2 * (chip.accs // 2)
+        yield Preload(
+            weights=k0 * n + n0, k=kk, n=nn, pitch=n, wait=("load",) if first else (),
+        )  # fmt: skip
+        yield Matmul(
+            acts=acts + k0, h=1, w=height, step=k, line=0, k=kk, n=nn, accs=accs, add=int(k0 > 0),
+            wait=("store",) if k0 == 0 and column >= 2 else (),
+            signal=(("store",) if done else ()) + (("load",) if last else ()), origin=(origin,),
+        )  # fmt: skip
+        if done:
+            yield Act(
+                accs=accs, n=nn, params=n0 // chip.cols, acts=out + n0, h=1, w=height, step=n,
+                line=0, low=0, wait=("execute",), signal=("execute",),
+            )  # fmt: skip
 
 
 def _expected(dram: np.ndarray, m: int, k: int, n: int, cols: int) -> np.ndarray:

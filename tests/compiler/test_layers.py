@@ -2,9 +2,10 @@
 
     `import torch` in ir/types.py   ->   The core needs numpy and the standard library only BROKEN
 
-The rules themselves stand in pyproject.toml.
+The rules themselves stand in pyproject.toml; how long a function may be is said here.
 """
 
+import ast
 import re
 import shutil
 import subprocess
@@ -88,3 +89,28 @@ def test_a_breach_is_noticed(copy, file, line, rule):
     broken = [line for line in result.stdout.splitlines() if line.endswith("BROKEN")]
     text = result.stdout + result.stderr
     assert any(line.startswith(rule) for line in broken) or "attic" in text, text
+
+
+MOST = 40  # lines of code in a function, from `def` on: a screenful
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef, lines: list[str]) -> int:
+    """Without its docstring, comments and blank lines."""
+    first = function.body[0]
+    code = range(function.lineno, (function.end_lineno or 0) + 1)
+    doc = range(first.lineno, (first.end_lineno or 0) + 1) if ast.get_docstring(function) else ()
+    texts = [lines[n - 1].strip() for n in code if n not in doc]
+    return sum(bool(text) and not text.startswith("#") for text in texts)
+
+
+def test_every_function_fits_on_a_screen(root):
+    long = [
+        f"{path.relative_to(root)}:{node.lineno} {node.name}: {count} lines"
+        for folder in ("course_lib", "autograder", "tests")
+        for path in (root / folder).rglob("*.py")
+        for text in [path.read_text()]
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and (count := length(node, text.splitlines())) > MOST
+    ]
+    assert long == []

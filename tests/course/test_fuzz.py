@@ -4,6 +4,7 @@
 python -m pytest --hypothesis-profile=fuzz --hypothesis-seed=2875031221
 """
 
+import ast
 import shlex
 import shutil
 import subprocess
@@ -18,6 +19,8 @@ from hypothesis import given, strategies as st
 def test_not_both(a, b):
     assert (a, b) != ({}, 3)
 """
+
+SHARE = "settings().max_examples"  # of the profile that is loaded
 
 
 @pytest.fixture
@@ -42,6 +45,20 @@ def test_what_fuzzing_finds_is_found_again_by_the_line_that_it_prints(root, run)
     again = shlex.split(said.splitlines()[-1])[1:]
     status, said = run(*again)
     assert status == 1 and "a=6" in said
+
+
+def test_every_property_leaves_it_to_the_profile_how_many_examples_are_tried_and_which(root):
+    """Settings beside a property would hold for `make fuzz` too; a share of the profile's may."""
+    others = [p for p in (root / "tests").rglob("*.py") if p.name != "conftest.py"]
+    own = [
+        f"{path.name}:{call.lineno} {keyword.arg}"
+        for path in others
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("settings")
+        for keyword in call.keywords
+        if not (keyword.arg == "max_examples" and SHARE in ast.unparse(keyword.value))
+    ]
+    assert own == []
 
 
 def test_without_a_failure_the_fuzzing_ends_with_its_time(root, run):

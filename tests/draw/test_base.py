@@ -71,16 +71,25 @@ def every_picture(name: str = "name") -> dict[str, Picture]:
 
 
 def made_pictures(name: str) -> dict[str, Picture]:
+    return {**pictures_of_graphs(name), **plots(name), **pictures_of_text(name)}
+
+
+def pictures_of_graphs(name: str) -> dict[str, Picture]:
     x = inp(name, "f32[4]")
     y = apply("relu", x + const(np.ones(4, np.float32), name=name), name=name, origin=(name, name))
     g = Graph.of([x], [y], name)
-    text = print_graph(fused_graph())
-    small = legend()
     return {
         "graph": graph(g, groups={name: [y]}, title=name, heat={y: 4}, unit=name),
         "marked": graph(g, title=name, marked=[y]),
         "before_after": before_after(g, Graph.of([x], [exp(y)], name), title=name),
         "fused": graph(fused_graph()),
+        "bytes": before_after(g, Graph.of([x], [exp(y)], name), title=name, edge_bytes=True),
+        "flow": flow([[name], [name, name]], [(0, 1), (1, 1), (1, 0)], name, name, [1]),
+    }
+
+
+def plots(name: str) -> dict[str, Picture]:
+    return {
         "plan": timeline([*spans(), Span(name, 6, 9, 0, 5, tip=name)], name, name, bound=20000),
         "lanes": timeline([*lanes(), Span(name, 1, 2, lane=name)], name, name),
         "roofline": roofline(
@@ -93,20 +102,25 @@ def made_pictures(name: str) -> dict[str, Picture]:
         "scatter": scatter({name: [(1, 2), (3, 4)]}, "x (m)", f"{name} (s)", name),
         "histogram": histogram({name: [1, 2, 2], "b": [2]}, f"{name} (m)", name),
         "chart": chart(name, "x (m)", "y (s)", name),
+        "bars": bars([(name, 3.0, 1.0), ("b", 0.0, 2.0)], name, name),
+        "cells": cells([[Cell((name, "Σ 6"), "marked")]], name, name, [name], [[name]]),
+        "tiles": tiles(2, 3, 2, (2, 2, 1)),
+        "addresses": addresses((1, 3, 2, 2), "nhwc", [(0, 0, 0, 0), (0, 2, 1, 1)]),
+        "cache_lines": cache_lines({name: [0, 3]}, 60, 64, name),
+    }
+
+
+def pictures_of_text(name: str) -> dict[str, Picture]:
+    text = print_graph(fused_graph())
+    small = legend()
+    return {
         "stepper": stepper([(name, name), ("b", text), ("c", small)], name),
         "many": stepper([(f"{name} {k}", f"clock {k} {name}") for k in range(12)], name),
         "diff": ir_diff(text, f"{text}{name}", name),
         "table": table(
             [[name, 2, 1.5], ["b", None, 1.25]], [name, "n", "MB"], name, {"MB": "least"}
         ),
-        "bars": bars([(name, 3.0, 1.0), ("b", 0.0, 2.0)], name, name),
-        "cells": cells([[Cell((name, "Σ 6"), "marked")]], name, name, [name], [[name]]),
-        "bytes": before_after(g, Graph.of([x], [exp(y)], name), title=name, edge_bytes=True),
-        "tiles": tiles(2, 3, 2, (2, 2, 1)),
-        "addresses": addresses((1, 3, 2, 2), "nhwc", [(0, 0, 0, 0), (0, 2, 1, 1)]),
-        "cache_lines": cache_lines({name: [0, 3]}, 60, 64, name),
         "listing": listing(name, name),
-        "flow": flow([[name], [name, name]], [(0, 1), (1, 1), (1, 0)], name, name, [1]),
         "beside": beside([Column(name, [(name, 1)]), Column(name, [(name, 1), ("", None)])], name),
         "callout": callout("wrong", name, [name, small]),
         "legend": small,

@@ -21,6 +21,13 @@ percent_per_day = 10
 due = 2026-10-19T18:00:00
 """
 ROSTER = "id,name,email\nada,Ada Lovelace,a@x.org\nbob,Bob,b@x.org\ncyd,Cyd,c@x.org\n"
+WITH_POINTS_BY_HAND = (
+    "11.5 of 10 points, 2 of them a bonus",
+    "2 days late",
+    "2.3 points are taken off",
+    "Final: 9.2 of 10",
+    "well said",
+)
 LATE = 1792515600  # 2026-10-20 19:00 in Berlin: two days
 
 
@@ -69,13 +76,7 @@ def test_a_term(term, tmp_path):
     assert "u99.why: 1.5 of 2 points by hand: well said" in ada["notes"]
     assert "u99.why: – -> 1.5  points given by hand" in run.said
     page = (run.out / "feedback" / "u99_example" / "ada.html").read_text()
-    for said in (
-        "11.5 of 10 points, 2 of them a bonus",
-        "2 days late",
-        "2.3 points are taken off",
-        "Final: 9.2 of 10",
-        "well said",
-    ):
+    for said in WITH_POINTS_BY_HAND:
         assert said in page
     assert "A person reads it and gives the points" not in page
     canvas = (run.out / "canvas.csv").read_text().splitlines()

@@ -365,6 +365,17 @@ def test_onnxruntime_runs_in_a_process_of_its_own(monkeypatch):
     outside.close()
 
 
+def graphs_in_graphs(node: onnx.NodeProto) -> onnx.ModelProto:
+    """A dozen branches, each twice in the next one."""
+    inner = model([node]).graph
+    for _ in range(12):
+        branch = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)
+        inner = helper.make_graph([branch], "g", [], [])
+    deep = model([node])
+    deep.graph.CopyFrom(inner)
+    return deep
+
+
 def hostile_models() -> dict[str, onnx.ModelProto]:
     relu = helper.make_node("Relu", ["x"], ["y"])
     ops = [helper.make_opsetid("", 17)]
@@ -378,12 +389,6 @@ def hostile_models() -> dict[str, onnx.ModelProto]:
     short.dims[:] = [1000]
     wide.dims[:] = [1 << 40, 1 << 40]
     negative.dims[:] = [-1]
-    inner = model([relu]).graph
-    for _ in range(12):
-        branch = helper.make_node("If", ["c"], ["y"], then_branch=inner, else_branch=inner)
-        inner = helper.make_graph([branch], "g", [], [])
-    deep = model([relu])
-    deep.graph.CopyFrom(inner)
     sparse = model([relu])
     sparse.graph.sparse_initializer.add().values.CopyFrom(pointer)
     trained = model([relu])
@@ -403,7 +408,7 @@ def hostile_models() -> dict[str, onnx.ModelProto]:
         "weight_shorter_than_it_says": model([relu], [short]),
         "weight_of_a_yottabyte": model([relu], [wide]),
         "weight_of_a_negative_size": model([relu], [negative]),
-        "graphs_in_graphs": deep,
+        "graphs_in_graphs": graphs_in_graphs(relu),
         "many_nodes": model([relu] * 30_000),
     }
 

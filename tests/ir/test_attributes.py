@@ -9,9 +9,11 @@ from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
+from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.registry import OPS
 
 X, IMAGE, BYTES = inp("x", "f32[4]"), inp("i", "f32[1,2,4,4]"), inp("u", "u8[3]")
+FILTERS = inp("w", "f32[2,1,3,3]")
 
 
 @pytest.mark.parametrize(
@@ -28,6 +30,7 @@ X, IMAGE, BYTES = inp("x", "f32[4]"), inp("i", "f32[1,2,4,4]"), inp("u", "u8[3]"
         (lambda: apply("cast", X, dtype="f31"), "dtype must be one of f16, f32"),
         (lambda: apply("gelu", X, approximate="tan"), "must be one of none, tanh, got 'tan'"),
         (lambda: apply("fused", X, body=3), "fused: body must be a graph, got 3"),
+        (lambda: apply("conv_transpose", IMAGE, FILTERS, output_padding=[1]), "needs 2 numbers"),
         (lambda: apply("clamp", BYTES, max=0.5), "0.5 does not fit a tensor of u8"),
     ],
 )  # fmt: skip
@@ -77,6 +80,68 @@ def test_slice_backwards_begins_inside_its_operand() -> None:
 def test_number_that_a_type_does_not_have_is_refused_in_words(make, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         make()
+
+
+HUGE = 10**400
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: X + HUGE, "add: the number 10+ does not fit a tensor of f32"),
+        (lambda: X + 1e300, r"the number 1e\+300 does not fit a tensor of f32"),
+        (lambda: apply("clamp", X, max=HUGE), "clamp: max must be a number that f64 has, got 10+"),
+        (lambda: apply("clamp", X, max=1e300), "does not fit a tensor of f32"),
+        (lambda: apply("layer_norm", X, eps=HUGE), "eps must be a number that f64 has"),
+        (lambda: apply("pad", X, low=[1], high=[0], value=HUGE), "value must be a number that f64"),
+        (lambda: apply("pad", X, low=[1], high=[0], value=-1e300), r"f32 has no number -1e\+300"),
+        (lambda: const(HUGE, "f32"), "f32 has no number 10+"),
+        (lambda: const([[1.0], [HUGE]], "f64"), "f64 has no number 10+"),
+        (lambda: const([1e60]), r"f32 has no number 1e\+60"),
+        (lambda: const([300, 1], "u8"), "u8 has no number 300"),
+        (lambda: const(65520, "f16"), "f16 has no number 65520"),
+        (lambda: const(np.float64(1e60), "f32"), r"f32 has no number 1e\+60"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_number_beyond_a_float_type_is_refused_in_words(make, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"),
+    [
+        (number, kind)
+        for number in ("9" * 400, "9" * 5000, "-1e400")
+        for kind in ("f32", "f64", "u8")
+    ]
+    + [("1e40", "f16"), ("65520", "f16"), ("1e60", "f32"), ("3.4028236e38", "f32")],
+)
+@pytest.mark.filterwarnings("error")
+def test_number_beyond_a_float_type_is_refused_with_its_line(number: str, kind: str) -> None:
+    with pytest.raises(ValueError, match=r"line 2: .*(no number|too large)"):
+        parse_graph(f"graph @f() -> ({kind}[]) {{\n %a = constant dense<{number}> : {kind}[]\n}}")
+    with pytest.raises(ValueError, match=r"line 3: .*(no number|too large)"):
+        parse_kernel(
+            f"kernel @k(out: {kind}[4]) {{\n for i in 0..4 {{\n  out[i] = {number}:{kind}\n }}\n}}"
+        )
+
+
+@pytest.mark.parametrize("kind", ["f16", "f32", "f64"])
+@pytest.mark.filterwarnings("error")
+def test_infinity_and_what_rounds_to_the_largest_number_are_a_float_types_own(kind: str) -> None:
+    largest = np.finfo(kind.replace("f", "float")).max
+    half = (int(largest) - int(np.nextafter(largest, largest * 0))) // 2
+    for number in (np.inf, -np.inf, float(largest), int(largest) + half // 2):
+        wanted = number if number in (np.inf, -np.inf) else largest
+        assert const(number, kind).value == wanted
+        text = (
+            f"graph @f() -> ({kind}[]) {{\n %a = constant dense<{number}> : {kind}[]\n return %a }}"
+        )
+        assert kind == "f64" or run(parse_graph(text), [])[0] == wanted
+    assert np.isnan(const(np.nan, kind).value)
+    assert apply("pad", X, low=[1], high=[0], value=-np.inf).type.dims == (5,)
 
 
 def test_zero_minus_an_unsigned_tensor_wraps_around() -> None:

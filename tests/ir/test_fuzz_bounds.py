@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -24,13 +24,11 @@ from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime.bounds import out_of_bounds
 from course_lib.runtime.executable import CompiledModel
 
-ODD = settings(
-    deadline=None,
-    derandomize=True,
-    phases=[Phase.generate, Phase.shrink],
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
+MANY = settings(max_examples=10 * settings().max_examples)  # single ops: cheap
+FEW = settings(max_examples=2 * settings().max_examples // 3)  # whole programs, compiled
 LAYOUTS = ("nchw", "nhwc", "nchw2c", "oihw", "ohwi", "oihw2i2o")
+IMAGES = LAYOUTS[:3]
+REDUCTIONS = ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod")
 LARGEST = 2000  # elements of a result
 
 
@@ -122,7 +120,7 @@ def _moved(draw: DrawFn) -> Node:
         "transpose": {"perm": draw(st.permutations(range(n)))},
         "expand": {"shape": _ints(draw, n, 0, 5)},
         "reshape": {"shape": _ints(draw, n, -1, 6)},
-        "reduce_sum": {"axes": _ints(draw, 1, -n - 1, n)},
+        **{op: {"axes": _ints(draw, 1, -n - 1, n)} for op in REDUCTIONS},
         "argmax": {"axis": axis, "last": draw(st.booleans())},
         "cumsum": {"axis": axis, **flags},
         "softmax": {"axis": axis},
@@ -138,11 +136,61 @@ def _concat(draw: DrawFn) -> Node:
     return apply("concat", inp("x", _type(shape)), inp("y", _type(other)), axis=axis)
 
 
+def _matmul(draw: DrawFn) -> Node:
+    """Rows and columns agree, most of the time; the axes before them broadcast, or do not."""
+    a, b = (_shape(draw, 2, 4) for _ in range(2))
+    if draw(st.integers(0, 8)):
+        b = (*b[:-2], a[-1], b[-1])
+    kind = draw(st.sampled_from(["f32", "i8"]))
+    sums = draw(st.sampled_from([None, "i32"]))
+    return apply("matmul", inp("a", _type(a, kind)), inp("b", _type(b, kind)), sums=sums)
+
+
+def _iota(draw: DrawFn) -> Node:
+    shape = _ints(draw, draw(st.integers(0, 3)), -1, 5)
+    kind = draw(st.sampled_from(["i64", "i8", "f32", "bool"]))
+    return apply("iota", shape=shape, axis=draw(st.integers(-4, 3)), dtype=kind)
+
+
+def _image(draw: DrawFn, layout: str) -> tuple[int, ...]:
+    n, c, h, w = (draw(st.integers(1, 4)) for _ in range(4))
+    return {"nchw": (n, 2 * c, h, w), "nhwc": (n, h, w, 2 * c)}.get(layout, (n, c, h, w, 2))
+
+
+def _in_layout(draw: DrawFn) -> Node:
+    layouts = [draw(st.sampled_from(IMAGES)) for _ in range(2)]
+    op = draw(st.sampled_from(["max_pool_in_layout", "sum_pool_in_layout", "conv_in_layout"]))
+    x, window = inp("x", _type(_image(draw, layouts[0]))), _window(draw, 2)
+    if op != "conv_in_layout":
+        return apply(op, x, kernel=_ints(draw, 2, 1, 3), layouts=layouts, **window)
+    channels = x.type.dims[-1 if layouts[0] == "nhwc" else 1]
+    filters, shape = draw(
+        st.sampled_from([("oihw", (2, channels, 2, 1)), ("ohwi", (3, 1, 2, channels)),
+                         ("oihw2i2o", (1, channels, 1, 2, 2, 2)), ("oihw2o", (2, 4, 1, 1, 2))])
+    )  # fmt: skip
+    layouts.insert(1, filters)
+    return apply(op, x, inp("w", _type(shape)), layouts=layouts, **window)
+
+
+def _grid_sample(draw: DrawFn) -> Node:
+    n = len(shape := _shape(draw, 3, 4)) - 2
+    positions = (shape[0], *_ints(draw, n, 0, 5), n)
+    way: dict[str, Any] = {
+        "mode": draw(st.sampled_from(["nearest", "linear", "cubic"])),
+        "padding": draw(st.sampled_from(["zeros", "border", "reflection"])),
+        "aligned": draw(st.booleans()),
+    }
+    return apply("grid_sample", inp("x", _type(shape)), inp("g", _type(positions)), **way)
+
+
 def _type(shape: Sequence[int], dtype: str = "f32") -> str:
     return f"{dtype}[{','.join(map(str, shape))}]"
 
 
-MAKERS = (_slice, _pad, _pool, _conv, _conv_transpose, _gather, _scatter, _moved, _concat)
+MAKERS = (
+    _slice, _pad, _pool, _conv, _conv_transpose, _gather, _scatter, _moved, _concat, _matmul, _iota,
+    _in_layout, _grid_sample,
+)  # fmt: skip
 
 
 @st.composite
@@ -179,21 +227,21 @@ def stays_inside(graph: Graph, inputs: list[np.ndarray], **options: Any) -> None
     assert out_of_bounds(model, inputs) == []
 
 
-@settings(ODD, max_examples=400)
+@MANY
 @given(text=odd_graphs(1))
 def test_loops_stay_inside_whatever_the_attributes_are(text: str) -> None:
     graph = parse_graph(text)
     run_program(lower(decompose(graph)), numbers(graph))  # an IndexError says where
 
 
-@settings(ODD, max_examples=25)
+@FEW
 @given(text=odd_graphs(12))
 def test_machine_code_stays_inside_whatever_the_attributes_are(text: str) -> None:
     graph = parse_graph(text)
     stays_inside(graph, numbers(graph), passes=[])
 
 
-@settings(ODD, max_examples=25)
+@FEW
 @given(text=odd_graphs(6), seed=st.integers(0, 99))
 def test_indices_out_of_range_never_reach_other_memory(text: str, seed: int) -> None:
     """They are refused after the kernel has run; what it read was an element of the operand."""
@@ -203,7 +251,7 @@ def test_indices_out_of_range_never_reach_other_memory(text: str, seed: int) -> 
     stays_inside(graph, inputs, passes=[])
 
 
-@settings(ODD, max_examples=25)
+@FEW
 @given(text=graphs(size=12).map(print_graph))
 def test_programs_after_all_passes_stay_inside(text: str) -> None:
     graph = parse_graph(text)

@@ -9,7 +9,7 @@ import pytest
 from course_lib.ir.arrays import aligned_copy, is_aligned
 from course_lib.ir.graph.build import cast, concat, matmul, relu, select, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.interp import run, value_of
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
@@ -201,3 +201,9 @@ def test_a_constant_is_a_copy_unless_its_array_is_given_away() -> None:
     assert not np.shares_memory(copied.value, mine)
     turned = const(aligned_copy(np.zeros((2, 3), np.float32)).T, given=True)
     assert is_aligned(turned.value)  # what does not lie row after row is copied all the same
+
+
+def test_what_needs_constants_only_has_a_value() -> None:
+    one = const([1.0, 2.0])
+    assert value_of(one) is one.value
+    assert value_of(apply("exp", one) * 0.0 + one).tolist() == [1.0, 2.0]

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.units.u06.answers.kernels import kernels, tile
@@ -92,7 +92,6 @@ def test_the_kernels_compute_what_their_loops_compute(name, plain):
         same_values(kernel, build(kernel, Core(), BOTH))
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(WAYS), st.sampled_from([4, 5, 8, 16]),
        st.integers(1, 3))  # fmt: skip
 def test_random_loops_compute_the_same_in_every_way(seed, ways, count, width):
@@ -105,7 +104,6 @@ def test_random_loops_compute_the_same_in_every_way(seed, ways, count, width):
     assert found.cycles >= bound(needs, width)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000))
 def test_no_cover_is_cheaper_than_the_one_found(seed):
     tree, tiles = random_tree(seed, 7), random_tiles(seed)
@@ -125,7 +123,6 @@ def test_no_cover_is_cheaper_than_the_one_found(seed):
     assert len(list(placed(tree, names, tiles))) == len(names)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 4))
 def test_no_allocation_spills_fewer(seed, count):
     lives = random_lives(seed, 9)

@@ -57,7 +57,7 @@ def test_a_product_is_exact_and_in_tiles(name, m, k, n):
     assert launch.cycles > launch.tiles * tile and launch.dram_bytes >= 4 * m * n
 
 
-@settings(max_examples=6)
+@settings(max_examples=settings().max_examples // 5)
 @given(st.tuples(*[st.integers(2, 24)] * 3), st.integers(0, 99))
 def test_any_sizes(sizes, seed):
     m, k, n = sizes

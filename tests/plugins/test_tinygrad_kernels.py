@@ -177,7 +177,7 @@ def test_halves_are_rounded_after_every_operation():
         assert got.dtype == np.float64 and np.array_equal(got, wanted)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 2)
 @given(
     st.sampled_from(["i8", "u8", "i32", "u32"]),
     st.sampled_from(["add", "sub", "mul", "max", "cdiv", "cmod", "and", "xor", "shr", "cmplt"]),

@@ -452,9 +452,9 @@ def test_counting_gives_the_formula():
         assert by_counting(*case) == positions(*case)
 
 
-def test_models_compile_with_the_stand_ins():
+def test_models_compile_with_the_stand_ins(imported):
     x = example_inputs("mlp")
-    expected = run(load(MODELS["mlp"].build(), x), x)[0]
+    expected = run(imported("mlp"), x)[0]
     with baselines(*LIBRARY):
         graph = load(MODELS["mlp"].build(), x)
         assert np.array_equal(run(verify(graph), x)[0], expected)

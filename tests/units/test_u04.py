@@ -1,6 +1,5 @@
 """Unit 4: its lives and figures are those of the models, its evidence is true, its words help."""
 
-import functools
 import platform
 import re
 from collections import Counter
@@ -41,7 +40,6 @@ from autograder.units.u04.mutants.memory import largest_first
 from autograder.units.u04.mutants.order import least_growth_first
 from autograder.validate import verdict_of
 from course_lib.compiler import compile as compile_graph
-from course_lib.compiler import read
 from course_lib.cost.layout import cost
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend.onnx.write import to_onnx
@@ -77,12 +75,6 @@ WITH_MUTANTS = [
 PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
 
 
-@functools.cache
-def imported(name):
-    pytest.importorskip("torch")
-    return read(MODELS[name].build(), list(example_inputs(name)))
-
-
 @pytest.mark.parametrize("layout", READ)
 def test_the_lines_in_the_picture_are_those_of_the_window(layout):
     numbered = np.arange(32 * 14 * 14).reshape(1, 32, 14, 14)
@@ -99,14 +91,14 @@ UNFUSED = [fold, simplify, decompose, fold, simplify, cse, dce]
 
 
 @pytest.mark.parametrize("name", LIVES)
-def test_the_lives_are_those_of_the_models(name):
+def test_the_lives_are_those_of_the_models(name, imported):
     found = lifetimes(lower(run_passes(imported(name), UNFUSED)))
     rows = [[(i.size, i.first, i.last) for i in lives] for lives in (found, LIVES[name])]
     assert rows[0] == rows[1]
 
 
 @pytest.mark.parametrize("name", REFERENCE_ARENA)
-def test_the_bill(name):
+def test_the_bill(name, imported):
     model, _, unfused = name.partition(", ")
     program = lower(decompose(run_passes(imported(model), UNFUSED if unfused else PLAIN)))
     plain, best = place(program), plan(program)[1]
@@ -121,7 +113,7 @@ def test_the_bill(name):
 
 
 @pytest.mark.parametrize("name", ["mlp", "resnet18", "mobilenet_v2"])
-def test_the_peak_of_three_models_is_one_step_alone(name):
+def test_the_peak_of_three_models_is_one_step_alone(name, imported):
     """So no order lowers it."""
     program = lower(decompose(run_passes(imported(name), PLAIN)))
     size = {i.name: i.size for i in lifetimes(program)}
@@ -142,7 +134,7 @@ def test_six_values_for_which_largest_first_needs_three_places():
     assert arena_size(chain, first_fit(chain)) == arena_size(chain, assign_offsets(chain)) == bound
 
 
-def test_counting_bytes_cannot_show_that_a_plan_has_enough():
+def test_counting_bytes_cannot_show_that_a_plan_has_enough(imported):
     """A plan that ends every life at once is smaller, writes all its bytes, and is wrong."""
 
     def at_once(tasks, views, outside):
@@ -234,7 +226,7 @@ def test_no_window_reads_the_last_row_and_column_of_the_padded_image():
     assert arena_size(lives, assign_offsets(lives)) / 1024 == 504.375 <= SRAM / 1024
 
 
-def test_all_of_the_memory():
+def test_all_of_the_memory(imported):
     """The weights three times, and the arena beside them."""
     model = compile_graph(imported("resnet18"), passes=PLAIN, threads=1)
     megabytes = [size for _, size in memory_of(model)]
@@ -318,7 +310,7 @@ def test_what_the_loop_that_multiplies_does_in_each_layout():
     assert gain(last, "nchw16c") == pytest.approx(0.88, abs=0.01)
 
 
-def test_which_of_mobilenets_convolutions_stay_in_nchw():
+def test_which_of_mobilenets_convolutions_stay_in_nchw(imported):
     def blocks(graph):
         return in_layouts(graph, {n: of for n in graph.ops if (of := layouts_of(n, "nchw16c"))})
 
@@ -401,7 +393,7 @@ def relayouts(graph):
     return [n for g in (graph, *bodies) for n in g.ops if n.op == "relayout"]
 
 
-def test_the_story_of_the_relayouts():
+def test_the_story_of_the_relayouts(imported):
     def everywhere(graph):
         return in_layouts(graph, {n: of for n in graph.ops if (of := layouts_of(n, "nhwc"))})
 
@@ -427,7 +419,7 @@ def test_the_lanes_of_a_convolution_in_blocks_are_the_channels_of_a_block():
 @pytest.mark.parametrize("level", ["LAYOUT", "ALL"])
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="other layouts")
 @pytest.mark.parametrize("pooling", ["ReduceMean", "GlobalAveragePool"])
-def test_the_story_of_onnxruntime(tmp_path, level, pooling):
+def test_the_story_of_onnxruntime(tmp_path, level, pooling, imported):
     """The pooling of our file stands behind a relayout; the other kind runs in blocks."""
     written = to_onnx(imported("resnet18"))
     (mean,) = [n for n in written.graph.node if n.op_type == "ReduceMean"]

@@ -47,7 +47,6 @@ from autograder.units.u05.answers.tools import (
 from autograder.units.u05.checks.counter import PIECES
 from autograder.units.u05.checks.flow import CASES
 from autograder.validate import verdict_of
-from course_lib.compiler import read
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.registry import flops
@@ -69,11 +68,6 @@ CLANG = ("-O0", "-Xclang", "-disable-O0-optnone", "-ffp-contract=fast", "-fno-ma
          "-fno-discard-value-names", "-S", "-emit-llvm", "--target=x86_64-linux-gnu",
          "-march=haswell", "-x", "c", "-", "-o", "-")  # fmt: skip
 REORDER = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
-
-
-def imported(name):
-    pytest.importorskip("torch")
-    return read(MODELS[name].build(), list(example_inputs(name)))
 
 
 # ── the listings ──
@@ -245,7 +239,7 @@ def test_the_lines_of_the_plugin(require_tool):
 
 
 @pytest.mark.parametrize("name", REFERENCE_COUNTS)
-def test_the_three_counts(name):
+def test_the_three_counts(name, imported):
     """The same for vectors of other lengths."""
     found = counts_of(imported(name))
     assert (found.formula, found.emitted, found.chip) == REFERENCE_COUNTS[name]
@@ -262,7 +256,7 @@ def test_pytorch_counts_by_the_formula():
         assert counter.get_total_flops() == 2 * formula
 
 
-def test_where_the_block_has_more():
+def test_where_the_block_has_more(imported):
     from course_lib.llvm.work import work
 
     run = course_lib.compile(imported("block"), threads=1)

@@ -42,6 +42,11 @@ def run(
     return [values[node] for node in graph.outputs]
 
 
+def value_of(node: Node) -> np.ndarray:
+    """The value of a node that needs constants only."""
+    return node.value if node.op == "constant" else run(Graph.of([], [node]), [])[0]
+
+
 def evaluate(node: Node, operands: Sequence[np.ndarray]) -> np.ndarray:
     """The value of one node, given those of its inputs."""
     with np.errstate(all="ignore"):  # 1/0 is inf, as it is in compiled code

@@ -21,7 +21,7 @@ import numpy as np
 
 from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.registry import op as op_row
-from course_lib.ir.types import DType, TensorType, dtype, parse_type, type_of
+from course_lib.ir.types import DType, TensorType, dtype, f32, f64, parse_type, type_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,11 +116,9 @@ def const(value: Any, type: DType | str | None = None, name: str = "", given: bo
     """
     type = dtype(type) if isinstance(type, str) else type
     if type is None and not isinstance(value, (np.ndarray, np.generic)):
-        value = np.asarray(value)
-        value = value.astype(np.float32) if value.dtype == np.float64 else value
-    if type is not None and isinstance(value, (bool, int, float)) and not type.holds(value):
-        raise ValueError(f"{type} has no number {value}")
-    array = np.asarray(value, dtype=type.numpy if type else None)
+        found = DType.of(np.asarray(value).dtype)
+        type = f32 if found == f64 else found
+    array = type.array(value) if type else np.asarray(value)
     if not (given and array is value and array.flags.c_contiguous):
         array = aligned_copy(array)
     array.setflags(write=False)

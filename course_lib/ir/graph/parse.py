@@ -25,7 +25,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.reader import Reader
-from course_lib.ir.types import TensorType, parse_dim, parse_type
+from course_lib.ir.types import TensorType, flat, parse_dim, parse_type
 
 _TOKEN = re.compile(
     r"""\s+|//[^\n]*
@@ -166,7 +166,7 @@ class _Reader(Reader):
         if kind == "string":
             return json.loads(text)
         if kind == "number":
-            return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+            return self.number(text)
         if text in ("true", "false", "null"):
             return json.loads(text)
         if kind == "word":
@@ -189,21 +189,15 @@ def _array(payload: Any, type: TensorType) -> np.ndarray:
             raise ValueError(f"{type} needs {type.nbytes} bytes, the constant has {len(raw)}")
         array = np.frombuffer(raw, numpy.newbyteorder("<")).astype(numpy).reshape(type.dims)
     else:
-        for number in _flat(payload):
+        for number in flat(payload):
             if not isinstance(number, (bool, int, float)):
                 raise ValueError(f"{type} needs numbers, got {number}")
             if numpy.kind in "iu" and isinstance(number, float):
                 raise ValueError(f"{type} needs whole numbers, got {number}")
-            if not type.dtype.holds(number):
-                raise ValueError(f"{type.dtype} has no number {number}")
-        array = np.array(payload, dtype=numpy)
+        array = type.dtype.array(payload)
         if math.prod(array.shape) == 0 and type.numel == 0:
             array = array.reshape(type.dims)
         if array.shape != type.shape:
             raise ValueError(f"declared {type}, but the numbers have shape {array.shape}")
     array.setflags(write=False)
     return array
-
-
-def _flat(payload: Any) -> list[Any]:
-    return [v for p in payload for v in _flat(p)] if isinstance(payload, tuple) else [payload]

@@ -226,10 +226,13 @@ class _Reader(Reader):
         position = self.tokens[self.at][2]
         sign = "-" if self.accept("-") else ""
         text = sign + self.take("number")
+        number = self.number(text)
         if self.accept(":"):
             dtype = DTYPES[self.take(*DTYPES)]
         else:
             dtype = i64 if re.fullmatch(r"-?\d+", text) else f32
         if not dtype.is_float and not text.lstrip("-").isdigit():
             raise self.error(f"{text} is not a whole number, as {dtype} needs", position)
+        if not dtype.holds(number):
+            raise self.error(f"{dtype} has no number {text}", position)
         return literal(float(text) if dtype.is_float else int(text), dtype)

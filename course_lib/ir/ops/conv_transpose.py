@@ -50,6 +50,10 @@ def _check(x: Node, w: Node, groups: int) -> None:
 
 def _sizes(x: Node, window: Window, extra: Sequence[int]) -> list[int]:
     """Of the spatial axes of the result."""
+    if len(extra) != len(window.kernel):
+        raise ValueError(
+            f"conv_transpose: output_padding needs {len(window.kernel)} numbers, got {list(extra)}"
+        )
     found = []
     for axis, size in enumerate(x.type.dims[2:]):
         reach = window.dilations[axis] * (window.kernel[axis] - 1) + 1

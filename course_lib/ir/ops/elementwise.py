@@ -56,7 +56,7 @@ def point(out: TensorType) -> tuple[tuple[tuple[str, int], ...], tuple[Affine, .
     return domain, tuple(Affine.var(var) for var, _ in domain)
 
 
-def _row(scalar: Scalar) -> Op:
+def row(scalar: Scalar) -> Op:
     def infer(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
         same_dtype(types, scalar.name)
         if types[0].dtype.kind not in scalar.accepts:
@@ -97,7 +97,7 @@ def _row(scalar: Scalar) -> Op:
 
 
 for _scalar in SCALARS.values():
-    register(_row(_scalar))
+    register(row(_scalar))
 
 
 def _select_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:

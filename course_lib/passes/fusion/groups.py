@@ -137,7 +137,8 @@ def finishes_contraction(node: Node) -> bool:
 def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
     """The graph with a `fused` node for each group of two or more nodes.
 
-    `group_of[node]` is the list of the members of the node's group, the same list for all of them.
+    `group_of[node]` is the list of the members of the node's group, the same list for all of them:
+    nodes are in one group if they have one list object, whatever it holds.
     A `fused` node stands where the last member stood. Its operands are what the members read from
     outside, in order of first use, and are the inputs of its body; single numbers are written into
     the body instead. Raises ValueError if a group is not legal: see `check_group`.
@@ -154,9 +155,7 @@ def as_kernels(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> Graph:
 
 def _groups(graph: Graph, group_of: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
     """The members of each group in the order of the graph; the groups in that of their last ones.
-
-    A group is one list object, whatever it holds: two empty lists are two groups.
-    """
+    Two lists that hold the same are two groups."""
     backwards: dict[int, list[Node]] = {}
     for node in reversed(graph.ops):
         backwards.setdefault(id(group_of[node]), []).append(node)

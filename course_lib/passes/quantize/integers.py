@@ -21,7 +21,7 @@ import numpy as np
 
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.interp import value_of
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.ops.quantize import HIGH, LOW
@@ -145,8 +145,7 @@ def _bias(bias: Node, scale: np.ndarray) -> np.ndarray | None:
         q, own = (i.value for i in held.inputs)
         if q.dtype == np.int32 and bool(np.all(own == scale)):
             return q.reshape(shape)
-    (value,) = run(Graph.of([], [bias]), [])
-    return in_steps(value, scale)
+    return in_steps(value_of(bias), scale)
 
 
 def _sum(site: Site, operands: list[Steps], target: np.ndarray) -> Node | None:

@@ -18,82 +18,103 @@ from course_lib.accelerator.isa.load import Lda, Ldb, Ldw
 from course_lib.accelerator.isa.store import Act, St, Vadd
 
 
-def step(program: list, chip: Chip, limit: int = 20_000) -> dict | None:
-    """Clock in which each instruction is fetched, starts and is done; None if nothing moves."""
-    program = program[:-1]
-    fetched, start, done, asked = {}, {}, {}, {}
-    queues: dict = {e: [] for e in ENGINES}
-    tokens: dict = {(a, b): 0 for a in ENGINES for b in ENGINES}
-    last: dict = {e: None for e in ENGINES}
+def step(program: list, chip: Chip, limit: int = 20_000) -> Stepped | None:
+    """The machine after the program has run; None if nothing moves."""
+    machine = Stepped(program[:-1], chip)
     for clock in range(limit):
-        for n in [n for n in done if done[n] == clock]:
-            for other in program[n].signal:
-                tokens[program[n].engine, other] += 1
-        may_fetch = True
-        moved = True
+        machine.signal(clock)
+        may_fetch = moved = True
         while moved:
-            moved = False
-            if may_fetch and len(fetched) < len(program):
-                n = len(fetched)
-                queue = queues[program[n].engine]
-                if len(queue) < chip.queue:
-                    fetched[n] = clock
-                    queue.append(n)
-                    may_fetch, moved = False, True
-            for queue in queues.values():
-                if queue and is_ready(queue[0], clock, program, chip, start, done, tokens):
-                    asked.setdefault(queue[0], clock)
-            first_come = sorted(
-                (asked[q[0]], place, q)
-                for place, q in enumerate(queues.values())
-                if q and q[0] in asked
-            )
-            ahead: list[int] = []
-            for _, _, queue in first_come:
-                n = queue[0]
-                busy = is_blocked(n, clock, program, chip, start, done, ahead)
-                ahead.append(n)
-                if busy:
-                    continue
-                queue.pop(0)
-                engine = program[n].engine
-                for other in program[n].wait:
-                    tokens[other, engine] -= 1
-                start[n] = clock
-                busy, tail = program[n].clocks(chip)
-                own = clock + busy + tail
-                done[n] = own if last[engine] is None else max(own, done[last[engine]])
-                last[engine] = n
-                moved = True
-                break
-        if len(done) == len(program) and clock > max(done.values()):
-            return {"fetched": fetched, "start": start, "done": done, "left": tokens}
+            fetched = may_fetch and machine.fetch(clock)
+            may_fetch = may_fetch and not fetched
+            moved = machine.issue(clock) or fetched
+        if len(machine.done) == len(machine.program) and clock > max(machine.done.values()):
+            return machine
     return None
 
 
-def is_ready(n, clock, program, chip, start, done, tokens) -> bool:
-    i = program[n]
-    if any(not tokens[other, i.engine] for other in i.wait):
+class Stepped:
+    """Clock in which each instruction is fetched, starts and is done, queues and tokens."""
+
+    def __init__(self, program: list, chip: Chip) -> None:
+        self.program, self.chip = program, chip
+        self.fetched: dict = {}
+        self.asked: dict = {}
+        self.start: dict = {}
+        self.done: dict = {}
+        self.queues: dict = {e: [] for e in ENGINES}
+        self.tokens: dict = {(a, b): 0 for a in ENGINES for b in ENGINES}
+        self.last: dict = {e: None for e in ENGINES}
+
+    def signal(self, clock: int) -> None:
+        for n in [n for n in self.done if self.done[n] == clock]:
+            for other in self.program[n].signal:
+                self.tokens[self.program[n].engine, other] += 1
+
+    def fetch(self, clock: int) -> bool:
+        """The next instruction into its queue, if there is room."""
+        n = len(self.fetched)
+        if n == len(self.program):
+            return False
+        queue = self.queues[self.program[n].engine]
+        if len(queue) == self.chip.queue:
+            return False
+        self.fetched[n] = clock
+        queue.append(n)
+        return True
+
+    def issue(self, clock: int) -> bool:
+        """One instruction starts, if any can: the one that has asked first."""
+        heads = [queue[0] for queue in self.queues.values() if queue]
+        for n in heads:
+            if self.is_ready(n, clock):
+                self.asked.setdefault(n, clock)
+        ahead: list[int] = []
+        for n in sorted((n for n in heads if n in self.asked), key=lambda n: self.asked[n]):
+            if not self.is_blocked(n, clock, ahead):
+                self.begin(n, clock)
+                return True
+            ahead.append(n)
         return False
-    mine = [m for m in start if program[m].engine == i.engine]
-    ends = {m: start[m] + program[m].clocks(chip)[0] for m in mine}
-    return not any(
-        unit_blocks(i.name, program[m].name, clock, start[m], ends[m], done[m], chip) for m in mine
-    )
 
+    def begin(self, n: int, clock: int) -> None:
+        engine = self.program[n].engine
+        self.queues[engine].pop(0)
+        for other in self.program[n].wait:
+            self.tokens[other, engine] -= 1
+        own = clock + sum(self.program[n].clocks(self.chip))
+        before = self.last[engine]
+        self.start[n] = clock
+        self.done[n] = own if before is None else max(own, self.done[before])
+        self.last[engine] = n
 
-def is_blocked(n, clock, program, chip, start, done, ahead) -> bool:
-    """Has another engine the port or a bank that it needs, or asked for it before?"""
-    i = program[n]
-    for m in (*start, *ahead):
-        other, waits = program[m], m in ahead
-        same_bank = other.engine != i.engine and places(i, chip) & places(other, chip)
-        same_port = uses_port(i) and uses_port(other)
-        if same_bank and (waits or clock < done[m]):
-            return True
-        if same_port and (waits or clock < start[m] + other.clocks(chip)[0]):
-            return True
-    return False
+    def is_ready(self, n: int, clock: int) -> bool:
+        i = self.program[n]
+        if any(not self.tokens[other, i.engine] for other in i.wait):
+            return False
+        return not any(
+            unit_blocks(i.name, self.program[m].name, clock, self.start[m], self.freed(m),
+                        self.done[m], self.chip)
+            for m in self.start if self.program[m].engine == i.engine
+        )  # fmt: skip
+
+    def is_blocked(self, n: int, clock: int, ahead: list[int]) -> bool:
+        """Has another engine the port or a bank that it needs, or asked for it before?"""
+        i = self.program[n]
+        for m in (*self.start, *ahead):
+            other, waits = self.program[m], m in ahead
+            same_bank = other.engine != i.engine and places(i, self.chip) & places(other, self.chip)
+            same_port = uses_port(i) and uses_port(other)
+            if same_bank and (waits or clock < self.done[m]):
+                return True
+            if same_port and (waits or clock < self.freed(m)):
+                return True
+        return False
+
+    def freed(self, n: int) -> int:
+        """When its engine has done with it; what it computes may come later."""
+        busy, _ = self.program[n].clocks(self.chip)
+        return self.start[n] + busy
 
 
 def unit_blocks(name, before, clock, start, busy_end, done, chip) -> bool:
@@ -163,9 +184,9 @@ def test_clocks_equal_those_of_a_machine_that_is_stepped(program, shadow, drain,
         return
     found = times(program, chip)
     count = range(len(program) - 1)
-    assert [want["fetched"][n] for n in count] == found.fetched
-    assert [want["start"][n] for n in count] == found.start
-    assert [want["done"][n] for n in count] == found.done
-    assert {pair: n for pair, n in want["left"].items() if n} == found.left
+    assert [want.fetched[n] for n in count] == found.fetched
+    assert [want.start[n] for n in count] == found.start
+    assert [want.done[n] for n in count] == found.done
+    assert {pair: n for pair, n in want.tokens.items() if n} == found.left
     for engine in ENGINES:
         assert sum(stalls(found, engine).values()) == found.total

@@ -6,6 +6,7 @@ So no check needs an algorithm of its own. Next room: defined.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -185,11 +186,7 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
     done = given or frozenset()
     inputs = [n for n in Graph.of([], roots).nodes if n.op == "input"]
     program = Graph.of(inputs, roots, "needed")
-    names = value_names(program)
-
-    def name(node: Node) -> str:
-        return f"%{names[node]}" if node in names else repr(node)
-
+    name = names_in(program)
     said = f"roots: {', '.join(map(name, roots))}"
     said += f"; done: {', '.join(sorted(map(name, done)))}" if done else ""
     got = f"{said}\nyours: {', '.join(map(name, found))}"
@@ -221,6 +218,12 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
                 raise wrong(f"{name(node)} is needed only by {readers[0]}, which is in `done`.",
                             ONLY)  # fmt: skip
             raise wrong(f"No root needs {name(node)}.", ONCE)
+
+
+def names_in(program: Graph) -> Callable[[Node], str]:
+    """What a message calls a node, which need not be one of the program's."""
+    names = value_names(program)
+    return lambda node: f"%{names[node]}" if node in names else repr(node)
 
 
 def nodes_of(found: Any) -> list[Node]:

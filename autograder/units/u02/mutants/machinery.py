@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.passes.infra.manager import run_passes
 
@@ -249,8 +250,6 @@ def ninety_nine(graph, rules):
 
 @mutant("u02.apply_rules")
 def swept(graph, rules):
-    from course_lib.ir.graph.graph import Graph
-
     after = with_a_while(graph, rules)
     return Graph.of(after.inputs, after.outputs, after.name)
 

@@ -15,7 +15,7 @@ from autograder.check.rubrics import Rubric, Sample
 from course_lib.exercises import exercise
 
 if TYPE_CHECKING or find_spec("xdsl"):
-    from xdsl.ir import SSAValue
+    from xdsl.ir import Attribute, SSAValue
     from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
     from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
     from xdsl.traits import Pure
@@ -239,23 +239,34 @@ def lowered(text: str) -> str:
     *_, last = function.block.ops
     (returned,) = last.operands
     lines.append(f"linalg.yield {element(returned, False)} : f64")
-    given: dict[SSAValue, str] = {v: f"%p{k}" for k, v in enumerate(function.block.args)}
+    return _one_generic(function.block.args, returned.type, reads, lines)
+
+
+def _one_generic(
+    parameters: Sequence[SSAValue],
+    result: Attribute,
+    reads: dict[tuple[SSAValue, bool], str],
+    lines: list[str],
+) -> str:
+    """A module with a generic of these lines. `reads` names the elements that they read: of which
+    parameter, and whether (j, i)."""
+    given = {value: f"%p{k}" for k, value in enumerate(parameters)}
     inputs = [given[value] for value, _ in reads]
     types = [str(value.type) for value, _ in reads]
     maps = ["(j, i)" if turned else "(i, j)" for _, turned in reads] + ["(i, j)"]
     block = ", ".join(f"{name}: f64" for name in [*reads.values(), "%old"])
     return f"""
     module {{
-      func.func @main({", ".join(f"{n}: {v.type}" for v, n in given.items())}) -> {returned.type} {{
-        %e = tensor.empty() : {returned.type}
+      func.func @main({", ".join(f"{n}: {v.type}" for v, n in given.items())}) -> {result} {{
+        %e = tensor.empty() : {result}
         %r = linalg.generic {{
             indexing_maps = [{", ".join(f"affine_map<(i, j) -> {map}>" for map in maps)}],
             iterator_types = ["parallel", "parallel"]}}
-            ins({", ".join(inputs)} : {", ".join(types)}) outs(%e : {returned.type}) {{
+            ins({", ".join(inputs)} : {", ".join(types)}) outs(%e : {result}) {{
         ^bb0({block}):
           {" ".join(lines)}
-        }} -> {returned.type}
-        return %r : {returned.type}
+        }} -> {result}
+        return %r : {result}
       }}
     }}
     """

@@ -22,7 +22,9 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, Rewrite
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from course_lib.mlir.toy import dialect
 from course_lib.mlir.toy.ast import LARGEST
+from course_lib.mlir.toy.canonical import canonicalize
 from course_lib.mlir.toy.module import context, verify, written
 from course_lib.mlir.toy.shapes import infer_shapes
 from course_lib.mlir.trouble import trouble
@@ -129,8 +131,6 @@ def filechecked(text: str, directives: str) -> bool:
 
 def canonical(text: str) -> str:
     """The program after the canonicalization of the library."""
-    from course_lib.mlir.toy.canonical import canonicalize
-
     module = parsed(text)
     canonicalize(module)
     return written(module)
@@ -138,6 +138,4 @@ def canonical(text: str) -> str:
 
 def source(name: str) -> str:
     """A definition of the Toy dialect, as it stands in the library."""
-    from course_lib.mlir.toy import dialect
-
     return inspect.getsource(getattr(dialect, name)).rstrip()

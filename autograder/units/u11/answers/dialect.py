@@ -24,6 +24,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import VerifyException
 
+from course_lib.mlir.npu import dialect, transfer
 from course_lib.mlir.npu.dialect import ActivateOp, ClearOp, MatmulOp
 from course_lib.mlir.npu.keep import overlap, place_of
 from course_lib.mlir.npu.machine import chip_of, memory, room, slot_size, space_of, taken
@@ -174,8 +175,6 @@ def careless(text: str) -> str:
 def source(name: str) -> str:
     """A definition of the NPU dialect as it stands in the library, without its constructor; or a
     function of this file."""
-    from course_lib.mlir.npu import dialect, transfer
-
     found = getattr(dialect, name, None) or getattr(transfer, name, None) or globals()[name]
     text = inspect.getsource(found).rstrip()
     return re.sub(r"\n    def __init__\(.*?(?=\n    (?:def|@)|\Z)", "", text, flags=re.DOTALL)

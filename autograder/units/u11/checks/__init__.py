@@ -16,6 +16,7 @@ from autograder.check.properties import a_number
 from autograder.units.u11.checks.programs import said
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Tile
+from course_lib.mlir.npu.example import linalg_text
 
 # ── bytes ──
 
@@ -66,7 +67,6 @@ def right_bytes(moved: Any, case: tuple[Any, ...], spec: str) -> None:
 def counted(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
     """What a program of the library's compiler moves, for an array that is `tn` wide."""
     from course_lib.mlir.npu import counts
-    from course_lib.mlir.npu.example import linalg_text
     from course_lib.mlir.npu.stages import compile_npu
 
     chip = replace(PRESETS["npu"], cols=tn)

@@ -24,6 +24,9 @@ from course_lib.accelerator.compile.support import PATTERNS, Pattern
 from course_lib.ir.graph.build import exp, neg, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.plugins.tvm.package import package
+from course_lib.plugins.tvm.partition import joined, trouble
+from course_lib.plugins.tvm.write import write
 
 TEACHING = PRESETS["teaching"]
 VERSION = "apache-tvm 0.27.0.post1"
@@ -71,17 +74,11 @@ def divided(name: str) -> str:
 
 def tvm_text(graph: Graph, more: Sequence[Pattern] = ()) -> str:
     """A program for our chip, divided by TVM; `more` is added to the chip's table."""
-    from course_lib.plugins.tvm.partition import joined
-    from course_lib.plugins.tvm.write import write
-
     return _told(joined(write(graph), TEACHING, (*PATTERNS, *more)))
 
 
 def tvm_small(graph: Graph) -> str:
     """A program for a chip with `exp` and `mul`, divided by TVM."""
-    from course_lib.plugins.tvm.package import package
-    from course_lib.plugins.tvm.write import write
-
     relax = package().relax
     one, two = (relax.dpl.wildcard() for _ in range(2))
     found = [("small.exp", relax.dpl.is_op("relax.exp")(relax.dpl.wildcard())),
@@ -93,8 +90,6 @@ def tvm_small(graph: Graph) -> str:
 def _told(module: Any) -> str:
     """A divided module in short: who is called with what, the rows in each region, and what TVM's
     check says of it."""
-    from course_lib.plugins.tvm.partition import trouble
-
     called: list[str] = []  # the function of each region; TVM has one for equal regions
     lines, known = ["main"], _Names()
     for block in module["main"].body.blocks:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.units.u17.answers.tensors import parsed, tensor
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 
@@ -162,15 +163,12 @@ def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:
 
 def convolved(windows: str) -> str:
     """The program of windows, and the sums of their products with `the_weights`."""
-    from autograder.units.u17.answers.tensors import parsed
-
     last = parsed(windows)[-1].name
     return f"{windows}\nits_products = mul {last} the_weights\nits_sums = sum its_products 1"
 
 
 def kernel_of(text: str, **shapes: tuple[int, ...]) -> str:
     """The last kernel of a program of primitive operations, as UOps."""
-    from autograder.units.u17.answers.tensors import tensor
     from course_lib.plugins.tinygrad.jit import llvm_device
     from course_lib.plugins.tinygrad.session import session
 

@@ -27,7 +27,12 @@ import numpy as np
 
 from autograder.units.u17.answers.boundaries import count
 from autograder.units.u17.answers.rows import asked
+from autograder.units.u17.answers.tensors import kernels
+from course_lib.accelerator.chip import PRESETS
+from course_lib.compiler import read
 from course_lib.draw.plots.table import table
+from course_lib.passes.quantize.to_int8 import whole
+from course_lib.plugins.staged import read_staged, run_staged
 
 # apache-tvm 0.27.0.post1: the bounds of int8(x) for a uint8, how many of 256 bytes have
 # 2 * int8(x) + 5 < 0, and how many of those numbers are below 0 if they are stored.
@@ -117,8 +122,6 @@ def counted(bounds: Callable[..., Any]) -> Any:
 
 def tried(narrowed: Callable[[str], str], program: str, x: int) -> str:
     """The value of a program like that of section 5 if every number it reads is x."""
-    from course_lib.plugins.staged import read_staged, run_staged
-
     values = []
     for text in (program, narrowed(program)):
         lines = read_staged(text)
@@ -134,9 +137,6 @@ def _quantized() -> tuple[Any, list[np.ndarray]]:
     """A perceptron of three layers in whole numbers, and 16 rows of inputs."""
     import torch
 
-    from course_lib.compiler import read
-    from course_lib.passes.quantize.to_int8 import whole
-
     torch.manual_seed(0)
     sizes = (64, 64, 32, 16)
     layers = [layer for a, b in pairwise(sizes)
@@ -148,7 +148,6 @@ def _quantized() -> tuple[Any, list[np.ndarray]]:
 
 def share(on: bool) -> Any:
     """tinygrad's report of the perceptron on the teaching chip."""
-    from course_lib.accelerator.chip import PRESETS
     from course_lib.plugins.tinygrad.door import plug
 
     graph, inputs = _quantized()
@@ -167,7 +166,6 @@ def share_table() -> Any:
 
 def devices_table() -> Any:
     """relu(a @ b) of whole numbers on tinygrad's interpreter, our LLVM and our chip."""
-    from course_lib.accelerator.chip import PRESETS
     from course_lib.plugins.tinygrad.device import chip_device
     from course_lib.plugins.tinygrad.jit import llvm_device
 
@@ -270,8 +268,6 @@ def systems_table() -> Any:
 
 def bill(normalized: Callable[..., Any], bounds: Callable[..., Any]) -> Any:
     """What the three pieces of the unit changed."""
-    from autograder.units.u17.answers.tensors import kernels
-
     with asked(bounds):
         after = int(run(below))
     off, on = share(False), share(True)

@@ -6,6 +6,7 @@ Here: movement, and a dump. Next room: rows.py.
 from __future__ import annotations
 
 from autograder.check.framework import alternative, mutant
+from autograder.units.u17.answers.rows import TYPES
 
 FOLDED = "symbolic+reduce_collapse+debuf"
 
@@ -164,8 +165,6 @@ def as_a_list():
 
 @alternative("u17.culprit")
 def from_the_limits_of_the_type():
-    from autograder.units.u17.answers.rows import TYPES
-
     return FOLDED, "%5", TYPES["int8"]
 
 

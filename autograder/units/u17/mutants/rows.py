@@ -6,6 +6,7 @@ from itertools import product
 
 from autograder.check.framework import alternative, equivalent, mutant
 from autograder.units.u17.answers.rows import TYPES, computed, reads, wrapped
+from autograder.units.u17.answers.rules import RULES, side
 
 equivalent("u17.bounds", "products = (low * a, low * b", "products =",
            because="their order is of no importance")  # fmt: skip
@@ -195,8 +196,6 @@ def in_another_order():
 
 @alternative("u17.laws")
 def by_search():
-    from autograder.units.u17.answers.rules import RULES, side
-
     found = {}
     for number, (left, right) in RULES.items():
         names = [name for name in "xy" if name in (left + right).replace("max", "")]

@@ -17,8 +17,7 @@ from course_lib.frontend import blocks
 from course_lib.frontend.onnx.rules.nn import global_average_pool, window_of
 from course_lib.frontend.onnx.table import MICROSOFT, element_type, translates
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.interp import value_of
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.ops.quantize import saturated
@@ -32,7 +31,7 @@ def _known(x: Node) -> Node:
     """The node as a constant, if it depends on no input."""
     if any(n.op == "input" for n in topological_order([x])):
         return x
-    return x if x.op == "constant" else const(run(Graph.of([], [x]), [])[0], name=x.name)
+    return x if x.op == "constant" else const(value_of(x), name=x.name)
 
 
 def _zero(point: Node | None) -> Node | None:
