@@ -17,7 +17,12 @@ from course_lib.schedule.primitives.at import at_loop, demand_independent, deman
 
 
 def vectorize(kernel: Kernel, var: str) -> Kernel:
-    """Legal if the loop carries no dependence, and its bounds are numbers."""
+    """Legal if the loop carries no dependence, and its bounds are numbers.
+
+    The code has lanes for all that the body holds. It has one iteration after another instead where
+    an index is data, where a loop inside is longer in one lane than in another, and where a loop
+    inside is a vector itself.
+    """
     loop = find_loop(kernel, var)
     demand_numbers(loop, f"vectorize {var}")
     demand_independent(loop, f"vectorize {var}", nest_of(kernel.body, var)[:-1])
