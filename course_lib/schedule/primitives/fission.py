@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
-from course_lib.ir.loops.walk import loops, on_loads
+from course_lib.ir.loops.walk import loops, nest_of, on_loads
 from course_lib.ir.types import TensorType
 from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers
 
@@ -34,7 +34,7 @@ def fission(kernel: Kernel, var: str) -> Kernel:
         demand_numbers(loop, what)
         if any(var in inner.bounded_by for inner in loops(loop.body)):
             raise ValueError(f"{what}: the bounds of a loop inside depend on it")
-        demand_independent(loop, what)
+        demand_independent(loop, what, nest_of(kernel.body, var)[:-1])
         return _inward(loop, loop.body, {})
 
     return at_loop(kernel, var, distributed)
