@@ -3,6 +3,8 @@
 Random schedules of random kernels, run by the loop interpreter before and after: same bits.
 """
 
+import doctest
+import importlib
 from collections.abc import Callable
 
 import numpy as np
@@ -18,6 +20,7 @@ from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower_node
+from course_lib.schedule import steps
 from course_lib.schedule.choose import choose
 from course_lib.schedule.primitives.compute_at import compute_at
 from course_lib.schedule.primitives.fission import fission
@@ -227,6 +230,20 @@ def test_a_reason_may_speak_of_loops_around() -> None:
         fission(parse_kernel(text), "b")
     with pytest.raises(ValueError, match=f"compute_at t, i: b: the {words}"):
         compute_at(parse_kernel(text), "t", "i")
+
+
+ALWAYS_LEGAL = ("serial", "skew", "split")
+
+
+@pytest.mark.parametrize("step", steps.STEPS.values(), ids=steps.STEPS)
+def test_each_primitive_shows_its_rewrite_and_an_illegal_use(step: type[steps.Step]) -> None:
+    """As examples that run: `test_examples_in_docstrings` in `test_fuzz_schedules.py`."""
+    module = importlib.import_module(step.primitive.__module__)
+    (room,) = (t for t in doctest.DocTestFinder().find(module) if t.name == module.__name__)
+    assert any(example.want.startswith("kernel @") for example in room.examples)
+    assert "legal" in (room.docstring or "")
+    refused = any("ValueError: " in (example.exc_msg or "") for example in room.examples)
+    assert refused == (step.primitive.__name__ not in ALWAYS_LEGAL)
 
 
 def nested(body: str) -> Kernel:

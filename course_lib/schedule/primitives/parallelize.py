@@ -1,8 +1,27 @@
 """parallelize: the iterations may run at the same time. Outermost, threads share them.
 
-    for i in 0..8 { out[i] = x[i] }
-    ==>  parallelize(kernel, "i")
-    parallel i in 0..8 { out[i] = x[i] }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> rows = parse_kernel('''
+... kernel @rows(x: f32[8,3], out: f32[8]) {
+...   for i in 0..8 { for k in 0..3 { out[i] += x[i, k] } }
+... }''')
+>>> parallelize(rows, "i")
+kernel @rows(x: f32[8,3], out: f32[8]) {
+  parallel i in 0..8 {
+    for k in 0..3 {
+      out[i] += x[i, k]
+    }
+  }
+}
+<BLANKLINE>
+
+It is illegal if the loop carries a dependence: what one iteration needs of another one would not
+have to be there.
+
+>>> parallelize(rows, "k")
+Traceback (most recent call last):
+ValueError: parallelize k: the loop carries an anti dependence through out: iteration (i=0, k=1) \
+writes out[0], which (i=0, k=0) has to read first
 
 Next room: `unroll.py`.
 """

@@ -1,8 +1,23 @@
 """vectorize: the iterations become the lanes of vector instructions.
 
-    for i in 0..8 { out[i] = x[i] }
-    ==>  vectorize(kernel, "i")
-    vector i in 0..8 { out[i] = x[i] }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> vectorize(parse_kernel('''
+... kernel @copy(x: f32[8], out: f32[8]) { for i in 0..8 { out[i] = x[i] } }'''), "i")
+kernel @copy(x: f32[8], out: f32[8]) {
+  vector i in 0..8 {
+    out[i] = x[i]
+  }
+}
+<BLANKLINE>
+
+It is illegal if the loop carries a dependence, for all lanes read before any of them writes, or if
+the number of lanes is no number.
+
+>>> vectorize(parse_kernel('''
+... kernel @shift(out: f32[9]) { for i in 0..8 { out[i + 1] = out[i] } }'''), "i")
+Traceback (most recent call last):
+ValueError: vectorize i: the loop carries a flow dependence through out: iteration (i=1) reads \
+out[1], which (i=0) has to write first
 
 Next room: `parallelize.py`.
 """
