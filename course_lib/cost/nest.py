@@ -32,7 +32,15 @@ from course_lib.cost.tile import SPARE
 from course_lib.cost.trace import in_registers
 from course_lib.ir.expr import Affine, Call, loads, walk
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
-from course_lib.ir.loops.walk import Access, accesses, accumulators, loops, rewrite, statements
+from course_lib.ir.loops.walk import (
+    Access,
+    accesses,
+    accumulators,
+    dealt_out,
+    loops,
+    rewrite,
+    statements,
+)
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import f32
 
@@ -82,7 +90,7 @@ def predict(kernel: Kernel, machine: Machine) -> Prediction:
         parts = core.alone(stmt)
         together = max(parts) + SEEN * (sum(parts) - max(parts))
         total = [a + b for a, b in zip(total, (*parts, together), strict=True)]
-    if any(loop.kind == "parallel" for loop in loops(kernel.body)) and machine.threads > 1:
+    if dealt_out(kernel) and machine.threads > 1:
         total[3] += THREADS
     return Prediction(total[3], *total[:3])
 
@@ -133,7 +141,7 @@ class _Core:
 
     def threads(self, stmt: Stmt) -> float:
         """How many times faster it is on all threads, if the work can be dealt out evenly."""
-        if not isinstance(stmt, Loop) or stmt.kind != "parallel":
+        if not isinstance(stmt, Loop) or stmt not in dealt_out(self.kernel):
             return 1.0
         extent = max(self.reach.extents[stmt.var], 1)
         return extent / math.ceil(extent / self.machine.threads)

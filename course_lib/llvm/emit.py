@@ -13,8 +13,9 @@ A kernel becomes one function for each top-level loop, which runs its iterations
 so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
 know how many there are, does not write them out.) It returns 1 if an index that it read from memory
 (a gather's) was outside its buffer, else 0. The loops that fill the border of an image are one
-function together. In a `vector` loop an index moves in lanes: an access
-that does not move is loaded once, one that moves is a vector. Next room: `lanes.py`.
+function together. In a `vector` loop an index moves in lanes: an access that does not move is
+loaded once, one that moves is a vector. A loop inside runs for all lanes at once, and a local
+inside has an element for each of them. Next room: `lanes.py`.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from llvmlite import ir
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
 from course_lib.ir.loops.walk import loops, statements, substitute
-from course_lib.ir.types import DType, bool_
+from course_lib.ir.types import DType, TensorType, bool_
 from course_lib.llvm.lanes import Lanes, vectorizable
 from course_lib.llvm.scalars import emit_scalar
 from course_lib.llvm.values import I64, constant, like, memory_type
@@ -118,6 +119,7 @@ class Emitter:
         self.at: dict[str, ir.Value] = {}  # loop variables that are running
         self.sums: dict[tuple, ir.Value] = {}  # parts of indices that have been computed
         self.lanes: Lanes | None = None
+        self.of_a_lane: set[str] = set()  # locals of which each lane has its own
         self.outside: ir.Value | None = None  # where it is kept that an index was outside
 
     def function(self, body: tuple[Stmt, ...]) -> Part:
@@ -157,7 +159,12 @@ class Emitter:
                     self.loop(stmt, self.end(stmt.starts, ">"), self.end(stmt.stops, "<"))
 
     def local(self, buffer: Buffer) -> None:
-        """Stack memory, reserved once in the entry block; LLVM turns it into registers."""
+        """Stack memory, reserved once in the entry block; LLVM turns it into registers. In a vector
+        loop, what the lanes have at the same place lies side by side."""
+        if self.lanes is not None:
+            self.of_a_lane.add(buffer.name)
+            shape = (*buffer.type.dims, self.lanes.width)
+            buffer = Buffer(buffer.name, TensorType(buffer.type.dtype, shape))
         if buffer.type.nbytes > MAX_STACK:
             raise ValueError(
                 f"@{self.kernel.name}: the local {buffer.name} takes {buffer.type.nbytes:,} bytes "
@@ -205,12 +212,13 @@ class Emitter:
             self.block(substitute(loop.body, {loop.var: Affine((), i)}))
 
     def vector(self, loop: Loop) -> None:
-        """One pass over the body with vectors, if every statement of it can be one."""
+        """One pass over the body for all lanes, if each statement of it can be a vector."""
         if self.lanes is not None or not vectorizable(loop):
             return self.unroll(loop)
         self.lanes = Lanes(loop.var, loop.extent or 0)
         self.block(substitute(loop.body, {loop.var: Affine.var(loop.var) + loop.start}))
         self.lanes = None
+        self.of_a_lane.clear()
 
     def combined(self, stmt: Accumulate) -> ir.Value:
         """What is there, combined with the value. LLVM may turn the loop around it into lanes."""
@@ -251,6 +259,8 @@ class Emitter:
     def address(self, name: str, indices: tuple[Affine | Expr, ...]) -> tuple[ir.Value, int]:
         """Pointer to the element (in lane 0), and how many elements apart the lanes are."""
         dims = self.buffer[name].type.dims
+        if self.lanes is not None and name in self.of_a_lane:
+            indices = (*indices, Affine.var(self.lanes.var))
         parts, computed, stride = [], None, 1
         for index, size in zip(reversed(indices), reversed(dims), strict=True):
             if isinstance(index, Affine):

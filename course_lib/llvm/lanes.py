@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from course_lib.ir.expr import Affine, loads
-from course_lib.ir.loops.nest import Loop, Write
+from course_lib.ir.loops.nest import Local, Loop, Write
+from course_lib.ir.loops.walk import statements
 from course_lib.ir.types import DType
 from course_lib.llvm.values import I32, I64, memory_type, splat
 
@@ -77,15 +78,22 @@ class Lanes:
 
 
 def vectorizable(loop: Loop) -> bool:
-    """Only stores that move with the lanes, and indices that are known without reading memory."""
+    """Can one pass over its body run all iterations, each in a lane?
+
+    Stores must move with the lanes (a local of the body does), indices be known without reading
+    memory, and loops inside be as long in all lanes. Of two vector loops, the inner one has lanes.
+    """
     if not loop.extent or loop.start.terms:
         return False
-    for stmt in loop.body:
-        if not isinstance(stmt, Write) or not all_affine(stmt):
+    inside = statements(loop.body)
+    own = {stmt.buffer.name for stmt in inside if isinstance(stmt, Local)}
+    for stmt in inside:
+        if isinstance(stmt, Loop) and (stmt.kind == "vector" or loop.var in stmt.bounded_by):
             return False
-        moves = [i for i in stmt.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
-        if not moves:
-            return False
+        if isinstance(stmt, Write):
+            moves = any(isinstance(i, Affine) and i.coefficient(loop.var) for i in stmt.indices)
+            if not all_affine(stmt) or not (moves or stmt.buffer in own):
+                return False
     return True
 
 

@@ -23,6 +23,7 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.flow import flow
 from course_lib.ir.loops.nest import Kernel
+from course_lib.ir.loops.walk import dealt_out, loops
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
@@ -50,7 +51,17 @@ def look(kernel: Kernel, cpu: str = "host") -> Picture:
     ]
     origin = ", ".join(kernel.origin) or "no layer of a model"
     processor, _ = instruction_set(cpu)
-    return beside(columns, f"@{kernel.name}", f"computes {origin} · for {processor}")
+    summary = f"computes {origin} · for {processor}{_not_shared(kernel)}"
+    return beside(columns, f"@{kernel.name}", summary)
+
+
+def _not_shared(kernel: Kernel) -> str:
+    """Which `parallel` loops run on one thread, and why."""
+    shared = dealt_out(kernel)
+    alone = [f"parallel {loop.var}" for loop in loops(kernel.body)
+             if loop.kind == "parallel" and loop not in shared]  # fmt: skip
+    reason = "threads share loops at the top only, and only where nothing but loops stands there"
+    return f" · one thread runs {', '.join(alone)}: {reason}" if alone else ""
 
 
 def passes(kernel: Kernel, cpu: str = "host") -> Picture:

@@ -37,8 +37,8 @@ def start_workers(count: int) -> None:
     """Have at least so many workers, and `run_parallel` ready for other modules to call."""
     if len(_workers) >= count:
         return
-    pool = _pool()
-    with _starting:
+    with _starting:  # two threads that ask at the same time must not make two pools
+        pool = _pool()
         while len(_workers) < count:
             number = len(_workers) + 1
             worker = threading.Thread(

@@ -126,6 +126,8 @@ def test_threads_divide_what_can_be_dealt_out_evenly():
     one, two, three = (predict(kernel, replace(AVX512, threads=n)) for n in (1, 2, 3))
     assert two.instructions == pytest.approx(one.instructions / 2)
     assert three.instructions == pytest.approx(one.instructions * 22 / 64)
+    inside = scheduled(product(512, 512, 512), TILED + "parallelize(no)\n")
+    assert predict(inside, replace(AVX512, threads=2)) == predict(inside, AVX512)
     small = scheduled(product(8, 32, 8), "parallelize(m)")
     assert clocks(small, replace(AVX512, threads=2)) > clocks(small)
 

@@ -4,6 +4,7 @@ All kernels of this file are compiled in one module. Around each output lie guar
 store beyond it shows.
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from course_lib.ir.loops.interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.host import host_machine
-from course_lib.llvm.jit import compile_kernels
+from course_lib.llvm.jit import compile_kernels, emit_module
 
 BODIES: dict[str, tuple[str, str]] = {
     "scalar": ("x: f32[], out: f32[]", "out[] = x[] * 2.0"),
@@ -55,6 +56,23 @@ BODIES: dict[str, tuple[str, str]] = {
              "parallel m in 0..5 { local acc: f32[16] vector n in 0..16 { acc[n] = 0.0 } "
              "for k in 0..7 { vector p in 0..16 { acc[p] += x[m, k] * w[k, p] } } "
              "vector q in 0..16 { out[m, q] = max(acc[q], 0.0) } }"),
+    "lanes_that_sum": ("x: f32[13,7], out: f32[13]",
+                       "vector i in 0..13 { local acc: f32[] acc[] = 0.0 "
+                       "for k in 0..7 { acc[] += x[i, k] } out[i] = acc[] * 2.0 }"),
+    "lanes_that_keep_rows": ("x: f32[4,20], out: f32[20,4]",
+                             "vector i in 2..18 { local t: f32[2,4] unroll u in 0..2 { "
+                             "for k in 0..4 { t[u, k] = x[k, i + u] } } for j in 0..4 { "
+                             "for k_2 in 0..j + 1 { out[i, j] = t[0, k_2] + t[1, j] } } } "
+                             "for i_2 in 0..2 { for l in 0..4 { out[i_2, l] = 0.0 "
+                             "out[i_2 + 18, l] = 0.0 } }"),
+    "lanes_in_lanes": ("x: f32[3,5], out: f32[5,3]",
+                       "vector i in 0..3 { local t: f32[] t[] = x[i, 0] "
+                       "vector j in 0..5 { out[j, i] = x[i, j] - t[] } }"),
+    "ragged_lanes": ("x: f32[6,6], out: f32[6]",
+                     "vector i in 0..6 { out[i] = 0.0 "
+                     "for j in 0..i { out[i] = out[i] + x[i, j] } }"),
+    "lanes_that_pick": ("x: f32[6], p: i64[4], out: f32[4]",
+                        "vector i in 0..4 { local t: f32[] t[] = x[abs(p[i])] out[i] = t[] }"),
     "sum_without_parallel": ("x: f32[100], out: f32[]",
                              "local acc: f32[] acc[] = 0.0 "
                              "for i in 0..100 { acc[] += x[i] } out[] = acc[]"),
@@ -118,6 +136,23 @@ def test_vectors_where_the_schedule_says_so(code: Any) -> None:
     assert "tile" in code.assembly()
 
 
+VECTORS = {  # of the kernels in which a vector loop holds more than statements that write
+    "lanes_that_sum": "<13 x float>",
+    "lanes_that_keep_rows": "<16 x float>",
+    "lanes_in_lanes": "<5 x float>",
+    "ragged_lanes": "",
+    "lanes_that_pick": "",
+}
+
+
+@pytest.mark.parametrize("name", VECTORS)
+def test_loops_and_locals_in_a_vector_loop_run_for_all_lanes_at_once(name: str) -> None:
+    text, _ = emit_module(next(kernel for kernel in KERNELS if kernel.name == name))
+    assert {*re.findall(r"<\d+ x float>", text)} == {VECTORS[name]} - {""}
+    scalar = re.search(r"= f(add|sub|mul)( \w+)* float ", text)
+    assert not (VECTORS[name] and scalar)
+
+
 def pick(code: Any, indices: list[int]) -> tuple[int, list[float]]:
     """The kernel `pick` on x = 10 .. 15: what it returns, and what it writes."""
     x, p, out = np.arange(10, 16, dtype=np.float32), np.array(indices), np.zeros(4, np.float32)
@@ -135,7 +170,7 @@ def test_a_kernel_says_that_an_index_was_outside(code: Any) -> None:
 def test_only_kernels_with_an_index_from_the_data_test_it(code: Any) -> None:
     functions = code.llvm_ir.split("define ")
     tests = [text.split("(")[0] for text in functions if "icmp uge i64" in text]
-    assert tests == ['i64 @"pick"']
+    assert tests == ['i64 @"pick"', 'i64 @"lanes_that_pick"']
 
 
 @pytest.mark.parametrize("shapes", [((0, 4), (4, 3)), ((4, 0), (0, 3)), ((4, 3), (3, 0))])

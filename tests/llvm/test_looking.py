@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,8 +14,9 @@ from course_lib.commands import PICTURES
 from course_lib.draw.base.beside import Column, beside
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
-from course_lib.ir.loops.nest import Kernel, print_kernel
+from course_lib.ir.loops.nest import Buffer, Kernel, Local, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
+from course_lib.ir.loops.walk import dealt_out
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
@@ -22,6 +24,7 @@ from course_lib.llvm.jit import emit_module
 from course_lib.llvm.looking import MCA, blocks, look, passes, ports, reasons
 from course_lib.llvm.source import located, source
 from course_lib.runtime.executable import CompiledModel
+from course_lib.schedule.primitives.parallelize import parallelize
 
 KERNELS = {
     "tile": "kernel @tile(x: f32[5,7], w: f32[7,16], out: f32[5,16]) { parallel m in 0..5 { "
@@ -33,6 +36,8 @@ KERNELS = {
     "for i in 0..100 { acc[] += x[i] } out[] = acc[] }",
     "unrolled": "kernel @unrolled(x: f32[3,4], out: f32[4]) { for j in 0..4 { out[j] = 0.0 "
     "unroll u in 0..3 { out[j] += x[u, j] out[j] *= 2.0 } } }",
+    "lanes": "kernel @lanes(x: f32[4,8], out: f32[8]) { vector i in 0..8 { local t: f32[] "
+    "t[] = 0.0 for k in 0..4 { t[] += x[k, i] } out[i] = exp(t[]) } }",
 }
 
 
@@ -101,6 +106,22 @@ def test_the_picture_names_the_layer_and_carries_all_numbers():
         == len(set(re.findall(r"cl-of(\d+)\"", picture.html))) + 1
     )
     assert "<script" not in picture.html and " id=" not in picture.html
+
+
+@pytest.mark.parametrize("parallel", ["m", "n", "a", "b"])
+def test_the_picture_says_which_parallel_loops_threads_do_not_share(parallel):
+    """Those that are not at the top, or stand there beside something else than loops."""
+    text = """kernel @k(x: f32[8,8], out: f32[8,8]) {
+      for m in 0..8 { for n in 0..8 { out[m, n] = x[m, n] } }
+      for a in 0..8 { for b in 0..8 { out[a, b] += x[b, a] } }
+    }"""
+    loops = parallelize(parse_kernel(text), parallel)
+    beside = replace(loops, body=(Local(Buffer("t", loops.out.type)), *loops.body))
+    for kernel, shared in ((loops, parallel in "ma"), (beside, False)):
+        _, parts = emit_module(kernel)
+        assert any(part.parallel for part in parts) == shared
+        assert [loop.var for loop in dealt_out(kernel)] == [parallel] * shared
+        assert (f"one thread runs parallel {parallel}" in look(kernel).text) != shared
 
 
 def test_passes_begin_with_what_is_emitted_and_end_with_what_is_optimized(kernel):

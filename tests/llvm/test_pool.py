@@ -180,3 +180,29 @@ else:
 """
     )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+FIRST_AT_THE_SAME_TIME = """
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from course_lib.llvm import pool
+
+made, make = [], pool._Pool.__init__
+pool._Pool.__init__ = lambda self: made.append(self) or make(self)
+together = threading.Barrier(8)
+
+def ask(number):
+    together.wait()
+    pool.start_workers(2)
+
+with ThreadPoolExecutor(8) as threads:
+    list(threads.map(ask, range(8)))
+print(len(made), len(pool._workers), made == [pool._pool()])
+"""
+
+
+def test_threads_that_ask_at_the_same_time_share_one_pool() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FIRST_AT_THE_SAME_TIME], capture_output=True, text=True, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ("1 2 True\n", "")

@@ -24,13 +24,17 @@ from course_lib.schedule.primitives.demote import demote
 from course_lib.schedule.primitives.fission import fission
 from course_lib.schedule.primitives.fuse import fuse
 from course_lib.schedule.primitives.interchange import interchange
+from course_lib.schedule.primitives.pack import pack
+from course_lib.schedule.primitives.pad import pad
 from course_lib.schedule.primitives.parallelize import parallelize
 from course_lib.schedule.primitives.promote import promote
 from course_lib.schedule.primitives.reorder import reorder
+from course_lib.schedule.primitives.skew import skew
 from course_lib.schedule.primitives.split import split
 from course_lib.schedule.primitives.stage import stage
 from course_lib.schedule.primitives.unroll import unroll
 from course_lib.schedule.primitives.vectorize import vectorize
+from course_lib.schedule.schedule import packed
 from course_lib.schedule.script import Script, parse_schedule
 from course_lib.schedule.steps import step_of
 
@@ -50,8 +54,11 @@ def test_examples_in_docstrings(name: str) -> None:
 
 def outcome(kernel: Kernel) -> np.ndarray:
     rng = np.random.default_rng(0)
-    arrays = {b.name: rng.integers(-3, 4, b.type.dims).astype(np.float32) for b in kernel.params}
+    shape = (SIZE, SIZE)
+    arrays = {b.name: rng.integers(-3, 4, shape).astype(np.float32) for b in kernel.params}
     arrays["out"][...] = 1.0
+    for request in kernel.packed:
+        arrays[request.param] = packed(arrays[request.param], request)
     run_kernel(kernel, arrays)
     return arrays["out"]
 
@@ -91,7 +98,7 @@ def nests(draw: DrawFn) -> Kernel:
     body, local = "", ""
     if draw(st.booleans()):
         local = "t"
-        how = draw(st.sampled_from(["t[a] = x[a, 0]", "t[a] = y[0, a] for b in 0..3 "
+        how = draw(st.sampled_from(["t[a] = 2.0", "t[a] = x[a, 0]", "t[a] = y[0, a] for b in 0..3 "
                                     "{ t[a] += x[b, a] }"]))  # fmt: skip
         body = f"local t: f32[{SIZE}] for a in 0..{SIZE} {{ {how} }}"
     for _ in range(number(1, 2)):
@@ -137,17 +144,21 @@ def arguments(step: Callable[..., Kernel], kernel: Kernel, data: DataObject) -> 
         compute_at: [local, loop],
         promote: [buffer, loop],
         demote: [local],
+        pad: [local, st.just(0), st.integers(1, 8) | st.integers(SIZE, SIZE + 4)],
+        pack: [st.sampled_from(["x", "y"]), st.integers(0, 1), st.sampled_from([2, 3, 4, 8])],
     }  # fmt: skip
     if step in (fuse, interchange):
         name = next(n for n in ("f", "g", "h", "u", "v", "w") if n not in names_of(kernel))
         return [*data.draw(pairs(kernel)), *([name] if step is fuse else [])]
+    if step is skew:
+        return [*data.draw(pairs(kernel)), data.draw(st.integers(-2, 2))]
     chosen = [data.draw(kind) for kind in kinds.get(step, [loop])]
     return chosen[0] if step is reorder else chosen
 
 
 STEPS: list[Callable[..., Kernel]] = [
-    split, fuse, reorder, interchange, fission, compute_at, cache, promote, demote, stage,
-    unroll, vectorize, parallelize,
+    split, fuse, reorder, interchange, skew, fission, compute_at, cache, promote, demote, stage,
+    pad, pack, unroll, vectorize, parallelize,
 ]  # fmt: skip
 
 

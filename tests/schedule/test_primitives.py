@@ -3,6 +3,8 @@
 Random schedules of random kernels, run by the loop interpreter before and after: same bits.
 """
 
+import doctest
+import importlib
 from collections.abc import Callable
 
 import numpy as np
@@ -18,7 +20,9 @@ from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower_node
+from course_lib.schedule import steps
 from course_lib.schedule.choose import choose
+from course_lib.schedule.primitives.compute_at import compute_at
 from course_lib.schedule.primitives.fission import fission
 from course_lib.schedule.primitives.interchange import interchange
 from course_lib.schedule.primitives.pack import pack
@@ -213,6 +217,33 @@ def test_fission_refuses_a_loop_that_bounds_another() -> None:
     text = "kernel @k(out: f32[4,4]) { for i in 0..4 { for j in 0..i { out[i, j] = 0.0 } } }"
     with pytest.raises(ValueError, match="fission i: the bounds of a loop inside depend on it"):
         fission(parse_kernel(text), "i")
+
+
+def test_a_reason_may_speak_of_loops_around() -> None:
+    text = """kernel @k(x: f32[9,9], out: f32[9,9]) {
+      local t: f32[9,9]
+      for a in 0..9 { for b in 0..9 { t[a, b] = x[a, b] t[a, 0] += x[a, b] } }
+      for i in 0..9 { for j in 0..9 { out[i, j] = t[i, j] } }
+    }"""
+    words = r"loop carries .* dependence through t: iteration \(a=\d, b=\d\) .*s t\[\d, 0\], which"
+    with pytest.raises(ValueError, match=f"fission b: the {words}"):
+        fission(parse_kernel(text), "b")
+    with pytest.raises(ValueError, match=f"compute_at t, i: b: the {words}"):
+        compute_at(parse_kernel(text), "t", "i")
+
+
+ALWAYS_LEGAL = ("serial", "skew", "split")
+
+
+@pytest.mark.parametrize("step", steps.STEPS.values(), ids=steps.STEPS)
+def test_each_primitive_shows_its_rewrite_and_an_illegal_use(step: type[steps.Step]) -> None:
+    """As examples that run: `test_examples_in_docstrings` in `test_fuzz_schedules.py`."""
+    module = importlib.import_module(step.primitive.__module__)
+    (room,) = (t for t in doctest.DocTestFinder().find(module) if t.name == module.__name__)
+    assert any(example.want.startswith("kernel @") for example in room.examples)
+    assert "legal" in (room.docstring or "")
+    refused = any("ValueError: " in (example.exc_msg or "") for example in room.examples)
+    assert refused == (step.primitive.__name__ not in ALWAYS_LEGAL)
 
 
 def nested(body: str) -> Kernel:

@@ -36,6 +36,17 @@ def loops(body: tuple[Stmt, ...]) -> list[Loop]:
     return [s for s in statements(body) if isinstance(s, Loop)]
 
 
+def dealt_out(kernel: Kernel) -> list[Loop]:
+    """The `parallel` loops whose iterations threads share: those at the top, beside loops only.
+
+    Of any other one it is known that its iterations are independent, and one thread runs them, as
+    OpenMP does by default where a parallel loop stands in another.
+    """
+    outermost = [stmt for stmt in kernel.body if isinstance(stmt, Loop)]
+    alone = len(outermost) == len(kernel.body)
+    return [loop for loop in outermost if alone and loop.kind == "parallel"]
+
+
 def nest_of(body: Sequence[Stmt], var: str) -> tuple[Loop, ...]:
     """The loop over `var` and the loops around it, outermost first; () if there is none."""
     for loop in (s for s in body if isinstance(s, Loop)):

@@ -49,6 +49,7 @@ from course_lib.ir.loops.walk import (
     accesses,
     extreme,
     loops,
+    nest_of,
     on_loads,
     rewrite,
     statements,
@@ -86,7 +87,8 @@ def compute_at(kernel: Kernel, local: str, var: str) -> Kernel:
         (declared,) = (s for s in block if isinstance(s, Local) and s.buffer.name == local)
         for loop in loops(tuple(producer)):
             if any(_moves(a, local, loop.var) for a in accesses(loop.body)):
-                demand_independent(loop, f"{what}: {loop.var}")
+                around = nest_of(kernel.body, loop.var)[:-1]
+                demand_independent(loop, f"{what}: {loop.var}", around)
         user = _at(users[0], var, declared.buffer, producer, what)
         rest = (s for s in block if s not in producer and s is not declared)
         return tuple(user if s is users[0] else s for s in rest)

@@ -1,13 +1,45 @@
 """fission: a loop is distributed over the statements of its body, with scalar expansion.
 
-    for i in 0..10 { local acc: f32[]             local acc: f32[10]
-                     acc[] = 0.0                  for i in 0..10 { acc[i] = 0.0 }
-                     for k in 0..3 {       ==>    for k in 0..3 { for i_2 in 0..10 {
-                       acc[] += x[i, k] }           acc[i_2] += x[i_2, k] } }
-                     out[i] = acc[] }             for i_3 in 0..10 { out[i_3] = acc[i_3] }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> sums = parse_kernel('''
+... kernel @sums(x: f32[10,3], out: f32[10]) {
+...   for i in 0..10 {
+...     local acc: f32[]
+...     acc[] = 0.0
+...     for k in 0..3 { acc[] += x[i, k] }
+...     out[i] = acc[]
+...   }
+... }''')
+>>> fission(sums, "i")
+kernel @sums(x: f32[10,3], out: f32[10]) {
+  local acc: f32[10]
+  for i in 0..10 {
+    acc[i] = 0.0
+  }
+  for k in 0..3 {
+    for i_2 in 0..10 {
+      acc[i_2] += x[i_2, k]
+    }
+  }
+  for i_3 in 0..10 {
+    out[i_3] = acc[i_3]
+  }
+}
+<BLANKLINE>
 
 That is what makes lanes of a loop over results: afterwards the reduction is outside, and each of
-its steps is one vector operation. Next room: `vectorize.py`.
+its steps is one vector operation.
+
+It is illegal if the loop carries a dependence, or bounds a loop inside.
+
+>>> fission(parse_kernel('''
+... kernel @chain(x: f32[8], out: f32[9]) { for i in 0..8 { out[i + 1] = out[i] + x[i] } }
+... '''), "i")
+Traceback (most recent call last):
+ValueError: fission i: the loop carries a flow dependence through out: iteration (i=1) reads \
+out[1], which (i=0) has to write first
+
+Next room: `vectorize.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +48,7 @@ from dataclasses import replace
 
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
-from course_lib.ir.loops.walk import loops, on_loads
+from course_lib.ir.loops.walk import loops, nest_of, on_loads
 from course_lib.ir.types import TensorType
 from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers
 
@@ -34,7 +66,7 @@ def fission(kernel: Kernel, var: str) -> Kernel:
         demand_numbers(loop, what)
         if any(var in inner.bounded_by for inner in loops(loop.body)):
             raise ValueError(f"{what}: the bounds of a loop inside depend on it")
-        demand_independent(loop, what)
+        demand_independent(loop, what, nest_of(kernel.body, var)[:-1])
         return _inward(loop, loop.body, {})
 
     return at_loop(kernel, var, distributed)

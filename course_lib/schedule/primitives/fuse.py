@@ -14,7 +14,8 @@ kernel @blocks(x: f32[8], out: f32[8]) {
 <BLANKLINE>
 
 The order of the iterations stays, so that no dependence forbids it. But an index is a sum of
-variables and has no quotient and no remainder: the two loops must move each index as one would.
+variables and has no quotient and no remainder: it is illegal where the two loops do not move each
+index as one would.
 
 >>> fuse(parse_kernel('''
 ... kernel @rows(x: f32[4,5], out: f32[4,5]) {

@@ -17,7 +17,13 @@ kernel @copy(x: f32[4,5], out: f32[4,5]) {
 
 It is illegal if a dependence leads to a later i and an earlier j: it would run backwards.
 
-    for i { for j { out[i + 1, j] = out[i, j + 1] } }      refused
+>>> interchange(parse_kernel('''
+... kernel @skewed(out: f32[9,9]) {
+...   for i in 0..8 { for j in 0..8 { out[i + 1, j] = out[i, j + 1] } }
+... }'''), "i", "j")
+Traceback (most recent call last):
+ValueError: interchange i, j: a flow dependence through out would run backwards: it leads from an \
+iteration to (i +1, j -1): iteration (i=1, j=0) reads out[1, 1], which (i=0, j=1) has to write first
 
 Next room: `skew.py`.
 """

@@ -1,8 +1,29 @@
 """pack: an operand is stored in blocks, so that what a block of lanes reads is one run of bytes.
 
-    for no { vector ni in 0..32 { .. w[k, ni + 32*no] .. } }      w: f32[784,512]
-    ==>  pack(kernel, "w", 1, 32)
-    for no { vector ni in 0..32 { .. w[no, k, ni] .. } }          w: f32[16,784,32]
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> columns = parse_kernel('''
+... kernel @columns(w: f32[5,8], out: f32[8]) {
+...   for no in 0..2 { for k in 0..5 { for ni in 0..4 {
+...     out[ni + 4*no] += w[k, ni + 4*no]
+...   } } }
+... }''')
+>>> pack(columns, "w", 1, 4)
+kernel @columns(w: f32[2,5,4], out: f32[8]) pack(w, 1, 4) {
+  for no in 0..2 {
+    for k in 0..5 {
+      for ni in 0..4 {
+        out[ni + 4*no] += w[no, k, ni]
+      }
+    }
+  }
+}
+<BLANKLINE>
+
+It is illegal where the loops do not read in such blocks, as an index has no quotient.
+
+>>> pack(columns, "w", 1, 2)
+Traceback (most recent call last):
+ValueError: pack: w is read at ni + 4*no, which is not 2 * outer + inner
 
 Next room: `course_lib/schedule/steps.py`, where each primitive is a step of a schedule.
 """

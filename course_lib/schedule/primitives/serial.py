@@ -1,8 +1,16 @@
 """serial: one iteration after another, as a loop runs that nobody promised anything about.
 
-    vector i in 0..8 { out[i] = x[i] }
-    ==>  serial(kernel, "i")
-    for i in 0..8 { out[i] = x[i] }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> serial(parse_kernel('''
+... kernel @copy(x: f32[8], out: f32[8]) { vector i in 0..8 { out[i] = x[i] } }'''), "i")
+kernel @copy(x: f32[8], out: f32[8]) {
+  for i in 0..8 {
+    out[i] = x[i]
+  }
+}
+<BLANKLINE>
+
+It is always legal: every loop may run in its own order.
 
 Next room: `stage.py`.
 """

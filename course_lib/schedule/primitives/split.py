@@ -1,16 +1,39 @@
 """split: a loop over blocks, and one inside a block. Two of them and an interchange make a tile.
 
-    for i in 0..10 { out[i] = x[i] }
-    ==>  split(kernel, "i", 4)
-    for io in 0..2 { for ii in 0..4 { out[ii + 4*io] = x[ii + 4*io] } }
-    for it in 8..10 { out[it] = x[it] }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> split(parse_kernel('''
+... kernel @copy(x: f32[10], out: f32[10]) { for i in 0..10 { out[i] = x[i] } }'''), "i", 4)
+kernel @copy(x: f32[10], out: f32[10]) {
+  for io in 0..2 {
+    for ii in 0..4 {
+      out[ii + 4*io] = x[ii + 4*io]
+    }
+  }
+  for it in 8..10 {
+    out[it] = x[it]
+  }
+}
+<BLANKLINE>
 
 Where the bounds move with the loops around, there are blocks for all that they ever reach, and the
 loop inside is clipped.
 
-    for t in 0..3 { for i in t..t + 6 { out[t, i - t] = x[t, i - t] } }
-    ==>  split(kernel, "i", 4)
-    for t in 0..3 { for io in 0..2 { for ii in max(0, t - 4*io)..min(4, t - 4*io + 6) { .. } } }
+>>> split(parse_kernel('''
+... kernel @slanted(x: f32[3,6], out: f32[3,6]) {
+...   for t in 0..3 { for i in t..t + 6 { out[t, i - t] = x[t, i - t] } }
+... }'''), "i", 4)
+kernel @slanted(x: f32[3,6], out: f32[3,6]) {
+  for t in 0..3 {
+    for io in 0..2 {
+      for ii in max(0, -4*io + t)..min(4, -4*io + t + 6) {
+        out[t, ii + 4*io - t] = x[t, ii + 4*io - t]
+      }
+    }
+  }
+}
+<BLANKLINE>
+
+It is always legal: the same iterations run in the same order.
 
 Next room: `reorder.py`.
 """

@@ -1,13 +1,44 @@
 """stage: what some loops read of a local is copied first, and read from the copy.
 
-    unroll r { vector l { out[l, r] = f(acc[r, l]) } }
-    ==>  stage(kernel, "r", "acc")
-    local stage: f32[6,16]
-    unroll r_2 { vector l_2 { stage[r_2, l_2] = acc[r_2, l_2] } }
-    unroll r { vector l { out[l, r] = f(stage[r, l]) } }
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> turned = parse_kernel('''
+... kernel @turned(x: f32[4,6], out: f32[4,6]) {
+...   local acc: f32[6,4]
+...   for a in 0..6 { for b in 0..4 { acc[a, b] = x[b, a] } }
+...   unroll r in 0..6 { vector l in 0..4 { out[l, r] = exp(acc[r, l]) } }
+... }''')
+>>> stage(turned, "r", "acc")
+kernel @turned(x: f32[4,6], out: f32[4,6]) {
+  local acc: f32[6,4]
+  for a in 0..6 {
+    for b in 0..4 {
+      acc[a, b] = x[b, a]
+    }
+  }
+  local stage: f32[6,4]
+  unroll r_2 in 0..6 {
+    vector l_2 in 0..4 {
+      stage[r_2, l_2] = acc[r_2, l_2]
+    }
+  }
+  unroll r in 0..6 {
+    vector l in 0..4 {
+      out[l, r] = exp(stage[r, l])
+    }
+  }
+}
+<BLANKLINE>
 
 Now `acc` can stay in registers, because nothing but numbers indexes it, and the loops that read
 `stage` may change places: memory may be read in any order. Halide and TVM call this a cache stage.
+
+It is illegal where the loops write the local or read it at several places, for the copy would be
+out of date or not enough, and where a loop around them says which part they read.
+
+>>> stage(turned, "a", "acc")
+Traceback (most recent call last):
+ValueError: stage: the loop over a must read acc at one place only
+
 Next room: `compute_at.py`.
 """
 

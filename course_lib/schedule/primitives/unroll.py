@@ -1,11 +1,31 @@
 """unroll: the body of a loop is written out once for each iteration.
 
-    for u in 0..3 { acc[u] += x[u] }
-    ==>  unroll(kernel, "u")
-    unroll u in 0..3 { acc[u] += x[u] }      acc[0] += x[0]; acc[1] += x[1]; acc[2] += x[2]
+>>> from course_lib.ir.loops.parse import parse_kernel
+>>> unroll(parse_kernel('''
+... kernel @sums(x: f32[9,3], out: f32[3]) {
+...   for k in 0..9 { for u in 0..3 { out[u] += x[k, u] } }
+... }'''), "u")
+kernel @sums(x: f32[9,3], out: f32[3]) {
+  for k in 0..9 {
+    unroll u in 0..3 {
+      out[u] += x[k, u]
+    }
+  }
+}
+<BLANKLINE>
 
-Nothing but numbers index `acc` then, so that its elements can stay in registers. Next room:
-`serial.py`.
+In the code that is `out[0] += x[k, 0]; out[1] += x[k, 1]; out[2] += x[k, 2]`. Nothing but numbers
+index `out` then, so that its elements can stay in registers.
+
+The order stays, and so it is illegal only if how often the body runs is no number.
+
+>>> unroll(parse_kernel('''
+... kernel @triangle(out: f32[4,4]) { for i in 0..4 { for j in 0..i { out[i, j] = 0.0 } } }
+... '''), "j")
+Traceback (most recent call last):
+ValueError: unroll j: its bounds must be numbers, not 0..i
+
+Next room: `serial.py`.
 """
 
 from __future__ import annotations
