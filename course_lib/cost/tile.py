@@ -5,7 +5,7 @@
 A tile keeps `rows` x `vectors` accumulators in vector registers. One step of the reduction loads
 `vectors` vectors of one operand and `rows` numbers of the other, and multiplies each with each: the
 more accumulators, the more often a load is used. `schedule/choose.py` takes the tile with the
-smallest price. Next room: `blocks.py`.
+smallest price of those that fit the registers. Next room: `blocks.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from __future__ import annotations
 import math
 
 SPARE = 4  # vector registers that hold operands; the others hold accumulators
+# Multiply-adds up to which LLVM writes out the loops of a window, whatever the vectors: it splits
+# them into registers later. One that has to spread a number over its lanes counts as `SPREAD`.
+WRITTEN_OUT, SPREAD = 96, 1.5
 
 
 def instructions(lanes: float, vectors: int, rows: float, vector_loads: float = 1.0) -> float:
@@ -33,3 +36,36 @@ def filled(extent: int, width: int, lanes: int) -> tuple[float, int]:
     """
     vectors = math.ceil(width / lanes)
     return extent / (math.ceil(extent / width) * vectors), vectors
+
+
+def alive_in_sums(count: int, vectors: int, steps: int, beside: int, step: int, span: int) -> int:
+    """Registers for a tile that multiplies numbers of one operand by vectors of the other.
+
+    count, vectors  the accumulators are `count` for each of so many vectors
+    steps           of the reduction that LLVM writes out: if there are several, it loads the
+                    operands of the next one ahead
+    step, span      the windows of neighbouring results begin `step` apart and are `span` long; what
+                    several of them read stays in registers,
+    beside          and so many numbers at each place of a window
+    """
+    operands = (vectors + 1) * min(steps, 2)
+    shared = min((count - 1) * (span - step), step * (count - 1) + span) if span > step else 0
+    return count * vectors + operands + beside * shared
+
+
+def alive_in_windows(count: int, weights: int, beside: int, step: int, span: int) -> int:
+    """Registers for each vector of a tile in which both operands are vectors, as in a depthwise
+    convolution: `count` sums, and by the order in which LLVM takes the windows that it writes out
+
+        all together          whatever they read along the unrolled loop
+        one after the other   the weights, what a window shares with the next one, and a vector
+
+    It finds about the better of the two. In machine code for 16 registers, 3 x 3 windows and one
+    vector, 7 results along a row need no stack, or 6 with stride 2, and 3 down a column; this
+    says 7, 5, and 2, or 3 with stride 2.
+    """
+    if span <= step:
+        return count + 2
+    together = beside * (step * (count - 1) + span)
+    one_by_one = weights + beside * (span - step) + 1
+    return count + min(together, one_by_one)

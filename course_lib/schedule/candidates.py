@@ -7,8 +7,9 @@
 
 Lanes need an axis along which every operand either stands still or moves on by a few elements; a
 constant operand may be rearranged so that it does. The unrolled axis is one that leaves a vector
-operand where it is, so that a vector loaded once is used many times. Only what is possible is
-decided here; what is worth it, in `choose.py`. Next room: `product.py`.
+operand where it is, so that a vector loaded once is used many times, and is unrolled no further
+than the registers reach. Only what is possible is decided here; what is worth it, in `choose.py`.
+Next room: `product.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.cost.machine import Machine
-from course_lib.cost.tile import SPARE
+from course_lib.cost.tile import SPARE, SPREAD, WRITTEN_OUT, alive_in_sums, alive_in_windows
 from course_lib.ir.expr import Affine, Expr, Load, loads
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
@@ -71,11 +72,15 @@ class Reduction:
         """How many values are combined into one."""
         return math.prod(extent for _, extent in self.inside)
 
-    def window(self, read: Load, var: str) -> tuple[int, int]:
+    def window(
+        self, read: Load, var: str, inside: tuple[tuple[str, int], ...] | None = None
+    ) -> tuple[int, int]:
         """How many elements apart the read begins in two neighbouring iterations of the loop over
-        `var`, and how many it then spans: (2, 3) for x[2*var + k] with k in 0..3."""
+        `var`, and how many it then spans: (2, 3) for x[2*var + k] with k in 0..3. `inside`: in
+        these loops over what is combined, not in all."""
         index = next(i for i in read.indices if isinstance(i, Affine) and i.coefficient(var))
-        span = sum(abs(index.coefficient(name)) * (extent - 1) for name, extent in self.inside)
+        within = self.inside if inside is None else inside
+        span = sum(abs(index.coefficient(name)) * (extent - 1) for name, extent in within)
         return abs(index.coefficient(var)), 1 + span
 
 
@@ -123,7 +128,7 @@ def candidates(
                 if pack is not None and extent % width:
                     continue  # a block would be cut
                 yield Tile((loop.var, width), None, pack)
-                others = list(_unrolled(loop, of, accumulators))
+                others = list(_fitting(loop, of, accumulators, -(-width // lanes), machine))
                 for unroll in others or _side_by_side(loop, of, width, accumulators):
                     yield Tile((loop.var, width), unroll, pack)
 
@@ -199,6 +204,57 @@ def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]
                 yield loop.var, count
             if extent <= most and len(vectors) == len(of.reads):  # small tiles can be written out
                 yield from ((loop.var, n) for n in range(2, extent) if extent % n == 0)
+
+
+def _fitting(
+    lane: Loop, of: Reduction, most: int, vectors: int, machine: Machine
+) -> list[tuple[str, int]]:
+    """The same, each only as often as the registers reach.
+
+    A tile whose lanes do not lie side by side in the result is left as it is: it is turned on its
+    way to memory, for which the unrolled loop has to be long.
+    """
+    found: dict[tuple[str, int], None] = {}
+    for var, count in _unrolled(lane, of, most):
+        while lane == of.around[-1] and alive(of, lane, vectors, var, count) > machine.registers:
+            count -= 1
+        if count > 1:
+            found[var, count] = None
+    return list(found)
+
+
+def alive(of: Reduction, lane: Loop, vectors: int, along: str, count: int) -> int:
+    """Vector registers that a tile needs once LLVM has written out the short loops inside."""
+    if count <= 1:
+        return 0
+    windows = all(uses(read, lane.var) for read in of.reads)
+    written = _written_out(of, count * (1 if windows else SPREAD))
+    steps, beside, step, span = math.prod(extent for _, extent in written), 1, 1, 1
+    for read in of.reads:
+        if uses(read, along):
+            step, span = of.window(read, along, written)
+            slides = [_slides(read, var, along) for var, _ in written]
+            if True in slides:
+                beside = math.prod(extent for _, extent in written[slides.index(True) + 1 :])
+    if not windows:
+        return alive_in_sums(count, vectors, steps, beside, step, span)
+    weights = steps if any(not uses(read, along) for read in of.reads) else 0
+    return vectors * alive_in_windows(count, weights, beside, step, span)
+
+
+def _written_out(of: Reduction, each: float) -> tuple[tuple[str, int], ...]:
+    """The innermost loops over what is combined, as many as LLVM writes out if one iteration counts
+    as `each` multiply-adds."""
+    first = len(of.inside)
+    while first and each * of.inside[first - 1][1] <= WRITTEN_OUT:
+        first -= 1
+        each *= of.inside[first][1]
+    return of.inside[first:]
+
+
+def _slides(read: Load, var: str, along: str) -> bool:
+    """Do both loops move the same index, one within a window and one from window to window?"""
+    return any(_moves(index, var) and _moves(index, along) for index in read.indices)
 
 
 def _side_by_side(lane: Loop, of: Reduction, width: int, most: int) -> Iterator[tuple[str, int]]:

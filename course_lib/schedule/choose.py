@@ -13,10 +13,12 @@ one. The outermost loop may run on several threads. Next room: `schedule.py`.
 
 from __future__ import annotations
 
+import math
+
 from course_lib.cost.blocks import Blocks, blocks, price_of_blocks, price_of_misses
 from course_lib.cost.machine import Machine
-from course_lib.cost.tile import filled, instructions
-from course_lib.ir.expr import Affine
+from course_lib.cost.tile import WRITTEN_OUT, filled, instructions
+from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, accumulators, loops, original
@@ -46,7 +48,7 @@ from course_lib.schedule.steps import (
 # A last piece that is shorter is a second copy of the loops: more code, few results for each load.
 # Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.
 REST = 1.1
-WRITTEN_OUT = 96  # multiply-adds of vectors up to which LLVM writes out the loops of a window
+FETCHED = 2  # vector instructions in the time that the first cache needs to get one vector
 COLUMNS = 1024  # running sums that a kernel has at a time: a few kilobytes, in the first cache
 
 
@@ -98,36 +100,46 @@ def price(of: Reduction, tile: Tile, machine: Machine) -> float:
     lanes, vectors = filled(of.extent(var), width, machine.lanes(of.dtype))
     if along == var:  # vectors side by side
         vectors, along, count = vectors * count, "", 1
+    elif len(of.reads) > 1 and all(uses(read, var) for read in of.reads):
+        rest = of.extent(along) % count / of.extent(along)  # what is left over is not unrolled
+        whole, alone = price_of_windows(of, tile, along, count), price_of_windows(of, tile, "", 1)
+        return ((1 - rest) * whole + rest * alone) / lanes
     rows, _ = filled(of.extent(along), count, count)
-    if along and all(uses(read, var) for read in of.reads):
-        return price_of_windows(of, tile, lanes, vectors, rows)
-    packed = tile.pack[0] if tile.pack else None
-    steps = [stride(read, var) or 1 for read in of.reads
-             if uses(read, var) and read.buffer != packed]  # fmt: skip
+    steps = [_apart(read, tile) for read in of.reads if uses(read, var)]
     rest = REST if of.extent(along) % count else 1
     return rest * instructions(lanes, vectors, rows, vector_loads=max(steps, default=1))
 
 
-def price_of_windows(of: Reduction, tile: Tile, lanes: float, vectors: int, rows: float) -> float:
-    """The same where no operand is one number for all lanes, as in a depthwise convolution.
+def price_of_windows(of: Reduction, tile: Tile, along: str, count: int) -> float:
+    """The same where no operand is one number for all lanes, as in a depthwise convolution, for
+    full vectors, with `count` results along a loop at a time.
 
     Then each multiply-add takes a vector of the image. But the windows of neighbours overlap: along
     the unrolled loop they share vectors, if the tile is small enough for LLVM to write it out. And
     if that is the outermost loop, the first cache gets what they share only once.
     """
-    along, count = tile.unroll or ("", 1)
-    written_out = count * vectors * of.taps <= WRITTEN_OUT
+    written_out = count * of.taps <= WRITTEN_OUT
     cost = 1.0
     for read in of.reads:
-        if not uses(read, along):
-            cost += 1 / rows
+        moves = [o.var for o in of.around if o.var != tile.lane[0] and uses(read, o.var)]
+        if not moves or along not in ("", *moves):
+            cost += _apart(read, tile) / count
             continue
-        step, span = of.window(read, along)
-        new = step + (span - step) / rows  # elements along the loop, for each result
-        outer = next(o.var for o in of.around if uses(read, o.var) and o.var != tile.lane[0])
-        fetched = new if outer == along else of.window(read, outer)[1]
-        cost += (new / span if written_out else 1) + fetched / of.taps
-    return cost / lanes
+        windows = {var: of.window(read, var) for var in moves}
+        step, span = windows.get(along, (1, 1))
+        new = step + (span - step) / count  # elements along the loop, for each result
+        outer, *others = moves
+        fetched = new if outer == along else windows[outer][1]
+        fetched *= math.prod(windows[var][0] for var in others)
+        cost += _apart(read, tile) * (new / span if written_out else 1)
+        cost += FETCHED * fetched / of.taps
+    return cost
+
+
+def _apart(read: Load, tile: Tile) -> int:
+    """How many elements apart neighbouring lanes read: so many vectors are loaded."""
+    packed = tile.pack is not None and read.buffer == tile.pack[0]
+    return 1 if packed else stride(read, tile.lane[0]) or 1
 
 
 def blocks_if_cheaper(

@@ -15,7 +15,15 @@ from course_lib.ir.graph.recurrence import scan
 from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower_node
-from course_lib.schedule.candidates import Tile, candidates, counts, nests, reduction, widths
+from course_lib.schedule.candidates import (
+    Tile,
+    alive,
+    candidates,
+    counts,
+    nests,
+    reduction,
+    widths,
+)
 from course_lib.schedule.choose import cheapest, choose, price, run_in_tiles, schedule_for
 from course_lib.schedule.schedule import packed
 from course_lib.schedule.script import Script
@@ -227,3 +235,47 @@ def test_of_a_scatter_only_the_copy_runs_on_several_threads():
     kernel = lower_node(apply("scatter_nd", table, where, rows, reduction="add"), "k")
     assert kernel is not None
     assert str(schedule_for(kernel, SMALL)) == "parallelize(i0)\n"
+
+
+CHANNELS_LAST = """
+kernel @depthwise(x: f32[29,29,32], w: f32[3,3,32], out: f32[14,14,32]) {
+  for y in 0..14 {
+    for z in 0..14 {
+      for c in 0..32 {
+        local acc: f32[]
+        acc[] = 0.0
+        for k in 0..3 {
+          for l in 0..3 {
+            acc[] += x[y + k, z + l, c] * w[k, l, c]
+          }
+        }
+        out[y, z, c] = acc[]
+      }
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(("stride", "row", "column"), [(1, 7, 2), (2, 5, 3)])
+def test_a_tile_is_no_larger_than_what_its_windows_keep_in_registers(stride, row, column):
+    """In 16 registers; of tiles that LLVM writes out."""
+    text = CHANNELS_LAST.replace("y + k, z + l", f"{stride}*y + k, {stride}*z + l")
+    of = reduction(parse_kernel(text))
+    assert of is not None
+    machine = Machine("16 registers", vector_bytes=32, registers=16)
+    found = {tile.unroll for tile in candidates(of, machine) if tile.lane == ("c", 8)}
+    for along, most in (("z", row), ("y", column)):
+        assert alive(of, of.around[-1], 1, along, most) <= 16
+        assert alive(of, of.around[-1], 1, along, most + 1) > 16
+        assert max(n for var, n in filter(None, found) if var == along and 9 * n <= 96) == most
+
+
+def test_one_result_after_the_other_is_what_a_rest_costs():
+    of = reduction(parse_kernel(CHANNELS_LAST))
+    assert of is not None
+    alone, three, seven = (
+        price(of, Tile(("c", 4), unroll), SMALL) for unroll in (None, ("y", 3), ("y", 7))
+    )
+    even = (14 * three - 2 * alone) / 12
+    assert seven < even < three < alone
