@@ -4,7 +4,8 @@
     b  1..3                         b 1
     c  2..4                         c: none is free, and a is needed longest: a goes to memory
 
-Next room: `spill.py`, which turns what has no register into loads and stores.
+Source: Poletto and Sarkar, "Linear Scan Register Allocation", TOPLAS 1999. Next room: `spill.py`,
+which turns what has no register into loads and stores.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
 
     lives      in any order; no two start at the same instruction; `end` is larger than `start`
     registers  how many there are, at least 1; they are numbered from 0
-    returns    {name: number of its register}; a value that is not in it is spilled, which
-               means that it is kept in memory all its life
+    returns    {name: number of its register}; a value that is not in it is spilled
 
     Two values whose lives meet have different registers. A life that starts at the instruction
     where another one ends may take over its register, because an instruction reads before it
@@ -41,8 +41,7 @@ def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
 
     Walk through the lives in the order of their starts. Where a life starts, the registers of
     those that have ended are free again. If no register is free, look at the new life and at those
-    that have a register, and spill the one that ends last (Poletto and Sarkar, "Linear Scan
-    Register Allocation", 1999). All spills count the same here, so no allocation has fewer.
+    that have a register, and spill the one that ends last. Then no allocation has fewer spills.
 
     >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4), Live("d", 3, 5)], 2)
     {'b': 1, 'c': 0, 'd': 1}

@@ -6,6 +6,7 @@
     ld    f1, x[8]                     mul   f0, f0, f0
     ...                                mul   f1, f1, f1
 
+Source: Landskov and others, "Local Microcode Compaction Techniques", ACM Computing Surveys 1980.
 Next room: `simulate.py`.
 """
 
@@ -26,8 +27,7 @@ def list_schedule(needs: Sequence[dict[int, int]], width: int) -> list[int]:
     """Order instructions so that the last of them starts as early as possible.
 
     needs    needs[n] is {m: cycles}: instruction n may start no sooner than that many cycles
-             after instruction m has started; m is smaller than n, and cycles may be 0. The list
-             may be empty
+             after instruction m; m is smaller than n, and cycles may be 0. The list may be empty
     width    how many instructions may start in one cycle, at least 1
     returns  the numbers of the instructions in the order in which they are to start
 
@@ -35,9 +35,8 @@ def list_schedule(needs: Sequence[dict[int, int]], width: int) -> list[int]:
     that stands earlier in the list. Where needs[n] names m, m must stand before n.
 
     List scheduling goes cycle by cycle. In each, of the instructions that may start, it starts
-    those with the longest chains of waits, in cycles, to the end of the program (Landskov and
-    others, 1980). This is a good rule, but its order is not always the best: finding that is
-    NP-hard.
+    those with the longest chains of waits, in cycles, to the end of the program. This is not
+    always the best order: finding that is NP-hard.
 
     >>> list_schedule([{}, {0: 4}, {}, {2: 4}], 1)     # ld, mul, ld, mul
     [0, 2, 1, 3]

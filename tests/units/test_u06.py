@@ -200,8 +200,30 @@ def test_the_listings_are_made_here():
     assert listings.made_now("amdgpu") == listings.AMD
 
 
+@pytest.mark.skipif(not LLVM_22, reason="the prose names what LLVM 22 makes")
+def test_what_becomes_of_eight_lanes():
+    rows = [line.split() for line in repr(listings.lanes_table()).splitlines()[1:]]
+    assert [row[-3:] for row in rows] == [
+        ["4", "8", "32"], ["8", "4", "32"], ["4", "8", "32"], ["32", "1", "32"], ["16", "2", "32"],
+    ]  # fmt: skip
+    layer = [line.split() for line in repr(listings.targets_table()).splitlines()[1:4]]
+    assert [int(row[-1]) * int(row[-2]) for row in layer] == [64, 64, 64]
+
+
+@pytest.mark.skipif(not LLVM_22, reason="the prose names what LLVM 22 makes")
+def test_the_address_space_decides_which_load_it_is():
+    found = {name: listings.loads_from(number) for name, (number, _) in listings.SPACES.items()}
+    assert found == {
+        "global": ["ld.global.nc.b32", "global_load_dword"],
+        "shared": ["ld.shared.b32", "ds_read_b32"],
+        "a thread's own": ["ld.local.b32", "buffer_load_dword"],
+        "generic": ["ld.b32", "flat_load_dword"],
+    }
+
+
 def test_the_answers_stand_in_the_listings():
     answer = slot("u06.gpu").reference()
+    assert answer["own"] == len(re.findall(r"(ld|st)\.local", listings.NVIDIA))
     loop = listings.NVIDIA.split("$L__BB0_2:")[1].split("bra")[0]
     assert 4 * loop.count("ld.global") == answer["bytes"]
     assert f"fma.rn.f32   {answer['sum']}," in loop

@@ -82,7 +82,7 @@ def other_register_files(tile, rng):
 
 @hidden("u06.gpu", seed=SEED)
 def the_listing_said_so(gpu):
-    """Four facts about NVIDIA's listing."""
+    """Five facts about NVIDIA's listing."""
     return as_listed("u06.gpu", gpu())
 
 

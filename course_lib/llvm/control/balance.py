@@ -31,12 +31,11 @@ def balanced(edges: Sequence[Edge], known: Mapping[int | Edge, int]) -> dict[int
     known    counts of some blocks (keys: numbers) and of some edges (keys: pairs)
     returns  all of `known`, and every count that the two rules below give
 
-    A block has two sides, the edges into it and the edges out of it, and runs as often as the edges
-    of either side are taken in total. No edge leads into block 0, and none out of a block that
-    returns; a side without edges says nothing. For every other side: if all of its edges are known,
-    their sum is the block's count. If the block and all but one of its edges are known, the last
-    edge is the difference. Go on until neither rule gives anything new, and leave out what they do
-    not give.
+    A block has two sides, the edges into it and those out of it, and runs as often as the edges of
+    either side are taken in total; a side without edges says nothing. If all edges of a side are
+    known, their sum is the block's count. If the block and all but one of its edges are known, the
+    last edge is the difference. Go on until neither rule gives anything new, and leave out what
+    they do not give.
 
     >>> balanced([(0, 1), (0, 2), (1, 2)], {0: 5, (0, 1): 2})
     {0: 5, (0, 1): 2, 1: 2, (0, 2): 3, (1, 2): 2, 2: 5}

@@ -28,10 +28,7 @@ FLAG = "if both instructions allow it (flag `contract` or `fast`)"
 BLOCK = "both are in the same block"
 USER = "the product is used as an operand only this once"
 TWO = "If both operands qualify, one product is fused and the other counts under mul"
-LANES = (
-    "An instruction on `<8 x float>` counts as 8, one on `<32 x float>` as 32, and one on `float` "
-    "as 1"
-)
+LANES = "An instruction on `<8 x float>` counts as 8, and one on `float` as 1"
 
 background(NAME, "Count the floating-point arithmetic ... by kind.", because="the sentences below")
 background(NAME, "The kinds:", because="the table below")

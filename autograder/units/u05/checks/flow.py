@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
 
-SUM = "if all of its edges are known, their sum is the block's count"
+SUM = "If all edges of a side are known, their sum is the block's count"
 LAST = "If the block and all but one of its edges are known, the last edge is the difference"
 ENDS = "a side without edges says nothing"
 KEEPS = "all of `known`, and every count that the two rules below give"

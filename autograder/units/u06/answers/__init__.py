@@ -70,10 +70,11 @@ def gpu() -> dict[str, object]:
     "bytes"  how many bytes one thread loads from global memory in one iteration
     "apart"  how many bytes lie between the addresses in %rd19 of two neighbouring threads that work
              on the same row of `out`
+    "own"    how many lines of the listing load from or store to memory of one thread alone
 
-    Registers are texts such as "%rd3", and the other two values are whole numbers, exactly.
+    Registers are texts such as "%rd3", and the other three values are whole numbers, exactly.
     """
-    return {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4}
+    return {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4, "own": 0}
 
 
 @exercise("u06.waits", unit=6, points=1, kind="evidence", further=True)

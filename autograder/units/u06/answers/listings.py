@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 
+from autograder.units.u06.answers.kernels import tile
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.llvm.targets import TARGETS, assembly
+from course_lib.llvm.backend import optimize
+from course_lib.llvm.targets import TARGETS, assembly, llvm_ir, target_machine
 
 LAYER = """
 kernel @layer(x: f32[64,128], w: f32[128,96], b: f32[96], out: f32[64,96]) {
@@ -221,3 +223,47 @@ def targets_table() -> Picture:
     header = ["target", "processor", "lines of assembly", "its multiply-add",
               "float32 at once, per thread", "how often it appears"]  # fmt: skip
     return table(rows, header)
+
+
+def lanes_table() -> Picture:
+    """Four products of `<8 x float>`, the tile of 1 × 1, in what LLVM makes of them for five
+    targets: how many instructions that takes, and on how many numbers each of them works."""
+    rows = []
+    for target, (_, numbers) in MULTIPLY_ADDS.items():
+        found = re.findall(r"vfmadd\w+ps|fmla|vfmacc\.vf|vfmadd\.v\w|fma\.rn\.f32|v_pk_fma_f32",
+                           assembly(tile(1, 1), target))  # fmt: skip
+        rows.append([target, TARGETS[target].cpu, len(found), numbers, len(found) * numbers])
+    return table(rows, ["target", "processor", "multiply-adds", "float32 in each", "in all"])
+
+
+# Memories of a GPU: the number of its address space in LLVM IR, and who sees it.
+SPACES = {
+    "global": (1, "all threads"),
+    "shared": (3, "the threads of one block"),
+    "a thread's own": (5, "one thread"),
+    "generic": (0, "depends on the address"),
+}
+LOADS = {"nvptx": r"ld\.(?!param)[\w.]+", "amdgpu": r"\b\w+_(?:load_dword|read_b32)\b"}
+
+
+def loads_from(number: int) -> list[str]:
+    """What a load of the layer becomes on both GPUs if its pointers are of that address space. With
+    generic ones it is a function, because LLVM takes a kernel's arguments to be global."""
+    found = []
+    for target, pattern in LOADS.items():
+        machine = target_machine(target)
+        text = llvm_ir(layer(), target).replace("addrspace(1)", f"addrspace({number})")
+        if not number:
+            text = re.sub(r"define \w+_kernel ", "define ", text)
+        load = re.search(pattern, machine.emit_assembly(optimize(text, machine)))
+        assert load is not None
+        found.append(load[0])
+    return found
+
+
+def spaces_table() -> Picture:
+    """A GPU's memories, and the instructions that load from them."""
+    rows = [[name, f"{number}", who, *loads_from(number)]
+            for name, (number, who) in SPACES.items()]  # fmt: skip
+    return table(rows, ["memory", "address space", "who sees it", "a load for NVIDIA",
+                        "a load for AMD"])  # fmt: skip

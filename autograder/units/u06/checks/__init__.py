@@ -61,6 +61,7 @@ LISTING_SEALS: dict[str, dict[str, str]] = {
         "sum": "30dc54b573a9",
         "bytes": "dd556f0aab54",
         "apart": "f14f69d39be6",
+        "own": "c0de850a61ae",
     },
     "u06.waits": {"flying": "6b93ad201e33", "sums": "a92bcec112a6"},
 }
@@ -69,6 +70,7 @@ ASKED = {
     "sum": "the register that carries the running sum",
     "bytes": "how many bytes one thread loads from global memory in one iteration",
     "apart": "how many bytes lie between the addresses in %rd19 of two neighbouring threads",
+    "own": "how many lines of the listing load from or store to memory of one thread alone",
     "flying": "how many of the loop's loads may still be under way",
     "sums": "how many running sums one thread keeps",
 }
@@ -90,13 +92,13 @@ def as_listed(exercise: str, got: Any) -> str:
     return f"{len(seals)} facts"
 
 
-@checks("u06.gpu", spec=[*list(ASKED.values())[:4], KEYS, "Registers are texts"])
+@checks("u06.gpu", spec=[*list(ASKED.values())[:5], KEYS, "Registers are texts"])
 def the_listing_says_so(gpu):
-    """Four facts about NVIDIA's listing."""
+    """Five facts about NVIDIA's listing."""
     return as_listed("u06.gpu", gpu())
 
 
-@checks("u06.waits", spec=[*list(ASKED.values())[4:], KEYS, "Both are whole numbers"])
+@checks("u06.waits", spec=[*list(ASKED.values())[5:], KEYS, "Both are whole numbers"])
 def the_other_listing_says_so(waits):
     """Two facts about AMD's listing."""
     return as_listed("u06.waits", waits())

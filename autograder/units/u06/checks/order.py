@@ -36,7 +36,7 @@ background(
     "The processor starts them in that order ... stands earlier in the list",
     because="how the cycles are counted",
 )
-background("machine.list_schedule", "This is a good rule ... is NP-hard", because="about the rule")
+background("machine.list_schedule", "This is not always ... is NP-hard", because="about the rule")
 
 
 def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[int]:

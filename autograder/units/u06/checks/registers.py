@@ -21,7 +21,7 @@ REGISTERS = ("Two values whose lives meet have different registers", "numbered f
              "in any order; no two start", "at least 1; they are numbered")  # fmt: skip
 FEWEST = ("so that as few values as possible go without one", "If no register is free, look at the "
           "new life and at those that have a register, and spill the one that ends last",
-          "no allocation has fewer", "Walk through the lives in the order of their starts",
+          "no allocation has fewer spills", "Walk through the lives in the order of their starts",
           "the registers of those that have ended are free again",
           "a value that is not in it is spilled")  # fmt: skip
 SHARE = "A life that starts at the instruction where another one ends may take over its register"

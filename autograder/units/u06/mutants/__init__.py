@@ -8,7 +8,7 @@ from __future__ import annotations
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.exercises import slot
 
-RIGHT = {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4}
+RIGHT = {"point": "%rd1", "sum": "%r20", "bytes": 32, "apart": 4, "own": 0}
 WAITS = {"flying": 2, "sums": 2}
 
 
@@ -101,8 +101,25 @@ def a_row_apart():
 
 
 @mutant("u06.gpu")
+def the_sum_is_in_memory():
+    """As it is in the IR: a load and a store in each of the four steps of the loop."""
+    return {**RIGHT, "own": 8}
+
+
+@mutant("u06.gpu")
+def the_address_is_one_threads():
+    """The store writes this thread's point, but all threads see the memory."""
+    return {**RIGHT, "own": 1}
+
+
+@mutant("u06.gpu")
+def arguments_are_each_threads_own():
+    return {**RIGHT, "own": 4}
+
+
+@mutant("u06.gpu")
 def without_the_last():
-    return {key: RIGHT[key] for key in ("point", "sum", "bytes")}
+    return {key: RIGHT[key] for key in ("point", "sum", "bytes", "apart")}
 
 
 @mutant("u06.waits")

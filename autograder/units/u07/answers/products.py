@@ -4,18 +4,13 @@
     scheduled((64, 64, 64), "split(m, 4)") # after some steps
     miss_table({"as written": kernel})     # misses of each operand in the two small caches
 
-Next room: native.py, the same in C++.
+Next rooms: libraries.py, the same in numpy, torch and onnxruntime; native.py, in C++.
 """
 
 from __future__ import annotations
 
-import ctypes
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -257,47 +252,24 @@ def roof() -> tuple[float, float]:
     return peak * 1e9, 2 * source.nbytes / min(times)
 
 
-BLAS = """
-from autograder.units.u07.answers.products import rates
-print(rates({"numpy": lambda x, w: x @ w}, SIZES, 20)["numpy"])
-"""
-
-
-def blas_rate(sizes: Sizes) -> float:
-    """FLOP/s of numpy's product on one thread. In a process of its own, because how many threads
-    its library uses is settled when numpy is imported."""
-    libraries = ("OPENBLAS", "MKL", "OMP", "VECLIB", "BLIS")
-    one = {f"{name}_{part}_THREADS": "1" for name in libraries for part in ("NUM", "MAXIMUM")}
-    paths = os.pathsep.join(path for path in sys.path if path)
-    command = [sys.executable, "-W", "ignore", "-c", BLAS.replace("SIZES", str(sizes))]
-    environment = os.environ | one | {"PYTHONPATH": paths}
-    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
-    return float(done.stdout)
-
-
-def blas_core() -> str:
-    """The processor for which pip's OpenBLAS has chosen its kernels."""
-    for path in Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*"):
-        library = ctypes.CDLL(str(path))
-        for name in ("scipy_openblas_get_corename64_", "openblas_get_corename64_"):
-            if function := getattr(library, name, None):
-                function.restype = ctypes.c_char_p
-                return function().decode()
-    return "(it does not say which kernels it has chosen)"
-
-
 def lines_beyond(steps: Callable[..., str], sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:
-    """How many lines a product brings from beyond the last cache: those of 24 and of 48 rows are
-    simulated, and each further 24 are taken to cost as much as the second ones.
+    """How many lines a product brings from beyond the last cache.
 
     steps    makes the schedule of (m, n, k, bytes of the first cache, bytes of the second)
     """
     m, n, k = sizes
-    few, more = (
-        sum(misses(scheduled((rows, n, k), steps(rows, n, k, *(c.size for c in caches))), caches)
-            [-1].values())
-        for rows in (24, 48)
-    )  # fmt: skip
+
+    def beyond(rows: int) -> int:
+        text = steps(rows, n, k, *(cache.size for cache in caches))
+        return sum(misses(scheduled((rows, n, k), text), caches)[-1].values())
+
+    return extended(beyond, m)
+
+
+def extended(lines: Callable[[int], int], m: int) -> float:
+    """The lines of m rows: those of 24 and of 48 rows are simulated, and each further 24 are taken
+    to cost as much as the second ones."""
+    few, more = lines(24), lines(48)
     return few + (more - few) * (m - 24) / 24
 
 
