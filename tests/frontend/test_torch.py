@@ -242,6 +242,16 @@ def test_layer_means_what_pytorch_computes(name: str) -> None:
     check(build(), *inputs)
 
 
+def test_number_beyond_f32_is_infinite_and_one_beyond_f16_is_refused() -> None:
+    """As in PyTorch, which computes with a number beyond f16 in f32: ours has no way to say that."""
+    x = torch.tensor([1.0, -2.0, 3.0])
+    check(Fn(lambda x: x + 1e300), x)
+    check(Fn(lambda x: x * -1e39), x)
+    check(Fn(lambda x: x < 1e300), x)
+    with pytest.raises(ValueError, match=r"aten.mul.Tensor .*f16 has no number 100000"):
+        check(Fn(lambda x: x * 1e5), x.half())
+
+
 def test_float64_model_stays_float64() -> None:
     graph = check(nn.Linear(3, 2).double(), floats(4, 3).double(), tolerance=1e-12)
     assert {str(n.type.dtype) for n in graph.nodes} == {"f64"}

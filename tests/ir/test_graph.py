@@ -207,3 +207,11 @@ def test_what_needs_constants_only_has_a_value() -> None:
     one = const([1.0, 2.0])
     assert value_of(one) is one.value
     assert value_of(apply("exp", one) * 0.0 + one).tolist() == [1.0, 2.0]
+
+
+def test_a_constant_of_objects_is_refused_before_it_is_copied(monkeypatch):
+    """Its elements are addresses: written over bytes that were not set, they end the process."""
+    monkeypatch.setattr("course_lib.ir.graph.node.aligned_copy", None)
+    x = inp("x", "f32[2]")
+    with pytest.raises(ValueError, match="element type object is not supported"):
+        apply("add", [x, x], x)

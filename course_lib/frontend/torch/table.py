@@ -104,6 +104,12 @@ def _join(types: Sequence[DType]) -> DType | None:
 
 
 def together(*operands: Any) -> list[Node]:
-    """All operands in their common element type."""
+    """All operands in their common element type.
+
+    A number that is too large for f32 becomes infinite, as PyTorch makes it. One that is too large
+    for f16 does not, because PyTorch then computes with it in f32: ours refuses it.
+    """
     common = promote(*operands)
-    return [as_type(o, common) for o in operands]
+    with np.errstate(over="ignore"):
+        rounded = [np.float32(o) if common == f32 and isinstance(o, float) else o for o in operands]
+    return [as_type(o, common) for o in rounded]

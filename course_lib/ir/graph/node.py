@@ -119,10 +119,11 @@ def const(value: Any, type: DType | str | None = None, name: str = "", given: bo
         found = DType.of(np.asarray(value).dtype)
         type = f32 if found == f64 else found
     array = type.array(value) if type else np.asarray(value)
+    kind = type_of(array)  # an array of objects has none, and must not be copied byte by byte
     if not (given and array is value and array.flags.c_contiguous):
         array = aligned_copy(array)
     array.setflags(write=False)
-    return Node("constant", (), MappingProxyType({"value": array}), type_of(array), name)
+    return Node("constant", (), MappingProxyType({"value": array}), kind, name)
 
 
 def apply(
