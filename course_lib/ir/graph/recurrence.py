@@ -16,12 +16,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import mul
 
-from course_lib.ir.graph.build import concat, reshape
+from course_lib.ir.graph.build import as_type, concat, reshape
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, apply, inp
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
-from course_lib.ir.types import TensorType
+from course_lib.ir.types import DType, TensorType, f64, i64, u64
 
 
 def scan(
@@ -82,37 +83,72 @@ def _row(history: Node, which: int) -> Node:
 
 @dataclass(frozen=True)
 class Parts:
-    """Several tensors of one element type as one state.
+    """Several tensors as one state.
 
     If they differ in nothing but their last axis, they lie side by side along it; else each is
-    flattened, and they lie one behind the other.
+    flattened, and they lie one behind the other. If they have several element types, the state is
+    f64, which holds every number of the others exactly; a 64-bit integer takes two.
     """
 
     types: tuple[TensorType, ...]
+
+    @cached_property
+    def dtype(self) -> DType:
+        """The element type of the state."""
+        kinds = {t.dtype for t in self.types}
+        return kinds.pop() if len(kinds) == 1 else f64
 
     @cached_property
     def side_by_side(self) -> bool:
         return all(t.rank and t.shape[:-1] == self.types[0].shape[:-1] for t in self.types)
 
     @cached_property
+    def words(self) -> list[int]:
+        """How many elements of the state each number of a part takes."""
+        return [2 if t.dtype in (i64, u64) and self.dtype == f64 else 1 for t in self.types]
+
+    @cached_property
     def widths(self) -> list[int]:
+        """How many elements each part has along the last axis, once for each word."""
         return [t.dims[-1] if self.side_by_side else math.prod(t.dims) for t in self.types]
 
     def join(self, parts: Sequence[Node]) -> Node:
         """The one state."""
-        if not self.side_by_side:
-            parts = [reshape(p, (n,)) for p, n in zip(parts, self.widths, strict=True)]
-        return parts[0] if len(parts) == 1 else concat(parts, axis=-1)
+        joined: list[Node] = []
+        for part, width, words in zip(parts, self.widths, self.words, strict=True):
+            part = part if self.side_by_side else reshape(part, (width,))
+            joined += halves(part) if words == 2 else [part]
+        joined = [as_type(word, self.dtype) for word in joined]
+        return joined[0] if len(joined) == 1 else concat(joined, axis=-1)
 
     def part(self, state: Node, k: int) -> Node:
         """Part `k` of the state, or of its history."""
-        start, width = sum(self.widths[:k]), self.widths[k]
-        *before, whole = state.type.dims
-        if width != whole:
-            rows = len(before)
-            state = apply(
-                "slice", state, starts=(*[0] * rows, start), stops=(*before, start + width)
-            )
-        shape = self.types[k].shape
-        steps = state.type.dims[: state.type.rank - (len(shape) if self.side_by_side else 1)]
-        return state if self.side_by_side else reshape(state, (*steps, *shape))
+        type, width, words = self.types[k], self.widths[k], self.words[k]
+        start = sum(map(mul, self.widths[:k], self.words[:k]))
+        found = [
+            as_type(_columns(state, start + n * width, width), type.dtype) for n in range(words)
+        ]
+        value = whole(*found) if words == 2 else found[0]
+        if self.side_by_side:
+            return value
+        return reshape(value, (*value.type.dims[:-1], *type.shape))
+
+
+def halves(x: Node) -> list[Node]:
+    """64-bit integers as 2**32 * high + low, with low in 0..2**32: f64 holds both exactly."""
+    low = apply("bit_and", x, const(2**32 - 1, x.type.dtype))
+    return [(x - low) / const(2**32, x.type.dtype), low]
+
+
+def whole(high: Node, low: Node) -> Node:
+    """The way back of `halves`."""
+    return high * const(2**32, high.type.dtype) + low
+
+
+def _columns(x: Node, start: int, width: int) -> Node:
+    """So many elements along the last axis."""
+    *before, all = x.type.dims
+    if width == all:
+        return x
+    starts, stops = (*[0] * len(before), start), (*before, start + width)
+    return apply("slice", x, starts=starts, stops=stops)

@@ -6,9 +6,9 @@
     Scan(%state, %xs) {body}   ->   scan(%state, %xs) {body}
 
 Our `scan` has a fixed number of steps and one state, so that all states and results of a loop are
-parts of one tensor. A loop that does not fit (its states have several element types, or change
-their shapes) is written out, one copy of the body for each iteration, if it is short. One whose end
-depends on data is refused. Next: `frontend/onnx/writer.py`, the way out.
+parts of one tensor. A loop that does not fit (its states change their shapes, or a shape depends on
+them) is written out, one copy of the body for each iteration, if it is short. One whose end depends
+on data is refused. Next: `frontend/onnx/writer.py`, the way out.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ from course_lib.frontend import blocks
 from course_lib.frontend.onnx.table import attributes
 from course_lib.frontend.onnx.values import NeedsConstant, numbers
 from course_lib.ir.graph import build as b
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, inp
+from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.recurrence import Parts, final, scan
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import i64
 
-LONGEST = 256  # iterations of a loop that we are willing to write out
+LONGEST = 256  # iterations of a loop that we are willing to write out,
+MOST = 100_000  # and to count, where a condition has to be computed for each
 # (states, one element of each sequence) -> new states, results of this step
 Step = Callable[[Sequence[Node], Sequence[Node]], tuple[list[Node], list[Node]]]
 
@@ -74,38 +78,86 @@ def _if(importer: Any, then: Any, other: Any, condition: Node, origin: tuple[str
 
 def _loop(importer: Any, body: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
     limit, condition, *carried = inputs
-    if limit is None:
-        raise UntilData
-    trips = int(numbers(limit, "the trip count of a Loop").item())
-    running = True if condition is None else bool(numbers(condition, "its condition").item())
+    trips = None if limit is None else int(numbers(limit, "the trip count of a Loop").item())
+    if condition is not None and not numbers(condition, "its condition").item():
+        trips = 0
 
-    def once(trip: Node, states: Sequence[Node]) -> tuple[bool, list, list]:
-        results = importer.subgraph(body, [trip, b.const(True), *states], origin)
+    def once(trip: Node, states: Sequence[Node]) -> tuple[Any, list, list]:
+        goes_on, *results = importer.subgraph(body, [trip, b.const(True), *states], origin)
+        return goes_on, results[: len(states)], results[len(states) :]
+
+    if trips is None or trips > 0:
         try:
-            goes_on = numbers(results[0], "the condition that a Loop goes on with").item()
-        except NeedsConstant as error:
-            raise UntilData(error.inputs) from None
-        return bool(goes_on), results[1 : 1 + len(states)], results[1 + len(states) :]
-
-    def step(states: Sequence[Node], elements: Sequence[Node]) -> tuple[list, list]:
-        goes_on, new, given = once(elements[0], states)
-        if not goes_on:
-            raise ValueError("its condition ends it after one iteration")
-        return new, given
-
-    if running and trips > 0:
-        try:
-            new, columns = one_loop(step, carried, [apply("iota", shape=(trips,))])
+            trips = known_trips(once, carried, trips)
+            steps = apply("iota", shape=(trips,))
+            new, columns = one_loop(lambda old, at: once(at[0], old)[1:], carried, [steps])
             return [*new, *columns]
         except ValueError as error:
             refuse_long("Loop", trips, error)
     scanned: list[list[Node]] = []
-    for trip in range(trips):
-        if not running:
-            break
-        running, carried, given = once(b.const(trip, i64), carried)
+    for trip in range(trips or 0):
+        goes_on, carried, given = once(b.const(trip, i64), carried)
         scanned.append(given)
+        if not _holds(goes_on):
+            break
     return [*carried, *(blocks.stack(column, 0) for column in zip(*scanned, strict=True))]
+
+
+def _holds(condition: Any) -> bool:
+    """Does a Loop go on? UntilData if only its data say so."""
+    try:
+        return bool(numbers(condition, "the condition that a Loop goes on with").item())
+    except NeedsConstant as error:
+        raise UntilData(error.inputs) from None
+
+
+def known_trips(once: Callable[..., Any], states: Sequence[Any], limit: int | None) -> int:
+    """How many iterations a Loop has; if there is a `limit`, at most so many.
+
+    Its condition may depend on the number of the iteration, on constants, and on states that depend
+    on nothing else, as a counter does. That part of the body is run here, again and again.
+    UntilData if the condition depends on more.
+    """
+    trip, before = inp("", "i64[]"), as_inputs(states)
+    goes_on, after, _ = once(trip, before)
+    counters = _needed(goes_on, before, after)
+    part = Graph.of(
+        [trip, *(before[k] for k in counters)], [goes_on, *(after[k] for k in counters)]
+    )
+    if others := [n.name for n in part.nodes if n.op == "input" and n not in part.inputs]:
+        raise UntilData(others)
+    if len(part.inputs) == 1 and not part.users()[trip] and _holds(goes_on):
+        if limit is None:
+            raise UntilData
+        return limit
+    try:
+        values = [numbers(states[k], "what a counter begins with") for k in counters]
+    except NeedsConstant as error:
+        raise UntilData(error.inputs) from None
+    for count in range(MOST if limit is None else min(limit, MOST)):
+        goes, *values = run(part, [np.array(count), *values])
+        if not goes.item():
+            return count + 1
+    if limit is None or limit > MOST:
+        raise ValueError(f"its condition still holds after {MOST:,} iterations")
+    return limit
+
+
+def _needed(goes_on: Any, before: Sequence[Node], after: Sequence[Any]) -> list[int]:
+    """The states that decide how long a Loop goes on: those that its condition reads, those that
+    the next ones of these are made of, and so on."""
+    found: list[int] = []
+    while True:
+        ends = [goes_on, *(after[k] for k in found)]
+        if not all(isinstance(end, Node) for end in ends):
+            raise ValueError("its condition depends on something that is not a tensor")
+        if any(after[k].type != before[k].type for k in found):
+            raise ValueError("a state that its condition depends on changes its type")
+        reads = set(topological_order(ends))
+        more = [k for k, state in enumerate(before) if state in reads and k not in found]
+        if not more:
+            return found
+        found += more
 
 
 def _scan(importer: Any, inside: Any, inputs: Sequence[Any], origin: tuple[str, ...]) -> list:
@@ -169,11 +221,9 @@ def one_loop(
 
     A result is a part of the state that no step reads. ValueError says why it cannot be done.
     """
-    if not all(isinstance(value, Node) for value in (*states, *sequences)):
-        raise ValueError("it begins with something that is not a tensor")
-    kinds = [s.type for s in states]
+    kinds, before = [s.type for s in states], as_inputs(states)
     elements = [s.type.with_shape(s.type.shape[1:]) for s in sequences]
-    new, given = step([inp("", t) for t in kinds], [inp("", t) for t in elements])
+    new, given = step(before, [inp("", t) for t in elements])
     if not all(isinstance(value, Node) for value in (*new, *given)):
         raise ValueError("a step of it gives something that is not a tensor")
     after = [n.type for n in new]
@@ -181,17 +231,15 @@ def one_loop(
         raise ValueError(f"its states begin as {kinds} and are {after} after a step")
     extra = [k for k, y in enumerate(given) if y not in new]  # the others are states themselves
     parts = Parts((*kinds, *(given[k].type for k in extra)))
-    if len({t.dtype for t in parts.types}) != 1:
-        several = ", ".join(str(t) for t in parts.types) or "none"
-        raise ValueError(f"its states and results must be of one element type, they are {several}")
+    if not parts.types:
+        raise ValueError("it has neither states nor results")
 
     def joined(state: Node, *elements: Node) -> Node:
         old = [parts.part(state, k) for k in range(len(states))]
         new, given = step(old, elements)
         return parts.join([*new, *(given[k] for k in extra)])
 
-    nothing = b.const(np.zeros((), parts.types[0].dtype.numpy))
-    empty = [b.expand(nothing, given[k].type.shape) for k in extra]
+    empty = [b.expand(b.const(0, given[k].type.dtype), given[k].type.shape) for k in extra]
     initial = parts.join([*states, *empty])
     history = scan(joined, initial, sequences)
     end = final(history, initial)
@@ -200,15 +248,23 @@ def one_loop(
     return [parts.part(end, k) for k in range(count)], [parts.part(history, k) for k in place]
 
 
-def refuse_long(what: str, trips: int, why: ValueError) -> None:
+def as_inputs(states: Sequence[Any]) -> list[Node]:
+    """A value of each state's type that nobody knows."""
+    if not all(isinstance(state, Node) for state in states):
+        raise ValueError("it begins with something that is not a tensor")
+    return [inp("", state.type) for state in states]
+
+
+def refuse_long(what: str, trips: int | None, why: ValueError) -> None:
     """A loop that cannot be one of ours is written out, unless it is too long for that. What a
     step of it gets has no name, unlike the inputs of the model."""
     if isinstance(why, NeedsConstant) and all(why.inputs):
         raise why  # an input of the model, which the caller may freeze
-    if trips > LONGEST:
+    if trips is None or trips > LONGEST:
         if isinstance(why, UntilData):
             raise why
+        count = "an unknown number of" if trips is None else trips
         raise ValueError(
-            f"a {what} of {trips} iterations is too long to write out (> {LONGEST}), and it cannot "
+            f"a {what} of {count} iterations is too long to write out (> {LONGEST}), and it cannot "
             f"stay a loop: {why}"
         ) from None
