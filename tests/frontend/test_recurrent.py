@@ -1,5 +1,7 @@
 """Recurrent layers and loops from both front ends: right, and each of them one kernel."""
 
+import sys
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -79,6 +81,29 @@ def test_layer_of_pytorch(kind: type[nn.Module], options: dict, batch: int) -> N
     assert scans(graph) == options.get("num_layers", 1) * directions
     close(run(graph, [x.numpy()]), want)
     close(outputs(compiled(module, x.numpy()), x.numpy()), want)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_what_an_import_has_to_do_does_not_grow_with_the_steps(kind: type[nn.Module]) -> None:
+    module = kind(8, 16, bidirectional=True, num_layers=2).eval()
+
+    def calls(steps: int) -> int:
+        """Functions that Python calls meanwhile."""
+        count = 0
+
+        def called(frame: object, event: str, argument: object) -> None:
+            nonlocal count
+            count += event == "call"
+
+        sys.setprofile(called)
+        try:
+            from_torch(module, [floats(steps, 1, 8)])
+        finally:
+            sys.setprofile(None)
+        return count
+
+    calls(4)  # what happens once only
+    assert calls(400) < 1.5 * calls(40)
 
 
 def test_states_that_are_inputs_and_a_sequence_without_a_batch() -> None:

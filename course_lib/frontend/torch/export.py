@@ -14,7 +14,7 @@ Each is translated by one rule of `table.py`. Two choices are made here:
 - Weights become constants: the compiler may fold, pack and transpose them. A module that is still
   training changes its weights while it runs, so it is refused.
 
-Next: `table.py`.
+Next: `whole.py`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from torch.export.graph_signature import ConstantArgument, InputKind, OutputKind
 from course_lib.frontend.provenance import UnsupportedOps, stamp
 from course_lib.frontend.torch import table as aten
 from course_lib.frontend.torch.rules import find_rule
+from course_lib.frontend.torch.whole import Whole, as_aten
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.graph.verify import verify
@@ -69,10 +70,10 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
         )
     inputs = tuple(_tensor(x) for x in example_inputs)
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), Whole(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
             warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
-            return torch.export.export(module, inputs)
+            return as_aten(torch.export.export(module, inputs))
     except Exception as error:
         first = str(error).strip().splitlines()
         message = first[0] if first else repr(error)
