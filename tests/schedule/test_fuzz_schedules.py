@@ -1,4 +1,5 @@
-"""Random nests, random primitives: the loop interpreter gets the same result, or a ValueError."""
+"""Random nests, random primitives: the same result from the loop interpreter and, at the end, from
+machine code, or a ValueError."""
 
 import doctest
 import importlib
@@ -17,6 +18,7 @@ from course_lib.ir.loops.interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops, names_of
+from course_lib.llvm.jit import compile_kernels
 from course_lib.schedule.primitives.at import perfect_nest
 from course_lib.schedule.primitives.cache import cache
 from course_lib.schedule.primitives.compute_at import compute_at
@@ -52,14 +54,22 @@ def test_examples_in_docstrings(name: str) -> None:
     assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
-def outcome(kernel: Kernel) -> np.ndarray:
+def machine_code(kernel: Kernel, arrays: dict[str, np.ndarray]) -> None:
+    """What `run_kernel` does."""
+    pointers = [arrays[b.name].ctypes.data for b in kernel.params]
+    code = compile_kernels([kernel])
+    for function, iterations in code.functions[kernel.name]:
+        assert function(*pointers, 0, iterations) == 0
+
+
+def outcome(kernel: Kernel, run: Callable[..., None] = run_kernel) -> np.ndarray:
     rng = np.random.default_rng(0)
     shape = (SIZE, SIZE)
     arrays = {b.name: rng.integers(-3, 4, shape).astype(np.float32) for b in kernel.params}
     arrays["out"][...] = 1.0
     for request in kernel.packed:
         arrays[request.param] = packed(arrays[request.param], request)
-    run_kernel(kernel, arrays)
+    run(kernel, arrays)
     return arrays["out"]
 
 
@@ -175,6 +185,7 @@ def test_any_sequence_keeps_the_meaning(kernel: Kernel, data: DataObject) -> Non
             continue  # refused, with a reason
         message = f"after {step}\n{script.kernel!r}"
         np.testing.assert_array_equal(outcome(script.kernel), expected, message)
+    np.testing.assert_array_equal(outcome(script.kernel, machine_code), expected)
     assert parse_kernel(print_kernel(script.kernel)) == script.kernel
     schedule = parse_schedule(str(script.schedule))
     assert schedule == script.schedule

@@ -118,7 +118,7 @@ def known_trips(once: Callable[..., Any], states: Sequence[Any], limit: int | No
     on nothing else, as a counter does. That part of the body is run here, again and again.
     UntilData if the condition depends on more.
     """
-    trip, before = inp("trip", "i64[]"), as_inputs(states)
+    trip, before = inp("", "i64[]"), as_inputs(states)
     goes_on, after, _ = once(trip, before)
     counters = _needed(goes_on, before, after)
     part = Graph.of(
