@@ -243,7 +243,7 @@ def test_layer_means_what_pytorch_computes(name: str) -> None:
 
 
 def test_number_beyond_f32_is_infinite_and_one_beyond_f16_is_refused() -> None:
-    """As in PyTorch, which computes with a number beyond f16 in f32: ours has no way to say that."""
+    """As in PyTorch, which computes with a number beyond f16 in f32; ours cannot say that."""
     x = torch.tensor([1.0, -2.0, 3.0])
     check(Fn(lambda x: x + 1e300), x)
     check(Fn(lambda x: x * -1e39), x)
