@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from course_lib.cost.machine import Machine
-from course_lib.cost.tile import SPARE, SPREAD, WRITTEN_OUT, alive_in_sums, alive_in_windows
+from course_lib.cost.tile import SPARE, WRITTEN_OUT, alive_in_sums, alive_in_windows, spread
 from course_lib.ir.expr import Affine, Expr, Load, loads
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Write
@@ -228,7 +228,7 @@ def alive(of: Reduction, lane: Loop, vectors: int, along: str, count: int) -> in
     if count <= 1:
         return 0
     windows = all(uses(read, lane.var) for read in of.reads)
-    written = _written_out(of, count * (1 if windows else SPREAD))
+    written = _written_out(of, count * (1 if windows else spread(vectors)))
     steps, beside, step, span = math.prod(extent for _, extent in written), 1, 1, 1
     for read in of.reads:
         if uses(read, along):
