@@ -5,7 +5,8 @@
 
 By default code is generated for the processor at hand, with all that it has. A level of x86-64
 stands for every processor that has at least its instructions, so that a test can run what a smaller
-machine would. Next room: `objects.py`.
+machine would; COURSE_LIB_CPU=x86-64-v3 in the environment makes it the default of a whole process.
+Next room: `objects.py`.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
     if threads is not None and threads < 1:
         raise ValueError(f"threads must be at least 1, got {threads}")
     name, _ = instruction_set(cpu)
-    present = LEVELS.get(cpu) or _host_features()
+    present = LEVELS.get(name) or _host_features()
     found = [size for feature, size in _VECTORS.items() if feature in present]
     architecture = llvm.get_process_triple().split("-")[0]
     width, registers = found[0] if found else _PLAIN.get(architecture, (16, 16))
@@ -46,6 +47,8 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
 
 def instruction_set(cpu: str = "host") -> tuple[str, str]:
     """LLVM's name of a processor and its features, as a code generator takes them."""
+    if cpu == "host":
+        cpu = os.environ.get("COURSE_LIB_CPU") or "host"
     if cpu == "host":
         return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     if cpu not in LEVELS:

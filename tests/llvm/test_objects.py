@@ -66,7 +66,8 @@ def test_what_is_shown_is_the_same_both_times(folder):
     assert first.assembly() == second.assembly()
 
 
-def test_another_processor_has_its_own(folder, optimized, runnable):
+def test_another_processor_has_its_own(folder, optimized, runnable, monkeypatch):
+    monkeypatch.delenv("COURSE_LIB_CPU", raising=False)
     for cpu in ("host", *runnable):
         jit.compile_kernels([parse_kernel(TWICE)], cpu)
     assert len(optimized) == 1 + len(runnable)

@@ -109,6 +109,20 @@ def test_code_for_a_level_has_none_of_the_instructions_above_it(runnable: list[s
     assert "ymm" in run.code.assembly() and "zmm" not in run.code.assembly()  # type: ignore[attr-defined]
 
 
+def test_the_environment_says_for_which_level(
+    runnable: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURSE_LIB_CPU", "z80")
+    with pytest.raises(ValueError, match="cpu must be one of host, .*, got 'z80'"):
+        host_machine()
+    if "x86-64-v3" not in runnable:
+        pytest.skip("this machine lacks x86-64-v3")
+    monkeypatch.setenv("COURSE_LIB_CPU", "x86-64-v3")
+    assert host_machine(2) == host_machine(2, "x86-64-v3")
+    run = compile(trace(lambda x: x * x, "f32[4096]"))
+    assert "ymm" in run.code.assembly() and "zmm" not in run.code.assembly()  # type: ignore[attr-defined]
+
+
 def test_a_processor_that_this_one_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(
         ValueError, match="cpu must be one of host, x86-64-v3, x86-64-v4, got 'z80'"
@@ -133,6 +147,7 @@ def test_a_processor_that_this_one_is_not_is_refused(monkeypatch: pytest.MonkeyP
 def test_the_vectors_of_other_machines(
     monkeypatch: pytest.MonkeyPatch, triple: str, features: dict, size: tuple
 ) -> None:
+    monkeypatch.delenv("COURSE_LIB_CPU", raising=False)
     monkeypatch.setattr("llvmlite.binding.get_process_triple", lambda: triple)
     host = type("Features", (dict,), {"flatten": lambda self: ""})(features)
     monkeypatch.setattr("llvmlite.binding.get_host_cpu_features", lambda: host)
