@@ -14,7 +14,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from course_lib.llvm.backend import code_generator, compiled
-from course_lib.llvm.host import instruction_set
+from course_lib.llvm.host import instruction_set, meant
 from course_lib.llvm.objects import Object, is_made, made_once
 
 Backend = Callable[[str, str, str], tuple[str, bytes]]  # such as `backend.compiled`
@@ -38,7 +38,7 @@ def is_generated(text: str, cpu: str) -> bool:
 
 
 def _key(text: str, cpu: str) -> str:
-    return repr((*_generator(cpu), text))
+    return repr((*_generator(meant(cpu)), text))
 
 
 @cache

@@ -45,10 +45,14 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
     return Machine(name, width, registers, threads or _processors(), **_caches())
 
 
+def meant(cpu: str) -> str:
+    """The level that "host" stands for where the environment names one; any other as it is."""
+    return (cpu == "host" and os.environ.get("COURSE_LIB_CPU")) or cpu
+
+
 def instruction_set(cpu: str = "host") -> tuple[str, str]:
     """LLVM's name of a processor and its features, as a code generator takes them."""
-    if cpu == "host":
-        cpu = os.environ.get("COURSE_LIB_CPU") or "host"
+    cpu = meant(cpu)
     if cpu == "host":
         return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     if cpu not in LEVELS:

@@ -113,7 +113,7 @@ def test_the_environment_says_for_which_level(
     runnable: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURSE_LIB_CPU", "z80")
-    with pytest.raises(ValueError, match="cpu must be one of host, .*, got 'z80'"):
+    with pytest.raises(ValueError, match=r"cpu must be one of host, .*, got 'z80'"):
         host_machine()
     if "x86-64-v3" not in runnable:
         pytest.skip("this machine lacks x86-64-v3")
