@@ -25,9 +25,9 @@ kernel @odd(x: f32[9], out: f32[7]) {
 }
 <BLANKLINE>
 
-Eight lanes fill a vector register, seven do not. What the new elements hold reaches no other one,
-as every loop that does anything but fill the local stays as it was. It is illegal where a loop
-that fills it would leave another buffer.
+Eight lanes fill a vector register of 256 bits, seven do not. What the new elements hold reaches no
+other one, as every loop that does anything but fill the local stays as it was. It is illegal where
+a loop that fills it would leave another buffer.
 
 >>> pad(parse_kernel('''
 ... kernel @copy(x: f32[7], out: f32[7]) {

@@ -30,7 +30,8 @@ kernel @turned(x: f32[4,6], out: f32[4,6]) {
 <BLANKLINE>
 
 Now `acc` can stay in registers, because nothing but numbers indexes it, and the loops that read
-`stage` may change places: memory may be read in any order. Halide and TVM call this a cache stage.
+`stage` may change places: memory may be read in any order. TVM calls this `cache_read`, and Halide
+`Func::in`.
 
 It is illegal where the loops write the local or read it at several places, for the copy would be
 out of date or not enough, and where a loop around them says which part they read.

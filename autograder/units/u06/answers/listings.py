@@ -227,13 +227,15 @@ def targets_table() -> Picture:
 
 def lanes_table() -> Picture:
     """Four products of `<8 x float>`, the tile of 1 × 1, in what LLVM makes of them for five
-    targets: how many instructions that takes, and on how many numbers each of them works."""
+    targets: its first multiply-add, how many that takes, and on how many numbers each works."""
     rows = []
     for target, (_, numbers) in MULTIPLY_ADDS.items():
         found = re.findall(r"vfmadd\w+ps|fmla|vfmacc\.vf|vfmadd\.v\w|fma\.rn\.f32|v_pk_fma_f32",
                            assembly(tile(1, 1), target))  # fmt: skip
-        rows.append([target, TARGETS[target].cpu, len(found), numbers, len(found) * numbers])
-    return table(rows, ["target", "processor", "multiply-adds", "float32 in each", "in all"])
+        rows.append([target, TARGETS[target].cpu, found[0], len(found), numbers,
+                     len(found) * numbers])  # fmt: skip
+    return table(rows, ["target", "processor", "its first multiply-add", "multiply-adds",
+                        "float32 in each", "multiplications in all"])  # fmt: skip
 
 
 # Memories of a GPU: the number of its address space in LLVM IR, and who sees it.
