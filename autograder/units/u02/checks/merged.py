@@ -166,7 +166,7 @@ def equal() -> list[tuple[Graph, Graph, str, str]]:
             for text, wanted, problem, spec in EQUAL
         ),
         (twice, once, "The two constants are large and hold the same bytes.", BYTES),
-        (*row, "The two concat have the same six operands.", OPERANDS),
+        (row[0], row[1], "The two concat have the same six operands.", OPERANDS),
     ]
 
 
