@@ -34,7 +34,8 @@ def cse(graph: Graph) -> Graph:
       zero.
     - Constants are equal if they have the same element type, shape and *bytes*. (So -0.0 is not
       0.0, and NaN is NaN.)
-    - Attributes count: softmax along axis 0 is not softmax along axis 1. Names and origins do not.
+    - Attributes count: softmax along axis 0 is not softmax along axis 1, and a pad with -0.0 is not
+      a pad with 0.0, though Python says that 0.0 == -0.0. Names and origins do not.
     - Inputs are never merged with each other. Outputs may be: both then return the same node.
     - Nodes that were merged away are not in the result; other dead nodes of `graph` stay.
 

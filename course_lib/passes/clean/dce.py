@@ -25,8 +25,9 @@ def dce(graph: Graph) -> Graph:
     """Remove every node that no output depends on.
 
     A node is live if it is an output, or if a live node reads it. The result holds the live nodes
-    of `graph` and all of its inputs, and nothing else, as the same objects. Any order in which they
-    can be computed will do; the simplest is the old one.
+    of `graph` and all of its inputs, and nothing else, as the same objects. Its name, its inputs
+    and its outputs are those of `graph`. Any order in which the nodes can be computed will do; the
+    simplest is the old one.
 
     - An input stays even if nobody reads it: the inputs are the signature that callers rely on.
     - Having a user is not enough: in a chain of dead nodes, every one but the last has a user.

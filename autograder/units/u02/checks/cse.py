@@ -27,7 +27,7 @@ from autograder.units.u02.checks.merged import (
 from autograder.units.u02.checks.shared import doubled_often, in_the_compiler, on_deep, same_bits
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.node import Node, apply
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.infra.match import COMMUTATIVE
 
 
@@ -134,6 +134,34 @@ STEPS = 1_000_000  # ours takes 150,000; comparing all pairs, some millions
 @functools.cache
 def _two_chains() -> Graph:
     return _doubled(deep(1100))
+
+
+@checks("passes.cse", spec="Near-linear time: do not compare all pairs")
+def cse_takes_many_of_a_kind(cse):
+    """1,200 constants, and 1,200 slices of one value, twice."""
+    few = with_steps(
+        cse,
+        MANY_STEPS,
+        "1,200 constants and 4,800 operations",
+        "is each node compared with all constants, or with all that read the same value?",
+    )
+    if len(live_ops(on_deep(few, _many_of_a_kind()))) != 2400:
+        raise Wrong("Of 4,800 operations, 2,400 must be left.", spec=SAME,
+                    program="1,200 slices of x, each times a constant, twice")  # fmt: skip
+    return "many operations of one kind"
+
+
+MANY_STEPS = 1_500_000  # ours takes 190,000; comparing all of a kind, three millions or more
+
+
+@functools.cache
+def _many_of_a_kind() -> Graph:
+    def pieces(x: Node) -> list[Node]:
+        return [
+            apply("slice", x, starts=(k,), stops=(k + 1,)) * const(float(k)) for k in range(1200)
+        ]
+
+    return _doubled(trace(pieces, "f32[1200]"))
 
 
 @checks("passes.cse", spec="Near-linear time: do not compare all pairs")

@@ -21,7 +21,8 @@ RESULT = (
     "The result holds the live nodes of `graph` and all of its inputs, and nothing else, as the "
     "same objects"
 )
-ORDER = "Any order in which they can be computed will do"
+SAME_ENDS = "Its name, its inputs and its outputs are those of `graph`"
+ORDER = "Any order in which the nodes can be computed will do"
 CHAIN = "Having a user is not enough: in a chain of dead nodes, every one but the last has a user"
 CONSTANTS = "Constants are nodes like any other: a dead constant goes"
 ALONE = "No op of this IR has side effects"
@@ -60,10 +61,11 @@ def dce_sweeps_chains_and_constants(dce):
 
 
 @checks(
-    "passes.dce", spec=[RESULT, "A node is live if it is an output, or if a live node reads it"]
+    "passes.dce",
+    spec=[RESULT, SAME_ENDS, "A node is live if it is an output, or if a live node reads it"],
 )
 def dce_keeps_all_that_is_live(dce):
-    """Equal nodes, three operands, several outputs, an output that is an input or a constant."""
+    """Equal nodes, many operands, several outputs, an output that is an input or a constant."""
     for before, why in _live():
         _what_is_needed(before, dce(before), RESULT, why)
     return f"{len(_live())} programs with little that is dead"
@@ -97,15 +99,25 @@ def _two_rows() -> Graph:
 
 @checks("passes.dce", spec="each node and each edge is looked at once")
 def dce_takes_values_with_many_users(dce):
-    """Values with many users: 2**60 paths lead to the input."""
+    """Values with many users: 2**60 paths lead to the input, or 200 outputs need it."""
     few = with_steps(
-        dce, 20_000, "180 operations", "a shared value is looked at once for each path"
+        dce,
+        20_000,
+        "at most 200 operations",
+        "a shared value is looked at once for each path, or for each output",
     )
     for graph, what in ((doubled_often(), "a value that is added to itself, 60 times"),
-                        (diamond(), "60 values, each read by two operations")):  # fmt: skip
+                        (diamond(), "60 values, each read by two operations"),
+                        (_all_returned(), "200 relu in a row, all of them returned")):  # fmt: skip
         if len(on_deep(few, graph).ops) != len(graph.ops):
             raise Wrong("Nothing is dead here, so everything must stay.", program=what)
     return "2**60 paths"
+
+
+@functools.cache
+def _all_returned() -> Graph:
+    graph = deep(200)
+    return Graph(graph.name, graph.inputs, graph.nodes, graph.ops)
 
 
 @checks("passes.dce", spec="Remove every node that no output depends on")
@@ -132,11 +144,14 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
     if after.outputs != graph.outputs:
         raise Wrong(f"The outputs must be those of the program, in the same order. "
                     f"{why}", program=graph,
-                    got=after, spec=RESULT)  # fmt: skip
+                    got=after, spec=SAME_ENDS)  # fmt: skip
+    if after.name != graph.name:
+        raise Wrong(f"The program is called @{graph.name}, and it must keep this name; here it is "
+                    f"@{after.name}.", program=graph, got=after, spec=SAME_ENDS)  # fmt: skip
     if after.inputs != graph.inputs:
         raise Wrong(f"The inputs must be those of the program, in the same order. "
                     f"{why}", program=graph,
-                    got=after, spec=RESULT)  # fmt: skip
+                    got=after, spec=SAME_ENDS)  # fmt: skip
     dead = [n for n in after.nodes if n not in needed]
     if dead:
         raise Wrong(
@@ -152,8 +167,16 @@ def _live() -> list[tuple[Graph, str]]:
     programs = [(parse_graph(f"graph @live{text}"), why) for text, why in _LIVE]
     x, y = inp("x", "f32[4]"), inp("y", "f32[4]")
     turned = Graph("turned", (x, y), (y, x, last := neg(y)), (last,))
-    return [*programs, (turned, "The inputs are x and y, in this order; the nodes begin with y.")]
+    twin = inp("x", "f32[4]")
+    alike = Graph.of([x, twin], [neg(twin)], "alike")
+    return [
+        *programs,
+        (turned, "The inputs are x and y, in this order; the nodes begin with y."),
+        (alike, "Two inputs have one name, and nobody reads the first."),
+    ]
 
+
+_SEVEN = ("relu", "neg", "abs", "exp", "tanh", "sqrt", "log")
 
 # Programs with hardly anything dead, and what is special about them.
 _LIVE = [
@@ -172,4 +195,13 @@ _LIVE = [
     ("(%c: bool[2], %x: i32[2]) -> (i32[2]) {\n %a = neg(%x) : i32[2]\n"
      " %b = abs(%x) : i32[2]\n %s = select(%c, %a, %b) : i32[2]\n return %s\n}",
      "A select reads three operands."),
+    ("(%x: f32[1]) -> (f32[7]) {\n"
+     + "".join(f" %v{k} = {op}(%x) : f32[1]\n" for k, op in enumerate(_SEVEN))
+     + " %all = concat(" + ", ".join(f"%v{k}" for k in range(7)) + ") {axis = 0} : f32[7]\n"
+     " return %all\n}", "A concat of seven operands reads all of them."),
+    ("(%x: f32[2]) -> (" + ", ".join(["f32[2]"] * 7) + ") {\n"
+     + "".join(f" %u{k} = {op}(%x) : f32[2]\n %v{k} = neg(%u{k}) : f32[2]\n"
+               for k, op in enumerate(_SEVEN))
+     + " return " + ", ".join(f"%v{k}" for k in (3, 0, 6, 1, 5, 2, 4)) + "\n}",
+     "Seven values are returned, and each reads another one."),
 ]  # fmt: skip

@@ -149,6 +149,31 @@ FOLDED = [
   %s = constant dense<[1.0, 1.0]> : f32[2]
   return %s, %one
 }""", "All of a program without inputs must be computed, even what nobody reads.", EVERY),
+    ("""(%x: f32[5]) -> (f32[5], i64[]) {
+  %k = constant dense<9007199254740993> : i64[] loc("head")
+  %0 = constant dense<[1.0]> : f32[1] loc("a")
+  %1 = constant dense<[2.0]> : f32[1] loc("b")
+  %2 = constant dense<[3.0]> : f32[1] loc("c")
+  %3 = constant dense<[4.0]> : f32[1] loc("d")
+  %4 = constant dense<[5.0]> : f32[1] loc("e")
+  %5 = concat(%0, %1, %2, %3, %4) {axis = 0} : f32[5] loc("table")
+  %6 = neg(%k) : i64[]
+  %7 = add(%x, %5) : f32[5]
+  return %7, %6
+}""", """(%x: f32[5]) -> (f32[5], i64[]) {
+  %k = constant dense<9007199254740993> : i64[] loc("head")
+  %0 = constant dense<[1.0]> : f32[1] loc("a")
+  %1 = constant dense<[2.0]> : f32[1] loc("b")
+  %2 = constant dense<[3.0]> : f32[1] loc("c")
+  %3 = constant dense<[4.0]> : f32[1] loc("d")
+  %4 = constant dense<[5.0]> : f32[1] loc("e")
+  %5 = constant dense<[1.0, 2.0, 3.0, 4.0, 5.0]> : f32[5] loc("table", "a", "b", "c", "d", "e")
+  %6 = constant dense<-9007199254740993> : i64[] loc("head")
+  %7 = add(%x, %5) : f32[5]
+  return %7, %6
+}""", "The concat of five constants must be computed, and its constant must name all of their "
+     "layers; what has no name of its own must get none. The i64 is exact to the last digit.",
+     EVERY),
 ]  # fmt: skip
 
 

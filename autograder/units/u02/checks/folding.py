@@ -7,6 +7,7 @@ fold makes of them stand in folded.py. Next room: folded.py.
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import numpy as np
 
@@ -25,11 +26,11 @@ from autograder.units.u02.checks.folded import (
     folded,
 )
 from autograder.units.u02.checks.shared import in_the_compiler, on_deep, same_bits
-from course_lib.ir.graph.build import concat, expand, neg, relu, trace, transpose
+from course_lib.ir.graph.build import cast, concat, expand, neg, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.types import Sym, TensorType, f32
+from course_lib.ir.types import Sym, TensorType, dtype, f32
 from course_lib.passes.clean.cse import exactly
 from course_lib.passes.clean.fold import SMALL
 
@@ -142,12 +143,44 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
          "Its elements are f64, of 8 bytes each."),
         (trace(lambda x: concat([expand(const(float(k)), (thousand,)) for k in range(20)] + [x], 0),
                "f32[1]"), True, "Each of the 20 is small; how many there are does not count."),
+        (beside(transpose(transpose(weight, (1, 0)), (1, 0))), True,
+         "Each transpose is as big as its operand, and the operand of the second was just folded."),
+        (beside(concat([const(np.full(500, k, np.float32)) for k in range(6)], 0)), True,
+         "It is as big as its six operands together."),
+        *((beside(make), folds, why) for make, folds, why in _other_types()),
     ]  # fmt: skip
 
 
-@checks("passes.fold", spec=[NO_VALUE, NEITHER])
+def _other_types() -> list[tuple[Node, bool, str]]:
+    """(what is made of constants, does it fold?, why): bytes count, and not elements."""
+    made = []
+    for kind, size in (("f16", 2), ("u8", 1), ("f64", 8), ("i64", 8)):
+        one, most = const([1], kind), SMALL // size
+        made += [
+            (
+                expand(one, (most,)),
+                True,
+                f"It has {most} elements of {size} bytes, {SMALL} in all.",
+            ),
+            (
+                expand(one, (most + 1,)),
+                False,
+                f"It is {SMALL + size} bytes, and its operand {size}.",
+            ),
+        ]
+    for old, new in (("u8", "f32"), ("f16", "f64"), ("f32", "i64"), ("f64", "f32"), ("i64", "u8")):
+        array, to = const(np.ones(5000), old), dtype(new)
+        before = array.type.nbytes
+        made.append((cast(array, new), to.size * 5000 <= before,
+                     f"Its 5,000 elements are {to.size * 5000:,} bytes; those of its operand "
+                     f"are {before:,}."))  # fmt: skip
+    return made
+
+
+@checks("passes.fold", spec=[NO_VALUE, NEITHER, EVERY])
 def fold_survives_what_has_no_value(fold):
     """Element 7 of an i32[2] raises when it is computed, and stays, with all that reads it."""
+    _goes_on_behind_it(fold)
     for place, inner, why in (
         (
             const([7], "i64"),
@@ -170,6 +203,15 @@ def fold_survives_what_has_no_value(fold):
             raise Wrong(f"Element 7 of an i32[2] has no value: {why}.", program=before, got=after,
                         expected=wanted, spec=NEITHER)  # fmt: skip
     return "what has no value"
+
+
+def _goes_on_behind_it(fold: Any) -> None:
+    """What stands behind a node without a value is computed all the same."""
+    before = trace(lambda x: (x + _element(const([7], "i64")), neg(const(1, "i32"))), "i32[1]")
+    after = valid_graph(fold(before), before, spec=NEITHER)
+    if [n.op for n in live_ops(after)] != ["gather", "add"]:
+        raise Wrong("Element 7 of an i32[2] has no value and stays; the neg behind it must be "
+                    "computed all the same.", program=before, got=after, spec=EVERY)  # fmt: skip
 
 
 def _element(place: Node) -> Node:
@@ -220,6 +262,17 @@ def _values() -> list[tuple[Graph, np.ndarray, str]]:
         (const([1.0, 0.0, -1.0]) / const([0.0, 0.0, -0.0]), "1/0 is infinity, 0/0 is NaN."),
         (big + const(1, "i32"), "Integers wrap."),
         (const(np.float16(0.1)) * const(np.float16(3)), "f16 stays f16."),
+        (
+            apply("reduce_sum", const(np.full(2048, 0.1, np.float16)), axes=(0,)),
+            "f16 numbers are summed as the interpreter sums them.",
+        ),
+        (const(np.float64(0.1)) + const(np.float64(0.2)), "f64 stays f64, to its last bit."),
+        (
+            const([2**53 + 1, -(2**63)], "i64") - const([2, 2**53 + 1], "i64"),
+            "A float does not hold these i64 numbers; they are exact, and they wrap.",
+        ),
+        (neg(const([0.0, -0.0])), "-0.0 is not 0.0."),
+        (apply("div", const([7, 255], "u8"), const([2, 16], "u8")), "u8 divides in u8."),
         (apply("lt", const([1, 2], "u8"), const(2, "u8")), "A comparison gives truth values."),
         (apply("cast", const([2.7, -1.5]), dtype="i64"), "A cast changes the type."),
         (

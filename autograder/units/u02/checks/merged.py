@@ -12,7 +12,7 @@ import numpy as np
 
 from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import apply, const, inp
+from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 
 FIRST = "of several equal ones, the first is kept as it is"
@@ -22,6 +22,7 @@ DEAD = "Nodes that were merged away are not in the result; other dead nodes of `
 
 ORDER = "may stand in either order"
 ATTRIBUTES = "Attributes count: softmax along axis 0 is not softmax along axis 1"
+PADS = "a pad with -0.0 is not a pad with 0.0"
 OPERANDS = "equal operands (after merging) and equal attributes"
 APART = "`sub`, `div` and `matmul` are not commutative"
 INPUTS = "Inputs are never merged with each other"
@@ -155,16 +156,23 @@ EQUAL = [
 
 @functools.cache
 def equal() -> list[tuple[Graph, Graph, str, str]]:
-    large = np.linspace(0, 1, 300, dtype=np.float32)
-    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[300]")
-    once = trace(lambda x: (y := x + const(large)) * y, "f32[300]")
+    large = np.linspace(0, 1, 3000, dtype=np.float32)
+    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[3000]")
+    once = trace(lambda x: (y := x + const(large)) * y, "f32[3000]")
+    row = [trace(lambda x, y, n=n: _rows(x, y, n), "f32[2]", "f32[2]") for n in (2, 1)]
     return [
         *(
             (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
             for text, wanted, problem, spec in EQUAL
         ),
         (twice, once, "The two constants are large and hold the same bytes.", BYTES),
+        (row[0], row[1], "The two concat have the same six operands.", OPERANDS),
     ]
+
+
+def _rows(x: Node, y: Node, count: int) -> Node:
+    first, *more = [concat([x, y, y, x, y, x], 0) for _ in range(count)]
+    return first * (more[0] if more else first)
 
 
 @functools.cache
@@ -175,10 +183,22 @@ def different() -> list[tuple[Graph, str, str]]:
         made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
     kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
              const(0, "i8"), const(0, "u8"), const([0.0])]  # fmt: skip
+    empty = [
+        const(np.zeros(shape, kind))
+        for shape, kind in (
+            ((0,), "f4"),
+            ((0,), "f8"),
+            ((0,), "i4"),
+            ((0,), "i8"),
+            ((0, 3), "f4"),
+            ((3, 0), "f4"),
+        )
+    ]
     x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
     return [
         *made,
         (Graph.of([], kinds), "Each of these constants has a different type.", TYPES),
+        (Graph.of([], empty), "Each of these constants is empty, and has a different type.", TYPES),
         (Graph.of([x, twin], [neg(x) - neg(twin)]),
          "Two inputs may have the same name and type, but they are two values.", INPUTS),
     ]  # fmt: skip
@@ -189,6 +209,8 @@ def _constants() -> list[tuple[Any, Any, str, str, str]]:
     bits = np.array([0x7FC00000, 0x7FC00001], np.uint32).view(np.float32)  # two NaN
     long = np.where(np.arange(2000) == 999, 2.0, 1.0).astype(np.float32)
     near = np.array([1, 1e-30], np.float32)
+    longer = np.where(np.arange(3000) == 2999, 2.0, 1.0).astype(np.float32)
+    tenth, whole = np.array([0.1, 1.0]), np.array([2**53] * 2, np.int64)
     return [
         (0.0, -0.0, "f32[2]", "0.0 == -0.0 is True, but x * 0.0 is not x * -0.0.", ZEROS),
         ([1.0, 2.0], [1.0, 3.0], "f32[2]", "The constants differ.", BYTES),
@@ -199,7 +221,25 @@ def _constants() -> list[tuple[Any, Any, str, str, str]]:
         (long, long[::-1], "f32[2000]",
          "The constants differ in two of 2,000 elements, and str(array) shows neither.", BYTES),
         ([[1.0, 1.0]], [1.0, 1.0], "f32[2]", "f32[1,2] is not f32[2].", BYTES),
+        (longer, np.ones(3000, np.float32), "f32[3000]",
+         "The constants differ in the last of 3,000 elements.", BYTES),
+        (tenth, np.nextafter(tenth, 1), "f64[2]", "As f32 these numbers are equal; they are f64.",
+         BYTES),
+        (whole, whole + 1, "i64[2]", "As floats, 2**53 and 2**53 + 1 are equal; they are i64.",
+         BYTES),
     ]  # fmt: skip
+
+
+def _sixes(x: Node, y: Node, z: Node) -> list[list[Node]]:
+    """Rows of six operands: one of them is another one, or two neighbours are turned around."""
+    row, following = [x, y, z, x, y, z], {x: y, y: z, z: x}
+    changed = [[following[i] if k == at else i for k, i in enumerate(row)] for at in range(6)]
+    turned = [[*row[:k], row[k + 1], row[k], *row[k + 2 :]] for k in range(5)]
+    return [row, *changed, *turned]
+
+
+def _padded(x: Node, **attrs: Any) -> Node:
+    return apply("pad", x, **{"low": (1,), "high": (1,), **attrs})
 
 
 _F = "f32[4]"
@@ -217,6 +257,26 @@ DIFFERENT: list[tuple[Any, list[str], str, str]] = [
      "One of them moves nothing, and the other one transposes the matrix.", OPERANDS),
     (lambda x, y: [concat(p, 0) for p in ([x, x, y], [x, y, y], [y, x, x])], ["f32[2]"] * 2,
      "They have the same operands, in other places or in another number.", OPERANDS),
+    (lambda x, y, z: [concat(p, 0) for p in _sixes(x, y, z)], ["f32[2]"] * 3,
+     "No two concat have the same six operands in the same order.", OPERANDS),
+    (lambda x: [_padded(x, value=v) for v in (0.0, -0.0)], [_F],
+     "One of them pads with 0.0, and the other one with -0.0.", PADS),
+    (lambda x: [_padded(x, value=v) for v in (0.5, 0.25, 1.0, -1.0, 1.0000001, 1e-7, 2e-7)], [_F],
+     "They pad with other numbers.", ATTRIBUTES),
+    (lambda x: [_padded(x, low=low, high=high) for low, high in (((2,), (1,)), ((1,), (2,)))], [_F],
+     "One of them pads the front more, and the other one the end.", ATTRIBUTES),
+    (lambda x: [apply("cumsum", x, axis=0, exclusive=e, reverse=r)
+                for e in (False, True) for r in (False, True)], [_F],
+     "The sums run in two directions, with and without the element itself.", ATTRIBUTES),
+    (lambda x: [apply("clamp", x, min=a, max=b)
+                for a, b in ((None, 0.0), (0.0, None), (0.0, 0.0), (None, None))], [_F],
+     "A limit of 0.0 is a limit, and None is none.", ATTRIBUTES),
+    (lambda x: [apply("gelu", x, approximate=a) for a in ("none", "tanh")], [_F],
+     "One of them is approximate.", ATTRIBUTES),
+    (lambda x: [apply("slice", x, starts=(0, 0, a), stops=(2, 2, a + 2)) for a in (0, 1, 2)],
+     ["f32[4,4,4]"], "They begin at other places of the last axis.", ATTRIBUTES),
+    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2))],
+     ["f32[2,2,2]"], "The axes are in other orders.", ATTRIBUTES),
     (lambda c, x, y: [select(c, x, y), select(c, y, x)], ["bool[2]", "f32[2]", "f32[2]"],
      "The operands of a select are in another order.", OPERANDS),
     (lambda x: [cast(x, to) for to in ("f64", "f16", "i32")], [_F],

@@ -5,10 +5,13 @@ Next room: simplify.py.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_lib.ir.graph.build import neg, reduce_sum, relu, select, softmax
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.types import Sym, TensorType, f32
 
 Pairs = list[tuple[Node, Node, str, str]]  # (pattern, node, why, words of the specification)
 
@@ -31,11 +34,22 @@ X, Y, Z = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("z", "i32[2]")
 
 
 def pairs_that_fit() -> Pairs:
-    return [*_variables_that_fit(), *_numbers_that_fit(), *_operations_that_fit()]
+    return [
+        *_variables_that_fit(),
+        *_numbers_that_fit(),
+        *_operations_that_fit(),
+        *_many_operands_that_fit(),
+    ]
 
 
 def pairs_that_differ() -> Pairs:
-    return [*_variables_that_differ(), *_numbers_that_differ(), *_operations_that_differ()]
+    return [
+        *_variables_that_differ(),
+        *_numbers_that_differ(),
+        *_operations_that_differ(),
+        *_attributes_that_differ(),
+        *_many_operands_that_differ(),
+    ]
 
 
 def _variables_that_fit() -> Pairs:
@@ -51,6 +65,9 @@ def _variables_that_fit() -> Pairs:
          "variables, whatever their names.", VARIABLE),
         (A - A, (r := relu(X)) - r, "Both operands are the same node.", TWICE),
         (neg(A) - A, neg(X) - X, "The variable stands for x in both places.", TWICE),
+        (neg(A), neg(inp("e", "f32[0,4]")), "A value without elements is a value.", ANY),
+        (neg(A), neg(inp("s", TensorType(f32, (Sym.named("n"), 4)))), "Its size is not known yet.",
+         ANY),
     ]  # fmt: skip
 
 
@@ -63,6 +80,10 @@ def _numbers_that_fit() -> Pairs:
          EITHER),
         (K + const(0, "i32"), Z + const([0, 0], "i32"), "Integers are numbers, too.", NUMBER),
         (A + const(np.nan), X + nans, "number_of compares bytes, and so NaN is NaN.", NUMBER_OF),
+        (A * const([2.0]), X * const([2.0] * 4), "An f32[1] holds one number, too.", NUMBER),
+        (const(2.0), const([2.0, 2.0]), "A pattern may be a number and nothing else.", A_NUMBER),
+        (select(const(True), A, B), select(const([True] * 4), X, Y), "True is a number, too.",
+         NUMBER),
     ]  # fmt: skip
 
 
@@ -102,6 +123,14 @@ def _numbers_that_differ() -> Pairs:
         (const(0, "i32"), const(0.0),
          "0 : i32 and 0.0 : f32 have the same bytes, but different types.",
          NUMBER),
+        *((A * 2.0, inp("r", "f32[4]") * const(row), "Not all elements are 2.0.", ELEMENTS)
+          for row in ([3.0, 2.0, 2.0, 2.0], [2.0, 3.0, 2.0, 2.0], [2.0, 2.0, 3.0, 2.0],
+                      [2.0, 2.0, 2.0, 3.0], [[2.0] * 4, [2.0, 3.0, 2.0, 2.0], [2.0] * 4])),
+        (inp("l", "i64[]") + const(2**53, "i64"), inp("m", "i64[2]") + const([2**53 + 1], "i64"),
+         "As floats, 2**53 and 2**53 + 1 are equal; they are i64.", ELEMENTS),
+        (inp("d", "f64[]") * const(np.float64(0.1)),
+         inp("f", "f64[2]") * const(np.nextafter(np.full(2, 0.1), 1)),
+         "As f32 these numbers are equal; they are f64.", ELEMENTS),
         (const(0.0), const(np.zeros((0,), np.float32)),
          "A constant without elements holds no number.", NUMBER_OF),
     ]  # fmt: skip
@@ -132,3 +161,56 @@ def _operations_that_differ() -> Pairs:
         (select(condition, neg(A), B), select(inp("e", "bool[4]"), X, neg(X)),
          "select does not commute.", EITHER),
     ]  # fmt: skip
+
+
+def _attributes_that_differ() -> Pairs:
+    """(op, attributes of the pattern, attributes of the node, why)"""
+    low, high = {"low": (1,), "high": (2,)}, {"low": (2,), "high": (1,)}
+    even = {"low": (1,), "high": (1,)}
+    cut = {"starts": (0,), "stops": (3,)}
+    sums = {"axis": 0, "exclusive": False}
+    pattern, node = inp("p", "f32[4]"), inp("x", "f32[8]")
+    made: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+        ("clamp", {"min": None, "max": 6.0}, {"min": 0.0, "max": 6.0}, "None is no limit."),
+        ("clamp", {"min": 0.0, "max": 6.0}, {"min": None, "max": 6.0}, "0.0 is a limit."),
+        (
+            "clamp",
+            {"min": 0.0, "max": None},
+            {"min": None, "max": 0.0},
+            "One of them is a maximum.",
+        ),
+        ("clamp", {"min": 0.5, "max": 1.0}, {"min": 0.25, "max": 1.0}, "The minimum differs."),
+        ("pad", low, high, "One pads the front more, the other one the end."),
+        ("pad", {**even, "value": 0.5}, {**even, "value": 0.25}, "They pad with other numbers."),
+        ("slice", {**cut, "steps": (1,)}, {**cut, "steps": (2,)}, "The steps differ."),
+        ("cumsum", {**sums, "reverse": False}, {**sums, "reverse": True}, "One runs backwards."),
+        ("gelu", {"approximate": "none"}, {"approximate": "tanh"}, "One is approximate."),
+    ]
+    return [(apply(op, pattern, **mine), apply(op, node, **theirs), why, SAME_OP)
+            for op, mine, theirs, why in made]  # fmt: skip
+
+
+def _many_operands_that_fit() -> Pairs:
+    condition = inp("c", "bool[]")
+    return [
+        (select(condition, A, B), select(inp("e", "bool[4]"), X, Y), "Three operands.", AS_MANY),
+        (_row(P, Q, P, Q, neg(P)), _row(X, Y, X, Y, neg(X)), "Five operands.", AS_MANY),
+    ]
+
+
+def _many_operands_that_differ() -> Pairs:
+    condition = inp("c", "bool[]")
+    places = [[Y if k == place else X for k in range(5)] for place in range(1, 5)]
+    return [
+        (select(condition, A, A), select(inp("e", "bool[4]"), X, Y), "The last operands differ.",
+         TWICE),
+        *((_row(P, P, P, P, P), _row(*row), "One of the five operands is another one.", TWICE)
+          for row in places),
+        (_row(P, P, P, P, neg(P)), _row(X, X, X, X, X), "The last operand must be a neg.", AS_MANY),
+        (_row(P, P, P, P), apply("concat", X, X, X, X, axis=1), "They run along other axes.",
+         SAME_OP),
+    ]  # fmt: skip
+
+
+def _row(*operands: Node) -> Node:
+    return apply("concat", *operands, axis=0)

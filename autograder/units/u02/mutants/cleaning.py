@@ -149,6 +149,48 @@ def what_has_a_name_stays(graph):
     return replace(graph, nodes=tuple(n for n in graph.nodes if n in live or n.name or n.origin))
 
 
+def _marked(graph, operands_of):
+    live = {*graph.outputs, *graph.inputs}
+    for node in reversed(graph.nodes):
+        if node in live:
+            live.update(operands_of(node.inputs))
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+
+
+@mutant("passes.dce")
+def looks_at_three_operands(graph):
+    """A select has three. A concat may have more."""
+    return _marked(graph, lambda inputs: inputs[:3])
+
+
+@mutant("passes.dce")
+def looks_at_both_ends(graph):
+    """The first two operands and the last two, and none between."""
+    return _marked(graph, lambda inputs: (*inputs[:2], *inputs[-2:]))
+
+
+@mutant("passes.dce")
+def forgets_the_name(graph):
+    """A new graph of the same outputs; it is called @main, whatever the old one was called."""
+    return Graph.of(graph.inputs, graph.outputs)
+
+
+@mutant("passes.dce")
+def needs_of_three_outputs(graph):
+    """Marks what the first three outputs need."""
+    live = {*topological_order(graph.outputs[:3]), *graph.outputs, *graph.inputs}
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+
+
+@mutant("passes.dce")
+def a_walk_for_each_output(graph):
+    """Right, and walks from each output to the inputs, over what it knows already."""
+    live = set(graph.inputs)
+    for output in graph.outputs:
+        live.update(topological_order([output]))
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+
+
 equivalent("passes.dce", "reversed(graph.nodes)", "reversed(graph.ops)",
            because="inputs and constants have no operands to mark")  # fmt: skip
 equivalent("passes.dce", "in reversed(graph.nodes)", "[:-1]",

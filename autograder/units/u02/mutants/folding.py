@@ -262,6 +262,103 @@ def and_what_does_nothing(graph):
     return _fold(graph.rebuild(visit), _is_small)
 
 
+@mutant("passes.fold")
+def four_bytes_for_each_element(graph):
+    """`SMALL` is 1,024 elements to it, whatever their type."""
+
+    def allowed(node, inputs):
+        together = sum(i.type.numel for i in set(inputs))
+        return node.type.is_static and 4 * node.type.numel <= max(SMALL, 4 * together)
+
+    return _fold(graph, allowed)
+
+
+@mutant("passes.fold")
+def no_more_elements_than_before(graph):
+    """Small is counted in bytes, and the operands in elements: a cast to f64 is no growth to it."""
+
+    def allowed(node, inputs):
+        if not node.type.is_static:
+            return False
+        return node.type.nbytes <= SMALL or node.type.numel <= sum(
+            i.value.size for i in set(inputs)
+        )
+
+    return _fold(graph, allowed)
+
+
+@mutant("passes.fold")
+def as_big_as_two_operands(graph):
+    """Adds the sizes of the first two operands; a concat has more."""
+    return _fold(graph, lambda node, inputs: _is_small(node, inputs[:2]))
+
+
+@mutant("passes.fold")
+def sizes_of_the_old_operands(graph):
+    """Looks at the operands as they were, and knows the size of constants only."""
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        if node.op == "constant" or any(i.op != "constant" for i in inputs):
+            return made
+        if not _is_small(made, [i for i in node.inputs if i.op == "constant"]):
+            return made
+        try:
+            value = evaluate(made, [i.value for i in inputs])
+        except IndexError:
+            return made
+        return replace(const(value), name=node.name, origin=origins(made, *inputs))
+
+    return graph.rebuild(visit)
+
+
+@mutant("passes.fold")
+def whole_numbers_as_floats(graph):
+    """Numbers are floats to it; an i64 beyond 2**53 is another number then."""
+
+    def rounded(node, arrays):
+        value = evaluate(node, arrays)
+        return value.astype(np.float64).astype(value.dtype) if value.dtype.kind in "iu" else value
+
+    return _fold(graph, _is_small, rounded)
+
+
+@mutant("passes.fold")
+def by_lists_of_numbers(graph):
+    """Makes the constant from a list, and a Python float becomes an f32."""
+    return _fold(
+        graph, _is_small, lambda node, arrays: const(evaluate(node, arrays).tolist()).value
+    )
+
+
+@mutant("passes.fold")
+def origins_of_two_operands(graph):
+    return _fold(graph, _is_small, origin=lambda made, *inputs: origins(made, *inputs[:2]))
+
+
+@mutant("passes.fold")
+def up_to_four_operands(graph):
+    """Nothing that it knows has more."""
+    return _fold(graph, lambda node, inputs: len(inputs) <= 4 and _is_small(node, inputs))
+
+
+@mutant("passes.fold")
+def stops_at_the_first_error(graph):
+    """Folds up to the node that has no value, and nothing behind it."""
+    failed = []
+
+    def first_error(node, arrays):
+        if failed:
+            raise IndexError("there was one before")
+        try:
+            return evaluate(node, arrays)
+        except IndexError:
+            failed.append(node)
+            raise
+
+    return _fold(graph, _is_small, first_error)
+
+
 equivalent(
     "passes.fold", "except (ValueError, TypeError", "IndexError",
     because="of all ops of the table, an index out of range is what raises",

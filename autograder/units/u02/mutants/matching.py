@@ -219,6 +219,93 @@ def close_is_equal(pattern, node):
     return next(iter(_all_ways(pattern, node, {}, same)), None)
 
 
+def _same_bytes(*places):
+    """Numbers compared at these places of the node's constant."""
+
+    def same(a, b):
+        if a.type.dtype != b.type.dtype or not b.value.size:
+            return False
+        first, flat = a.value.ravel()[0].tobytes(), b.value.ravel()
+        return all(flat[place].tobytes() == first for place in places)
+
+    return same
+
+
+@mutant("passes.match")
+def by_the_first_element(pattern, node):
+    return next(iter(_all_ways(pattern, node, {}, _same_bytes(0))), None)
+
+
+@mutant("passes.match")
+def by_the_last_element(pattern, node):
+    return next(iter(_all_ways(pattern, node, {}, _same_bytes(-1))), None)
+
+
+@mutant("passes.match")
+def by_the_elements_at_both_ends(pattern, node):
+    return next(iter(_all_ways(pattern, node, {}, _same_bytes(0, -1))), None)
+
+
+def _looser(pattern, node, fits):
+    """The first match without a look at attributes in which those of all operations fit."""
+    for found in _all_ways(pattern, node, {}, attrs=False):
+        pairs = [(p.attrs, n.attrs) for p, n in found.items() if p.op not in ("input", "constant")]
+        if all(fits(mine, theirs) for mine, theirs in pairs):
+            return found
+    return None
+
+
+@mutant("passes.match")
+def none_stands_for_anything(pattern, node):
+    """An attribute of the pattern that is None matches every value."""
+    return _looser(pattern, node, lambda mine, theirs: all(
+        value is None or theirs[name] == value for name, value in mine.items()
+    ))  # fmt: skip
+
+
+@mutant("passes.match")
+def nothing_is_zero(pattern, node):
+    """None, false and 0 are one to it."""
+    return _looser(pattern, node, lambda mine, theirs: all(
+        (theirs[name] or 0) == (value or 0) for name, value in mine.items()
+    ))  # fmt: skip
+
+
+@mutant("passes.match")
+def attributes_in_any_order(pattern, node):
+    """Compares the values, and forgets which attribute has which."""
+    return _looser(pattern, node, lambda mine, theirs: (
+        sorted(map(repr, mine.values())) == sorted(map(repr, theirs.values()))
+    ))  # fmt: skip
+
+
+@mutant("passes.match")
+def three_operands_at_most(pattern, node):
+    """As many operands, and the first three of them match."""
+
+    def look(p, n, bound):
+        if p in bound:
+            return bound if bound[p] is n else None
+        found = next(iter(_all_ways(p, n, bound)), None) if len(p.inputs) < 4 else {**bound, p: n}
+        if found is None or len(p.inputs) < 4:
+            return found
+        if (p.op, p.attrs, len(p.inputs)) != (n.op, n.attrs, len(n.inputs)):
+            return None
+        for mine, theirs in list(zip(p.inputs, n.inputs, strict=True))[:3]:
+            found = found if found is None else look(mine, theirs, found)
+        return found
+
+    return look(pattern, node, {})
+
+
+@mutant("passes.match")
+def a_variable_has_elements(pattern, node):
+    """A value without elements, or of a size that is not known yet, matches no variable."""
+    found = by_a_stack(pattern, node)
+    values = [n for p, n in (found or {}).items() if p.op == "input"]
+    return found if all(n.type.is_static and n.type.numel for n in values) else None
+
+
 equivalent("passes.match", "return", "pass",
            because="nobody asks for a second way once all pairs match")  # fmt: skip
 equivalent("passes.match", "strict=True), *res", "[*rest, *zip(",

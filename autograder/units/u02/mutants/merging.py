@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 
 import numpy as np
@@ -262,6 +262,94 @@ def all_pairs(graph):
             if same(other, made):
                 return other
         kept.append(made)
+        return made
+
+    return graph.rebuild(visit)
+
+
+@mutant("passes.cse")
+def attributes_as_python_compares_them(graph):
+    """0.0 == -0.0, so both pads are one to it."""
+    return _cse(graph, attrs=lambda v: _bytes(v) if isinstance(v, np.ndarray) else v)
+
+
+@mutant("passes.cse")
+def attributes_that_are_said(graph):
+    """An attribute that is 0, false or None is as good as none to it."""
+    return _cse(graph, attrs=lambda v: _bytes(v) if isinstance(v, np.ndarray) else repr(v or None))
+
+
+@mutant("passes.cse")
+def in_single_precision(graph):
+    """Looks at each constant as f32 numbers, and so at few digits of an f64."""
+
+    def key(value):
+        if isinstance(value, np.ndarray):
+            return (str(value.dtype), value.shape, value.astype(np.float32).tobytes())
+        return repr(value)
+
+    return _cse(graph, attrs=key)
+
+
+@mutant("passes.cse")
+def only_small_constants(graph):
+    """Large constants are hardly ever equal, it thinks."""
+
+    def key(value):
+        large = isinstance(value, np.ndarray) and value.nbytes > 4096
+        return id(value) if large else _bytes(value)
+
+    return _cse(graph, attrs=key)
+
+
+def _by_operands(graph, operands_of):
+    first = {}
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        operands = frozenset(Counter(inputs).items())
+        operands = operands if node.op in COMMUTATIVE else operands_of(inputs)
+        attrs = tuple((k, _bytes(v)) for k, v in node.attrs.items())
+        return first.setdefault((node.op, operands, attrs, node.type), made)
+
+    return graph.rebuild(visit)
+
+
+@mutant("passes.cse")
+def looks_at_three_operands(graph):
+    """A select has three. A concat may have more."""
+    return _by_operands(graph, lambda inputs: (*inputs[:3], len(inputs)))
+
+
+@mutant("passes.cse")
+def more_than_three_in_any_order(graph):
+    """Tells the order of two or three operands, and not that of four."""
+
+    def operands(inputs):
+        return inputs if len(inputs) < 4 else frozenset(Counter(inputs).items())
+
+    return _by_operands(graph, operands)
+
+
+@mutant("passes.cse")
+def never_more_than_four(graph):
+    """An operation with more operands stays as it is."""
+    return _by_operands(graph, lambda inputs: inputs if len(inputs) < 5 else object())
+
+
+@mutant("passes.cse")
+def all_that_read_the_same(graph):
+    """Compares each node with those of the same operands: with all of them, if one is popular."""
+    readers = defaultdict(list)
+
+    def visit(node, inputs):
+        made = node.with_inputs(inputs)
+        attrs = [_bytes(v) for v in node.attrs.values()]
+        operands = frozenset(Counter(inputs).items()) if node.op in COMMUTATIVE else inputs
+        for op, theirs, other in readers[operands]:
+            if (op, theirs) == (node.op, attrs):
+                return other
+        readers[operands].append((node.op, attrs, made))
         return made
 
     return graph.rebuild(visit)

@@ -19,6 +19,8 @@ from autograder.units.u03.checks.onnx_models import (
     branches,
     conv_and_norm,
     foreign,
+    loop,
+    loop_body,
 )
 
 Case = tuple[onnx.ModelProto, str, str]
@@ -31,20 +33,28 @@ def left_alone() -> list[Case]:
 
 
 def _read_elsewhere() -> list[Case]:
-    second, returned, inside, deep, other = (conv_and_norm() for _ in range(5))
+    second, returned, inside, deep, other, again = (conv_and_norm() for _ in range(6))
+    looped, normed = conv_and_norm(), conv_and_norm()
     second.node("Relu", ["c"], "z")
-    for made in (inside, deep, other):
+    for made in (inside, deep, other, again):
         made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
     inside.node("If", ["yes"], "z", **branches("Relu", ["c"]))
     deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **branches("Relu", ["c"])))
     parts = {"then_branch": branches("Relu", ["y"])["then_branch"]}
     other.node("If", ["yes"], "z", **(branches("Relu", ["c"]) | parts))
+    parts = {"else_branch": branches("Relu", ["y"])["else_branch"]}
+    again.node("If", ["yes"], "z", **(branches("Relu", ["c"]) | parts))
+    loop(looped, loop_body("Relu", ["c"]), "y", "z")
+    normed.norm("c", 4, "z")
     reader = "if somebody else reads c, or if c is an output of the graph"
     return [
         (second.model("y", "z"), "The Relu reads c, too.", reader),
         (returned.model("y", "c"), "c is an output.", reader),
         (inside.model("y", "z"), "The graphs inside the If read c.", reader),
-        (other.model("y", "z"), "One of the graphs inside the If reads c.", reader),
+        (other.model("y", "z"), "The else branch of the If reads c.", reader),
+        (again.model("y", "z"), "The then branch of the If reads c.", reader),
+        (looped.model("z"), "The body of the Loop reads c.", reader),
+        (normed.model("y", "z"), "Two batch norms read c.", reader),
         (deep.model("y", "z"), "A graph inside a graph inside the If reads c.", reader),
     ]
 

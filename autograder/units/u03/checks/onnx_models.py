@@ -104,7 +104,7 @@ Foldable = tuple[onnx.ModelProto, str, str]
 @functools.cache
 def foldable() -> list[Foldable]:
     """(model, all norms of which can be folded; what is special; words of the specification)"""
-    return [*_attributes(), *_parts(), *_readers(), *_places()]
+    return [*_attributes(), *_parts(), *_readers(), *_readers_inside(), *_places()]
 
 
 def _attributes() -> list[Foldable]:
@@ -192,6 +192,26 @@ def _readers() -> list[Foldable]:
         ),
         (inside.model("z"), "The branches of the If read y and an initializer.", keep),
         (replaceable, "The weight is an output, and nobody reads an input.", unread),
+    ]
+
+
+def _readers_inside() -> list[Foldable]:
+    """Initializers that only a graph inside a node reads."""
+    one, deep, looped = (conv_and_norm() for _ in range(3))
+    for made in (one, deep, looped):
+        made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
+        for name in ("only_then", "only_else"):
+            made.weight(name, 4, 1)
+    parts = {key: branches("Add", ["y", f"only_{key[:4]}"])[key]
+             for key in ("then_branch", "else_branch")}  # fmt: skip
+    one.node("If", ["yes"], "z", **parts)
+    deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **parts))
+    loop(looped, loop_body("Add", ["only_then", "only_else"]), "y", "z")
+    keep = "Initializers that others read keep their values"
+    return [
+        (one.model("z"), "Each branch of the If reads an initializer of its own.", keep),
+        (deep.model("z"), "A branch of a branch reads an initializer.", keep),
+        (looped.model("z"), "The body of the Loop reads two initializers.", keep),
     ]
 
 
@@ -294,3 +314,22 @@ def branches(
     node = helper.make_node(op, inputs, [name], **attrs)
     branch = helper.make_graph([node], "branch", [], [result])
     return {"then_branch": branch, "else_branch": branch}
+
+
+def loop_body(op: str, inputs: Sequence[str]) -> onnx.GraphProto:
+    """The body of a Loop that hands on the value `v`: v + op(inputs)."""
+    number, truth = (helper.make_tensor_value_info(name, kind, []) for name, kind in
+                     (("i", TensorProto.INT64), ("go", TensorProto.BOOL)))  # fmt: skip
+    still = helper.make_tensor_value_info("still", TensorProto.BOOL, [])
+    old, new = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
+                for name in ("v", "v_new"))  # fmt: skip
+    nodes = [helper.make_node("Identity", ["go"], ["still"]),
+             helper.make_node(op, inputs, ["part"]),
+             helper.make_node("Add", ["v", "part"], ["v_new"])]  # fmt: skip
+    return helper.make_graph(nodes, "body", [number, truth, old], [still, new])
+
+
+def loop(made: Maker, body: onnx.GraphProto, start: str, output: str) -> str:
+    """A Loop that runs `body` twice, from the value `start`."""
+    made.weights.append(numpy_helper.from_array(np.array(2, np.int64), "times"))
+    return made.node("Loop", ["times", "", start], output, body=body)

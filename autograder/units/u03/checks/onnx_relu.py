@@ -122,11 +122,14 @@ def _written_right(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
         if said != [b"Relu"]:
             raise wrong(f"The activation of a FusedConv must be one string, 'Relu'; it is {said}.",
                         before, after, RULE)  # fmt: skip
-        if not known[_row(node)]:
+        row = _row(node)
+        if not known[row]:  # a bias that is left out by the name "" may go
+            row = ((*row[0], ""), row[1])
+        if not known[row]:
             raise wrong("A FusedConv must have the operands and attributes of its "
                         "Conv; no Conv of the file has those of this one.", before, after,
                         KEEPS)  # fmt: skip
-        known[_row(node)] -= 1
+        known[row] -= 1
     there = ops_of(after)["FusedConv"] > 0
     mine, ours = (sorted((o.domain, o.version) for o in m.opset_import) for m in (after, before))
     if there and (DOMAIN, 1) not in ours:
@@ -151,7 +154,8 @@ def _the_rest_is_the_same(before: onnx.ModelProto, after: onnx.ModelProto) -> No
                   for m in (before, after))  # fmt: skip
     if ours != mine:
         raise wrong("The weights must stay as they are in the file.", before, after, KEEPS)
-    if not ops_of(after)["FusedConv"] and nodes_of(after.graph) != nodes_of(before.graph):
+    changed = nodes_of(after.graph) != nodes_of(before.graph) or _types(after) != _types(before)
+    if not ops_of(after)["FusedConv"] and changed:
         raise wrong(
             "Nothing can be fused here, so everything must stay as it is.", before, after, NOTHING
         )
@@ -170,6 +174,11 @@ def _all_is_written(before: onnx.ModelProto, after: onnx.ModelProto) -> None:
         if name not in there:
             raise wrong(f"Something must write {name!r}, which {reader} reads; nothing does.",
                         before, after, spec)  # fmt: skip
+
+
+def _types(model: onnx.ModelProto) -> dict[str, int]:
+    """The element types that the file declares for values inside."""
+    return {i.name: i.type.tensor_type.elem_type for i in model.graph.value_info}
 
 
 def _inner(model: onnx.ModelProto) -> list[bytes]:

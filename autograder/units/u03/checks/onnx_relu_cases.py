@@ -13,7 +13,14 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper, numpy_helper
 
-from autograder.units.u03.checks.onnx_models import SIGNAL, Maker, branches, foreign
+from autograder.units.u03.checks.onnx_models import (
+    SIGNAL,
+    Maker,
+    branches,
+    foreign,
+    loop,
+    loop_body,
+)
 
 READS = "if anybody else reads c"
 ANOTHER, WITHIN, CALLER = (
@@ -28,6 +35,7 @@ ATTRIBUTES = "It keeps the Conv's operands and attributes"
 ONCE = "`opset_import` names its domain, once, in version 1"
 OUTPUT = "c, because"
 OTHERS = "if one of the two has a `domain` that is not empty"
+NOTHING = "if it has none, nothing changes"
 
 
 def pair(relu: str = "Relu", conv: str = "Conv", w: str = "w", **attrs: int) -> Maker:
@@ -47,11 +55,6 @@ def _yes(made: Maker) -> Maker:
 @functools.cache
 def apart() -> list[tuple[onnx.ModelProto, str, str]]:
     """(model, why nothing can be fused, words of the specification)"""
-    read, twice, inside, deep = pair(), pair(), _yes(pair()), _yes(pair())
-    read.node("Neg", ["c"], "z")
-    twice.node("Relu", ["c"], "z")
-    inside.node("If", ["yes"], "z", **branches("Neg", ["c"]))
-    deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **branches("Neg", ["c"])))
     between, computed = Maker(SIGNAL), pair(w="v")
     between.node("Conv", ["x", between.weight("w", 4, 4, 1)], "c")
     between.node("Relu", [between.node("Neg", ["c"], "n")], "y")
@@ -62,12 +65,10 @@ def apart() -> list[tuple[onnx.ModelProto, str, str]]:
     normed.node("Conv", ["x", normed.weight("w", 4, 4, 1)], "c")
     normed.node("Relu", [normed.norm("c", 4, "n")], "y")
     return [
-        (read.model("y", "z"), "Another node reads c.", ANOTHER),
-        (twice.model("y", "z"), "Two Relus read c.", READS),
-        (pair().model("y", "c"), "c is an output.", CALLER),
-        (inside.model("y", "z"), "The branches of the If read c.", WITHIN),
-        (deep.model("y", "z"), "A branch of a branch reads c.", WITHIN),
-        (pair("Tanh").model("y"), "Tanh is no Relu.", PAIR),
+        *_read_elsewhere(),
+        (_with_much_beside_it(), "w is in double precision.", NOTHING),
+        *((pair(op).model("y"), f"{op} is no Relu.", PAIR)
+          for op in ("Tanh", "LeakyRelu", "Clip", "Elu")),
         (pair(conv="ConvTranspose").model("y"), "ConvTranspose is no Conv.", PAIR),
         (between.model("y"), "The Relu reads Neg, which reads the Conv.", PAIR),
         (normed.model("y"), "The Relu reads the batch norm.", PAIR),
@@ -78,7 +79,43 @@ def apart() -> list[tuple[onnx.ModelProto, str, str]]:
         (_inside(), "The pair stands in the branches of an If.", INNER),
         (foreign(pair(), "Conv"), "The Conv is of another domain.", OTHERS),
         (foreign(pair(), "Relu"), "The Relu is of another domain.", OTHERS),
-    ]
+    ]  # fmt: skip
+
+
+def _read_elsewhere() -> list[tuple[onnx.ModelProto, str, str]]:
+    read, twice, inside, deep = pair(), pair(), _yes(pair()), _yes(pair())
+    read.node("Neg", ["c"], "z")
+    twice.node("Relu", ["c"], "z")
+    inside.node("If", ["yes"], "z", **branches("Neg", ["c"]))
+    deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **branches("Neg", ["c"])))
+    parts = {name: _yes(pair()) for name in ("then_branch", "else_branch")}
+    for name, made in parts.items():
+        reads = branches("Neg", ["y"]) | {name: branches("Neg", ["c"])[name]}
+        made.node("If", ["yes"], "z", **reads)
+    looped = pair()
+    loop(looped, loop_body("Neg", ["c"]), "y", "z")
+    return [
+        (read.model("y", "z"), "Another node reads c.", ANOTHER),
+        (twice.model("y", "z"), "Two Relus read c.", READS),
+        (pair().model("y", "c"), "c is an output.", CALLER),
+        (inside.model("y", "z"), "The branches of the If read c.", WITHIN),
+        (deep.model("y", "z"), "A branch of a branch reads c.", WITHIN),
+        *((made.model("y", "z"), f"The {name} of the If reads c.", WITHIN)
+          for name, made in parts.items()),
+        (looped.model("z"), "The body of a Loop reads c.", WITHIN),
+    ]  # fmt: skip
+
+
+def _with_much_beside_it() -> onnx.ModelProto:
+    """Weights of f64, an initializer and a node that nobody reads, and a declared type."""
+    model = _of(np.float64)
+    spare = numpy_helper.from_array(np.ones(4), "spare")
+    model.graph.initializer.append(spare)
+    model.graph.node.append(helper.make_node("Neg", ["x"], ["idle"], "idle"))
+    model.graph.value_info.append(
+        helper.make_tensor_value_info("c", TensorProto.DOUBLE, list(SIGNAL))
+    )
+    return model
 
 
 def _of(kind: type) -> onnx.ModelProto:
@@ -127,12 +164,30 @@ def pairs() -> list[tuple[onnx.ModelProto, int, str, str]]:
         (many.model("y", "z"), 1, "y has readers, and is an output.", PAIR),
         (again.model("z"), 1, "A second Relu reads the first.", PAIR),
         (row.model("z"), 2, "Two pairs in a row.", ONCE),
+        *_as_files_have_them(),
         (reader.model("z"), 1, "The branches of an If read y.", PAIR),
         (typed, 1, "w is computed, and the file says what type it has.", FLOATS),
         (pair().model("y", inputs=["w"]), 1, "The caller may give another w.", PAIR),
         (taken.model("y", "activation"), 1, "Something else is called activation.", PAIR),
         (_fused_before(), 1, "One pair was fused before.", ONCE),
         (_fused_before(first=True), 1, "The file imports com.microsoft first.", ONCE),
+    ]
+
+
+def _as_files_have_them() -> list[tuple[onnx.ModelProto, int, str, str]]:
+    bare, two, older = Maker(SIGNAL), Maker(SIGNAL), pair().model("y")
+    bare.node("Conv", ["x", bare.weight("w", 4, 4, 1), ""], "c")
+    bare.node("Relu", ["c"], "y")
+    for k in (1, 2):
+        two.node("Conv", ["x", two.weight(f"w{k}", 4, 4, 1)], f"c{k}")
+    for k in (1, 2):
+        two.node("Relu", [f"c{k}"], f"y{k}")
+    older.opset_import[0].version = 13
+    older.opset_import.append(helper.make_opsetid("nobody", 1))
+    return [
+        (two.model("y1", "y2"), 2, "Two Conv, and then their two Relus.", PAIR),
+        (bare.model("y"), 1, 'The bias is left out by the name "".', ATTRIBUTES),
+        (older, 1, "The file imports opset 13, and another domain that it does not use.", ONCE),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import pairwise
 
 import onnx
 from onnx import helper
@@ -137,6 +138,81 @@ def keeps_the_name_of_the_convolution(model):
     for old, new in zip(model.graph.node, fused.graph.node, strict=False):
         if new.op_type == "FusedConv" and old.op_type == "Conv":
             new.output[0] = old.output[0]
+    return fused
+
+
+@mutant(RELU)
+def forgets_the_else_branch(model):
+    """Counts what the branch behind `then` reads, and what the body of a Loop does."""
+
+    def counted(graph):
+        inner = [a.g for n in graph.node for a in n.attribute if a.name in ("then_branch", "body")]
+        found = _not_inside(graph)
+        for name in [
+            name for g in inner for name, count in counted(g).items() for _ in range(count)
+        ]:
+            found[name] = found.get(name, 0) + 1
+        return found
+
+    return _fuse(model, counted=counted)
+
+
+@mutant(RELU)
+def if_is_all_it_knows(model):
+    """Looks into the branches of an If; a Loop has a body."""
+
+    def counted(graph):
+        uses = count_uses(graph)
+        for node in graph.node:
+            if node.op_type == "Loop":
+                uses.subtract(count_uses(node.attribute[0].g))
+        return uses
+
+    return _fuse(model, counted=counted)
+
+
+@mutant(RELU)
+def only_neighbours(model):
+    """A Conv and the node behind it in the list; the Relu may stand further down."""
+    after = _fuse(model)
+    nodes = list(model.graph.node)
+    pairs = [(one, two) for one, two in pairwise(nodes)
+             if (one.op_type, two.op_type) == ("Conv", "Relu")]  # fmt: skip
+    near = {two.output[0] for one, two in pairs if one.output[0] == two.input[0]}
+    fused = [n for n in after.graph.node if n.op_type == "FusedConv" and n not in nodes]
+    return after if all(n.output[0] in near for n in fused) else deepcopy(model)
+
+
+@mutant(RELU)
+def of_that_ending(model):
+    """LeakyRelu is a Relu, too, by its name."""
+    renamed = deepcopy(model)
+    for node in renamed.graph.node:
+        if node.op_type.endswith("Relu") and not node.domain:
+            node.op_type = "Relu"
+            del node.attribute[:]
+    fused = _fuse(renamed)
+    return fused if len(fused.graph.node) < len(model.graph.node) else deepcopy(model)
+
+
+@mutant(RELU)
+def imports_two_domains(model):
+    """Writes the imports anew: ONNX's own, and that of the FusedConv."""
+    fused = _fuse(model)
+    if any(n.op_type == "FusedConv" for n in fused.graph.node):
+        del fused.opset_import[:]
+        fused.opset_import.extend([helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)])
+    return fused
+
+
+@mutant(RELU)
+def cleans_up_as_well(model):
+    """Takes away what nobody reads, also where nothing is fused and so nothing changes."""
+    fused = _fuse(model)
+    uses = count_uses(fused.graph)
+    for tensor in list(fused.graph.initializer):
+        if not uses[tensor.name]:
+            fused.graph.initializer.remove(tensor)
     return fused
 
 

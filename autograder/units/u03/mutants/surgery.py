@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import onnx
 from onnx import helper, numpy_helper
@@ -13,13 +15,13 @@ from course_lib.frontend.onnx.surgery import attribute, constants_of, count_uses
 
 def _fold(model, *, single=True, inference=True, strict=True, names="fresh", tidy=True,
           epsilon=True, bias=True, ops=("Conv",), shared=True, second=True, prefix="",
-          known=constants_of, kind=None, own=True):  # fmt: skip
+          known=constants_of, kind=None, own=True, counted=count_uses):  # fmt: skip
     new = onnx.ModelProto()
     new.CopyFrom(model)
     graph = new.graph
     arrays = known(graph) if strict else {t.name: t for t in graph.initializer}
     prefix = prefix or _unused(graph)
-    uses = count_uses(graph)
+    uses = counted(graph)
     makers = {name: node for node in graph.node for name in node.output}
     for norm in [n for n in graph.node if n.op_type == "BatchNormalization"]:
         conv = makers.get(norm.input[0])
@@ -94,6 +96,62 @@ def initializers_only(model):
 @mutant(FOLD)
 def whoever_else_reads_the_file(model):
     return _fold(model, single=False)
+
+
+@mutant(FOLD)
+def norms_are_no_readers(model):
+    """Counts who else reads c, and forgets that two norms may."""
+
+    def counted(graph):
+        uses = count_uses(graph)
+        norms = [n.input[0] for n in graph.node if n.op_type == "BatchNormalization"]
+        uses.subtract(norms)
+        return uses + Counter(set(norms))
+
+    return _fold(model, counted=counted)
+
+
+@mutant(FOLD)
+def if_is_all_it_knows(model):
+    """Looks into the branches of an If; a Loop has a body."""
+
+    def counted(graph):
+        uses = count_uses(graph)
+        for node in graph.node:
+            if node.op_type == "Loop":
+                uses.subtract(count_uses(node.attribute[0].g))
+        return uses
+
+    return _fold(model, counted=counted)
+
+
+@mutant(FOLD)
+def forgets_the_else_branch(model):
+    """Counts what the branch behind `then` reads."""
+
+    def counted(graph):
+        uses = count_uses(graph)
+        for found in [a for node in graph.node for a in node.attribute]:
+            if found.name == "else_branch":
+                uses.subtract(count_uses(found.g))
+        return uses
+
+    return _fold(model, counted=counted)
+
+
+@mutant(FOLD)
+def cleans_up_by_the_nodes(model):
+    """Removes the initializers that no node and no branch reads; a branch has branches."""
+    folded = _fold(model, tidy=False)
+    graph = folded.graph
+    inner = [a.g for node in graph.node for a in node.attribute if a.HasField("g")]
+    nodes = [node for one in (graph, *inner) for node in one.node]
+    read = {name for node in nodes for name in node.input}
+    read |= {info.name for info in (*graph.output, *graph.input)}
+    for tensor in list(graph.initializer):
+        if tensor.name not in read:
+            graph.initializer.remove(tensor)
+    return folded
 
 
 @mutant(FOLD)
