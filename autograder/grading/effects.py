@@ -84,7 +84,8 @@ def _running(statement: ast.AST) -> Iterator[ast.AST]:
         part = waiting.pop()
         yield part
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-            waiting += [*part.decorator_list, *part.args.defaults]
+            given = [*part.args.defaults, *filter(None, part.args.kw_defaults)]
+            waiting += [*part.decorator_list, *given]
         elif isinstance(part, ast.comprehension):  # its own variables stay inside
             waiting += [part.iter, *part.ifs]
         elif not isinstance(part, ast.Lambda):
@@ -134,7 +135,14 @@ def _changed_by(part: ast.AST) -> set[str]:
         return {part.name}
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):  # x.show() may be anything
         return _mutated(part.value) | (_base(part.value) if _is_method(part.value) else set())
-    return _mutated(part) if isinstance(part, ast.Call) else set()
+    return _mutated(part) if isinstance(part, ast.Call) else captured(part)
+
+
+def captured(part: ast.AST) -> set[str]:
+    """The name that a part of a pattern gives a value: case [x, *rest], case {"a": 1, **rest}."""
+    names = [getattr(part, "name", None), getattr(part, "rest", None)]
+    is_one = isinstance(part, ast.MatchAs | ast.MatchStar | ast.MatchMapping)
+    return {name for name in names if name} if is_one else set()
 
 
 def _through_loops(parts: Iterable[ast.AST]) -> frozenset[str]:
