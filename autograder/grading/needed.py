@@ -18,7 +18,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autograder.grading.cells import INDIGESTIBLE, for_a_class, tree_of
 from autograder.grading.effects import Effects, effects_of, is_for_everyone
@@ -97,22 +97,25 @@ class _Index:
     def changes(self, effects: Effects) -> frozenset[str]:
         """The names that running the statement changes."""
         mine = [self.called(name) for name in effects.calls if name in self.functions]
-        given = effects.given & self.variables if mine else frozenset[str]()
-        return effects.changes.union(given, *(found.changes for found in mine))
+        handed = effects.given if mine else frozenset[str]()
+        if any(found.mutates for found in mine):
+            handed |= effects.lent
+        return effects.changes.union(handed & self.variables, *(found.changes for found in mine))
 
     def called(self, name: str) -> Effects:
         """What a call of the notebook's function `name` changes, through what it calls as well."""
         if name in self.calling:
             return self.calling[name]
         self.calling[name] = Effects()  # while we look: it calls itself
-        changed, anything, seen, waiting = set[str](), False, {name}, [name]
+        changed, anything, mutates, seen, waiting = set[str](), False, False, {name}, [name]
         while waiting:
             for body in (e.body for e in self.functions.get(waiting.pop(), ()) if e.body):
                 changed |= body.changes
                 anything |= body.anything
+                mutates |= body.mutates
                 waiting += sorted(body.calls - seen)
                 seen |= body.calls
-        self.calling[name] = replace(Effects(), changes=frozenset(changed), anything=anything)
+        self.calling[name] = Effects(frozenset(changed), anything=anything, mutates=mutates)
         return self.calling[name]
 
     def follow(self, names: Iterable[str], until: float, chosen: set[int], seen: set[str]) -> None:

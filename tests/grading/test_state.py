@@ -75,6 +75,13 @@ SHAPES = {
         "names = [1]", "def names(given=names): return given", ANSWER.format("names()")],
     "has_a_default_for_a_keyword": [
         "names = [1]", "def names(*, given=names): return given", ANSWER.format("names()")],
+    "hands_it_to_a_function_that_changes_it": [
+        "names = ['a']", "def add(rows):\n    rows.append('b')\n    return len(rows)",
+        "size = add(names)", ANSWER.format("names")],
+    "hands_it_on": [
+        "names = ['a']", "def add(rows): rows[0] = 'b'",
+        "def twice(rows):\n    add(rows)\n    return 2", "size = twice(rows=names)",
+        ANSWER.format("names")],
     "in_the_answers_cell_adds": ["count = 1", "count = count + 1\n" + COUNT],
     "in_the_answers_cell_adds_shortly": ["count = 1", "count += 1\n" + COUNT],
     "in_the_answers_cell_wraps": [
