@@ -6,9 +6,9 @@
 For each exercise a row of a table: the sentences of its text and how many have a check, the unit's
 wrong answers and how many the checks reject, its right ones and how many they accept, and what
 became of the wrong answers that were made of ours by changing it at one place. Below the row stands
-what is to be done. For each notebook: the released one holds no solution and no hidden text;
-through the grader, in two processes, the instructor's notebook earns every point and the untouched
-one none.
+what is to be done, and which wrong answers ended their process: that rejects them. For each
+notebook: the released one holds no solution and no hidden text; through the grader, in two
+processes, the instructor's notebook earns every point and the untouched one none.
 
 Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
 student's code runs.
@@ -43,7 +43,7 @@ from autograder.soundness.exercise import (
     problems_of,
     unchecked,
 )
-from autograder.soundness.mutation import Report, mutate
+from autograder.soundness.mutation import ENDED, Report, mutate
 from autograder.soundness.verdicts import verdict_of
 from course_lib.exercises import Slot, slot
 
@@ -62,11 +62,13 @@ class Row:
     name: str
     cells: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what is to be known, and nothing is to be done about
 
     def __str__(self) -> str:
         cells = "".join(f"{cell:>9}" for cell in self.cells or ("",) * len(COLUMNS))
         mark = "" if self.problems else "   sound"
-        return "\n".join([f"{self.name:<42}{cells}{mark}", *(f"    {p}" for p in self.problems)])
+        below = (f"    {line}" for line in (*self.problems, *self.notes))
+        return "\n".join([f"{self.name:<42}{cells}{mark}", *below])
 
 
 def validate(
@@ -100,10 +102,14 @@ def _row(entry: Slot) -> Row:
             bar.update(done - bar.n)
 
         report = mutate([entry], watch=watch).get(entry.name)
+    notes = [f"the mutant {name} is rejected: its process ended" for name in given.ended]
     if report is None:  # an answer that is one value: nothing to change
-        return Row(entry.name, (*cells, *"----"), tuple(problems))
+        return Row(entry.name, (*cells, *"----"), tuple(problems), tuple(notes))
+    if count := report.killed_by.get(ENDED):
+        notes.append(f"changed answers that are killed because the process ended: {count}")
     counts = (report.made, report.killed, len(report.equivalent), len(report.survivors))
-    return Row(entry.name, (*cells, *map(str, counts)), (*problems, *survivors(report)))
+    cells += map(str, counts)
+    return Row(entry.name, tuple(cells), (*problems, *survivors(report)), tuple(notes))
 
 
 def survivors(report: Report) -> list[str]:

@@ -37,9 +37,11 @@ class Effects:
     changes: frozenset[str] = frozenset()
     calls: frozenset[str] = frozenset()
     given: frozenset[str] = frozenset()  # names handed to a call, which may change what they mean
+    lent: frozenset[str] = frozenset()  # names handed to a call whose result is used as well
     anything: bool = False
     defines: frozenset[str] = frozenset()  # functions and classes
     body: Effects | None = None
+    mutates: bool = False  # of a body: it changes what it was handed
 
 
 def effects_of(statement: ast.stmt) -> Effects:
@@ -57,9 +59,8 @@ def effects_of(statement: ast.stmt) -> Effects:
     return Effects(
         frozenset(name for part in parts for name in _changed_by(part)) | _through_loops(parts),
         frozenset(name for call in calls for name in _names_in(call.func)),
-        frozenset(
-            n for call in for_effect for argument in _arguments(call) for n in _names_in(argument)
-        ),
+        _handed(for_effect),
+        _handed(calls),
         any(name in ANYTHING for call in calls for name in _names_in(call.func)),
         frozenset(f.name for f in functions),
         _together(bodies) if bodies else None,
@@ -84,7 +85,8 @@ def _running(statement: ast.AST) -> Iterator[ast.AST]:
         part = waiting.pop()
         yield part
         if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
-            waiting += [*part.decorator_list, *part.args.defaults]
+            given = [*part.args.defaults, *filter(None, part.args.kw_defaults)]
+            waiting += [*part.decorator_list, *given]
         elif isinstance(part, ast.comprehension):  # its own variables stay inside
             waiting += [part.iter, *part.ifs]
         elif not isinstance(part, ast.Lambda):
@@ -98,12 +100,14 @@ def _body(function: Function) -> Effects:
     stored = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
     stored |= _parameters(function)
     changed = {name for p in parts for name in _changed_by(p)}
+    mutated = {n for p in parts if not isinstance(p, ast.Name) for n in _changed_by(p)}
     calls = [p for p in parts if isinstance(p, ast.Call)]
     called = {name for call in calls for name in _names_in(call.func)}
     return Effects(
         frozenset((changed - stored) | (declared & changed)),
         frozenset(called),
         anything=bool(called & ANYTHING),
+        mutates=bool(mutated & _parameters(function)),
     )
 
 
@@ -121,6 +125,7 @@ def _together(all_of: Iterable[Effects]) -> Effects:
         frozenset().union(*(e.changes for e in found)),
         frozenset().union(*(e.calls for e in found)),
         anything=any(e.anything for e in found),
+        mutates=any(e.mutates for e in found),
     )
 
 
@@ -134,7 +139,14 @@ def _changed_by(part: ast.AST) -> set[str]:
         return {part.name}
     if isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):  # x.show() may be anything
         return _mutated(part.value) | (_base(part.value) if _is_method(part.value) else set())
-    return _mutated(part) if isinstance(part, ast.Call) else set()
+    return _mutated(part) if isinstance(part, ast.Call) else captured(part)
+
+
+def captured(part: ast.AST) -> set[str]:
+    """The name that a part of a pattern gives a value: case [x, *rest], case {"a": 1, **rest}."""
+    names = [getattr(part, "name", None), getattr(part, "rest", None)]
+    is_one = isinstance(part, ast.MatchAs | ast.MatchStar | ast.MatchMapping)
+    return {name for name in names if name} if is_one else set()
 
 
 def _through_loops(parts: Iterable[ast.AST]) -> frozenset[str]:
@@ -172,6 +184,10 @@ def _base(part: ast.expr) -> set[str]:
 
 def _is_builtin(function: ast.expr) -> bool:
     return isinstance(function, ast.Name) and function.id in BUILTINS
+
+
+def _handed(calls: Iterable[ast.Call]) -> frozenset[str]:
+    return frozenset(n for call in calls for part in _arguments(call) for n in _names_in(part))
 
 
 def _arguments(call: ast.Call) -> Iterable[ast.expr]:

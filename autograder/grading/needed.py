@@ -9,24 +9,20 @@
     @implements("passes.order")
     def order(graph): return RULES
 
-effects.py says what a statement changes; where nobody can tell (`globals().update(...)`), it is
-taken. Next room: worker.py, where all of it runs.
+reads.py says what a statement reads, effects.py what it changes; where nobody can tell
+(`globals().update(...)`), it is taken. Next room: worker.py, where all of it runs.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
-import re
-import symtable
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from autograder.grading.cells import INDIGESTIBLE, for_a_class, tree_of
 from autograder.grading.effects import Effects, effects_of, is_for_everyone
-
-BY_NAME = {"globals", "locals", "vars", "eval", "exec"}  # read what a string names
-OF_MODULE = re.compile("__main__|modules|import")  # and so does getattr(sys.modules[..], "x")
+from autograder.grading.reads import reads
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ def needed(answers: Iterable[tuple[str, float]], others: list[Statement]) -> lis
     for number in sorted(chosen):
         index.follow(index.reads_of(number), float("inf"), chosen, seen)
     for source, until in answers:
-        index.follow(_free_names(source), until, chosen, set())
+        index.follow(reads(source), until, chosen, set())
     return [others[number] for number in sorted(chosen)]
 
 
@@ -101,22 +97,25 @@ class _Index:
     def changes(self, effects: Effects) -> frozenset[str]:
         """The names that running the statement changes."""
         mine = [self.called(name) for name in effects.calls if name in self.functions]
-        given = effects.given & self.variables if mine else frozenset[str]()
-        return effects.changes.union(given, *(found.changes for found in mine))
+        handed = effects.given if mine else frozenset[str]()
+        if any(found.mutates for found in mine):
+            handed |= effects.lent
+        return effects.changes.union(handed & self.variables, *(found.changes for found in mine))
 
     def called(self, name: str) -> Effects:
         """What a call of the notebook's function `name` changes, through what it calls as well."""
         if name in self.calling:
             return self.calling[name]
         self.calling[name] = Effects()  # while we look: it calls itself
-        changed, anything, seen, waiting = set[str](), False, {name}, [name]
+        changed, anything, mutates, seen, waiting = set[str](), False, False, {name}, [name]
         while waiting:
             for body in (e.body for e in self.functions.get(waiting.pop(), ()) if e.body):
                 changed |= body.changes
                 anything |= body.anything
+                mutates |= body.mutates
                 waiting += sorted(body.calls - seen)
                 seen |= body.calls
-        self.calling[name] = replace(Effects(), changes=frozenset(changed), anything=anything)
+        self.calling[name] = Effects(frozenset(changed), anything=anything, mutates=mutates)
         return self.calling[name]
 
     def follow(self, names: Iterable[str], until: float, chosen: set[int], seen: set[str]) -> None:
@@ -136,51 +135,5 @@ class _Index:
 
     def reads_of(self, number: int) -> tuple[str, ...]:
         if number not in self.reads:
-            self.reads[number] = _free_names(self.others[number].source)
+            self.reads[number] = reads(self.others[number].source)
         return self.reads[number]
-
-
-@for_a_class
-def _free_names(source: str) -> tuple[str, ...]:
-    """The names that the code reads and does not define itself at its top level. A module that it
-    imports counts: a cell may have written its file."""
-    try:
-        top = symtable.symtable(source, "cell", "exec")
-    except INDIGESTIBLE:
-        return tuple(sorted(set(re.findall(r"[A-Za-z_]\w*", source))))
-    names = {s.get_name() for s in top.get_symbols() if s.is_referenced() or s.is_assigned()}
-    defined = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
-    tables = list(top.get_children())
-    while tables:
-        table = tables.pop()
-        names |= {s.get_name() for s in table.get_symbols() if s.is_global()}
-        tables += table.get_children()
-    free = names - defined
-    strings = bool(free & BY_NAME or ("getattr" in free and OF_MODULE.search(source)))
-    if "import" in source or strings:
-        free |= _named(source, strings)
-    return tuple(sorted(free))
-
-
-def _named(source: str, strings: bool) -> set[str]:
-    """The modules that the code imports; with `strings`, the words of its strings as well."""
-    found: set[str] = set()
-    for part in _without_prose(tree_of(source) or ast.Module([], [])):
-        if isinstance(part, ast.Import):
-            found |= {alias.name.split(".")[0] for alias in part.names}
-        elif isinstance(part, ast.ImportFrom) and part.module:
-            found.add(part.module.split(".")[0])
-        elif strings and isinstance(part, ast.Constant) and isinstance(part.value, str):
-            found |= set(re.findall(r"[A-Za-z_]\w*", part.value))
-    return found
-
-
-def _without_prose(tree: ast.AST) -> Iterable[ast.AST]:
-    """All parts but the strings that are there to be read: a docstring, an error's text."""
-    waiting = [tree]
-    while waiting:
-        part = waiting.pop()
-        text = isinstance(part, ast.Expr) and isinstance(part.value, ast.Constant)
-        if not text and not isinstance(part, ast.Raise):
-            yield part
-            waiting += ast.iter_child_nodes(part)

@@ -11,19 +11,23 @@ Next room: precision.py, how exact a number must be; mutation.py, which makes mo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.check.exemplars import alternatives_of, mutants_of
-from autograder.check.framework import background_of, checks_of
+from autograder.check.framework import Implementation, background_of, checks_of
 from autograder.check.hints import ladder
 from autograder.check.sentences import span_of, to_the_end, uncovered
-from autograder.check.verdict import NOT_ATTEMPTED, PASSED
+from autograder.check.verdict import CRASHED, NOT_ATTEMPTED, PASSED, Verdict
 from autograder.notebook import check
+from autograder.soundness.apart import apart
 from autograder.soundness.precision import precision_problems
 from autograder.soundness.verdicts import is_full, verdict_of
-from course_lib.exercises import Slot
+from course_lib.exercises import Slot, slot
 
 MUTANTS, ALTERNATIVES = 5, 3  # so many at least, of misunderstandings and of other styles
+ENDED = "Its process ended."
+Answers = Callable[[str], dict[str, Implementation]]  # the unit's answers to an exercise, by name
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class Exemplars:
     accepted: int
     problems: tuple[str, ...]
     quotes: frozenset[tuple[str, str]]  # (check, words): what failures quoted
+    ended: tuple[str, ...] = ()  # mutants that ended their process: they are rejected
 
 
 def problems_of(entry: Slot) -> list[str]:
@@ -73,17 +78,29 @@ def own_problems(entry: Slot) -> list[str]:
 
 def exemplars(entry: Slot) -> Exemplars:
     """Is each wrong answer of the unit rejected, and each right one accepted?"""
-    wrong = {name: verdict_of(entry, answer) for name, answer in mutants_of(entry.name).items()}
-    right = {
-        name: verdict_of(entry, answer) for name, answer in alternatives_of(entry.name).items()
-    }
+    wrong = _verdicts(entry, mutants_of)
+    right = _verdicts(entry, alternatives_of)
     passed = {name: v for name, v in wrong.items() if v.earned is None or is_full(v)}
     failed = {name: v for name, v in right.items() if v.kind != PASSED}
     problems = [f"the mutant {name} is not rejected: {v!r}" for name, v in passed.items()]
     problems += [f"the alternative {name} does not pass: {v!r}" for name, v in failed.items()]
     rejected, accepted = len(wrong) - len(passed), len(right) - len(failed)
     quotes = frozenset((v.check, v.spec) for v in wrong.values() if v.spec)
-    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems), quotes)
+    ended = tuple(name for name, verdict in wrong.items() if verdict.problem == ENDED)
+    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems), quotes, ended)
+
+
+def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:
+    """The verdict on each of these answers; one that ends its process has crashed."""
+    names = list(answers_of(entry.name))
+    found = apart(_judged, [(entry.name, answers_of, name) for name in names], 1)
+    crashed = Verdict.on(entry, CRASHED, problem=ENDED)
+    return {name: verdict or crashed for name, verdict in zip(names, found, strict=True)}
+
+
+def _judged(task: tuple[str, Answers, str]) -> Verdict:
+    exercise, answers_of, name = task
+    return verdict_of(slot(exercise), answers_of(exercise)[name])
 
 
 def not_there_yet(entry: Slot, given: Exemplars | None = None) -> list[str]:

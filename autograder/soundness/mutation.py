@@ -7,24 +7,22 @@
 An answer is killed when it earns less than all points. A survivor needs a better check, or an
 `equivalent(...)` in the unit's mutants that says why it is right; one that speaks of no survivor is
 reported too. The answers are tried in as many processes as there are cores; the outcome is the same
-in any number of them. An answer that takes ten times the steps of ours is stopped.
+in any number of them. An answer that takes ten times the steps of ours is stopped; one that ends
+its process is killed by that, and the others go on.
 
-Next room: autograder/validate.py, which prints the table.
+Next room: apart.py, those processes; autograder/validate.py, which prints the table.
 """
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import multiprocessing
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 from autograder.check.exemplars import Equivalent, equivalents_of
 from autograder.check.judging import prepare
+from autograder.soundness.apart import FORKS, apart
 from autograder.soundness.reference import (
     Changed,
     Steps,
@@ -37,7 +35,7 @@ from autograder.soundness.verdicts import is_full, verdict_of
 from course_lib.exercises import Slot, slot
 
 PATIENCE, AT_LEAST = 10, 10_000  # times the steps of our answer, and so many more
-MEMORY = 8 << 30  # bytes of address space: a wrong answer may ask for any amount
+ENDED = "the process ended"
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Report:
     """What became of the changed answers to one exercise."""
 
     exercise: str
-    killed_by: dict[str, int]  # a check, or "does not end": how many answers it caught first
+    killed_by: dict[str, int]  # a check, or ENDED: how many answers it caught first
     equivalent: tuple[tuple[Changed, Equivalent], ...]
     survivors: tuple[Changed, ...]
     stale: tuple[Equivalent, ...]  # they speak of no survivor
@@ -102,28 +100,11 @@ def _report(name: str, fates: list[tuple[Changed, str]]) -> Report:
 
 def _fates(tasks: list[tuple[str, str]], names: list[str], jobs: int) -> Iterator[str]:
     """For each answer the check that caught it; "" for one that earned everything."""
-    if jobs == 1 or len(tasks) < 2:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield from map(_fate, tasks)
-        return
-    if "fork" in multiprocessing.get_all_start_methods():
-        context = multiprocessing.get_context("fork")
-        for name in names:  # made once here, they are there in every process
-            prepare(name)
-            _limit_of(name)
-    else:
-        context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start) as pool:
-        yield from pool.map(_fate, tasks)
-
-
-def _start() -> None:
-    warnings.simplefilter("ignore")
-    with contextlib.suppress(ImportError, ValueError, OSError):
-        import resource  # not everywhere
-
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for name in names if FORKS else ():  # made once here, they are there in every process
+        prepare(name)
+        _limit_of(name)
+    for fate in apart(_fate, tasks, jobs):
+        yield ENDED if fate is None else fate
 
 
 def _fate(task: tuple[str, str]) -> str:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import ast
+import time
 
 import pytest
 
 from autograder.check import exemplars
 from autograder.check.exemplars import equivalent
+from autograder.soundness import mutation
+from autograder.soundness.apart import apart
+from autograder.soundness.exercise import exemplars as exemplars_of
 from autograder.soundness.mutation import mutate
 from autograder.soundness.operators import Names, changes
-from autograder.soundness.reference import Steps, can_be_changed, changed, loaded, source_of
+from autograder.soundness.reference import (
+    Changed,
+    Steps,
+    can_be_changed,
+    changed,
+    loaded,
+    source_of,
+)
 from autograder.soundness.verdicts import verdict_of
-from autograder.validate import survivors
+from autograder.validate import survivors, validate
 from course_lib.exercises import slot
 
 
@@ -141,3 +152,63 @@ def test_a_survivor_is_shown_until_it_is_explained(monkeypatch):
 def test_an_equivalent_needs_a_reason():
     with pytest.raises(ValueError, match="a reason"):
         equivalent("u99.until", "a", "b", because=" ")
+
+
+ENDINGS = {
+    "leaves": "import os; os._exit(0)",
+    "aborts": "import os; os.abort()",
+    "reads_nowhere": "import ctypes; ctypes.string_at(0)",
+    "is_killed": "import os, signal; os.kill(os.getpid(), signal.SIGKILL)",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_changed_answer_that_ends_its_process_is_killed_and_the_others_are_judged(
+    ending, monkeypatch
+):
+    entry = slot("u99.until")
+    before = mutate([entry])["u99.until"]
+    source = f"def until(*given):\n    {ENDINGS[ending]}"
+    deadly = Changed("u99.until", 1, "pass", ENDINGS[ending], source)
+    answers = [deadly, *changed(entry), deadly]
+    monkeypatch.setattr(mutation, "changed", lambda entry: answers)
+    for jobs in (1, 2):
+        after = mutate([entry], jobs=jobs)["u99.until"]
+        assert after.killed_by == {mutation.ENDED: 2, **before.killed_by}
+        assert after.survivors == before.survivors and after.equivalent == before.equivalent
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_mutant_that_ends_its_process_is_rejected_and_said_in_the_table(ending, monkeypatch):
+    entry = slot("u99.until")
+    names: dict = {}
+    exec(f"def until(*given):\n    {ENDINGS[ending]}", names)
+    before = exemplars_of(entry)
+    ends = {"first": names["until"], **exemplars.mutants_of("u99.until"), "last": names["until"]}
+    monkeypatch.setitem(exemplars._mutants, "u99.until", ends)
+    after = exemplars_of(entry)
+    assert (after.wrong, after.rejected) == (before.wrong + 2, before.rejected + 2)
+    assert after.ended == ("first", "last") and after.problems == before.problems
+    (row,) = validate(exercise="u99.until")
+    assert "\n    the mutant first is rejected: its process ended" in str(row)
+    assert not any("first" in problem for problem in row.problems)
+
+
+def test_an_error_of_ours_is_no_verdict_on_an_answer():
+    with pytest.raises(ZeroDivisionError):
+        list(apart(divide, [1, 0, 2], 2))
+    assert list(apart(divide, [1, 2, 4], 2)) == [1, 0.5, 0.25]
+    assert list(apart(divide, [], 2)) == []
+
+
+def test_one_that_does_not_come_back_is_ended():
+    assert list(apart(sleep_or_not, [False, True, False], 2, patience=3)) == [1, None, 1]
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+def sleep_or_not(sleeps: bool) -> int:
+    time.sleep(600 * sleeps)
+    return 1
