@@ -39,9 +39,9 @@ def simplify_does_not_go_by_types(simplify):
 @functools.cache
 def _squares() -> Graph:
     x = inp("x", "f32[4,4]")
-    row, column = (apply("slice", x, starts=(0, 0), stops=s) for s in ((1, 4), (4, 1)))
+    row = apply("slice", x, starts=(0, 0), stops=(1, 4))
     outputs = []
-    for start in (x, row, column):
+    for start in (x, row):
         outputs += [apply(op, start) for op in TYPE_KEPT]
         for once in _one_more(start):
             outputs += [once, *_one_more(once)]
