@@ -63,6 +63,12 @@ def _operation(rng: np.random.Generator, x: Node, y: Node) -> Node:
         lambda: apply("reshape", x, shape=SHAPE),
         lambda: apply("reciprocal", x),
         lambda: apply("div", x, y),
+        lambda: apply("sub", x, const(mixed)),
+        lambda: apply("sub", const(numbers), x),
+        lambda: apply("mul", x, const(0.0)),
+        lambda: apply("pow", x, const(float(rng.choice([2.0, 3.0, 1.0])))),
+        lambda: apply(str(rng.choice(["sqrt", "tanh", "sign", "abs", "floor", "sin"])), x),
+        lambda: apply("min", x, const(mixed)),
     ]
     return makes[int(rng.integers(len(makes)))]()
 
