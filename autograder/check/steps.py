@@ -5,8 +5,10 @@
 
 A step is a line of Python that runs in the call, in the student's code or in what it calls. The
 count is the same on every machine. The call is stopped at the limit, in the process where it runs:
-a notebook's own, or the grader's worker. What one line does in C (a `sorted`, an `in` on a list)
-is one step, so a bound is for walks that repeat; take a generous one, ten times what ours needs.
+a notebook's own, or the grader's worker. What one line does in C (a `sorted`, say) is one step, but
+each node that a search in a list of nodes compares (`in`, `index`, `count`, `remove`) is one more:
+while steps are counted, `Node.__eq__` is a line of Python. A dict or a set finds a node by its
+hash, and compares it with no other. Take a generous bound, ten times what ours needs.
 
 Next room: programs.py, whose `diamond` has 2**60 paths; properties.py, the assertions.
 """
@@ -21,6 +23,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from autograder.check.framework import Implementation, TimedOut
+from course_lib.ir.graph.node import Node
 
 _limit: ContextVar[int | None] = ContextVar("step limit", default=None)
 
@@ -65,10 +68,28 @@ def counted(limit: int | None) -> Iterator[None]:
         yield
         return
     counter = _Counter(limit)
-    with _monitored(counter) if hasattr(sys, "monitoring") else _traced(counter):
+    watched = _monitored(counter) if hasattr(sys, "monitoring") else _traced(counter)
+    with _comparisons_in_python(), watched:
         yield
     if counter.left < 0:  # an `except:` of the student's own took it
         raise OutOfSteps
+
+
+@contextlib.contextmanager
+def _comparisons_in_python() -> Iterator[None]:
+    """Nodes are equal if they are the same, as ever, and it takes a line of Python to say so."""
+    if "__eq__" in vars(Node):  # it does already: a count within a count
+        yield
+        return
+    setattr(Node, "__eq__", _same)  # noqa: B010
+    try:
+        yield
+    finally:
+        delattr(Node, "__eq__")
+
+
+def _same(self: Node, other: object) -> bool:
+    return self is other if isinstance(other, Node) else NotImplemented
 
 
 class _Counter:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 import pytest
@@ -12,6 +13,7 @@ from autograder.check.steps import OutOfSteps, counted, with_steps
 from autograder.grading.sandbox import Worker
 from autograder.notebook import here
 from course_lib.exercises import plugged, slot
+from course_lib.ir.graph.node import Node
 
 ALONG_EVERY_PATH = """
 from dataclasses import replace
@@ -91,6 +93,65 @@ def test_the_count_is_the_same_every_time():
     least = next(limit for limit in range(100) if fits(limit))
     assert [fits(least) for _ in range(5)] == [True] * 5 and not fits(least - 1)
     assert 20 <= least <= 40, "two lines a turn, and a few around them"
+
+
+def steps_of(work):
+    """The least limit that is enough."""
+    for limit in range(0, 100_000, 10):
+        try:
+            with counted(limit):
+                work()
+        except OutOfSteps:
+            continue
+        return limit
+    raise AssertionError("no limit is enough")
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        lambda nodes, last: last in nodes,
+        lambda nodes, last: nodes.index(last),
+        lambda nodes, last: nodes.count(last),
+        lambda nodes, last: list(nodes).remove(last),
+    ],
+)
+def test_each_node_that_a_search_in_a_list_compares_is_a_step(search):
+    nodes = list(deep(500).nodes)
+    assert steps_of(lambda: search(nodes, nodes[-1])) >= len(nodes) - 10
+
+
+def test_a_dict_and_a_set_compare_no_nodes():
+    nodes = deep(500).nodes
+    place, known = {node: k for k, node in enumerate(nodes)}, set(nodes)
+    by_operands = {(node.op, node.inputs): node for node in nodes}
+    last = nodes[-1]
+    assert steps_of(lambda: (place[last], last in known)) <= 20
+    assert steps_of(lambda: by_operands[last.op, last.inputs]) <= 20
+
+
+def test_nodes_are_equal_as_ever_while_steps_are_counted_and_afterwards():
+    x, y = deep(2).nodes[:2]
+    before, hashed = Node.__eq__, hash(x)
+
+    def looks():
+        assert x == x and x != y and not operator.eq(x, y) and x != 1 and x not in (1, "x", None)
+        assert hash(x) == hashed and x == Anything() and Anything() == x
+        raise KeyError
+
+    with pytest.raises(KeyError), counted(1000):
+        looks()
+    assert Node.__eq__ is before and "__eq__" not in vars(Node)
+    with pytest.raises(OutOfSteps), counted(3):
+        looks()
+    with counted(1000), counted(1000):
+        assert x != y
+    assert "__eq__" not in vars(Node)
+
+
+class Anything:
+    def __eq__(self, other):
+        return True
 
 
 def test_an_answer_cannot_swallow_the_end():

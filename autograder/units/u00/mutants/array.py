@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.build import matmul, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
@@ -78,6 +78,13 @@ def by_rows_of_tiles(m, k, n, array):
     across, rest = divmod(n, array.cols)
     row = (across + (rest > 0)) * one
     return row * ((m + array.rows - 1) // array.rows)
+
+
+OTHERS = "the text is about arrays that keep the outputs, and no others are given"
+CYCLES = "accelerator.systolic.cycles"
+equivalent(CYCLES, "if array.dataflow != 'os':", "pass", because=OTHERS)
+equivalent(CYCLES, "raise ValueError", "pass", because=OTHERS)
+equivalent(CYCLES, "raise ValueError", "raise ArithmeticError", because=OTHERS)
 
 
 @mutant("u00.busy")

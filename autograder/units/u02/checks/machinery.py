@@ -1,6 +1,6 @@
 """Checks of unit 2 for the pass manager and the rewriter that the student writes.
 
-Next room: rules.py, the rules; evidence.py.
+Next room: compared.py, results that differ; rules.py, the rules.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from autograder.units.u02.checks.rules import (
     exp_to_negs,
     mul_by_one,
     mul_to_max,
+    mul_to_twos,
     no_double_neg,
     relu_to_exp,
+    relu_to_half,
+    relu_to_integers,
+    relu_to_matrix,
     relu_to_tanh,
     tanh_to_relu,
+    two_to_three,
 )
 from autograder.units.u02.checks.shared import same_bits
 from course_lib.ir.graph.build import exp, neg, relu, tanh, trace
@@ -101,9 +106,9 @@ def negates(graph: Graph) -> Graph:
 def lets_good_passes_through(careful):
     """Passes that keep the results run, in order, and the last one's graph comes back."""
     for graph, inputs in programs():
-        _ends(careful, graph, [_anew, _minus_zero, _anew], inputs, 3, EQUAL)
+        ends(careful, graph, [_anew, _minus_zero, _anew], inputs, 3, EQUAL)
     graph, inputs = programs()[0]
-    _ends(careful, graph, [], inputs, 0, ALL_GOOD)
+    ends(careful, graph, [], inputs, 0, ALL_GOOD)
     return "good passes"
 
 
@@ -118,11 +123,11 @@ def stops_before_a_broken_pass(careful):
         ([_anew, negates, negates], 1, STOPS),
         ([adds_a_millionth, _anew], 0, EVERY),
     ):
-        _ends(careful, graph, passes, inputs, good, spec)
+        ends(careful, graph, passes, inputs, good, spec)
     return "broken passes"
 
 
-def _ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec: str) -> None:
+def ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec: str) -> None:
     ran: list[str] = []
     result = careful(graph, [_noted(one, ran) for one in passes], inputs)
     names = ", ".join(one.__name__.strip("_") for one in passes) or "none"
@@ -208,6 +213,22 @@ REWRITTEN: list[tuple[Any, list, Any, str, str]] = [
     (relu, [exp_to_negs, relu_to_exp], lambda x: neg(relu(x)),
      "relu becomes exp, and exp is offered to all rules: neg(relu(x)). The relu in it is new, "
      "below the replacement, and stays.", AGAIN),
+    (lambda x: x * 3.0, [countdown, mul_to_max], lambda x: apply("max", x, const(0.0)),
+     "After a replacement the first rule is asked first again: 3.0, 2.0, 1.0, 0.0, and then max.",
+     AGAIN),
+    (lambda x: x * 3.0, [mul_by_one, countdown], lambda x: x,
+     "After the second replacement this is x * 1.0, and mul_by_one stands first.", AGAIN),
+    (lambda x: neg(exp(x)), [no_double_neg, exp_to_negs, relu_to_tanh], tanh,
+     "neg(neg(relu(x))) is replaced by relu(x), and this is offered to all rules, too.", AGAIN),
+    (lambda x: x + 2.0, [two_to_three], lambda x: x + 3.0, "A constant is a node.", NEW),
+    (lambda x: tanh(x * 5.0), [mul_to_twos, two_to_three],
+     lambda x: tanh(const(np.full(4, 3.0, np.float32))),
+     "The replacement is a constant, and is offered to all rules.", AGAIN),
+    (relu, [relu_to_integers, relu_to_tanh], tanh, "i32[4] is another type than f32[4].",
+     OTHER_TYPE),
+    (relu, [relu_to_half, relu_to_tanh], tanh, "f32[2] is another type than f32[4].", OTHER_TYPE),
+    (relu, [relu_to_matrix, relu_to_tanh], tanh, "f32[2,2] is another type than f32[4].",
+     OTHER_TYPE),
     (lambda x: exp(exp(x)), [exp_to_negs], lambda x: neg(relu(neg(relu(x)))),
      "Both exp are replaced.", LEFT),
     (lambda x: x * 100.0, [countdown], lambda x: x * 0.0, "Exactly 100 replacements are allowed.",
@@ -224,7 +245,7 @@ def applies_the_rules(apply_rules):
     """The first rule that applies wins, its result is offered again, other types do not count."""
     for make, rules, wanted, why, spec in REWRITTEN:
         before, after = trace(make, F), trace(wanted, F)
-        result = _counted_down(apply_rules, before, why) if countdown in rules else None
+        result = _counted_down(apply_rules, before, rules, why) if countdown in rules else None
         got = valid_graph(result or apply_rules(before, rules), before, spec=spec)
         mine = Graph.of(got.inputs, got.outputs, got.name)
         if not _alike(mine, after):
@@ -234,14 +255,15 @@ def applies_the_rules(apply_rules):
     return f"{len(REWRITTEN)} programs"
 
 
-def _counted_down(apply_rules: Any, program: Graph, why: str) -> Any:
+def _counted_down(apply_rules: Any, program: Graph, rules: list, why: str) -> Any:
     """What comes out if `countdown` may be applied as often as this program needs."""
     try:
-        return apply_rules(program, [countdown])
+        return apply_rules(program, rules)
     except Crashed as error:
         if "ValueError" not in error.kinds:
             raise
-        raise Wrong(f"The rules are countdown. {why} Yours raised {error.error}", program=program,
+        names = ", ".join(rule.__name__ for rule in rules)
+        raise Wrong(f"The rules are {names}. {why} Yours raised {error.error}", program=program,
                     spec=HUNDRED) from None  # fmt: skip
 
 
@@ -265,13 +287,13 @@ def gives_up_after_a_hundred(apply_rules):
                spec=HUNDRED)  # fmt: skip
     program = trace(lambda x: [x * float(n) for n in (60, 61, 62)], F)
     anew = "The 100 replacements must be counted anew for each node."
-    after = valid_graph(_counted_down(apply_rules, program, anew), program)
+    after = valid_graph(_counted_down(apply_rules, program, [countdown], anew), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
         raise Wrong(anew, program=program, got=after, spec=HUNDRED)
     return "rules without end"
 
 
-@checks("u02.apply_rules", spec=[STAYS, "Each node, with its new operands"])
+@checks("u02.apply_rules", spec=[STAYS, NEW])
 def keeps_dead_code_and_bits(apply_rules):
     """A rule that holds keeps every bit; nodes that nobody reads stay and are rewritten too."""
     graph = trace(lambda x: neg(neg(x)) + relu(neg(neg(x))), F)
@@ -283,4 +305,8 @@ def keeps_dead_code_and_bits(apply_rules):
         raise Wrong(
             "Dead operations must stay.", program=beside, got=after, expected=beside, spec=STAYS
         )
+    after = valid_graph(apply_rules(beside, [relu_to_tanh]), beside)
+    if sorted(n.op for n in after.ops) != ["neg", "tanh", "tanh"]:
+        raise Wrong("The rules are relu_to_tanh. Dead operations are offered to them as well.",
+                    program=beside, got=after, spec=NEW)  # fmt: skip
     return "dead code stays"

@@ -7,6 +7,8 @@ Next room: evidence.py.
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.wire.named import both_have
 from course_lib.ir.graph.build import exp, neg, relu, tanh
 from course_lib.ir.graph.node import Node, apply, const
@@ -50,6 +52,38 @@ def mul_by_one(node: Node) -> Node | None:
 @both_have
 def mul_to_max(node: Node) -> Node | None:
     return apply("max", *node.inputs) if node.op == "mul" else None
+
+
+@both_have
+def mul_to_twos(node: Node) -> Node | None:
+    """x * y -> 2.0 everywhere: a rule that makes a constant."""
+    return const(np.full(node.type.dims, 2.0, np.float32)) if node.op == "mul" else None
+
+
+@both_have
+def two_to_three(node: Node) -> Node | None:
+    """A constant full of 2.0 -> one full of 3.0."""
+    if node.op != "constant" or not (node.value == 2).all():
+        return None
+    return const(np.full_like(node.value, 3.0))
+
+
+@both_have
+def relu_to_integers(node: Node) -> Node | None:
+    """Another element type, of as many bytes."""
+    return apply("cast", node.inputs[0], dtype="i32") if node.op == "relu" else None
+
+
+@both_have
+def relu_to_matrix(node: Node) -> Node | None:
+    """Another shape, of as many elements."""
+    return apply("reshape", node.inputs[0], shape=(2, 2)) if node.op == "relu" else None
+
+
+@both_have
+def relu_to_half(node: Node) -> Node | None:
+    """The first two elements: another size."""
+    return apply("slice", node.inputs[0], starts=(0,), stops=(2,)) if node.op == "relu" else None
 
 
 @both_have

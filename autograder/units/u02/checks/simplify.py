@@ -1,6 +1,6 @@
 """Checks of unit 2 for simplify: each line of its specification, and what no line allows.
 
-Next room: strength.py.
+Next room: untouched.py, the ops that have no line.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from course_lib.ir.graph.build import (
 )
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
+from course_lib.ir.types import DTYPES
 
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
 NO_MATCH = "`rule(...)` finds patterns of one op only, until your `passes.match` is written."
@@ -219,12 +220,38 @@ _TURNED: list[tuple[Any, list[str], Any, str]] = [
 
 @checks("passes.simplify", spec=[TYPES, EXACT])
 def simplify_knows_every_type(simplify):
-    """max, min, abs, relu, select and not, in each element type that has the op."""
+    """Each line, in each element type that has the op."""
     for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
         types = ["bool[3]", f"{kind}[3]", f"{kind}[3]"]
         becomes(simplify, trace(_last_lines, *types), trace(lambda c, x, y: _few(x, y), *types),
                 f"Each of these lines holds for {kind}, too.", TYPES)  # fmt: skip
-    return "eight types"
+    for kind in [name for name in DTYPES if name != "bool"]:
+        becomes(simplify, trace(_first_lines, f"{kind}[3]", f"{kind}[3]"),
+                trace(_fewer, f"{kind}[3]", f"{kind}[3]"),
+                f"The lines about numbers hold for {kind}, too.", TYPES)  # fmt: skip
+    return "every type"
+
+
+def _first_lines(x: Node, y: Node) -> list[Node]:
+    """The lines with numbers, for an element type; of integers those too that are theirs alone."""
+    made = [x * 1, x / 1, x - 0, x**1]
+    if x.type.dtype.kind != "uint":
+        made += [x * -1, x + -y, x - -y, neg(neg(y))]
+    if x.type.dtype.is_float:
+        return [*made, x + -0.0, apply("sub", -0.0, x)]
+    made += [x + 0, x - x, x * 0]
+    return made if x.type.dtype.kind == "uint" else [*made, apply("sub", 0, x)]
+
+
+def _fewer(x: Node, y: Node) -> list[Node]:
+    made = [x, x, x, x]
+    if x.type.dtype.kind != "uint":
+        made += [-x, x - y, x + y, y]
+    if x.type.dtype.is_float:
+        return [*made, x, -x]
+    zeros = [apply("expand", const(0, x.type.dtype), shape=x.type.shape) for _ in range(2)]
+    made += [x, *zeros]
+    return made if x.type.dtype.kind == "uint" else [*made, -x]
 
 
 def _last_lines(c: Node, x: Node, y: Node) -> list[Node]:

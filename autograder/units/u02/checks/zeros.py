@@ -1,7 +1,7 @@
 """Checks of unit 2 for the additions of zero: which may go, and which are seen.
 
 Every bit counts, so a small program has a largest number of additions that may go: ours. More may
-go where no bit changes. Next room: machinery.py.
+go where no bit changes. Next room: signs.py, every op of the table.
 """
 
 from __future__ import annotations
@@ -110,6 +110,11 @@ SEEN: list[tuple[Any, str, str]] = [
      "the other has the type of the result"),
     (lambda x: (x + const(np.abs(MIXED))) + 1.0, "Only half of these numbers are 0.0.",
      "a constant full of 0.0"),
+    (lambda x: (x + const(np.resize([1.0, -1.0], COUNT), "f32")) + 1.0, "Their sum is 0.0.",
+     "a constant full of 0.0"),
+    (lambda x: (x + 1e-7) + 1.0, "A small number is no zero.", "a constant full of 0.0"),
+    (lambda x: (x + 0.0) - 0.0, "0.0 - 0.0 is 0.0, and -0.0 - 0.0 is -0.0.", ADDS),
+    (lambda x: (x + 0.0) * 0.0, "0.0 * 0.0 is 0.0, and -0.0 * 0.0 is -0.0.", ADDS),
     (lambda x: (x + const(MIXED)) + 1.0, "This is not an addition of zeros.",
      "a constant full of 0.0"),
 ]  # fmt: skip

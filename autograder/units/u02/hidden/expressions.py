@@ -20,7 +20,7 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import dtype
 
 SEED = 20_641
-FLOATS = (0.0, -0.0, 1.0, -1.0, 3.0, -0.1, 1e-7, np.inf, -np.inf, np.nan)
+FLOATS = (0.0, -0.0, 1.0, -1.0, 3.0, -0.1, 0.5, 2.5, 1e-7, np.inf, -np.inf, np.nan)
 LARGEST = {"f16": (6e4, 6e-8), "f32": (3e38, -1e-45), "f64": (1.7e308, 5e-324)}
 NUMBERS = (0, -0.0, 1, -1, 2)
 BINARY = ("add", "sub", "mul", "div", "max", "min", "pow", "mod", "eq", "lt", "and", "or", "xor",
@@ -41,7 +41,8 @@ def pairs(kind: str) -> tuple[np.ndarray, np.ndarray]:
         numbers = np.array([False, True])
     else:
         info = np.iinfo(to)
-        numbers = np.array([0, 1, 2, 5, info.max, info.min, info.min // 3, *rng.integers(3, 99, 2)])
+        rest = (info.max, info.min, info.min // 3, *rng.integers(3, 99, 2))
+        numbers = np.array([0, 1, 2, 5, *map(int, rest)], to)
     values = numbers.astype(to)
     return np.repeat(values, len(values)), np.tile(values, len(values))
 

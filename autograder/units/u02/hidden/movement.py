@@ -24,12 +24,13 @@ Movement = Callable[[Node], Node]
 
 @functools.cache
 def every_two() -> Graph:
-    """Of a cube, of a square and of a square with an axis of size 1 between the others."""
+    """Of a cube, a square, a square with an axis of size 1 in its middle, and of no squares."""
     x = inp("x_f32", f"f32[{len(pairs('f32')[0])}]")
     part = apply("slice", x, starts=(0,), stops=(64,))
     outputs = []
     for shape, menu in (((4, 4, 4), _turns()), ((8, 1, 8), _turns() + _shapes()),
-                        ((8, 8), _parts() + _casts())):  # fmt: skip
+                        ((8, 8), _parts() + _casts()), ((2, 4, 8), _turns() + _shapes()),
+                        ((1, 32, 2), _turns() + _shapes())):  # fmt: skip
         start = apply("reshape", part, shape=shape)
         for first, second in itertools.product(menu, repeat=2):
             try:
@@ -46,7 +47,7 @@ def _turns() -> list[Movement]:
 
 
 def _shapes() -> list[Movement]:
-    shapes = ((64,), (8, 8), (1, 8, 8), (4, 4, 4))
+    shapes = ((64,), (8, 8), (1, 8, 8), (4, 4, 4), (2, 32), (8, 4, 2))
     made: list[Movement] = [lambda x, s=s: apply("reshape", x, shape=s) for s in shapes]
     return [*made, lambda x: apply("expand", x, shape=(2, *x.type.dims[-2:]))]
 

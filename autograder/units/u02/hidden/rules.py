@@ -47,7 +47,8 @@ SEED = 20_641
 @hidden("passes.simplify", seed=SEED, spec=[APPLY, EXACT])
 def simplify_knows_every_small_expression(simplify):
     """All expressions of one or two operations, in each element type, on awkward numbers."""
-    for kinds, make in ((("f32", "i32", "bool"), expressions), (("f16", "f64", "i8", "u8"), few)):
+    others = ("f16", "f64", "i8", "i16", "i64", "u8", "u16", "u32", "u64")
+    for kinds, make in ((("f32", "i32", "bool"), expressions), (others, few)):
         smallest(functools.partial(_as_short, simplify), program(kinds, make))
     return "every expression of one or two operations"
 
@@ -99,6 +100,9 @@ def _other_shapes() -> Graph:
                     outputs += some(applied(op, a, b))
             outputs += [apply("neg", apply("neg", x)), x - -y, apply("select", const(True), x, y)]
             inputs += [x, y]
+        one = apply("reshape", inputs[-6], shape=(1, 1))  # an axis or two of size 1, and none
+        outputs += [apply("reshape", one, shape=()), apply("transpose", one, perm=(1, 0))]
+        outputs += [apply("transpose", outputs[-1], perm=(1, 0))]
     return Graph.of(inputs, outputs, "expressions")
 
 

@@ -13,12 +13,22 @@ from autograder.check.framework import Wrong, hidden
 from autograder.check.properties import live_ops, valid_graph
 from autograder.units.u02.checks import machinery, rules
 from autograder.units.u02.checks.compare import smallest
-from autograder.units.u02.checks.machinery import AGAIN, FIRST, RESULT, STOPS
+from autograder.units.u02.checks.compared import differ, others_than, puts
+from autograder.units.u02.checks.machinery import (
+    AGAIN,
+    EQUAL,
+    EVERY,
+    FIRST,
+    RESULT,
+    STOPS,
+    ends,
+)
 from autograder.units.u02.checks.shared import same_bits
 from autograder.units.u02.checks.zeros import BITS, COUNT, GOES, F, pairs
 from course_lib.exercises import slot
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.types import type_of
 from course_lib.passes.clean.fixpoint import same_program
 
 SEED = 20_642
@@ -53,6 +63,12 @@ def _operation(rng: np.random.Generator, x: Node, y: Node) -> Node:
         lambda: apply("reshape", x, shape=SHAPE),
         lambda: apply("reciprocal", x),
         lambda: apply("div", x, y),
+        lambda: apply("sub", x, const(mixed)),
+        lambda: apply("sub", const(numbers), x),
+        lambda: apply("mul", x, const(0.0)),
+        lambda: apply("pow", x, const(float(rng.choice([2.0, 3.0, 1.0])))),
+        lambda: apply(str(rng.choice(["sqrt", "tanh", "sign", "abs", "floor", "sin"])), x),
+        lambda: apply("min", x, const(mixed)),
     ]
     return makes[int(rng.integers(len(makes)))]()
 
@@ -94,6 +110,33 @@ def stops_in_drawn_lists(careful, rng):
     return "12 lists of passes"
 
 
+@hidden("u02.careful", seed=SEED, spec=[EVERY, EQUAL, STOPS])
+def compares_drawn_results(careful, rng):
+    """Programs of two to four outputs, with results drawn for this run, one of them another."""
+    for _ in range(25):
+        kinds = [
+            str(kind) for kind in rng.choice(["f2", "f4", "f8", "i4", "i8"], rng.integers(2, 5))
+        ]
+        arrays = [_some(rng, kind) for kind in kinds]
+        inputs = [inp(f"x{k}", type_of(a)) for k, a in enumerate(arrays)]
+        graph = Graph.of(inputs, [apply("max", i, i) for i in inputs], "drawn")
+        at = int(rng.integers(len(arrays)))
+        found = [(name, b) for name, b in others_than(arrays[at]) if differ(arrays[at], b)]
+        name, other = found[int(rng.integers(len(found)))]
+        good = [puts(k, a, "puts_the_same") for k, a in enumerate(arrays)][: int(rng.integers(3))]
+        ends(careful, graph, [*good, puts(at, other, name), _anew], arrays, len(good), EVERY)
+    return "25 programs with drawn results"
+
+
+def _some(rng: np.random.Generator, kind: str) -> np.ndarray:
+    """A few numbers; of floats, some are special."""
+    count = int(rng.integers(2, 7))
+    if kind[0] == "i":
+        return rng.integers(-1000, 1000, count).astype(kind)
+    special = rng.choice(np.array([np.nan, np.inf, -np.inf, 0.0, -0.0]), count)
+    return np.where(rng.random(count) < 0.4, special, rng.normal(0, 10, count)).astype(kind)
+
+
 def _anew(graph: Graph) -> Graph:
     return graph.rebuild(lambda node, inputs: None)
 
@@ -110,6 +153,9 @@ RULES = (
     rules.relu_to_tanh,
     rules.exp_to_negs,
     rules.mul_by_one,
+    rules.two_to_three,
+    rules.relu_to_integers,
+    rules.mul_to_max,
 )
 
 
@@ -121,10 +167,10 @@ def rewrites_drawn_programs(apply_rules, rng):
         node: Node = x
         for _ in range(int(rng.integers(3, 12))):
             op = ("neg", "neg", "relu", "exp", "tanh", "mul")[int(rng.integers(6))]
-            one = const(1.0) if rng.random() < 0.7 else const(np.ones((2, 1), np.float32))
+            one = const((1.0, 1.0, 2.0, np.ones((2, 1), np.float32))[int(rng.integers(4))])
             node = node * one if op == "mul" else apply(op, node)
         graph = Graph.of([x], [node], "drawn")
-        chosen = [RULES[int(k)] for k in rng.permutation(4)[: int(rng.integers(1, 5))]]
+        chosen = [RULES[int(k)] for k in rng.permutation(len(RULES))[: int(rng.integers(1, 6))]]
         after = valid_graph(apply_rules(graph, chosen), graph)
         ours = slot("u02.apply_rules").reference(graph, chosen)
         mine, theirs = (Graph.of(g.inputs, g.outputs, g.name) for g in (after, ours))

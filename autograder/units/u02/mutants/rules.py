@@ -203,6 +203,75 @@ def multiplies_and_divides(graph):
     return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
 
 
+@mutant("passes.simplify")
+def up_and_down(graph):
+    """log(exp(x)) -> x: exp of 100 is infinite, and every result is rounded."""
+    more = rule(lambda x: apply("log", apply("exp", x)), lambda x: x)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def twice_upside_down(graph):
+    """1 / (1 / x) -> x, written with reciprocal: it is rounded twice."""
+    more = rule(lambda x: apply("reciprocal", apply("reciprocal", x)), lambda x: x)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def sign_of_an_odd_function(graph):
+    """sigmoid(-x) -> -sigmoid(x), as tanh does; sigmoid is not odd."""
+    more = rule(lambda x: apply("sigmoid", -x), lambda x: -apply("sigmoid", x))
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def not_less_is_at_least(graph):
+    """not (x < y) -> x >= y: neither holds if one of them is NaN."""
+    more = rule(lambda x, y: apply("not", apply("lt", x, y)), lambda x, y: apply("ge", x, y),
+                types={"x": "f32[]", "y": "f32[]"})  # fmt: skip
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def equal_to_itself(graph):
+    """x == x -> true: not for NaN."""
+    more = rule(lambda x: apply("eq", x, x), lambda x: True)
+    return rewrite(graph, [more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
+@mutant("passes.simplify")
+def sums_of_one(graph):
+    """The sum over an axis of size 1 is x, it thinks: but a sum begins at 0.0, and -0.0 is lost."""
+
+    def only_one(node):
+        one = node.op == "reduce_sum" and node.type.numel == node.inputs[0].type.numel
+        return apply("reshape", node.inputs[0], shape=node.type.shape) if one else None
+
+    return rewrite(graph, [*MOVEMENT, *_integer_rules(), *_exact_rules(), only_one])
+
+
+@mutant("passes.simplify")
+def integers_of_32_bits(graph):
+    """The rules for integers, for i32 alone."""
+    rules = _integer_rules(guard=lambda x: x.type.dtype.name == "i32")
+    return rewrite(graph, [*MOVEMENT, *rules, *_exact_rules()])
+
+
+@alternative("passes.simplify")
+def with_rules_for_other_ops(graph):
+    """Identities of ops that the list does not name, each of which keeps every bit."""
+    more = [
+        rule(lambda x: apply("floor", apply("floor", x)), lambda x: apply("floor", x)),
+        rule(lambda x: abs(apply("exp", x)), lambda x: apply("exp", x)),
+        rule(lambda x: apply("sign", apply("sign", x)), lambda x: apply("sign", x)),
+        rule(lambda x, y: maximum(maximum(x, y), y), lambda x, y: maximum(x, y)),
+        rule(lambda x, y: apply("not", apply("eq", x, y)), lambda x, y: apply("ne", x, y)),
+        rule(lambda x: apply("bit_and", x, x), lambda x: x),
+        rule(lambda x: apply("eq", x, x), lambda x: True, guard=whole),
+    ]
+    return rewrite(graph, [*more, *_exact_rules(), *_integer_rules(), *MOVEMENT])
+
+
 @alternative("passes.simplify")
 def with_further_exact_rules(graph):
     """For floats abs never gives -0.0 nor anything negative; doubling is adding."""

@@ -1,4 +1,4 @@
-"""Mutants and alternatives of unit 2: additions of zero. Next room: machinery.py."""
+"""Mutants and alternatives of unit 2: additions of zero. Next room: careful.py."""
 
 from __future__ import annotations
 
@@ -32,12 +32,14 @@ def _without(graph, hidden, full=_full, shape=True):
     return graph.rebuild(visit)
 
 
-def _hidden(graph, adds=_no_minus_zero, passes=PASSES_ON, every=all, outputs=True):
+def _hidden(
+    graph, adds=_no_minus_zero, passes=PASSES_ON, every=all, outputs=True, ops=("add",), hiding=()
+):
     users, hidden = graph.users(), set()
 
     def hides(user, node):
         others = [i for i in user.inputs if i is not node]
-        if user.op == "add" and any(adds(i) for i in others):
+        if user.op in hiding or (user.op in ops and any(adds(i) for i in others)):
             return True
         return user.op in passes and user in hidden
 
@@ -97,6 +99,39 @@ def every_operation_passes_on(graph):
     """1 / x shows the sign."""
     everything = {n.op for n in graph.nodes}
     return _without(graph, _hidden(graph, passes=everything))
+
+
+@mutant("u02.drop_zeros")
+def differences_as_sums(graph):
+    """y - c as y + c: but y - 0.0 keeps the sign of y."""
+    return _without(graph, _hidden(graph, ops=("add", "sub")))
+
+
+@mutant("u02.drop_zeros")
+def products_as_sums(graph):
+    """y * 0.0 is 0.0, it thinks, for both zeros."""
+    return _without(graph, _hidden(graph, ops=("add", "mul")))
+
+
+@mutant("u02.drop_zeros")
+def roots_hide(graph):
+    """sqrt(-0.0) is -0.0."""
+    return _without(graph, _hidden(graph, hiding=("sqrt", "exp")))
+
+
+@mutant("u02.drop_zeros")
+def small_programs_alone(graph):
+    """Forgets the ops that no small program has: an image's and a matrix's."""
+    few = PASSES_ON - {"conv", "matmul", "max_pool", "mean", "pad", "slice", "expand"}
+    return _without(graph, _hidden(graph, passes=few))
+
+
+@mutant("u02.drop_zeros")
+def zero_in_sum(graph):
+    """A constant whose elements add up to 0 is not full of zeros."""
+    return _without(
+        graph, _hidden(graph), full=lambda c: c.op == "constant" and c.value.sum() == 0.0
+    )
 
 
 @mutant("u02.drop_zeros")
@@ -176,6 +211,12 @@ def from_what_is_seen(graph):
             if node.op not in PASSES_ON or node in seen:
                 seen.add(operand)
     return _without(graph, set(graph.nodes) - seen)
+
+
+@alternative("u02.drop_zeros")
+def knows_that_a_tanh_passes_it_on(graph):
+    """tanh, sqrt and sin keep the sign of a zero, and so pass it on."""
+    return _without(graph, _hidden(graph, passes=PASSES_ON | {"tanh", "sqrt", "sin"}))
 
 
 @alternative("u02.drop_zeros")

@@ -16,7 +16,16 @@ LAST = "there is one: the first is the last"
 
 equivalent("passes.bn_fold", "reshape(-1", "reshape(-2", because=NEGATIVE)
 equivalent("passes.bn_fold", "reshape(1, -1", "reshape(1, -2", because=NEGATIVE)
-equivalent("passes.bn_fold", "w2 =", "w2 = replace(const(weights, w.type.dtype), ", because=NAMES)
+equivalent("passes.bn_fold", "w2 =", "w2 = replace(const(weights), ", because="a copy is the same")
+equivalent("passes.bn_fold", "given=True", "given=False", because="a copy is the same")
+equivalent("passes.bn_fold", "given=True), name=w.name", "given=True), origin", because=NAMES)
+equivalent("passes.bn_fold", "name=w.name, origin", "given=True), name=w.name)", because=NAMES)
+equivalent("passes.bn_fold", "name=w.name", "name=w.op", because=NAMES)
+equivalent("passes.bn_fold", "origins(w, norm)", "origins(norm, w)", because=NAMES)
+equivalent("passes.bn_fold", "multiply(w.value, column", "multiply(column, w.value",
+           because="a product in either order")  # fmt: skip
+equivalent("passes.bn_fold", "out=weights, casting", "column, out=weights)",
+           because="float64 is rounded to another float by either rule")  # fmt: skip
 equivalent("passes.bn_fold", "b2 =", "b2 = replace(const(bias, w.type.dtype), ", because=NAMES)
 equivalent(
     "passes.bn_fold", "name=before.conv.name, ", "apply('conv', x, w2, origin", because=NAMES

@@ -1,0 +1,121 @@
+"""Checks of unit 2 for the pass manager: results that differ in one element, and some that do not.
+
+    [nan, inf, 1.5]  ->  [nan, nan, 1.5]        # a broken pass
+    [0.0, nan, 1.5]  ->  [-0.0, nan, 1.5]       # a good one
+
+Next room: rules.py, the rules for the rewriter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import checks
+from autograder.units.u02.checks.machinery import COMPARED, EQUAL, EVERY, STOPS, ends
+from course_lib.ir.graph.build import abs, neg, relu, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, const
+
+Pass = Callable[[Graph], Graph]
+SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, 1.5, -2.0, 3.0])
+
+
+def puts(output: int, values: np.ndarray, name: str) -> Pass:
+    """A pass that returns these numbers as that output."""
+
+    def one(graph: Graph) -> Graph:
+        outputs = list(graph.outputs)
+        outputs[output] = const(values)
+        return Graph.of(graph.inputs, outputs, graph.name)
+
+    one.__name__ = name
+    return one
+
+
+def drops_relu(graph: Graph) -> Graph:
+    """relu(x) -> x: right wherever x is not negative."""
+    return graph.rebuild(lambda node, inputs: inputs[0] if node.op == "relu" else None)
+
+
+def swaps_outputs(graph: Graph) -> Graph:
+    """Returns the first two outputs in the other order."""
+    first, second, *others = graph.outputs
+    return Graph.of(graph.inputs, [second, first, *others], graph.name)
+
+
+def others_than(values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
+    """Arrays of which most differ from this one in one element, and what was done."""
+    for at in sorted({0, values.size // 2, values.size - 1}):
+        yield "adds_one", _with(values, at, values[at] + 1 if values[at] == values[at] else 1)
+    yield "reverses", values[::-1].copy()
+    if values.dtype.kind != "f":
+        return
+    for at in range(values.size):
+        for name, number in (("nan", np.nan), ("inf", np.inf), ("zero", 0.0),
+                             ("the_largest", np.finfo(values.dtype).max)):  # fmt: skip
+            other = _with(values, at, number)
+            if not np.array_equal(other, values, equal_nan=True):
+                yield f"puts_{name}", other
+        if np.isfinite(values[at]):
+            up = np.nextafter(values[at], values.dtype.type(np.inf))
+            yield "puts_the_next_number", _with(values, at, up)
+        yield "turns_the_sign", _with(values, at, -values[at])
+        swapped = values.copy()
+        swapped[[at - 1, at]] = values[[at, at - 1]]
+        yield "swaps_two_numbers", swapped
+
+
+def _with(values: np.ndarray, at: int, number: Any) -> np.ndarray:
+    other = values.copy()
+    other[at] = number
+    return other
+
+
+def differ(a: np.ndarray, b: np.ndarray) -> bool:
+    return not np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+
+
+def _unlike(kind: str) -> tuple[Graph, list[np.ndarray], list[np.ndarray]]:
+    """A program of three outputs, its inputs, and the first two outputs."""
+    with np.errstate(invalid="ignore"):
+        x = SPECIAL.astype(kind) if kind[0] == "f" else np.arange(-3, 4).astype(kind)
+    name = {"f4": "f32", "f8": "f64", "i8": "i64"}[kind]
+    graph = trace(lambda x: (neg(x), abs(x), relu(x)), f"{name}[{x.size}]")
+    return graph, [x], [-x, np.abs(x)]
+
+
+@checks("u02.careful", spec=[EVERY, COMPARED])
+def sees_every_element(careful):
+    """An output in which one element is another: a NaN, an infinity, the next number, a sign."""
+    count = 0
+    for kind in ("f4", "f8", "i8"):
+        graph, inputs, results = _unlike(kind)
+        for output, values in enumerate(results):
+            for name, other in others_than(values):
+                if differ(values, other):
+                    ends(careful, graph, [puts(output, other, name)], inputs, 0, EVERY)
+                    count += 1
+    return f"{count} other results"
+
+
+@checks("u02.careful", spec=[EQUAL, STOPS, COMPARED])
+def compares_on_the_inputs_it_is_given(careful):
+    """What is right on these inputs is good, and what is wrong on them is not."""
+    for kind in ("f4", "f8", "i8"):
+        graph, inputs, (first, _) = _unlike(kind)
+        same = -(inputs[0] + 0) if kind == "i8" else np.where(first == 0, -first, first)
+        ends(careful, graph, [puts(0, same, "puts_the_same")], inputs, 1, EQUAL)
+        ends(careful, graph, [drops_relu], inputs, 0, COMPARED)
+        ends(careful, graph, [swaps_outputs], inputs, 0, EVERY)
+        ends(careful, graph, [drops_relu], [np.abs(inputs[0])], 1, COMPARED)
+    twice = trace(lambda x, y: (relu(x), _thrice(y), relu(y)), "f32[2]", "f32[2]")
+    given = [np.array([1, 2], np.float32), np.array([3, -4], np.float32)]
+    ends(careful, twice, [drops_relu], given, 0, EVERY)
+    return "the inputs that are given"
+
+
+def _thrice(x: Node) -> Node:
+    return x + x + x

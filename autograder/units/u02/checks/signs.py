@@ -1,0 +1,123 @@
+"""Checks of unit 2 for the additions of zero: every op of the table after one of them.
+
+    y = x + 0.0;  y - 0.0       # 0.0 or -0.0, as y is: no constant hides a sign in a `sub`
+    y = x + 0.0;  tanh(y) + 1   # tanh is not in PASSES_ON, so this may stay, or go
+
+Next room: machinery.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import numpy as np
+
+from autograder.check.framework import Wrong, checks
+from autograder.units.u02.answers import PASSES_ON
+from autograder.units.u02.checks.untouched import BINARY, UNARY, applied, keeps_bits
+from autograder.units.u02.checks.zeros import ADDS, BITS, COUNT, PASSES, SHOWS, F, pairs
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.order import topological_order
+
+SIDE = round(COUNT**0.5)
+CONSTANTS = (0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
+
+
+def users(y: Node, z: Node) -> Iterator[Node]:
+    """Every op of y, where y is an addition of zero; `z` is another value."""
+    for op in UNARY:
+        yield from applied(op, y)
+    numbers = [const(value) for value in CONSTANTS]
+    for op in BINARY:
+        yield from applied(op, y, y)
+        for other in (z, *numbers):
+            yield from applied(op, y, other)
+            yield from applied(op, other, y)
+    yield from (apply("select", apply("lt", z, 0.0), *two) for two in ((y, z), (z, y)))
+    yield from (apply("cast", y, dtype=to) for to in ("f16", "f64", "i32", "bool"))
+    yield from of_a_square(apply("reshape", y, shape=(SIDE, SIDE)))
+
+
+def of_a_square(y: Node) -> Iterator[Node]:
+    """What moves or combines elements."""
+    for op in ("reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "mean"):
+        yield apply(op, y, axes=(0,))
+    yield from (apply(op, y, axis=0) for op in ("cumsum", "softmax", "log_softmax"))
+    yield apply("transpose", y, perm=(1, 0))
+    yield apply("expand", y, shape=(2, SIDE, SIDE))
+    yield apply("slice", y, starts=(1, 0), stops=(SIDE, SIDE - 1))
+    yield apply("pad", y, low=(1, 0), high=(0, 2))
+    yield apply("concat", y, y, axis=1)
+    yield apply("gather", y, const(np.arange(SIDE)[::-1]), axis=0)
+    yield apply("matmul", const(np.eye(SIDE, dtype=np.float32)), y)
+    yield apply("matmul", apply("reshape", y, shape=(COUNT, 1)), const(np.ones((1, 1)), "f32"))
+    yield from _of_an_image(apply("reshape", y, shape=(1, 1, SIDE, SIDE)))
+
+
+def _of_an_image(y: Node) -> Iterator[Node]:
+    for op in ("max_pool", "sum_pool", "avg_pool"):
+        yield apply(op, y, kernel=(2, 1))
+    for size in (1, 2):
+        yield apply("conv", y, const(np.full((1, 1, size, 1), 0.5, np.float32)))
+    one, zero = (const(np.array([v], np.float32)) for v in (1, 0))
+    yield apply("batch_norm", y, one, zero, zero, one)
+
+
+@functools.cache
+def _after_zeros(zeros: bool, then: float | None, passing: bool) -> Graph:
+    """Each user of an addition of zero, which has no other user. A number may be added to it."""
+    x, z = (inp(name, F) for name in "xz")
+    outputs = []
+    for user in users(x, z):
+        if passing and (user.op == "add" or not _passes_on(user, x)):
+            continue
+        made = _of(apply("add", x, const(0.0)), user, x) if zeros else user
+        floats = then is not None and made.type.dtype == x.type.dtype
+        outputs.append(apply("add", made, const(then)) if floats else made)
+    return Graph.of([x, z], outputs, "after_zeros")
+
+
+def _of(y: Node, node: Node, x: Node) -> Node:
+    """`node` with y in the place of x."""
+    return y if node is x else node.with_inputs([_of(y, i, x) for i in node.inputs])
+
+
+def _passes_on(user: Node, x: Node) -> bool:
+    """Is everything between x and this user in PASSES_ON?"""
+    above = [i for i in user.inputs if _reads(i, x)]
+    return user is x or (user.op in PASSES_ON and all(_passes_on(i, x) for i in above))
+
+
+def _reads(node: Node, x: Node) -> bool:
+    return node is x or any(_reads(i, x) for i in node.inputs)
+
+
+@checks("u02.drop_zeros", spec=[BITS, SHOWS, ADDS])
+def knows_which_operations_show_a_sign(drop_zeros):
+    """Every op of the table after an addition of zero: no result changes a bit."""
+    for then in (None, 1.0):
+        keeps_bits(drop_zeros, _after_zeros(True, then, False), pairs, SHOWS)
+    return "every operation, returned and with 1.0 added"
+
+
+@checks("u02.drop_zeros", spec=[PASSES, BITS])
+def knows_which_operations_pass_it_on(drop_zeros):
+    """Each op in PASSES_ON, with 1.0 added to its result: all additions of zero go."""
+    before, wanted = (_after_zeros(zeros, 1.0, True) for zeros in (True, False))
+    after = keeps_bits(drop_zeros, before, pairs, BITS)
+    for mine, best, row in zip(after.outputs, wanted.outputs, before.outputs, strict=True):
+        if _operations(mine) > _operations(best):
+            raise Wrong(
+                "The addition of 0.0 must go: 1.0 is added further down.",
+                program=Graph.of(before.inputs, [row], "part"),
+                got=Graph.of(after.inputs, [mine], "part"),
+                expected=Graph.of(wanted.inputs, [best], "part"),
+                spec=PASSES,
+            )
+    return "every operation that passes a sign on"
+
+
+def _operations(node: Node) -> int:
+    return sum(n.op not in ("input", "constant") for n in topological_order([node]))

@@ -1,0 +1,146 @@
+"""Checks of unit 2 for simplify: every op of the table, of which most have no identity.
+
+    floor(floor(x))        # may become floor(x): the same bits
+    exp(log(x))            # may not become x: it is NaN for -1
+
+Whatever rules an answer has, they must keep every bit of these programs. Next room: strength.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from autograder.check.framework import checks
+from autograder.check.meaning import meaning_of
+from autograder.check.properties import valid_graph
+from autograder.units.u02.checks.shared import equal_bits, same_bits
+from autograder.units.u02.checks.simplify import EXACT, WHOLE
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.registry import OPS
+from course_lib.ir.types import dtype
+
+UNARY = tuple(name for name, row in OPS.items()
+              if row.kind == "elementwise" and row.arity == 1 and name != "cast")  # fmt: skip
+BINARY = tuple(name for name, row in OPS.items() if row.kind == "elementwise" and row.arity == 2)
+NUMBERS = (0, -0.0, 1, -1, 2, 0.5)
+FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 0.5, 2.5, -1.5, 1e-7, 1e-30, 1e-45, 1e30, -3e38,
+          np.inf, -np.inf, np.nan)  # fmt: skip
+
+
+def applied(op: str, *operands: Node | None) -> Iterator[Node]:
+    """This node, or nothing where the op does not take these operands."""
+    if None not in operands:
+        try:
+            yield apply(op, *operands)
+        except ValueError:
+            return
+
+
+def number(value: float, kind: str) -> Node | None:
+    """A constant of this element type, if it has the number."""
+    type_ = dtype(kind)
+    if not type_.is_float and (str(value) == "-0.0" or not type_.holds(value)):
+        return None
+    return const(np.asarray(value, type_.numpy))
+
+
+def twice(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """Every op of one operand, and every two in a row."""
+    for inner in UNARY:
+        for node in applied(inner, x):
+            yield node
+            for outer in UNARY:
+                yield from applied(outer, node)
+
+
+def of_two(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """Every op of two operands: of two values, of one, of one and a number; and an op after it."""
+    numbers = [number(value, kind) for value in NUMBERS]
+    for op in BINARY:
+        for a, b in ((x, x), *((x, n) for n in numbers), *((n, x) for n in numbers)):
+            yield from applied(op, a, b)
+        for node in applied(op, x, y):
+            yield node
+            for outer in UNARY:
+                yield from applied(outer, node)
+
+
+def lengths_of_one(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """What combines elements, over an axis of size 1: each result has the type of x."""
+    column = apply("reshape", x, shape=(x.type.numel, 1))
+    for op in ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min", "mean"):
+        try:
+            yield apply(op, column, axes=(1,), keepdims=True)
+            yield apply(op, column, axes=(1,))
+        except ValueError:
+            continue
+    yield apply("cumsum", column, axis=1)
+    if x.type.dtype.is_float:
+        yield from (apply(op, column, axis=1) for op in ("softmax", "log_softmax"))
+
+
+Make = Callable[[str, Node, Node], Iterator[Node]]
+
+
+@functools.cache
+def program(kind: str, *makes: Make, size: int = 0) -> Graph:
+    """A program of x and y that returns all these expressions, each once.
+
+    x and y have `size` elements, or one for each awkward number."""
+    count = size or len(awkward(kind))
+    x, y = (inp(f"{name}_{kind}", f"{kind}[{count}]") for name in "xy")
+    outputs = [node for make in makes for node in make(kind, x, y)]
+    return Graph.of([x, y], list(dict.fromkeys(outputs)), "expressions")
+
+
+def awkward(kind: str) -> np.ndarray:
+    """Numbers of this element type for which identities of the school break."""
+    to = dtype(kind)
+    if to.kind == "bool":
+        return np.array([False, True, True, False])
+    if to.is_float:
+        with np.errstate(over="ignore"):
+            return np.array(FLOATS).astype(to.numpy)
+    info = np.iinfo(to.numpy)
+    return np.array([*range(9), 100, info.max, info.min, info.min // 3], to.numpy)
+
+
+def numbers_of(graph: Graph) -> list[np.ndarray]:
+    """Each awkward number in x, and each beside another one in y."""
+    arrays = []
+    for node in graph.inputs:
+        values = awkward(node.type.dtype.name)
+        arrays.append(values if node.name.startswith("x") else np.roll(values, 1))
+    return arrays
+
+
+def keeps_bits(answer: Any, graph: Graph, given: Any = numbers_of, spec: str = EXACT) -> Graph:
+    """Every output keeps every bit. What the answer left as it was need not be computed."""
+    after = valid_graph(answer(graph), graph, spec=spec)
+    rows = [row for row in zip(graph.outputs, after.outputs, strict=True) if row[0] is not row[1]]
+    if not rows:
+        return after
+    meaning = meaning_of(graph, given)
+    wanted = dict(zip(graph.outputs, meaning.outputs, strict=True))
+    changed = Graph.of(graph.inputs, [new for _, new in rows], graph.name)
+    results = meaning.outputs_of(changed)
+    for (old, new), got in zip(rows, results, strict=True):
+        if not equal_bits(got, wanted[old]).all():
+            before, now = (Graph.of(graph.inputs, [n], graph.name) for n in (old, new))
+            same_bits(before, now, spec=spec, given=given)
+    return after
+
+
+@checks("passes.simplify", spec=[EXACT, WHOLE])
+def simplify_keeps_the_bits_of_every_op(simplify):
+    """Each op of the table, once and twice in a row: what is simplified keeps every bit."""
+    parts = [("f32", twice, lengths_of_one), ("f32", of_two), ("bool", twice, of_two),
+             ("i32", twice, of_two, lengths_of_one)]  # fmt: skip
+    for kind, *makes in parts:
+        keeps_bits(simplify, program(kind, *makes))
+    return f"{sum(len(program(*part).outputs) for part in parts):,} expressions of every op"
