@@ -8,6 +8,7 @@ Next room: rules.py, the rules for the rewriter.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,6 +21,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const
 
 Pass = Callable[[Graph], Graph]
+FEW = 9  # of the results in which an element differs, where another output has had them all
 SPECIAL = np.array([np.nan, np.inf, -np.inf, 0.0, 1.5, -2.0, 3.0])
 
 
@@ -94,7 +96,8 @@ def sees_every_element(careful):
     for kind in ("f4", "f8", "i8"):
         graph, inputs, results = _unlike(kind)
         for output, values in enumerate(results):
-            for name, other in others_than(values):
+            several = None if output == (kind == "f8") else FEW
+            for name, other in itertools.islice(others_than(values), several):
                 if differ(values, other):
                     ends(careful, graph, [puts(output, other, name)], inputs, 0, EVERY)
                     count += 1

@@ -3,7 +3,7 @@
     floor(floor(x))        # may become floor(x): the same bits
     exp(log(x))            # may not become x: it is NaN for -1
 
-Whatever rules an answer has, they must keep every bit of these programs. Next room: strength.py.
+Whatever rules an answer has, they must keep every bit of these programs. Next room: every_op.py.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ UNARY = tuple(name for name, row in OPS.items()
               if row.kind == "elementwise" and row.arity == 1 and name != "cast")  # fmt: skip
 BINARY = tuple(name for name, row in OPS.items() if row.kind == "elementwise" and row.arity == 2)
 NUMBERS = (0, -0.0, 1, -1, 2, 0.5)
-FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 0.5, 2.5, -1.5, 1e-7, 1e-30, 1e-45, 1e30, -3e38,
-          np.inf, -np.inf, np.nan)  # fmt: skip
+FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 0.7, 0.5, 2.5, -1.5, 1e-7, 1e-30, 1e-45, 1e30,
+          -3e38, np.inf, -np.inf, np.nan)  # fmt: skip
 
 
 def applied(op: str, *operands: Node | None) -> Iterator[Node]:
@@ -88,12 +88,11 @@ Make = Callable[[str, Node, Node], Iterator[Node]]
 
 
 @functools.cache
-def program(kind: str, *makes: Make, size: int = 0) -> Graph:
+def program(kind: str, *makes: Make) -> Graph:
     """A program of x and y that returns all these expressions, each once.
 
-    x and y have `size` elements, or one for each awkward number."""
-    count = size or len(awkward(kind))
-    x, y = (inp(f"{name}_{kind}", f"{kind}[{count}]") for name in "xy")
+    x and y have an element for each pair of awkward numbers."""
+    x, y = (inp(f"{name}_{kind}", f"{kind}[{len(awkward(kind)) ** 2}]") for name in "xy")
     outputs = [node for make in makes for node in make(kind, x, y)]
     return Graph.of([x, y], list(dict.fromkeys(outputs)), "expressions")
 
@@ -107,19 +106,21 @@ def awkward(kind: str) -> np.ndarray:
         with np.errstate(over="ignore"):
             return np.array(FLOATS).astype(to.numpy)
     info = np.iinfo(to.numpy)
-    return np.array([*range(9), 100, info.max, info.min, info.min // 3], to.numpy)
+    less = [-1] if info.min else []
+    return np.array([*range(9), 100, *less, info.max, info.min, info.min // 3], to.numpy)
 
 
-def numbers_of(graph: Graph) -> list[np.ndarray]:
-    """Each awkward number in x, and each beside another one in y."""
+def every_pair(graph: Graph) -> list[np.ndarray]:
+    """Every pair of awkward numbers, one in x and the other in y."""
     arrays = []
     for node in graph.inputs:
         values = awkward(node.type.dtype.name)
-        arrays.append(values if node.name.startswith("x") else np.roll(values, 1))
+        every = np.repeat if node.name.startswith("x") else np.tile
+        arrays.append(every(values, len(values)))
     return arrays
 
 
-def keeps_bits(answer: Any, graph: Graph, given: Any = numbers_of, spec: str = EXACT) -> Graph:
+def keeps_bits(answer: Any, graph: Graph, given: Any = every_pair, spec: str = EXACT) -> Graph:
     """Every output keeps every bit. What the answer left as it was need not be computed."""
     after = valid_graph(answer(graph), graph, spec=spec)
     rows = [row for row in zip(graph.outputs, after.outputs, strict=True) if row[0] is not row[1]]

@@ -113,7 +113,7 @@ def stops_in_drawn_lists(careful, rng):
 @hidden("u02.careful", seed=SEED, spec=[EVERY, EQUAL, STOPS])
 def compares_drawn_results(careful, rng):
     """Programs of two to four outputs, with results drawn for this run, one of them another."""
-    for _ in range(25):
+    for _ in range(12):
         kinds = [
             str(kind) for kind in rng.choice(["f2", "f4", "f8", "i4", "i8"], rng.integers(2, 5))
         ]
@@ -125,7 +125,7 @@ def compares_drawn_results(careful, rng):
         name, other = found[int(rng.integers(len(found)))]
         good = [puts(k, a, "puts_the_same") for k, a in enumerate(arrays)][: int(rng.integers(3))]
         ends(careful, graph, [*good, puts(at, other, name), _anew], arrays, len(good), EVERY)
-    return "25 programs with drawn results"
+    return "programs with drawn results"
 
 
 def _some(rng: np.random.Generator, kind: str) -> np.ndarray:
