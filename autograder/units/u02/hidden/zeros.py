@@ -95,7 +95,7 @@ def stops_in_drawn_lists(careful, rng):
     graph, inputs = machinery.programs()[0]
     bad = (machinery.turns_minus, machinery.doubles_the_last)
     good = (_anew, _turned)
-    for _ in range(12):
+    for _ in range(8):
         count = int(rng.integers(0, 5))
         passes = [good[int(k)] for k in rng.integers(0, 2, count)]
         if rng.random() < 0.7:
@@ -113,7 +113,7 @@ def stops_in_drawn_lists(careful, rng):
 @hidden("u02.careful", seed=SEED, spec=[EVERY, EQUAL, STOPS])
 def compares_drawn_results(careful, rng):
     """Programs of two to four outputs, with results drawn for this run, one of them another."""
-    for _ in range(12):
+    for _ in range(8):
         kinds = [
             str(kind) for kind in rng.choice(["f2", "f4", "f8", "i4", "i8"], rng.integers(2, 5))
         ]
