@@ -110,6 +110,8 @@ def compares_on_the_inputs_it_is_given(careful):
         graph, inputs, (first, _) = _unlike(kind)
         same = -(inputs[0] + 0) if kind == "i8" else np.where(first == 0, -first, first)
         ends(careful, graph, [puts(0, same, "puts_the_same")], inputs, 1, EQUAL)
+        moved = first[[1, 0, *range(2, first.size)]]  # a NaN, among the floats
+        ends(careful, graph, [puts(0, moved, "swaps_two_numbers")], inputs, 0, EVERY)
         ends(careful, graph, [drops_relu], inputs, 0, COMPARED)
         ends(careful, graph, [swaps_outputs], inputs, 0, EVERY)
         ends(careful, graph, [drops_relu], [np.abs(inputs[0])], 1, COMPARED)
