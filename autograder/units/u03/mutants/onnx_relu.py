@@ -10,6 +10,7 @@ from onnx import helper
 
 from autograder.check.framework import alternative, equivalent, mutant
 from autograder.units.u03.checks.onnx_relu import DOMAIN, RELU
+from autograder.units.u03.mutants.readers import without_else, without_loops
 from course_lib.frontend.onnx.surgery import count_uses, element_types
 
 
@@ -144,31 +145,13 @@ def keeps_the_name_of_the_convolution(model):
 @mutant(RELU)
 def forgets_the_else_branch(model):
     """Counts what the branch behind `then` reads, and what the body of a Loop does."""
-
-    def counted(graph):
-        inner = [a.g for n in graph.node for a in n.attribute if a.name in ("then_branch", "body")]
-        found = _not_inside(graph)
-        for name in [
-            name for g in inner for name, count in counted(g).items() for _ in range(count)
-        ]:
-            found[name] = found.get(name, 0) + 1
-        return found
-
-    return _fuse(model, counted=counted)
+    return _fuse(model, counted=without_else)
 
 
 @mutant(RELU)
 def if_is_all_it_knows(model):
     """Looks into the branches of an If; a Loop has a body."""
-
-    def counted(graph):
-        uses = count_uses(graph)
-        for node in graph.node:
-            if node.op_type == "Loop":
-                uses.subtract(count_uses(node.attribute[0].g))
-        return uses
-
-    return _fuse(model, counted=counted)
+    return _fuse(model, counted=without_loops)
 
 
 @mutant(RELU)

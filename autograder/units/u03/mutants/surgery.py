@@ -10,6 +10,7 @@ from onnx import helper, numpy_helper
 
 from autograder.check.framework import alternative, mutant
 from autograder.units.u03.checks.onnx import FOLD
+from autograder.units.u03.mutants.readers import without_else, without_loops
 from course_lib.frontend.onnx.surgery import attribute, constants_of, count_uses, sweep
 
 
@@ -114,29 +115,13 @@ def norms_are_no_readers(model):
 @mutant(FOLD)
 def if_is_all_it_knows(model):
     """Looks into the branches of an If; a Loop has a body."""
-
-    def counted(graph):
-        uses = count_uses(graph)
-        for node in graph.node:
-            if node.op_type == "Loop":
-                uses.subtract(count_uses(node.attribute[0].g))
-        return uses
-
-    return _fold(model, counted=counted)
+    return _fold(model, counted=without_loops)
 
 
 @mutant(FOLD)
 def forgets_the_else_branch(model):
     """Counts what the branch behind `then` reads."""
-
-    def counted(graph):
-        uses = count_uses(graph)
-        for found in [a for node in graph.node for a in node.attribute]:
-            if found.name == "else_branch":
-                uses.subtract(count_uses(found.g))
-        return uses
-
-    return _fold(model, counted=counted)
+    return _fold(model, counted=without_else)
 
 
 @mutant(FOLD)
