@@ -27,11 +27,12 @@ from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
+from course_lib.ir.loops.prefetch import positions
 from course_lib.ir.loops.walk import loops, statements, substitute
 from course_lib.ir.types import DType, TensorType, bool_
 from course_lib.llvm.lanes import Lanes, vectorizable
 from course_lib.llvm.scalars import emit_scalar
-from course_lib.llvm.values import I64, constant, like, memory_type
+from course_lib.llvm.values import I32, I64, call, constant, like, memory_type
 
 MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
 
@@ -196,12 +197,25 @@ class Emitter:
         self.b.cbranch(self.b.icmp_signed("<", i, stop), body, done)
         self.b.position_at_end(body)
         self.at[loop.var], outside = i, dict(self.sums)
+        self.prefetch(loop)
         self.block(loop.body)
         del self.at[loop.var]
         self.sums = outside  # what the loop has computed is not known behind it
         i.add_incoming(self.b.add(i, I64(1), flags=("nsw",)), self.b.block)
         self.b.branch(head)
         self.b.position_at_end(done)
+
+    def prefetch(self, loop: Loop) -> None:
+        """Ask for what the kernel says is needed soon. `llvm.prefetch`: to read, keep it close, it
+        is data."""
+        for asked in (p for p in self.kernel.prefetched if p.within == loop.var):
+            for place in positions(self.kernel, asked):
+                element = memory_type(self.buffer[asked.param].type.dtype)
+                where = self.b.gep(
+                    self.pointer[asked.param], [self.index(place)], source_etype=element
+                )
+                say = [where, I32(0), I32(3), I32(1)]
+                call(self.b, "llvm.prefetch.p0", say, ir.VoidType())
 
     def unroll(self, loop: Loop) -> None:
         if loop.extent is None or loop.start.terms:

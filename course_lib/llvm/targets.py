@@ -169,6 +169,9 @@ class _Thread(Emitter):
         super().local(buffer)
         self.pointer[buffer.name].type = ir.PointerType(addrspace=self.gpu.private)
 
+    def prefetch(self, loop: Loop) -> None:
+        """Nothing: while one thread waits for memory, others of the same core run."""
+
     def refuse_indices_from_memory(self) -> None:
         for stmt in statements(self.kernel.body):
             if isinstance(stmt, Write) and not all_affine(stmt):

@@ -21,7 +21,7 @@ from course_lib.cost.tile import WRITTEN_OUT, filled, instructions
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Store
-from course_lib.ir.loops.walk import accesses, accumulators, loops, original
+from course_lib.ir.loops.walk import accesses, accumulators, loops, nest_of, original
 from course_lib.schedule.candidates import (
     Reduction,
     Tile,
@@ -38,6 +38,7 @@ from course_lib.schedule.steps import (
     Interchange,
     Pack,
     Parallelize,
+    Prefetch,
     Serial,
     Split,
     Stage,
@@ -80,8 +81,9 @@ def _script(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Scri
         by = blocks_if_cheaper(of, sums, tile, machine)
         if of is not None and by is not None:
             run_in_blocks(script, of, by)
-        elif tile is not None:
+        elif tile is not None and sums is not None:
             run_in_tiles(script, tile)
+            fetch_ahead(script, sums, tile, machine)
     parallel_outside(script)
     return script
 
@@ -185,6 +187,20 @@ def run_in_tiles(script: Script, tile: Tile) -> None:
     store_along_the_result(script, unrolled, lanes)
     if tile.pack is not None:
         script.do(Pack(*tile.pack, block))
+
+
+def fetch_ahead(script: Script, of: Reduction, tile: Tile, machine: Machine) -> None:
+    """Prefetch a packed operand that comes from beyond the second cache, where a block of it stays
+    there while several tiles read it: the next block comes meanwhile."""
+    if tile.pack is None or not of.inside:
+        return
+    operand, blocks = script.kernel.buffers[tile.pack[0]].type, f"{tile.lane[0]}o"
+    within, _ = of.inside[-1]
+    nest = nest_of(script.kernel.body, within)
+    inside = nest[[loop.var for loop in nest].index(blocks) + 1 :]
+    tiles = math.prod(loop.extent or 1 for loop in inside) // of.taps
+    if tiles > 1 and operand.nbytes // operand.dims[0] <= machine.cache2 < operand.nbytes:
+        script.do(Prefetch(tile.pack[0], blocks, within))
 
 
 def _copies(kernel: Kernel, var: str) -> list[str]:

@@ -93,7 +93,7 @@ def fixed_operands(program: Program, step: Step) -> frozenset[str]:
 
 def _same(kernel: Kernel, fixed: frozenset[str]) -> tuple:
     """Equal for kernels that may share a schedule. By text: as data, 0.0 and -0.0 are equal."""
-    return kernel.params, kernel.text, kernel.packed, fixed
+    return kernel.params, kernel.text, kernel.packed, kernel.prefetched, fixed
 
 
 def schedule(program: Program, machine: Machine, chooser: Chooser = choose_once) -> Program:

@@ -25,6 +25,7 @@ from course_lib.schedule.primitives.interchange import interchange
 from course_lib.schedule.primitives.pack import pack
 from course_lib.schedule.primitives.pad import pad
 from course_lib.schedule.primitives.parallelize import parallelize
+from course_lib.schedule.primitives.prefetch import prefetch
 from course_lib.schedule.primitives.promote import promote
 from course_lib.schedule.primitives.reorder import reorder
 from course_lib.schedule.primitives.serial import serial
@@ -175,6 +176,14 @@ class Pack(Step):
     axis: int
     factor: int
     primitive = staticmethod(pack)
+
+
+@dataclass(frozen=True)
+class Prefetch(Step):
+    operand: str
+    loop: str
+    within: str
+    primitive = staticmethod(prefetch)
 
 
 def step_of(name: str, values: list[str | int]) -> Step:

@@ -73,6 +73,11 @@ BODIES: dict[str, tuple[str, str]] = {
                      "for j in 0..i { out[i] = out[i] + x[i, j] } }"),
     "lanes_that_pick": ("x: f32[6], p: i64[4], out: f32[4]",
                         "vector i in 0..4 { local t: f32[] t[] = x[abs(p[i])] out[i] = t[] }"),
+    "prefetched": ("x: f32[9,16], w: f32[4,16,8], out: f32[4,9,8]) prefetch(w, o, i",
+                   "parallel o in 0..4 { for r in 0..9 { local acc: f32[8] "
+                   "vector l in 0..8 { acc[l] = 0.0 } for i in 0..16 { vector l_2 in 0..8 { "
+                   "acc[l_2] += x[r, i] * w[o, i, l_2] } } "
+                   "vector l_3 in 0..8 { out[o, r, l_3] = acc[l_3] } } }"),
     "sum_without_parallel": ("x: f32[100], out: f32[]",
                              "local acc: f32[] acc[] = 0.0 "
                              "for i in 0..100 { acc[] += x[i] } out[] = acc[]"),

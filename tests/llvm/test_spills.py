@@ -37,6 +37,9 @@ PLAIN = {
     "first layer of ResNet-18": apply(
         "conv_in_layout", inp("x", "f32[1,3,230,230]"), inp("w", "f32[64,7,7,3]"),
         strides=(2, 2), layouts=IMAGES),
+    "3x3 convolution with prefetched weights": apply(
+        "conv_in_layout", inp("x", "f32[1,30,30,128]"), inp("w", "f32[128,3,3,128]"),
+        layouts=("nhwc", "ohwi", "nhwc")),
     "3x3 convolution": apply(
         "conv_in_layout", inp("x", "f32[1,58,58,64]"), inp("w", "f32[64,3,3,64]"),
         layouts=("nhwc", "ohwi", "nhwc")),
@@ -79,7 +82,9 @@ def test_no_spill_in_products_and_convolutions(name, cpu):
     kernel = lower_node(PLAIN[name], "k")
     assert kernel is not None
     constants = frozenset() if name == "product in blocks" else WEIGHTS
-    assert spills(choose(kernel, MACHINES[cpu], constants), cpu) == []
+    chosen = choose(kernel, MACHINES[cpu], constants)
+    assert spills(chosen, cpu) == []
+    assert bool(chosen.prefetched) == ("prefetched" in name)
 
 
 @pytest.fixture(scope="module")

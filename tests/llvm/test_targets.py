@@ -153,6 +153,31 @@ def test_a_schedule_is_kept():
     assert text.count("fmul contract <8 x float>") == 6
 
 
+PREFETCHED = """
+kernel @rows(x: f32[9,64], w: f32[4,64,32], out: f32[4,9,32]) prefetch(w, o, i) {
+  for o in 0..4 { for r in 0..9 {
+    local acc: f32[32]
+    vector l in 0..32 { acc[l] = 0.0 }
+    for i in 0..64 { vector l_2 in 0..32 { acc[l_2] += x[r, i] * w[o, i, l_2] } }
+    vector l_3 in 0..32 { out[o, r, l_3] = acc[l_3] }
+  } }
+}"""
+
+
+@pytest.mark.parametrize(
+    ("target", "instruction"),
+    [("x86-64", "prefetcht0"), ("aarch64", "prfm"), ("riscv64", None), ("nvptx", None)],
+)
+def test_what_is_prefetched_is_asked_for_in_each_step(target, instruction):
+    """Where the processor has an instruction for it, and no other threads to run meanwhile."""
+    found = re.findall(
+        r"^\s+(prefetch\w*|prfm)\b", assembly(parse_kernel(PREFETCHED), target), re.M
+    )
+    plain = assembly(parse_kernel(PREFETCHED.replace("prefetch(w, o, i)", "")), target)
+    assert set(found) == ({instruction} if instruction else set())
+    assert not re.search(r"prefetch|prfm", plain)
+
+
 def test_what_cannot_be_emitted_is_refused():
     with pytest.raises(ValueError, match="x86-64, aarch64, riscv64, nvptx, amdgpu, got 'tpu'"):
         assembly(layer(), "tpu")

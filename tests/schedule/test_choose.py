@@ -13,6 +13,7 @@ from course_lib.ir.graph.build import conv, inp, matmul
 from course_lib.ir.graph.node import apply
 from course_lib.ir.graph.recurrence import scan
 from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.nest import Kernel, Prefetched
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower_node
 from course_lib.schedule.candidates import (
@@ -279,3 +280,30 @@ def test_one_result_after_the_other_is_what_a_rest_costs():
     )
     even = (14 * three - 2 * alone) / 12
     assert seven < even < three < alone
+
+
+def convolution(channels: int, size: int) -> Kernel:
+    """A 3x3 layer of ResNet-18, channels last."""
+    image = inp("x", f"f32[1,{size + 2},{size + 2},{channels}]")
+    weights, layouts = inp("w", f"f32[{channels},3,3,{channels}]"), ("nhwc", "ohwi", "nhwc")
+    kernel = lower_node(apply("conv_in_layout", image, weights, layouts=layouts), "k")
+    assert kernel is not None
+    return kernel
+
+
+MEGABYTE = Machine("", vector_bytes=64, registers=32, cache2=1 << 20)
+
+
+@pytest.mark.parametrize(("channels", "size", "ahead"), [
+    (64, 56, False),  # all weights stay in the second cache: 0.1 MB
+    (128, 28, False),  # 0.6 MB
+    (256, 14, True),  # 2.4 MB
+    (512, 7, True),
+    (512, 1, False),  # each weight is used once: one tile for each block
+    (2048, 7, False),  # a block of 32 channels takes 2.4 MB: it does not stay until the next row
+])  # fmt: skip
+def test_weights_from_far_away_are_prefetched_where_they_are_used_again(channels, size, ahead):
+    kernel = convolution(channels, size)
+    asked = choose(kernel, MEGABYTE, WEIGHTS).prefetched
+    assert asked == ((Prefetched("x1", "oco", "ic"),) if ahead else ())
+    assert not choose(kernel, MEGABYTE).prefetched  # nor packed: they come with the call

@@ -29,6 +29,7 @@ from course_lib.schedule.primitives.interchange import interchange
 from course_lib.schedule.primitives.pack import pack
 from course_lib.schedule.primitives.pad import pad
 from course_lib.schedule.primitives.parallelize import parallelize
+from course_lib.schedule.primitives.prefetch import prefetch
 from course_lib.schedule.primitives.promote import promote
 from course_lib.schedule.primitives.reorder import reorder
 from course_lib.schedule.primitives.skew import skew
@@ -153,6 +154,7 @@ def arguments(step: Callable[..., Kernel], kernel: Kernel, data: DataObject) -> 
         cache: [buffer, loop, *([st.integers(0, 1), st.integers(1, 3)] * data.draw(st.booleans()))],
         compute_at: [local, loop],
         promote: [buffer, loop],
+        prefetch: [buffer, loop, loop],
         demote: [local],
         pad: [local, st.just(0), st.integers(1, 8) | st.integers(SIZE, SIZE + 4)],
         pack: [st.sampled_from(["x", "y"]), st.integers(0, 1), st.sampled_from([2, 3, 4, 8])],
@@ -168,7 +170,7 @@ def arguments(step: Callable[..., Kernel], kernel: Kernel, data: DataObject) -> 
 
 STEPS: list[Callable[..., Kernel]] = [
     split, fuse, reorder, interchange, skew, fission, compute_at, cache, promote, demote, stage,
-    pad, pack, unroll, vectorize, parallelize,
+    prefetch, pad, pack, unroll, vectorize, parallelize,
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@
 A dependence is *carried* by a loop if it leads from one of its iterations to a later one. Whether
 there is one is a question about whole numbers with an exact answer (`polyhedra/`). Where it cannot
 tell, because an index is data or because it gives up, it assumes a dependence. Next room:
-`verify.py`.
+`prefetch.py`.
 """
 
 from __future__ import annotations

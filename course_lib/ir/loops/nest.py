@@ -126,6 +126,7 @@ class Kernel:
 
     origin  the operations of the user's model that it computes
     packed  operands whose bytes must be rearranged before the kernel may read them
+    prefetched  operands of which the next block is fetched into the caches while one is used
     """
 
     name: str
@@ -133,6 +134,7 @@ class Kernel:
     body: tuple[Stmt, ...]
     origin: tuple[str, ...] = ()
     packed: tuple[Packing, ...] = ()
+    prefetched: tuple[Prefetched, ...] = ()
 
     @property
     def out(self) -> Buffer:
@@ -171,12 +173,23 @@ class Packing:
     factor: int
 
 
+@dataclass(frozen=True)
+class Prefetched:
+    """While an iteration of `loop` runs, fetch the block of `param` that the next one reads: an
+    equal part in each iteration of the loop `within` (`prefetch.py`). It computes nothing."""
+
+    param: str
+    loop: str
+    within: str
+
+
 def print_kernel(kernel: Kernel) -> str:
     """The kernel as text; `parse_kernel` reads it back."""
     params = ", ".join(f"{b.name}: {b.type}" for b in kernel.params)
     packed = "".join(f" pack({p.param}, {p.axis}, {p.factor})" for p in kernel.packed)
+    ahead = "".join(f" prefetch({p.param}, {p.loop}, {p.within})" for p in kernel.prefetched)
     where = f" loc({', '.join(json.dumps(o) for o in kernel.origin)})" if kernel.origin else ""
-    return f"kernel @{kernel.name}({params}){packed}{where} {{\n{kernel.text}\n}}\n"
+    return f"kernel @{kernel.name}({params}){packed}{ahead}{where} {{\n{kernel.text}\n}}\n"
 
 
 def _stmt(stmt: Stmt, indent: str) -> list[str]:

@@ -1,7 +1,8 @@
 """Reading the text form of level 2.
 
-kernel := "kernel" "@" name "(" param ("," param)* ")" pack* [loc] "{" stmt* "}"
+kernel := "kernel" "@" name "(" param ("," param)* ")" pack* ahead* [loc] "{" stmt* "}"
 param  := name ":" type                    pack := "pack" "(" name "," int "," int ")"
+ahead  := "prefetch" "(" name "," var "," var ")"
 stmt   := "local" name ":" type
         | kind var "in" start ".." stop "{" stmt* "}"           kind: for, parallel, vector, unroll
 start  := affine | "max" "(" affine ("," affine)* ")"            stop: the same, with "min"
@@ -28,6 +29,7 @@ from course_lib.ir.loops.nest import (
     Local,
     Loop,
     Packing,
+    Prefetched,
     Stmt,
     Store,
 )
@@ -75,7 +77,7 @@ class _Reader(Reader):
             if params:
                 self.take(",")
             params.append(self.buffer())
-        packed, origin = [], []
+        packed, ahead, origin = [], [], []
         while self.accept("pack"):
             self.take("(")
             param = self.take("name")
@@ -83,6 +85,14 @@ class _Reader(Reader):
             axis = int(self.take("number"))
             self.take(",")
             packed.append(Packing(param, axis, int(self.take("number"))))
+            self.take(")")
+        while self.accept("prefetch"):
+            self.take("(")
+            param = self.take("name")
+            self.take(",")
+            loop = self.take("name")
+            self.take(",")
+            ahead.append(Prefetched(param, loop, self.take("name")))
             self.take(")")
         if self.accept("loc"):
             self.take("(")
@@ -92,7 +102,7 @@ class _Reader(Reader):
             self.take(")")
         body = self.block()
         self.take("end")
-        return Kernel(name, tuple(params), body, tuple(origin), tuple(packed))
+        return Kernel(name, tuple(params), body, tuple(origin), tuple(packed), tuple(ahead))
 
     def buffer(self) -> Buffer:
         name = self.take("name")

@@ -28,6 +28,7 @@ from course_lib.ir.loops.nest import (
     Write,
     print_bounds,
 )
+from course_lib.ir.loops.prefetch import positions
 from course_lib.ir.loops.walk import extreme, names_of
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import TensorType, bool_
@@ -54,6 +55,11 @@ def _problems(kernel: Kernel) -> Iterator[str]:
         if given.count(name) > 1:
             yield f"the name {name} is given twice; parameters, locals and loops need distinct ones"
     yield from _block(kernel.body, {b.name: b.type for b in kernel.params}, ())
+    for asked in kernel.prefetched:
+        try:
+            positions(kernel, asked)
+        except ValueError as error:
+            yield str(error)
 
 
 def _block(body: tuple[Stmt, ...], types: Types, around: Around) -> Iterator[str]:

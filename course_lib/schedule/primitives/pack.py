@@ -25,7 +25,7 @@ It is illegal where the loops do not read in such blocks, as an index has no quo
 Traceback (most recent call last):
 ValueError: pack: w is read at ni + 4*no, which is not 2 * outer + inner
 
-Next room: `course_lib/schedule/steps.py`, where each primitive is a step of a schedule.
+Next room: `prefetch.py`.
 """
 
 from __future__ import annotations
