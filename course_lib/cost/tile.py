@@ -13,6 +13,10 @@ from __future__ import annotations
 import math
 
 SPARE = 4  # vector registers that hold operands; the others hold accumulators
+WAITING = (
+    12  # vector instructions that begin while a sum waits for its last addition: three in each
+)
+# of four clocks
 WRITTEN_OUT = 96  # multiply-adds up to which LLVM writes out the loops of a window, in whose lanes
 # both operands are vectors. It splits longer vectors into registers later.
 
@@ -26,6 +30,12 @@ def instructions(lanes: float, vectors: int, rows: float, vector_loads: float = 
     vector_loads  instructions that load one vector: more if its elements lie apart
     """
     return (1 + vector_loads / rows + 1 / vectors) / lanes
+
+
+def waiting(sums: int) -> float:
+    """Vector instructions for each multiply-add in so few vectors of sums that they wait for their
+    additions: 3 for four sums, when `instructions` would say 2."""
+    return WAITING / sums
 
 
 def filled(extent: int, width: int, lanes: int) -> tuple[float, int]:

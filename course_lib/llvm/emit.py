@@ -206,8 +206,8 @@ class Emitter:
         self.b.position_at_end(done)
 
     def prefetch(self, loop: Loop) -> None:
-        """Ask for what the kernel says is needed soon. `llvm.prefetch`: to read, keep it close, it
-        is data."""
+        """Ask for what the kernel says is needed soon. The numbers tell `llvm.prefetch`: for
+        reading, into the nearest cache, data and not code."""
         for asked in (p for p in self.kernel.prefetched if p.within == loop.var):
             for place in positions(self.kernel, asked):
                 element = memory_type(self.buffer[asked.param].type.dtype)

@@ -4,12 +4,13 @@
 
     Tile(lane=("oc", 32), unroll=("ow", 14), pack=("w", 0))      w in blocks of 32 output channels
     Tile(lane=("ow", 28), unroll=("oc", 8))                      x and w as they lie
+    Tile(lane=("oc", 16), unroll=("ow", 5), pack=.., rest=4)     14 pixels are 5 + 5 + 4
 
 Lanes need an axis along which every operand either stands still or moves on by a few elements; a
 constant operand may be rearranged so that it does. The unrolled axis is one that leaves a vector
 operand where it is, so that a vector loaded once is used many times, and is unrolled no further
-than the registers reach. Only what is possible is decided here; what is worth it, in `choose.py`.
-Next room: `product.py`.
+than the registers reach. Only what is possible is decided here; what is worth it, in `price.py`.
+Next room: `price.py`.
 """
 
 from __future__ import annotations
@@ -39,11 +40,14 @@ class Tile:
     unroll   the loop that is unrolled, and how often; None if there is none. If it is the same
              loop, so many vectors lie side by side
     pack     the operand and axis to store in blocks; None if it can be read as it is
+    rest     what is left over of the unrolled loop, if that is a tile, too; 0: it has no more sums
+             side by side than there are vectors
     """
 
     lane: tuple[str, int]
     unroll: tuple[str, int] | None = None
     pack: tuple[str, int] | None = None
+    rest: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +59,7 @@ class Reduction:
     dtype   of the accumulator
     inside  iterations of the loops over what is combined, by their variables
     again   a loop around all of this runs it again and again, so that its operands are in a cache
+    along   the loop whose iterations store neighbours in the result; "" if none does
     """
 
     around: tuple[Loop, ...]
@@ -62,6 +67,7 @@ class Reduction:
     dtype: DType
     inside: tuple[tuple[str, int], ...] = ()
     again: bool = False
+    along: str = ""
 
     def extent(self, var: str) -> int:
         """Iterations of one of these loops; 1 for any other."""
@@ -111,7 +117,8 @@ def reduction(kernel: Kernel, nest: Body | None = None) -> Reduction | None:
         return None
     dtype = kernel.buffers[acc].type.dtype
     inside = tuple((loop.var, loop.extent or 1) for loop in loops(around[-1].body))
-    return Reduction(tuple(around), tuple(reads), dtype, inside, again=body is not kernel.body)
+    again, along = body is not kernel.body, _loop_along_the_result(body, kernel.out.name)
+    return Reduction(tuple(around), tuple(reads), dtype, inside, again, along)
 
 
 def candidates(
@@ -131,6 +138,9 @@ def candidates(
                 others = list(_fitting(loop, of, accumulators, -(-width // lanes), machine))
                 for unroll in others or _side_by_side(loop, of, width, accumulators):
                     yield Tile((loop.var, width), unroll, pack)
+                if pack is not None and loop.var == of.along:
+                    for unroll, rest in _with_rests(loop, of, accumulators, width, machine):
+                        yield Tile((loop.var, width), unroll, pack, rest)
 
 
 def packings(
@@ -194,6 +204,34 @@ def counts(extent: int, most: int) -> list[int]:
     return [*even, most] if most > 1 else even
 
 
+def shares(extent: int, most: int) -> list[int]:
+    """How often a loop may be unrolled so that what is left over is a tile, too: as often as there
+    are registers, and the most of which at least half is left over. 14, of 6 at most: 6 and 5."""
+    possible = [d for d in range(min(most, extent), 1, -1) if extent % d > 1]
+    fair = (d for d in possible if 2 * (extent % d) >= d)
+    return sorted({*(d for d in possible if d == most), *[*fair][:1]}, reverse=True)
+
+
+def _with_rests(
+    lane: Loop, of: Reduction, most: int, width: int, machine: Machine
+) -> Iterator[tuple[tuple[str, int], int]]:
+    """Loops, how often to unroll them, and what is left over.
+
+    Of a packed operand, where results are stored as they lie in the lanes: what has to be turned on
+    its way to memory needs a long unrolled loop.
+    """
+    vectors = -(-width // machine.lanes(of.dtype))
+    packed = [read for read in of.reads if uses(read, lane.var)]
+    if len(packed) == len(of.reads):
+        return  # a depthwise convolution: its windows share vectors
+    for loop in reversed(of.around):
+        if loop is not lane and not all(uses(read, loop.var) for read in packed):
+            for count in shares(loop.extent or 0, most):
+                rest = (loop.extent or 0) % count
+                if all(fits(of, lane, vectors, loop.var, n, machine) for n in (count, rest)):
+                    yield (loop.var, count), rest
+
+
 def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]:
     """Loops that leave a vector operand where it is, innermost first, and how often to unroll."""
     vectors = [read for read in of.reads if uses(read, lane.var)]
@@ -216,11 +254,16 @@ def _fitting(
     """
     found: dict[tuple[str, int], None] = {}
     for var, count in _unrolled(lane, of, most):
-        while lane == of.around[-1] and alive(of, lane, vectors, var, count) > machine.registers:
+        while not fits(of, lane, vectors, var, count, machine):
             count -= 1
         if count > 1:
             found[var, count] = None
     return list(found)
+
+
+def fits(of: Reduction, lane: Loop, vectors: int, along: str, count: int, machine: Machine) -> bool:
+    """Do the registers reach? Not asked of lanes that another loop of results is inside of."""
+    return lane != of.around[-1] or alive(of, lane, vectors, along, count) <= machine.registers
 
 
 def alive(of: Reduction, lane: Loop, vectors: int, along: str, count: int) -> int:
@@ -288,6 +331,14 @@ def _result_loops(body: Body, acc: str) -> list[Loop]:
         found.append(body[0])
         body = body[0].body
     return found if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
+
+
+def _loop_along_the_result(body: Body, result: str) -> str:
+    """The loop that moves by one along the last axis of what is stored last."""
+    last = next((s for s in reversed(statements(body)) if isinstance(s, Write)), None)
+    index = last.indices[-1] if last and last.buffer == result and last.indices else None
+    moved = [var for var, step in index.terms if step == 1] if isinstance(index, Affine) else []
+    return moved[0] if len(moved) == 1 else ""
 
 
 def _combined(body: Body) -> list[Load]:

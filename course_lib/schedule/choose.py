@@ -5,7 +5,7 @@
                  14 x 32 accumulators in registers
                  for ic, kh, kw { 14 times: one x, 32 lanes of w } } } }
 
-Three steps: `candidates.py` lists the tiles that are possible, `price` says what each costs, the
+Three steps: `candidates.py` lists the tiles that are possible, `price.py` says what each costs, the
 cheapest one becomes a schedule; a large matrix product is cut into blocks instead, where that is
 cheaper still (`product.py`). What has no tile keeps its loops, and LLVM vectorizes the innermost
 one. The outermost loop may run on several threads. Next room: `schedule.py`.
@@ -17,8 +17,7 @@ import math
 
 from course_lib.cost.blocks import Blocks, blocks, price_of_blocks, price_of_misses
 from course_lib.cost.machine import Machine
-from course_lib.cost.tile import WRITTEN_OUT, filled, instructions
-from course_lib.ir.expr import Affine, Load
+from course_lib.ir.expr import Affine
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, accumulators, loops, nest_of, original
@@ -28,9 +27,8 @@ from course_lib.schedule.candidates import (
     candidates,
     nests,
     reduction,
-    stride,
-    uses,
 )
+from course_lib.schedule.price import price
 from course_lib.schedule.product import Product, product, run_in_blocks
 from course_lib.schedule.script import Schedule, Script
 from course_lib.schedule.steps import (
@@ -46,10 +44,6 @@ from course_lib.schedule.steps import (
     Vectorize,
 )
 
-# A last piece that is shorter is a second copy of the loops: more code, few results for each load.
-# Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.
-REST = 1.1
-FETCHED = 2  # vector instructions in the time that the first cache needs to get one vector
 COLUMNS = 1024  # running sums that a kernel has at a time: a few kilobytes, in the first cache
 
 
@@ -96,54 +90,6 @@ def cheapest(of: Reduction | None, machine: Machine, constants: frozenset[str]) 
     return min(tiles, key=lambda tile: price(of, tile, machine), default=None)
 
 
-def price(of: Reduction, tile: Tile, machine: Machine) -> float:
-    """Vector instructions for each multiply-add, as `cost/tile.py` counts them."""
-    (var, width), (along, count) = tile.lane, tile.unroll or ("", 1)
-    lanes, vectors = filled(of.extent(var), width, machine.lanes(of.dtype))
-    if along == var:  # vectors side by side
-        vectors, along, count = vectors * count, "", 1
-    elif len(of.reads) > 1 and all(uses(read, var) for read in of.reads):
-        rest = of.extent(along) % count / of.extent(along)  # what is left over is not unrolled
-        whole, alone = price_of_windows(of, tile, along, count), price_of_windows(of, tile, "", 1)
-        return ((1 - rest) * whole + rest * alone) / lanes
-    rows, _ = filled(of.extent(along), count, count)
-    steps = [_apart(read, tile) for read in of.reads if uses(read, var)]
-    rest = REST if of.extent(along) % count else 1
-    return rest * instructions(lanes, vectors, rows, vector_loads=max(steps, default=1))
-
-
-def price_of_windows(of: Reduction, tile: Tile, along: str, count: int) -> float:
-    """The same where no operand is one number for all lanes, as in a depthwise convolution, for
-    full vectors, with `count` results along a loop at a time.
-
-    Then each multiply-add takes a vector of the image. But the windows of neighbours overlap: along
-    the unrolled loop they share vectors, if the tile is small enough for LLVM to write it out. And
-    if that is the outermost loop, the first cache gets what they share only once.
-    """
-    written_out = count * of.taps <= WRITTEN_OUT
-    cost = 1.0
-    for read in of.reads:
-        moves = [o.var for o in of.around if o.var != tile.lane[0] and uses(read, o.var)]
-        if not moves or along not in ("", *moves):
-            cost += _apart(read, tile) / count
-            continue
-        windows = {var: of.window(read, var) for var in moves}
-        step, span = windows.get(along, (1, 1))
-        new = step + (span - step) / count  # elements along the loop, for each result
-        outer, *others = moves
-        fetched = new if outer == along else windows[outer][1]
-        fetched *= math.prod(windows[var][0] for var in others)
-        cost += _apart(read, tile) * (new / span if written_out else 1)
-        cost += FETCHED * fetched / of.taps
-    return cost
-
-
-def _apart(read: Load, tile: Tile) -> int:
-    """How many elements apart neighbouring lanes read: so many vectors are loaded."""
-    packed = tile.pack is not None and read.buffer == tile.pack[0]
-    return 1 if packed else stride(read, tile.lane[0]) or 1
-
-
 def blocks_if_cheaper(
     of: Product | None, sums: Reduction | None, tile: Tile | None, machine: Machine
 ) -> Blocks | None:
@@ -168,30 +114,39 @@ def run_in_tiles(script: Script, tile: Tile) -> None:
     """Split both loops, then fission: the reduction holds a tile of accumulators.
 
     The inner one is split first, so that what is left over of the outer one has blocks of it too.
+    What is left over of the unrolled loop is a tile of its own, if the tile says so.
     """
     (lane, width), block = tile.lane, tile.lane[1]
     lanes = f"{lane}i"
-    unrolled = f"{tile.unroll[0]}i" if tile.unroll else ""
+    unrolled = [f"{tile.unroll[0]}i"] if tile.unroll else []
     if tile.unroll and tile.unroll[0] == lane:  # vectors side by side
         block *= tile.unroll[1]
         script.do(Split(lane, block))
-        lane, lanes, unrolled = f"{lane}i", f"{lane}ii", f"{lane}io"
-        script.do(Split(lane, width), Vectorize(lanes), Unroll(unrolled))
+        lane, lanes, unrolled = f"{lane}i", f"{lane}ii", [f"{lane}io"]
+        script.do(Split(lane, width), Vectorize(lanes), Unroll(f"{lane}o"))
     for loop in reversed(loops(script.kernel.body)):
         if loop.var == lane:
             script.do(Split(lane, width), Vectorize(lanes))
         elif tile.unroll and loop.var == tile.unroll[0]:
-            script.do(Split(*tile.unroll), Unroll(unrolled))
-    for name in (unrolled, lanes):
+            script.do(Split(*tile.unroll), Unroll(f"{loop.var}i"))
+            if tile.rest:
+                script.do(Split(f"{loop.var}t", tile.rest), Unroll(f"{loop.var}ti"))
+                unrolled.append(f"{loop.var}ti")
+    for name in (*unrolled, lanes):
         script.do(*map(Fission, _copies(script.kernel, name)))
-    store_along_the_result(script, unrolled, lanes)
+    for name in unrolled:
+        store_along_the_result(script, name, lanes)
     if tile.pack is not None:
         script.do(Pack(*tile.pack, block))
 
 
 def fetch_ahead(script: Script, of: Reduction, tile: Tile, machine: Machine) -> None:
-    """Prefetch a packed operand that comes from beyond the second cache, where a block of it stays
-    there while several tiles read it: the next block comes meanwhile."""
+    """Prefetch a packed operand that is too large for the second cache, if one block of it fits and
+    several tiles read that block: the next one is fetched meanwhile, at least into the third cache.
+
+    Threads besides the first take their pieces from the end: for them it is the next block only
+    inside of a piece.
+    """
     if tile.pack is None or not of.inside:
         return
     operand, blocks = script.kernel.buffers[tile.pack[0]].type, f"{tile.lane[0]}o"

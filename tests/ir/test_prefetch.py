@@ -79,7 +79,7 @@ def test_the_text_says_it() -> None:
         ("prefetch(w, i, o)", "there is no loop o inside of a loop i"),
         ("prefetch(w, o, o)", "there is no loop o inside of a loop o"),
         ("prefetch(w, o, k)", "there is no loop k inside of a loop o"),
-        ("prefetch(w, o, l)", "l is vector, and no loop when it runs"),
+        ("prefetch(w, o, l)", "l is vector: when the code runs, it is no loop"),
     ],
 )
 def test_what_cannot_be_prefetched(asked: str, why: str) -> None:
@@ -98,4 +98,47 @@ def test_a_share_of_ragged_loops_is_no_number() -> None:
     text = """kernel @k(w: f32[4,8], out: f32[4,8]) prefetch(w, o, i) {
       for o in 0..4 { for i in o..8 { out[o, i] = w[o, i] } } }"""
     with pytest.raises(ValueError, match="the bounds of i must be numbers"):
+        parse_kernel(text)
+
+
+@pytest.mark.parametrize(
+    ("loops", "read", "why"),
+    [
+        (
+            "for o in 0..4 { for r in 0..9 { for i in 0..16 {",
+            "w[i, o]",
+            "overlap, or lie in between",
+        ),
+        ("for o in 0..4 { for r in 0..9 { for i in 0..16 {", "w[o + r, i]", "overlap"),
+        ("unroll r in 0..9 { for o in 0..4 { for i in 0..16 {", "w[o, i]", "r is unroll"),
+        ("for r in 0..9 { for o in 0..4 { for i in 0..16 { for j in i..16 {", "w[o, j]", ""),
+        (
+            "for r in 0..9 { for o in 0..4 { for i in 0..1 { for j in r..16 {",
+            "w[o, j]",
+            "other loops",
+        ),
+    ],
+)
+def test_blocks_are_runs_of_their_own(loops: str, read: str, why: str) -> None:
+    text = f"""kernel @k(w: f32[16,16], out: f32[9,4,16]) prefetch(w, o, i) {{
+      {loops} out[r, o, i] += {read} {"}" * loops.count("{")} }}"""
+    if why:
+        with pytest.raises(ValueError, match=why):
+            parse_kernel(text)
+    else:
+        kernel = parse_kernel(text)
+        assert [str(p) for p in positions(kernel, kernel.prefetched[0])] == ["i + 16*o + 16"]
+
+
+def test_a_block_that_is_read_backwards_begins_at_its_beginning() -> None:
+    text = """kernel @k(w: f32[4,16], out: f32[4,16]) prefetch(w, o, i) {
+      for o in 0..4 { for i in 0..16 { out[o, i] = w[o, 15 - i] } } }"""
+    kernel = parse_kernel(text)
+    assert [str(p) for p in positions(kernel, kernel.prefetched[0])] == ["i + 16*o + 16"]
+
+
+def test_nobody_asks_for_a_thousand_lines_at_once() -> None:
+    text = """kernel @k(w: f32[4,16000], out: f32[4]) prefetch(w, o, i) {
+      for o in 0..4 { for i in 0..1 { for j in 0..16000 { out[o] += w[o, j] } } } }"""
+    with pytest.raises(ValueError, match="each iteration would have to ask for 1,000 lines"):
         parse_kernel(text)

@@ -3,11 +3,13 @@
 every candidate can be applied, and computes what the textbook loops compute
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from course_lib.cost.machine import Machine
-from course_lib.cost.tile import filled, instructions
+from course_lib.cost.tile import filled, instructions, waiting
 from course_lib.cost.work import operations
 from course_lib.ir.graph.build import conv, inp, matmul
 from course_lib.ir.graph.node import apply
@@ -23,9 +25,11 @@ from course_lib.schedule.candidates import (
     counts,
     nests,
     reduction,
+    shares,
     widths,
 )
-from course_lib.schedule.choose import cheapest, choose, price, run_in_tiles, schedule_for
+from course_lib.schedule.choose import cheapest, choose, run_in_tiles, schedule_for
+from course_lib.schedule.price import REST, SECOND, price
 from course_lib.schedule.schedule import packed
 from course_lib.schedule.script import Script
 
@@ -134,6 +138,22 @@ def test_full_vectors_cost_less_than_vectors_with_idle_lanes():
 def test_more_accumulators_mean_fewer_loads():
     assert instructions(16, 2, 14) < instructions(16, 1, 14) < instructions(16, 1, 1)
     assert instructions(16, 1, 4, vector_loads=2) > instructions(16, 1, 4)
+
+
+def test_few_accumulators_wait_for_their_additions():
+    assert waiting(2) == 2 * waiting(4) == 6
+    assert waiting(8) / 16 < instructions(16, 2, 4), "eight sums do not wait"
+    assert waiting(6) / 16 > instructions(16, 2, 3)
+
+
+def test_shares_with_a_rest_that_is_a_tile():
+    """The most there may be, whatever is left; and the most that leave half of it at least."""
+    assert shares(14, 6) == [6, 5]  # 6 + 6 + 2, 5 + 5 + 4
+    assert shares(7, 6) == [4]  # 4 + 3; one alone is no tile
+    assert shares(28, 6) == [6]  # 6 + 6 + 6 + 6 + 4
+    assert shares(197, 14) == [11]
+    assert shares(12, 6) == []
+    assert shares(5, 1) == shares(4, 4) == []
 
 
 def test_widths_and_counts_name_even_shares_first():
@@ -307,3 +327,49 @@ def test_weights_from_far_away_are_prefetched_where_they_are_used_again(channels
     asked = choose(kernel, MEGABYTE, WEIGHTS).prefetched
     assert asked == ((Prefetched("x1", "oco", "ic"),) if ahead else ())
     assert not choose(kernel, MEGABYTE).prefetched  # nor packed: they come with the call
+
+
+SIXTEEN = Machine("16 registers", vector_bytes=32, registers=16)
+
+
+def pixels(count: int, rest: int) -> Tile:
+    return Tile(("oc", 16), ("o1", count), ("x1", 0), rest)
+
+
+def test_what_is_left_over_is_priced_as_the_tile_that_it_is():
+    """Rows of 14 pixels, two vectors of channels. On a Zen 4, 5 + 5 + 4 pixels reach 108 GFLOP/s,
+    6 + 6 + 2 reach 100, and 79 if the last two come one after the other."""
+    of = reduction(convolution(256, 14))
+    assert of is not None and of.along == "oc"
+    five, six, alone = (8 * price(of, pixels(*n), SIXTEEN) for n in ((5, 4), (6, 2), (6, 0)))
+    assert [round(p, 2) for p in (five, six, alone)] == [1.77, 1.91, 1.89]
+    assert cheapest(of, SIXTEEN, WEIGHTS) == pixels(5, 4)
+
+
+def test_what_is_left_over_is_a_tile_of_its_own():
+    found = []
+    for tile in (pixels(4, 3), pixels(4, 0)):
+        script = Script(convolution(16, 7))
+        run_in_tiles(script, tile)
+        found.append([str(b.type) for n, b in script.kernel.buffers.items() if n[:3] == "acc"])
+    assert found == [["f32[4,16]", "f32[3,16]"], ["f32[4,16]", "f32[16]"]]
+
+
+def test_of_the_outermost_loop_one_thread_has_what_is_left_over():
+    kernel = lower_node(matmul(inp("x", "f32[128,64]"), inp("w", "f32[64,64]")), "k")
+    of = reduction(kernel) if kernel else None
+    assert of is not None
+    tile = Tile(("n", 16), ("m", 6), ("x1", 1), 2)
+    alone, both = (price(of, tile, replace(SIXTEEN, threads=n)) for n in (1, 2))
+    assert both / alone == pytest.approx(REST / SECOND)
+    assert [cheapest(of, replace(SIXTEEN, threads=n), WEIGHTS) for n in (1, 2)] == [
+        tile, Tile(("n", 16), ("m", 4), ("x1", 1))
+    ]  # fmt: skip
+
+
+def test_lanes_that_lie_apart_in_the_result_have_no_second_tile():
+    """They are turned on their way to memory, for which the unrolled loop has to be long."""
+    kernel = lower_node(conv(inp("x", "f32[1,64,16,16]"), inp("w", "f32[64,64,3,3]")), "k")
+    of = reduction(kernel) if kernel else None
+    assert of is not None and of.along == "o1"
+    assert not any(tile.rest for tile in candidates(of, SIXTEEN, WEIGHTS))

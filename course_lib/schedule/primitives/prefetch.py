@@ -22,14 +22,14 @@ kernel @product(x: f32[9,64], w: f32[4,64,32], out: f32[4,9,32]) prefetch(w, o, 
 }
 <BLANKLINE>
 
-It changes no statement: the kernel only says that each iteration of i shall ask for its part of the
-block w[o + 1], which the nine rows of w[o] leave time for. That part begins at element
+It changes no statement: the kernel only says that each iteration of i shall ask for a part of the
+block w[o + 1], which the nine rows that read w[o] leave time for. That part begins at element
 
 >>> from course_lib.ir.loops.prefetch import positions
 >>> positions(ahead, ahead.prefetched[0])[0]
 4*i + 2048*o + 256*r + 2048
 
-It is legal wherever the next block can be told, for it computes nothing:
+It is legal wherever each iteration reads a block of its own, from end to end; it computes nothing:
 
 >>> prefetch(product, "x", "o", "i")
 Traceback (most recent call last):

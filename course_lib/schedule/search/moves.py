@@ -45,11 +45,11 @@ from course_lib.ir.loops.walk import loops, names_of
 from course_lib.schedule.candidates import candidates, nests, reduction
 from course_lib.schedule.choose import (
     parallel_outside,
-    price,
     run_in_tiles,
     schedule_for,
     shared,
 )
+from course_lib.schedule.price import price
 from course_lib.schedule.primitives.at import perfect_nest
 from course_lib.schedule.product import product, run_in_blocks
 from course_lib.schedule.script import Script
