@@ -94,10 +94,10 @@ def test_readme_and_start_page_say_how_many_units_there_are(root):
 
 
 def test_the_library_is_as_long_as_the_start_page_says(root):
-    """About 12,000 lines of code from graph to machine code, 1,500 lines of text in the path. A
+    """About 13,000 lines of code from graph to machine code, 1,500 lines of text in the path. A
     search for better schedules is no part of a compilation, and is not counted."""
     page = (root / "notebooks" / "index.md").read_text(encoding="utf-8")
-    assert "about 1,500 lines" in page and "about 12,000 lines of code" in page
+    assert "about 1,500 lines" in page and "about 13,000 lines of code" in page
     library, map_ = root / "course_lib", (root / "docs" / "architecture.md").read_text("utf-8")
     path = re.findall(r"`([\w/]+\.py)`", map_[map_.index("## Where to start reading") :])
     assert len(path) == 8  # and one file of `ir/ops/`
@@ -107,7 +107,7 @@ def test_the_library_is_as_long_as_the_start_page_says(root):
     assert 1200 < read < 1600
     rooms = "ir", "passes", "lower", "schedule", "memory", "cost", "llvm", "runtime"
     code = [f for room in rooms for f in (library / room).rglob("*.py") if "search" not in f.parts]
-    assert 11000 < sum(map(lines_of_code, code)) < 13000
+    assert 12000 < sum(map(lines_of_code, code)) < 14000
 
 
 def lines_of_code(path: Path) -> int:
