@@ -34,8 +34,9 @@ from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
-from course_lib.schedule.candidates import candidates, reduction
+from course_lib.schedule.candidates import candidates
 from course_lib.schedule.choose import choose, parallel_outside, run_in_tiles
+from course_lib.schedule.reduction import reduction
 from course_lib.schedule.schedule import distinct
 from course_lib.schedule.script import Script
 

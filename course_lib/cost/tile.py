@@ -13,10 +13,7 @@ from __future__ import annotations
 import math
 
 SPARE = 4  # vector registers that hold operands; the others hold accumulators
-WAITING = (
-    12  # vector instructions that begin while a sum waits for its last addition: three in each
-)
-# of four clocks
+WAITING = 12  # vector instructions that begin while a sum waits for an addition: in four clocks
 WRITTEN_OUT = 96  # multiply-adds up to which LLVM writes out the loops of a window, in whose lanes
 # both operands are vectors. It splits longer vectors into registers later.
 

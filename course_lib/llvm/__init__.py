@@ -1,5 +1,6 @@
 """Loops -> LLVM IR -> machine code. The only room that sees llvmlite.
 
+parts.py    which functions a kernel becomes
 emit.py     a kernel becomes LLVM functions: loops, addresses, vectors
 scalars.py  the code of each scalar function, one row each
 floats.py, integers.py, casts.py, approx.py    the functions that are more than one instruction

@@ -9,47 +9,30 @@
       ...
       ret i64 0
 
-A kernel becomes one function for each top-level loop, which runs its iterations number `lo .. hi`,
-so that a caller can share those of a parallel loop out among threads. (And LLVM, which does not
-know how many there are, does not write them out.) It returns 1 if an index that it read from memory
-(a gather's) was outside its buffer, else 0. The loops that fill the border of an image are one
-function together. In a `vector` loop an index moves in lanes: an access that does not move is
-loaded once, one that moves is a vector. A loop inside runs for all lanes at once, and a local
-inside has an element for each of them. Next room: `lanes.py`.
+A function runs the iterations number `lo .. hi` of a loop at the top of the kernel (`parts.py`). It
+returns 1 if an index that it read from memory (a gather's) was outside its buffer, else 0. In a
+`vector` loop an index moves in lanes: an access that does not move is loaded once, one that moves
+is a vector. A loop inside runs for all lanes at once, and a local inside has an element for each of
+them. Next room: `lanes.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
 from course_lib.ir.loops.prefetch import positions
-from course_lib.ir.loops.walk import loops, statements, substitute
+from course_lib.ir.loops.walk import substitute
 from course_lib.ir.types import DType, TensorType, bool_
 from course_lib.llvm.lanes import Lanes, vectorizable
+from course_lib.llvm.parts import Part, functions_of, only_fills, only_loop
 from course_lib.llvm.scalars import emit_scalar
 from course_lib.llvm.values import I32, I64, call, constant, like, memory_type
 
 MAX_STACK = 1 << 20  # bytes of one local; a thread has a few megabytes for all of them
-
-
-@dataclass(frozen=True)
-class Part:
-    """One function of a kernel.
-
-    iterations  of its outermost loop; 1 if it has none
-    checks      it takes indices from memory, and may return 1
-    parallel    several threads may share the iterations
-    """
-
-    symbol: str
-    iterations: int
-    checks: bool = False
-    parallel: bool = False
 
 
 def emit_kernel(
@@ -67,35 +50,6 @@ def emit_kernel(
             written.fn.attributes.add("optsize")
         parts.append(written.function(body))
     return parts
-
-
-def functions_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
-    """What becomes a function: each of its bodies, but those of one border are one."""
-    found: list[tuple[Stmt, ...]] = []
-    for body in bodies_of(kernel):
-        if found and is_border(found[-1]) and is_border(body):
-            found[-1] += body
-        else:
-            found.append(body)
-    return found
-
-
-def bodies_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
-    """Each loop at the top, or all of a body that has more than loops."""
-    if all(isinstance(stmt, Loop) for stmt in kernel.body):
-        return [(stmt,) for stmt in kernel.body]
-    return [kernel.body]
-
-
-def is_border(body: tuple[Stmt, ...]) -> bool:
-    """Is it a nest that fills, and too small to share out, as beside the pixels of an image?"""
-    return only_fills(body) and not any(loop.kind == "parallel" for loop in loops(body))
-
-
-def only_fills(body: tuple[Stmt, ...]) -> bool:
-    """Does it store nothing but constants, as the nests for the border of an image do?"""
-    written = [stmt for stmt in statements(body) if isinstance(stmt, Write)]
-    return all(isinstance(stmt.value, Const) and isinstance(stmt, Store) for stmt in written)
 
 
 class Emitter:
@@ -353,11 +307,3 @@ class Emitter:
         if isinstance(value.type, ir.VectorType):
             byte = ir.VectorType(byte, value.type.count)
         return self.b.zext(value, byte)
-
-
-def only_loop(body: tuple[Stmt, ...]) -> Loop | None:
-    """The loop of which a function runs the iterations `lo .. hi`: all that there is in it."""
-    match body:
-        case (Loop(kind="for" | "parallel") as loop,) if loop.extent is not None:
-            return loop
-    return None

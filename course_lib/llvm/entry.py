@@ -25,7 +25,7 @@ from llvmlite import ir
 
 from course_lib.cost.work import worth_a_thread
 from course_lib.ir.loops.program import Program, Step
-from course_lib.llvm.emit import Part
+from course_lib.llvm.parts import Part
 from course_lib.llvm.pool import RUN_PARALLEL
 from course_lib.llvm.values import I64, call
 

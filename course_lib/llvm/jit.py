@@ -26,9 +26,10 @@ from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.program import Program
 from course_lib.keep import kept, sources
 from course_lib.llvm.codegen import generate, target_machine
-from course_lib.llvm.emit import Part, emit_kernel
+from course_lib.llvm.emit import emit_kernel
 from course_lib.llvm.entry import Entries, Run, emit_entries, entries_of, runs
 from course_lib.llvm.objects import Object
+from course_lib.llvm.parts import Part
 from course_lib.llvm.pool import start_workers
 
 Generate = Callable[[str, str], Object]  # such as `codegen.generate`

@@ -29,10 +29,10 @@ from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.control.order import order_of
 from course_lib.llvm.control.view import functions
-from course_lib.llvm.emit import Part
 from course_lib.llvm.fma import count_fma, fused
 from course_lib.llvm.host import instruction_set
 from course_lib.llvm.jit import emit_module
+from course_lib.llvm.parts import Part
 from course_lib.llvm.source import located, source
 
 MCA = ("llvm-mca-22", "llvm-mca")

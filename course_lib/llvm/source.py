@@ -21,7 +21,8 @@ from llvmlite import ir
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt, print_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.emit import Emitter, Part, emit_kernel, only_loop
+from course_lib.llvm.emit import Emitter, emit_kernel
+from course_lib.llvm.parts import Part, only_loop
 
 Line = tuple[str, int | None]  # a line of text, and the line of the loops that it comes from
 

@@ -24,8 +24,9 @@ from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Stmt, Write
 from course_lib.ir.loops.walk import loops, statements
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.emit import Emitter, Part, bodies_of, emit_kernel
+from course_lib.llvm.emit import Emitter, emit_kernel
 from course_lib.llvm.lanes import all_affine
+from course_lib.llvm.parts import Part, bodies_of
 from course_lib.llvm.values import I32, I64, call
 from course_lib.schedule.choose import choose
 

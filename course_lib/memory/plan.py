@@ -7,7 +7,7 @@
     step 4: y = add(c, d)                   step 4: y = add(c, d)
 
 The runtime takes the plan as it is: it makes one arena of `size` bytes, and every value has its
-offset in it. Next room: `course_lib/llvm/emit.py`.
+offset in it. Next room: `course_lib/llvm/parts.py`.
 """
 
 from __future__ import annotations

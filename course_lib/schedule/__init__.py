@@ -4,7 +4,9 @@
     legality.py    may the iterations run in another order? yes, or two that may not
     steps.py       the primitives as values
     script.py      a schedule: a list of steps that can be printed, read back and applied
-    candidates.py  the tiles that a kernel could have
+    reduction.py   what a kernel combines, and in which loops
+    candidates.py  the tiles that it could have
+    price.py       what each of them costs
     product.py     a large matrix product in blocks for the caches
     choose.py      the cheapest of them, for which machine
     schedule.py    a whole program

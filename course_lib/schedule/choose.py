@@ -14,6 +14,7 @@ one. The outermost loop may run on several threads. Next room: `schedule.py`.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 from course_lib.cost.blocks import Blocks, blocks, price_of_blocks, price_of_misses
 from course_lib.cost.machine import Machine
@@ -21,15 +22,10 @@ from course_lib.ir.expr import Affine
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, accumulators, loops, nest_of, original
-from course_lib.schedule.candidates import (
-    Reduction,
-    Tile,
-    candidates,
-    nests,
-    reduction,
-)
+from course_lib.schedule.candidates import Tile, candidates
 from course_lib.schedule.price import price
 from course_lib.schedule.product import Product, product, run_in_blocks
+from course_lib.schedule.reduction import Reduction, nests, reduction
 from course_lib.schedule.script import Schedule, Script
 from course_lib.schedule.steps import (
     Fission,
@@ -143,6 +139,7 @@ def run_in_tiles(script: Script, tile: Tile) -> None:
 def fetch_ahead(script: Script, of: Reduction, tile: Tile, machine: Machine) -> None:
     """Prefetch a packed operand that is too large for the second cache, if one block of it fits and
     several tiles read that block: the next one is fetched meanwhile, at least into the third cache.
+    Of many tiles only one waits, and a step would have less than an element of its own to ask for.
 
     Threads besides the first take their pieces from the end: for them it is the next block only
     inside of a piece.
@@ -154,8 +151,10 @@ def fetch_ahead(script: Script, of: Reduction, tile: Tile, machine: Machine) -> 
     nest = nest_of(script.kernel.body, within)
     inside = nest[[loop.var for loop in nest].index(blocks) + 1 :]
     tiles = math.prod(loop.extent or 1 for loop in inside) // of.taps
-    if tiles > 1 and operand.nbytes // operand.dims[0] <= machine.cache2 < operand.nbytes:
-        script.do(Prefetch(tile.pack[0], blocks, within))
+    block = operand.nbytes // operand.dims[0]
+    if 1 < tiles <= tile.lane[1] and block <= machine.cache2 < operand.nbytes:
+        with suppress(ValueError):  # refused where a block is no run of its own
+            script.do(Prefetch(tile.pack[0], blocks, within))
 
 
 def _copies(kernel: Kernel, var: str) -> list[str]:

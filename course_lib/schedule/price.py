@@ -16,7 +16,8 @@ import math
 from course_lib.cost.machine import Machine
 from course_lib.cost.tile import WRITTEN_OUT, filled, instructions, waiting
 from course_lib.ir.expr import Load
-from course_lib.schedule.candidates import Reduction, Tile, stride, uses
+from course_lib.schedule.candidates import Tile
+from course_lib.schedule.reduction import Reduction, stride, uses
 
 # A last piece that is shorter is a second copy of the loops: more code, few results for each load.
 # Measured: products of 128 rows take as long in tiles of 14, with a rest of 2, as in tiles of 8.

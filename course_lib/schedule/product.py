@@ -27,8 +27,8 @@ from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Store
 from course_lib.ir.loops.walk import accesses, original, statements
 from course_lib.ir.types import DType
-from course_lib.schedule.candidates import reduction
 from course_lib.schedule.primitives.at import find_loop, perfect_nest
+from course_lib.schedule.reduction import reduction
 from course_lib.schedule.script import Script
 from course_lib.schedule.steps import (
     Cache,

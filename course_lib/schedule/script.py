@@ -29,7 +29,7 @@ A step that does not fit says which one it is and why:
 Traceback (most recent call last):
 ValueError: step 2 of 2, vectorize(n): kernel @double has no loop 'n'; it has: no, ni
 
-Next room: `candidates.py`.
+Next room: `reduction.py`.
 """
 
 from __future__ import annotations

@@ -142,3 +142,14 @@ def test_nobody_asks_for_a_thousand_lines_at_once() -> None:
       for o in 0..4 { for i in 0..1 { for j in 0..16000 { out[o] += w[o, j] } } } }"""
     with pytest.raises(ValueError, match="each iteration would have to ask for 1,000 lines"):
         parse_kernel(text)
+
+
+def test_of_several_operands_in_one_buffer_the_next_block_is_that_of_the_same() -> None:
+    """Weights [o, b, i], used for one b after the other: 64 elements of w[o + 1, b], no others."""
+    text = """kernel @k(w: f32[4,16,64], out: f32[4,16]) prefetch(w, o, i) {
+      for b in 0..16 { for o in 0..4 { for r in 0..8 { for i in 0..64 {
+        out[o, b] += w[o, b, i] } } } } }"""
+    kernel = parse_kernel(text)
+    assert [str(p) for p in positions(kernel, kernel.prefetched[0])] == [
+        "64*b + i + 1024*o + 64*r + 1024"
+    ]

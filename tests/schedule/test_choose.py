@@ -23,13 +23,12 @@ from course_lib.schedule.candidates import (
     alive,
     candidates,
     counts,
-    nests,
-    reduction,
     shares,
     widths,
 )
 from course_lib.schedule.choose import cheapest, choose, run_in_tiles, schedule_for
 from course_lib.schedule.price import REST, SECOND, price
+from course_lib.schedule.reduction import nests, reduction
 from course_lib.schedule.schedule import packed
 from course_lib.schedule.script import Script
 
@@ -319,6 +318,7 @@ MEGABYTE = Machine("", vector_bytes=64, registers=32, cache2=1 << 20)
     (128, 28, False),  # 0.6 MB
     (256, 14, True),  # 2.4 MB
     (512, 7, True),
+    (256, 56, False),  # of 224 tiles one waits
     (512, 1, False),  # each weight is used once: one tile for each block
     (2048, 7, False),  # a block of 32 channels takes 2.4 MB: it does not stay until the next row
 ])  # fmt: skip

@@ -124,8 +124,8 @@ Stmt = Union[Write, Local, Loop]
 class Kernel:
     """A function over buffers: operands first, then the one buffer that it writes.
 
-    origin  the operations of the user's model that it computes
-    packed  operands whose bytes must be rearranged before the kernel may read them
+    origin      the operations of the user's model that it computes
+    packed      operands whose bytes must be rearranged before the kernel may read them
     prefetched  operands of which the next block is fetched into the caches while one is used
     """
 

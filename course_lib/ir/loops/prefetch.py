@@ -46,12 +46,13 @@ def positions(kernel: Kernel, asked: Prefetched) -> tuple[Affine, ...]:
     first, last = (extreme(index, running, sign) for sign in (-1, +1))
     if first.terms != last.terms or not {*first.vars} <= {loop.var for loop in (*outside, around)}:
         raise ValueError(f"{what}: how much of {asked.param} is read depends on other loops")
-    if last.const - first.const >= step:
+    block = last.const - first.const + 1
+    if block > step:
         raise ValueError(
             f"{what}: the blocks of {asked.param} overlap, or lie in between each other"
         )
     parts = math.prod(loop.extent or 1 for loop in inside)
-    elements, share = LINE // operand.type.dtype.size, -(-step // parts)
+    elements, share = LINE // operand.type.dtype.size, -(-block // parts)
     if share > MOST * elements:
         raise ValueError(
             f"{what}: each iteration would have to ask for {share // elements:,} lines"
@@ -84,7 +85,7 @@ def _nest(
 
 
 def _read(loop: Loop, name: str, dims: tuple[int, ...], what: str) -> Affine:
-    """Where the first read of the operand in the loop is in memory, lanes and copies left out."""
+    """Where in the operand, in elements, the loop reads it first."""
     reads = (a.indices for a in accesses((loop,)) if a.buffer == name)
     indices = next(reads, ())
     affine = [index for index in indices if isinstance(index, Affine)]

@@ -42,7 +42,7 @@ from course_lib.cost.blocks import PANEL, Blocks, blocks, share
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Kernel, Loop
 from course_lib.ir.loops.walk import loops, names_of
-from course_lib.schedule.candidates import candidates, nests, reduction
+from course_lib.schedule.candidates import candidates
 from course_lib.schedule.choose import (
     parallel_outside,
     run_in_tiles,
@@ -52,6 +52,7 @@ from course_lib.schedule.choose import (
 from course_lib.schedule.price import price
 from course_lib.schedule.primitives.at import perfect_nest
 from course_lib.schedule.product import product, run_in_blocks
+from course_lib.schedule.reduction import nests, reduction
 from course_lib.schedule.script import Script
 from course_lib.schedule.search.problem import Decision, Problem
 from course_lib.schedule.steps import (
