@@ -134,7 +134,7 @@ class Seat:
         try:
             if not self.pipe.poll():
                 return None
-            report = Report.from_json(self.pipe.recv())
+            report = Report.sent(self.pipe.recv(), self.task.assignment)
         except (EOFError, OSError):
             report = self._failed(self._reason())
         except (ValueError, KeyError, TypeError) as error:
