@@ -73,7 +73,7 @@ def shortened(text: str, most: int) -> str:
     """The beginning of a text, and how much is left out."""
     if len(text) <= most:
         return text
-    said = " ... (of {:,} characters)".format(len(text))
+    said = f" ... (of {len(text):,} characters)"
     return text[: most - len(said)] + said
 
 
