@@ -82,13 +82,13 @@ def test_an_answer_of_very_many_letters_is_wrong_and_no_more(graded):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_what_an_answer_makes_the_grader_compute_has_its_memory_counted(graded, seat):
-    """Windows of a convolution hold each pixel many times; written out at once, those of the first
-    graph that comes back would take 2 GB."""
+    """Windows of a convolution hold each pixel many times: written out at once, those of the first
+    graph that comes back would take the 2 GB that a seat has."""
     heavy = """
     from course_lib.ir.graph.node import apply, const
     import numpy as np
     if calls.append(graph) or len(calls) > 1:
-        return None
+        return Graph.of(graph.inputs, graph.outputs, graph.name)
     dot = const(np.ones((1, 1, 1, 1), np.float32))
     image = apply("expand", dot, shape=(1, 1, 1500, 1500))
     filter = apply("expand", dot, shape=(1, 1, 15, 15))
@@ -98,8 +98,8 @@ def test_what_an_answer_makes_the_grader_compute_has_its_memory_counted(graded, 
     report = graded("calls = []\n" + SWEEP + heavy, BYTES)
     status = Path(f"/proc/{seat.process.pid}/status").read_text().splitlines()
     peak = next(int(line.split()[1]) << 10 for line in status if line.startswith("VmHWM"))
-    assert of(report, "u99.sweep").kind == "wrong" and of(report, "u99.bytes").kind == PASSED
-    assert peak < 1 << 30
+    assert of(report, "u99.sweep").kind == PASSED, "it was computed, in the memory that a seat has"
+    assert of(report, "u99.bytes").kind == PASSED and peak < 1 << 30
 
 
 def test_a_graph_of_more_bytes_than_a_seat_can_compute_is_refused(graded):
