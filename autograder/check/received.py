@@ -4,6 +4,7 @@
 
 The process that grades a submission is ours, and has looked at what a student made. What it says is
 taken as data of a known shape and size; a picture must be a drawing and can hold no script.
+`within_limits` makes a verdict fit before it is sent: what an answer says may be of any length.
 
 Next room: verdict.py, what is made of the fields.
 """
@@ -21,6 +22,9 @@ MAX_PICTURE = 200_000
 TEXTS = ("exercise", "kind", "check", "problem", "spec", "program", "got", "expected")
 TEXTS += ("error", "code", "printed")
 LISTS = ("tried", "marked")
+LONGEST = {"problem": 2_000}  # characters of a text that a verdict keeps
+OTHERS = 30_000  # of every other text: more than `shown` leaves of a program
+KEPT, WORD = 200, 400  # texts of a list, and characters of each
 TAGS = {"svg", "g", "title", "desc", "style", "path", "rect", "text", "polygon", "tspan"}
 TAGS |= {"line", "circle", "ellipse", "polyline"}
 HARMFUL = re.compile(r"^on|href|^src", re.IGNORECASE)
@@ -50,6 +54,27 @@ def received(data: Any) -> dict[str, Any]:
             raise ValueError(f"{name} is no truth value")
     fields["pictures"] = tuple(_picture(*pair) for pair in data.get("pictures", ()))
     return fields
+
+
+def within_limits(fields: dict[str, Any]) -> dict[str, Any]:
+    """Those texts and lists of a verdict that are too long to be sent, shortened."""
+    found: dict[str, Any] = {}
+    for name in TEXTS:
+        if len(fields[name]) > (most := LONGEST.get(name, OTHERS)):
+            found[name] = shortened(fields[name], most)
+    for name in LISTS:
+        texts = fields[name]
+        if len(texts) > KEPT or any(len(text) > WORD for text in texts):
+            found[name] = tuple(shortened(text, WORD) for text in texts[:KEPT])
+    return found
+
+
+def shortened(text: str, most: int) -> str:
+    """The beginning of a text, and how much is left out."""
+    if len(text) <= most:
+        return text
+    said = f" ... (of {len(text):,} characters)"
+    return text[: most - len(said)] + said
 
 
 def without_addresses(text: str) -> str:

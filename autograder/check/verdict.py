@@ -23,7 +23,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from autograder.check.packages import NEEDS
-from autograder.check.received import received
+from autograder.check.received import received, within_limits
 from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
@@ -73,6 +73,8 @@ class Verdict:
 
     def __post_init__(self) -> None:
         assert self.kind in HEADLINE, self.kind
+        for name, value in within_limits(vars(self)).items():
+            object.__setattr__(self, name, value)
 
     @staticmethod
     def on(entry: Slot, kind: str, earned: float | None = 0.0, **said: Any) -> Verdict:

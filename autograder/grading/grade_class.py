@@ -56,6 +56,7 @@ from autograder.grading.names import file_name
 from autograder.grading.page import feedback_page
 from autograder.grading.submissions import collect
 from autograder.grading.tasks import Task, tasks
+from autograder.process.branch import slowly
 from autograder.process.start import hide, mode, unprotected
 from course_lib.exercises import slot
 
@@ -113,6 +114,8 @@ def _graded(lines: list[Entry], given: dict[Key, Given], job: Job) -> list[Entry
         place = asked[_key(task)]
         graded[place] = replace(lines[place], report=report)
         write_report(with_points(graded[place], given), job.out)
+    if todo and (why := slowly(mode())):
+        print(why)
     return graded
 
 

@@ -36,19 +36,20 @@ from autograder.process.branch import branches
 from autograder.process.child import die_with_parent, limit
 from autograder.process.start import NoSandbox, mode
 
-MEMORY = 8 << 30  # bytes that a seat may have
+MEMORY = 2 << 30  # bytes that a seat may have: eight times what the largest unit's answers need
 PATIENCE = 1800.0  # seconds for one submission, far above the sum of its own limits
 TURNS = 100  # submissions before a seat is replaced
 
 
 def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Report]]:
-    """Grade every task, `jobs` at a time (default: all cores)."""
+    """Grade every task, `jobs` at a time (default: all cores), if there is memory for so many."""
     ready_for(todo)
+    most = min(jobs or os.cpu_count() or 1, room_for())
     seats: list[Seat] = []
     waiting = list(reversed(todo))
     try:
         while waiting or any(seat.task for seat in seats):
-            if waiting and len(seats) < (jobs or os.cpu_count() or 1):
+            if waiting and len(seats) < most:
                 seats.append(Seat())
             for seat in seats:
                 if waiting and seat.task is None:
@@ -65,6 +66,13 @@ def graded(todo: list[Task], jobs: int | None = None) -> Iterator[tuple[Task, Re
         gc.unfreeze()
         for seat in seats:
             seat.close()
+
+
+def room_for() -> int:
+    """How many seats there is memory for, if each takes all that it may have; at least one."""
+    import psutil
+
+    return max(1, psutil.virtual_memory().total // MEMORY)
 
 
 def ready_for(todo: Iterable[Task]) -> None:
@@ -134,7 +142,7 @@ class Seat:
         try:
             if not self.pipe.poll():
                 return None
-            report = Report.from_json(self.pipe.recv())
+            report = Report.sent(self.pipe.recv(), self.task.assignment)
         except (EOFError, OSError):
             report = self._failed(self._reason())
         except (ValueError, KeyError, TypeError) as error:

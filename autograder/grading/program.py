@@ -31,7 +31,10 @@ from autograder.grading.explanations import explanations
 from autograder.grading.needed import Statement, needed, statements
 
 MAX_BYTES = 20 << 20
-MAX_CODE = 1 << 20  # characters of all code cells together: reading them is slow
+# Of what is looked at, before it is: Python needs a thousand bytes for a character of code, and
+# twenty for one that begins a list.
+MAX_CODE = 200_000  # characters of all code cells together: five times the longest unit's
+MAX_PARTS = 1_000_000  # lists and objects in a file
 MAX_ANSWERS = 100  # cells
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 
@@ -94,7 +97,7 @@ def read(data: bytes, explained: Iterable[str] = (), prose: Collection[str] = ()
     texts between the exercises: nobody's explanation."""
     cells = cells_of(data)
     if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
-        raise Unreadable("The code cells have more than a million characters together.")
+        raise Unreadable(f"The code cells have more than {MAX_CODE:,} characters together.")
     answers, others, checks = _sorted_out(cells)
     if len(answers) > MAX_ANSWERS:
         raise Unreadable(f"More than {MAX_ANSWERS} cells have an answer.")
@@ -149,6 +152,8 @@ def cells_of(data: bytes) -> list[tuple[str, str, str]]:
     """(kind, source, id) of every cell, however damaged the file is."""
     if len(data) > MAX_BYTES:
         raise Unreadable(f"The file has more than {MAX_BYTES >> 20} MB. Clear its outputs, please.")
+    if data.count(b"[") + data.count(b"{") > MAX_PARTS:
+        raise Unreadable(f"The file has more than {MAX_PARTS:,} lists. Clear its outputs, please.")
     try:
         content = json.loads(data.decode("utf-8-sig", errors="replace"))
     except (ValueError, RecursionError):

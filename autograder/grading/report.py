@@ -1,6 +1,7 @@
 """A report: everything that is known about a submission, as plain data.
 
     report.to_json(), Report.from_json(data), load_report(path)
+    Report.sent(data, assignment)       # by a process that graded: a bad verdict costs one exercise
 
 Next room: grade.py, where reports are made.
 """
@@ -17,6 +18,7 @@ from autograder.check.verdict import GRADER, NOT_ATTEMPTED, Verdict
 from autograder.grading.assignment import SCHEMA, Assignment
 from autograder.grading.program import Program
 from autograder.process.start import unprotected
+from course_lib.exercises import Slot
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,14 @@ class Report:
         }
 
     @staticmethod
+    def sent(data: dict[str, Any], assignment: Assignment) -> Report:
+        """What a process that graded has sent. What it says of an exercise may be no verdict: then
+        that one waits for a person, and the others keep their points."""
+        pairs = zip(assignment.slots, data["exercises"], strict=True)
+        verdicts = [_verdict_or_fault(entry, said).to_json() for entry, said in pairs]
+        return Report.from_json({**data, "exercises": verdicts})
+
+    @staticmethod
     def from_json(data: dict[str, Any]) -> Report:
         return Report(
             data["assignment"],
@@ -89,6 +99,17 @@ class Report:
             tuple(data["notes"]),
             data.get("by_wall") is True,
         )
+
+
+def _verdict_or_fault(entry: Slot, said: Any) -> Verdict:
+    try:
+        verdict = Verdict.from_json(said)
+        if (verdict.exercise, verdict.points) != (entry.name, entry.points):
+            raise ValueError(f"it is about {verdict.exercise} with {verdict.points:g} points")
+    except (ValueError, KeyError, TypeError) as error:
+        problem = f"What the grader's process said about this exercise is no verdict: {error}"
+        return Verdict.on(entry, GRADER, None, problem=problem)
+    return verdict
 
 
 def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:

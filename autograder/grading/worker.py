@@ -60,6 +60,9 @@ class Aborted(BaseException):
 class Limited(io.TextIOBase):
     """Standard output of the student's code: the beginning is kept, the rest is dropped."""
 
+    encoding = "UTF-8"  # as a notebook's says
+    errors = "strict"
+
     def __init__(self) -> None:
         self.text = ""
 
@@ -121,7 +124,8 @@ class Worker:
         for name in ("check", "compare", "hint", "predict"):  # nothing to see here
             self.names[name] = _nothing
             setattr(autograder, name, _nothing)
-        self.names |= {"display": _nothing, "get_ipython": _Shell}  # there without an import
+        self.sources = [""]  # of the cells that have run, as `In` has them in a notebook
+        self.names |= _names_of_ipython(self.sources)
         sys.meta_path.insert(0, _NoShell())
         self.plugs: dict[str, Any] = {}  # the answers; they are in their slots when one runs
         self.at_check: dict[str, dict[str, Any]] = {}  # by exercise: the names when it was checked
@@ -151,6 +155,7 @@ class Worker:
 
     def run(self, source: str, filename: str) -> tuple | None:
         """Run a cell. Returns None, or what went wrong: (error, line, code)."""
+        self.sources.append(source)
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         sys.stdout = sys.stderr = Limited()
         try:
@@ -222,6 +227,15 @@ class Worker:
 
 def _nothing(*args: Any, **kwargs: Any) -> None:
     """Checks, hints and predictions do nothing here."""
+
+
+def _names_of_ipython(sources: list[str]) -> dict[str, Any]:
+    """The names that are there in a notebook without an import. Nothing is displayed here, so the
+    results of earlier cells are empty."""
+    shown = dict.fromkeys(("display", "help", "exit", "quit"), _nothing)
+    earlier: dict[str, Any] = {"In": sources, "_ih": sources, "Out": {}, "_dh": [os.getcwd()]}
+    earlier |= {"_oh": earlier["Out"], "_": "", "__": "", "___": ""}
+    return {**shown, **earlier, "get_ipython": _Shell}
 
 
 class _Shell:

@@ -28,6 +28,10 @@ from autograder.process.start import ENVIRONMENT, HERE, PACKAGES, command_line, 
 from autograder.process.zygote import ASKED, ENDED, GIVEN
 from autograder.process.zygote import HERE as PRESENT
 
+SLOWLY = (
+    "Each submission's process is started from nothing here, which takes longer: under {mode}, no "
+    "process can branch off from one that has imported everything."
+)
 KEEPS = ("CAP_SYS_ADMIN",)  # in its own namespaces: to make others for the copies
 PATIENCE = 300.0  # seconds by the clock for what takes half a second
 FREE = 2  # zygotes that wait for work, at most
@@ -52,6 +56,11 @@ def branches(mode: str) -> bool:
             copy.close()
     except OSError:
         return False
+
+
+def slowly(mode: str) -> str:
+    """What is to be said where processes do not branch off; nothing where they do."""
+    return "" if branches(mode) else SLOWLY.format(mode=mode)
 
 
 def branched(

@@ -20,8 +20,10 @@ import ctypes
 import gc
 import importlib
 import os
+import re
 import signal
 import socket
+import stat
 import struct
 import sys
 from collections.abc import Callable
@@ -32,7 +34,8 @@ GIVEN = b"given"  # here is a file for all copies
 HERE = b"here"  # what a copy says first; the kernel adds which process it is
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE = 1, 4
 CLONE_NEWNS, CLONE_NEWIPC, CLONE_NEWPID = 0x00020000, 0x08000000, 0x20000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 1 << 14, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
+MS_BIND, MS_REC, MS_PRIVATE = 1 << 12, 1 << 14, 1 << 18
 CAPABILITIES = 0x20080522  # the version of the structure that `capset` takes
 FILES = (("/tmp", 64 << 20), ("/dev/shm", 16 << 20))  # folders in memory, and their bytes
 
@@ -96,8 +99,11 @@ def _move_in(control: socket.socket, namespace: int, pipes: list[int]) -> None:
     _must("unshare", CLONE_NEWNS | CLONE_NEWIPC)
     _must("mount", None, b"/", None, MS_REC | MS_PRIVATE, None)
     for place, size in FILES:
+        below = [(path, os.open(path, os.O_PATH)) for path in _mounted_below(place)]
         options = f"mode=1777,size={size}".encode()
         _must("mount", b"tmpfs", place.encode(), b"tmpfs", MS_NOSUID | MS_NODEV, options)
+        for path, number in below:
+            _show_again(path, number)
     closed = MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY
     _must("mount", b"proc", b"/proc", b"proc", closed, None)
     os.chdir("/tmp")
@@ -107,6 +113,26 @@ def _move_in(control: socket.socket, namespace: int, pipes: list[int]) -> None:
     os.dup2(pipes[1], 1)
     os.close(namespace)
     os.closerange(3, 4096)
+
+
+def _mounted_below(place: str) -> list[str]:
+    """What the sandbox shows inside a folder that each copy gets anew, outer places first: a whole
+    checkout may lie there, with the packages that Python needs."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        points = [line.split(" ")[4] for line in file]
+    paths = [re.sub(r"\\([0-7]{3})", lambda c: chr(int(c[1], 8)), point) for point in points]
+    return [path for path in paths if path.startswith(f"{place}/")]
+
+
+def _show_again(path: str, number: int) -> None:
+    """Mount what an open file stands for where it was before its folder was covered."""
+    os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
+    if stat.S_ISDIR(os.fstat(number).st_mode):
+        os.makedirs(path, 0o755, exist_ok=True)
+    elif not os.path.exists(path):
+        open(path, "x").close()
+    _must("mount", b"/proc/self/fd/%d" % number, os.fsencode(path), None, MS_BIND, None)
+    os.close(number)
 
 
 def _give_up_capabilities() -> None:
@@ -128,7 +154,7 @@ if __name__ == "__main__":  # a probe: can all of it be done here?
 
     lock(branch(os.fstat), {})
     confirm()
-    # Packages may lie where a copy has files of its own: then none that is new can be imported.
+    # Packages may lie where a copy has files of its own: what is new is still imported from there.
     for name in ("numpy.linalg", "numpy.ma", "numpy.f2py"):
         importlib.import_module(name)
     assert numpy.zeros(1).size == 1

@@ -23,7 +23,7 @@ FOREIGN = {
 MAX_NODES = 20_000  # in all graphs together
 MAX_GRAPHS = 8  # inside each other
 MAX_PARTS = 500_000  # messages of any kind in a model
-MAX_ELEMENTS = 1 << 27  # of all weights together
+MAX_ELEMENTS = 1 << 25  # of all weights together
 DATA = ("float_data", "int32_data", "int64_data", "double_data", "uint64_data", "string_data")
 BYTES = {1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 16: 2}
 

@@ -31,7 +31,9 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.registry import flops
 
 MAX_TEXT = 1 << 24  # bytes of JSON in a message: Python needs thirty times as much
-MAX_ELEMENTS = 1 << 27  # of all new tensors and arrays of a message together
+# Of all new tensors and arrays of a message together: to compute a node takes up to twelve times
+# its own bytes (erf), and a seat of the grader has two gigabytes (grading/pool.py).
+MAX_BYTES = 1 << 27
 MAX_FLOPS = 10**11  # of all new nodes of a message: five times the largest model of the course
 EVALUATION = 20_000  # operations that take as long as numpy takes to look at a node of a loop
 MAX_ROWS = 50_000  # new nodes and graphs of a message
@@ -69,7 +71,7 @@ class Reader:
         for size in sizes:
             self.blobs.append(data[start : start + size])
             start += size
-        self.elements = self.flops = self.keys = 0
+        self.bytes = self.flops = self.keys = 0
 
     def message(self) -> Any:
         rows = self.content["rows"]
@@ -152,7 +154,7 @@ class Reader:
                 self.weigh(value)
             made = checked(op, inputs, attrs, declared, name, origin)
         if made.type.is_static and op != "constant":  # a constant's array is counted already
-            self.count(made.type.numel)
+            self.count(made.type.nbytes)
             self.flops += flops(made) + EVALUATION * evaluations(made)
             if self.flops > MAX_FLOPS:
                 raise Unsendable(f"a graph of more than {MAX_FLOPS:,} floating-point operations")
@@ -203,16 +205,16 @@ class Reader:
         blob = self.blobs[body["blob"]]
         if math.prod(shape) * np.dtype(dtype).itemsize != len(blob):
             raise Unsendable("an array's bytes do not fill its shape")
-        self.count(math.prod(shape))
+        self.count(len(blob))
         return np.frombuffer(blob, dtype).reshape(shape).copy()
 
-    def count(self, elements: int) -> None:
-        self.elements += elements
-        if self.elements > MAX_ELEMENTS:
-            raise Unsendable(f"tensors of more than {MAX_ELEMENTS:,} elements together")
+    def count(self, size: int) -> None:
+        self.bytes += size
+        if self.bytes > MAX_BYTES:
+            raise Unsendable(f"tensors of more than {MAX_BYTES >> 20} MB together")
 
     def onnx_model(self, number: int) -> Any:
-        self.count(len(self.blobs[number]) // 4)
+        self.count(len(self.blobs[number]))
         return read_onnx_model(bytes(self.blobs[number]))
 
     def proxy(self, number: int) -> Callable[..., Any]:

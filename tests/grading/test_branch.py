@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from autograder.check.framework import Changed, Died, Stop
@@ -20,12 +24,17 @@ from autograder.grading.program import read
 from autograder.grading.sandbox import Worker
 from autograder.process import branch
 from autograder.process.branch import Branch, branches
-from autograder.process.start import mode, trust_ours
+from autograder.process.start import COURSE, mode, trust_ours
 from course_lib.ir.graph.build import relu, trace
 
 trust_ours()
-pytestmark = pytest.mark.skipif(not branches(mode()), reason="no bubblewrap that allows it")
 PATIENT = Limits(start=300, cell=300, call=300)
+
+
+@pytest.fixture(autouse=True)
+def where_a_process_can_branch_off(missing) -> None:
+    if not branches(mode()):
+        missing("bubblewrap in which a process may make namespaces")
 
 
 @pytest.fixture
@@ -53,6 +62,25 @@ def test_one_zygote_serves_one_submission_after_the_other(edition):
             assert worker.cell("import os", "<cell 1>") is None
             users.add(told(worker, "os.getuid()"))
     assert len(zygotes) == 1 and (len(users) == 3 or os.getuid() != 0)
+
+
+def test_a_checkout_in_the_temporary_folder_branches_as_any_other():
+    """Each copy has a temporary folder of its own, but Python's packages are still there."""
+    code = "from autograder.process import branch, start; print(branch.branches(start.mode()))"
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        venv = Path(folder) / "a clone" / ".venv"
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", venv], check=True)
+        (packages,) = venv.glob("lib/python*/site-packages")
+        for part in Path(np.__file__).parents[1].glob("numpy*"):
+            if part.is_dir():
+                shutil.copytree(part, packages / part.name)
+        done = subprocess.run(
+            [venv / "bin" / "python", "-c", code],
+            env={**os.environ, "PYTHONPATH": str(COURSE)},
+            capture_output=True,
+            text=True,
+        )
+    assert done.stdout == "True\n", done.stderr
 
 
 def test_a_later_submission_finds_nothing_of_an_earlier_one(edition):

@@ -28,6 +28,16 @@ FINE = {
         "def outputs(graph): return getattr(graph, ends[0])",
         '@implements("u99.sweep")\ndef s(g): return Graph.of(g.inputs, outputs(g), g.name)',
     ],
+    "asks_how_output_is_encoded": [
+        SWEEP
+        + "import sys\n    print('π'.encode(sys.stdout.encoding, sys.stderr.errors))\n    "
+        + RIGHT
+    ],
+    "uses_the_names_of_a_notebook": [
+        "1 + 1\nprint(len(In), In[-1], Out, _, __, _ih[-1], _oh, _dh)",
+        "help(print)\ndisplay(_)\nexit, quit, ___",
+        SWEEP + "assert 'sweep' in In[-1] and not Out\n    " + RIGHT,
+    ],
     "uses_magics": ["%matplotlib inline\n!ls\n" + SWEEP + RIGHT + "\n%timeit 1\nsweep?"],
     "timed_cell": ["%%time\n" + SWEEP + RIGHT],
     "fails_after_the_function": [SWEEP + RIGHT + "\nprint(undefined)"],

@@ -106,8 +106,14 @@ def test_magics_inside_of_python(notebook):
 
 
 def test_too_much_code_is_said(notebook):
-    with pytest.raises(Unreadable, match="million characters"):
-        read(notebook(ANSWER, "x = 1\n" * 200_000))
+    with pytest.raises(Unreadable, match="more than 200,000 characters"):
+        read(notebook(ANSWER, "x = 1\n" * 40_000))
+
+
+def test_a_file_of_very_many_lists_is_not_read():
+    lists = b"[" + b"[]," * 1_000_000 + b"[]]"
+    with pytest.raises(Unreadable, match="lists"):
+        read(b'{"cells": [], "metadata": ' + lists + b"}")
 
 
 def test_line_numbers_survive_magics(notebook):

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.check.framework import Crashed, Stop, Unusable, Wrong, checks_of
-from autograder.check.judging import blamed, perform
+from autograder.check.framework import Check, Crashed, Stop, Unusable, Wrong, checks_of
+from autograder.check.judging import _failed, blamed, perform
+from autograder.check.verdict import GRADER, PASSED, Verdict
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
 from autograder.notebook import crashed
@@ -70,6 +71,9 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "infinity": lambda *_: float("inf"),
     "complex": lambda *_: 1j,
     "text": lambda *_: "\ud800 not a graph %0",
+    "long text": lambda *_: "a" * 200_000,
+    "many lines": lambda *_: "ab\n" * 60_000,
+    "long texts": lambda *_: ["b" * 150_000, "c" * 150_000],
     "bytes": lambda *_: b"bytes",
     "empty list": lambda *_: [],
     "long list": lambda *_: list(range(20_000)),
@@ -98,6 +102,7 @@ ANSWERS: dict[str, Callable[..., Any]] = {
     "its argument": lambda *given: given[0] if given else None,
     "its arguments": lambda *given: given,
     "raises": lambda *_: _raise(Unspeakable()),
+    "raises at length": lambda *_: _raise(ValueError("d" * 200_000)),
     "leaves": lambda *_: _raise(SystemExit(3)),
 }
 
@@ -108,7 +113,9 @@ def test_an_odd_result_is_the_answers_own_affair(name):
         call = arriving(answer)
         with exercises.using({}):
             for check in checks_of(name, with_hidden=True):
-                assert _is_judged(check, call), f"{check.name} on {label}"
+                verdict = _verdict(check, call)
+                assert verdict.kind != GRADER, f"{check.name} on {label}"
+                assert Verdict.from_json(verdict.to_json()) == verdict, f"{check.name} on {label}"
 
 
 def arriving(answer: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,13 +136,13 @@ def arriving(answer: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _is_judged(check: Any, call: Callable[..., Any]) -> bool:
+def _verdict(check: Check, call: Callable[..., Any]) -> Verdict:
+    """On this check alone."""
+    verdict = Verdict.on(slot(check.slot), PASSED)
     try:
         perform(check, call, shrink=False)
-    except (Wrong, Crashed):
-        return True
-    except Stop as stop:
-        return stop.kind != "grader"
+    except (Wrong, Crashed, Stop) as error:
+        return _failed(verdict, check, error)
     except Exception as error:
-        return isinstance(blamed(check, call, 0, error), Wrong)
-    return True
+        return _failed(verdict, check, blamed(check, call, 0, error))
+    return verdict

@@ -31,6 +31,7 @@ from course_lib.ir.registry import Op, register
 from course_lib.ir.types import DType, TensorType, dtype
 
 V = Affine.var
+ROWS = 1 << 24  # elements: of the windows that a convolution writes out at a time
 SUMS = Attr("dtype", None)  # what sums of integers are kept in; None: the operands' type
 
 
@@ -146,19 +147,26 @@ def _conv_type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
 
 
 def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
-    """im2col: every window becomes a row, then one matrix product for each group."""
+    """im2col: every window becomes a row, then one matrix product for each group. So many rows are
+    written out at a time that they take at most `ROWS` elements, however large the image is."""
     x, w = arrays
     wide = _sum_type(DType.of(x.dtype), attrs, "conv").numpy
     x, w = _operands(x, w, math.prod(w.shape[1:]), wide)
-    groups, spatial = attrs["groups"], x.ndim - 2
+    groups, spatial, size = attrs["groups"], x.ndim - 2, math.prod(w.shape[1:])
     windows = Window.of(w.shape[2:], attrs, "conv").view(x, 0)  # [n, c, *out, *kernel]
-    out = windows.shape[2 : 2 + spatial]
     windows = np.moveaxis(windows, 1, 1 + spatial)  # [n, *out, c, *kernel]
-    rows = windows.reshape(len(x), math.prod(out), groups, math.prod(w.shape[1:]))
-    filters = w.reshape(groups, len(w) // groups, math.prod(w.shape[1:]))
-    parts = [rows[:, :, g] @ filters[g].T for g in range(groups)]  # [n, positions, oc/groups]
-    sums = _as_sums(np.concatenate(parts, axis=-1), wide)
-    return sums.swapaxes(1, 2).reshape(len(x), len(w), *out)
+    places = windows.shape[: 1 + spatial]  # [n, *out]
+    filters = w.reshape(groups, len(w) // groups, size)
+    sums = np.empty((math.prod(places), len(w)), np.result_type(x, w))
+    step = max(1, ROWS // max(1, groups * size))
+    for start in range(0, len(sums), step):
+        some = np.arange(start, min(start + step, len(sums)))
+        rows = windows[np.unravel_index(some, places)] if step < len(sums) else windows
+        rows = rows.reshape(len(some), groups, size)
+        parts = [rows[:, g] @ filters[g].T for g in range(groups)]  # [rows, oc/groups]
+        sums[start : start + step] = np.concatenate(parts, axis=-1)
+    image = _as_sums(sums, wide).reshape(*places, len(w))
+    return np.ascontiguousarray(np.moveaxis(image, -1, 1))
 
 
 def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
