@@ -1,4 +1,4 @@
-"""Reuse distance: how many other lines were asked for since this one was asked for last.
+"""Reuse distance: how many different lines were asked for since this one was asked for last.
 
 >>> distances([7, 8, 8, 9, 7, 8])
 array([-1, -1,  0, -1,  2,  2])

@@ -94,6 +94,24 @@ def lists_by_accident(text: str) -> list[str]:
     return found
 
 
+TIMED = re.compile(
+    r"\b(reader|student|person)s?\b[^.|]{0,90}\b(took|counted|spent|was timed)\b"
+    r"|\b(minutes|hours|[Cc]ounted|estimates)\b (are those )?(by|of|from|with) (one|a) reader\b"
+)
+
+
+def test_no_page_says_that_a_reader_was_timed(root):
+    """Minutes are estimates: no class has done the course yet."""
+    assert TIMED.search("One reader who had not seen them before took 78 minutes")
+    assert TIMED.search("The minutes are those of one reader who had not seen the unit")
+    pages = [*root.glob("notebooks/*.md"), *root.glob("docs/**/*.md"), root / "README.md"]
+    found = {page.name: TIMED.findall(" ".join(page.read_text("utf-8").split())) for page in pages}
+    assert {name: said for name, said in found.items() if said} == {}
+    for path in root.glob("docs/units/*.md"):
+        minutes = path.read_text("utf-8").split("## Minutes")[1].split("\n## ")[0]
+        assert "estimates; nobody has been timed" in " ".join(minutes.split()), path.name
+
+
 def test_no_line_of_prose_becomes_a_comment(root):
     """MyST leaves out every line that begins with a percent sign, such as "%3 lies between ..."."""
     hidden = {}

@@ -20,7 +20,7 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.grade import grade
 from autograder.grading.program import read
 from autograder.notebook import check
-from autograder.units.u01.answers import captures, forms, pictures
+from autograder.units.u01.answers import captures, forms, pictures, tools
 from autograder.units.u01.answers.dumps import CHANGED_HEAD, GATE, TINYGRAD, TORCH_MLIR
 from autograder.units.u01.checks.evidence import FORMS
 from autograder.validate import verdict_of
@@ -556,3 +556,18 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     assert re.search(r"read before it is defined +refuses +refuses +accepts +refuses", text)
     assert re.search(r"inner sizes differ +accepts +refuses +refuses +refuses", text)
     assert re.search(r"defined twice +refuses +accepts +refuses +refuses", text)
+
+
+def test_each_switch_of_shape_inference_refuses_other_programs():
+    def refused(**switches):
+        def infer(model):
+            onnx.shape_inference.infer_shapes(model, **switches)
+
+        faults = tools._faults().items()
+        return {name for name, (model, _) in faults if tools._verdict(infer, model)[0] == "refuses"}
+
+    assert refused() == set()
+    assert refused(check_type=True) == {"an operand too many"}
+    strict = refused(strict_mode=True)
+    assert "read before it is defined" in strict and "an operand too many" not in strict
+    assert refused(strict_mode=True, check_type=True) == strict | {"an operand too many"}

@@ -8,7 +8,7 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u03.answers import REFERENCE_BILL
+from autograder.units.u03.answers import REFERENCE_BILL, measuring
 from autograder.units.u03.answers.elsewhere import (
     INDUCTOR_SOFTMAX,
     XLA_SOFTMAX,
@@ -407,6 +407,14 @@ def test_the_heuristic_needs_a_fuse_that_fuses():
     with plugged("passes.fuse", lambda graph: graph), plugged("passes.should_fuse", by_weighing):
         verdict = check("passes.should_fuse")
     assert verdict.kind == "wrong" and "Answer passes.fuse first" in verdict.problem
+
+
+def test_times_are_of_the_processor(monkeypatch):
+    """What passes on the clock while another program runs is not counted."""
+    spent = iter([0.0, 0.25, 1.0, 1.5])
+    monkeypatch.setattr(measuring.time, "process_time", lambda: next(spent))
+    monkeypatch.setattr(measuring, "LONG_ENOUGH", 0)
+    assert measuring.fastest({"a call": lambda: None}, rounds=2) == {"a call": 250.0}
 
 
 # ── the notebook, solved ──

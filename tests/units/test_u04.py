@@ -482,6 +482,13 @@ def test_doing_nothing_earns_nothing():
     assert verdict_of(slot("schedule.in_place.may_overwrite"), lambda *_: False).earned == 0
 
 
+def test_the_lines_of_a_window_depend_on_where_it_lies():
+    lines = slot("u04.lines").reference
+    ratios = [one["nchw"] / one["nhwc"] for one in (lines(w, w + 2) for w in range(54))]
+    assert round(ratios[14], 1) == 8.9 and round(sum(ratios) / 54, 1) == 5.9
+    assert sum(round(ratio, 1) == 5.3 for ratio in ratios) == 42
+
+
 # ── the notebook, solved ──
 
 

@@ -32,7 +32,7 @@ from autograder.units.u05.answers.plugin import (
     block_frequencies,
     counted_in_cpp,
 )
-from autograder.units.u05.answers.small import NESTED
+from autograder.units.u05.answers.small import NESTED, SMALL
 from autograder.units.u05.answers.tools import (
     Unfinished,
     counted_steps,
@@ -174,6 +174,17 @@ def test_processors_fuse_as_the_text_says():
         [0, 0, 0, 1, 0],
         [0, 0, 1, 1, 1],
     ]  # your count, x86-64, Haswell, Neoverse N1, POWER9
+
+
+def test_what_neoverse_moves_is_the_sum(require_tool):
+    """SimplifyCFG puts it beside the product, and a select in place of the branch."""
+    command = [require_tool("llc-22"), "-mtriple=aarch64", "-mcpu=neoverse-n1", "-o", "-"]
+    command += ["-print-after=simplifycfg"]
+    text = SMALL["the sum is in another block"]
+    said = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stderr
+    (block,) = re.findall(r"^common.ret:\n(.*?)^}", said, re.M | re.S)
+    words = re.findall(r"= (?:\w+ )*?(fmul|fcmp|fadd|select) ", block)
+    assert words == ["fmul", "fcmp", "fadd", "select"]
 
 
 def test_what_an_operation_takes(require_tool):

@@ -2,6 +2,7 @@
 
 import math
 import re
+import subprocess
 from itertools import permutations
 
 import pytest
@@ -40,7 +41,7 @@ from autograder.units.u07.answers.products import (
 from autograder.units.u07.checks import ORDERS
 from autograder.units.u07.checks.schedules import CASES, score, worth
 from autograder.validate import verdict_of
-from course_lib.bridges.gxx import CppError, compiler
+from course_lib.bridges.gxx import FLAGS, CppError, compiler
 from course_lib.cost.blocks import blocks
 from course_lib.cost.cache import SMALL, by_registers, misses, misses_of
 from course_lib.cost.machine import Machine
@@ -232,6 +233,28 @@ def test_the_loops_in_cpp_are_counted_as_ours_are():
     counts = counted_in({"textbook": TEXTBOOK, "plain": PLAIN, "tiled": TILED})
     for (*both, wait), row in zip(counts.values(), RECORDED, strict=False):
         assert (both, round(wait, 3 if wait < 1 else 1)) == (row[1:3], row[3])
+
+
+def test_gxx_needs_no_promise_but_the_loop_itself(require_tool, tmp_path):
+    """Version 12 writes the 16 columns out before it looks for vectors. A pragma that keeps the
+    loop helps, and so does switching that pass off; one that only makes a promise does not."""
+    gxx = require_tool("g++")
+    said = [subprocess.run([gxx, word], capture_output=True, text=True).stdout.strip()
+            for word in ("-dumpmachine", "-dumpversion")]  # fmt: skip
+    if not (said[0].startswith("x86_64") and said[1].split(".")[0] == "12"):
+        pytest.skip(f"the text speaks of g++ 12 on x86-64, this is {said}")
+
+    def shuffles(pragma="", *flags):
+        loop = "            for (long n"
+        body = PLAIN.replace(loop, f"{pragma}\n{loop}", 1)
+        (tmp_path / "loops.cpp").write_text(native.SOURCE % body)
+        command = [gxx, *FLAGS, "-march=znver3", *flags, "-S", "-o", "-", "loops.cpp"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return len(re.findall(r"\tv(?:perm|shuf|insert|unpck)", done.stdout))
+
+    assert shuffles("#pragma GCC ivdep") == shuffles() > 100
+    assert shuffles("#pragma omp simd") == shuffles("#pragma GCC unroll 1") == 0
+    assert shuffles("", "-fdisable-tree-cunrolli") == 0
 
 
 @pytest.fixture

@@ -52,6 +52,20 @@ def test_the_numbers_of_the_opening_question():
     assert not may_tile(written, {"t": 64, "i": 64})
 
 
+def test_the_arrows_follow_values_and_the_definition_elements():
+    """Distances of the flow dependences of the row: from the last write, and from any."""
+    writes: dict[int, list[tuple[int, int]]] = {}
+    values, elements = set(), set()
+    for t in range(4):
+        for i in range(1, 9):
+            for read in (i - 1, i, i + 1):
+                before = [(t - when, i - where) for when, where in writes.get(read, [])]
+                values |= set(before[-1:])
+                elements |= set(before)
+            writes.setdefault(i, []).append((t, i))
+    assert values == set(STENCIL) and elements - values >= {(1, 1), (2, -1)}
+
+
 @pytest.mark.parametrize(
     ("steps", "backwards"),
     [({}, 0), ({"block": (4, 4)}, 3), ({"skew": 1, "block": (4, 4)}, 0),

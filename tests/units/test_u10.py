@@ -53,6 +53,23 @@ def test_what_the_text_of_the_lowering_promises_for_more_operations(name, points
             assert judge("u10.lowered", call, shrink=False).earned == points
 
 
+def test_what_fusion_on_tensors_leaves(torch_mlir):
+    """One operation that reads both inputs; without the first pass, all four stay as they are."""
+    assert native.on_tensors() == native.RECORDED_LEFT._replace(by="torch-mlir 20261001")
+    alone = Pipeline("fusion alone", native.FUSED.steps[1:])
+    left = passed(recorded.TWICE[0][1], alone, torch_mlir).states[-1].text
+    assert left.count("= linalg.") == 4 and "linalg.generic" not in left
+
+
+def test_where_mlir_is_missing_the_table_says_that_it_is_recorded(monkeypatch):
+    def missing(*_):
+        raise ValueError("no tool of MLIR's is installed")
+
+    monkeypatch.setattr(native, "passed", missing)
+    assert native.on_tensors() == native.RECORDED_LEFT
+    assert "torch-mlir 20261001, recorded" in repr(wild.systems_table())
+
+
 def test_the_numbers_of_the_opening_question():
     """The machine code of 64 × 64 numbers, and what of it is wrong: all below the diagonal."""
     assert {name: native.measured(name) for name in native.CASES} == native.RECORDED

@@ -104,6 +104,22 @@ def test_a_list_of_slots_is_judged_by_its_loads():
     assert followed(lambda *_: [*ahead_of_time, (0, True)], [0, 1, 2, 3] * 2, 3) == 6
 
 
+@pytest.mark.parametrize("ahead, loads", [(False, 5), (True, 6)])
+def test_the_fewest_loads_of_four_pieces_that_come_round_twice(ahead, loads):
+    """With three slots. `ahead`: a load may not go to the slot of the step before it."""
+
+    def fewest(wanted, slots, before):
+        if not wanted:
+            return 0
+        piece, *rest = wanted
+        if piece in slots:
+            return fewest(rest, slots, slots.index(piece))
+        free = [k for k in range(3) if not (ahead and k == before)]
+        return 1 + min(fewest(rest, (*slots[:k], piece, *slots[k + 1 :]), k) for k in free)
+
+    assert fewest([0, 1, 2, 3] * 2, (None, None, None), None) == loads
+
+
 @pytest.mark.parametrize("number", [5, 6, 8, 9, 10, 11, 12, 13, 15])
 def test_the_clocks_of_the_dataflows_are_those_of_the_simulator(number):
     flow = FLOWS[number]

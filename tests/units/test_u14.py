@@ -57,6 +57,9 @@ def test_where_the_clocks_went():
     bounds = {n: slot("u14.least").reference(*reports.SHAPES[n], annotate.NPU) for n in BLOCK}
     assert bounds["mlp.2"] == (32_768, 32_768)
     assert sum(b - a for a, b in bounds.values()) == 42_496
+    above = {into: sum(each[n] - bounds[n][k] for n in BLOCK if n != "mlp.2")
+             for k, (into, each) in enumerate(clocks.items())}  # fmt: skip
+    assert above == {"ours": 12_054, "tinygrad": 6_300}
     (bytes_,) = (n.dram_bytes for n in reports.report("tinygrad").layers if n.name == "mlp.2")
     assert bytes_ / 16 == 40_960
     assert -(-reports.report("tinygrad").dram_bytes // 16) == 184_320

@@ -105,6 +105,42 @@ def test_large_sums_and_elementwise_results_of_many_arrays_are_stored_as_well():
     assert tensors.kernels(text, a=(8,), b=(8,), c=(8,)) == 1
 
 
+@pytest.mark.parametrize(
+    "text, count, sizes",
+    [("s = sum x 1\nr = sqrt s\nt = flip r 0\ny = add r t", 2, {"x": (8, 8)}),
+     ("r = sqrt x\nt = flip r 0\ny = add r t", 1, {"x": (8, 8)}),
+     ("u = add a b\nv = add u c\nw = add v d\nr = sqrt w\ny = mul r x", 2,
+      {**dict.fromkeys("abcd", (8, 1)), "x": (8, 8)}),
+     ("u = add a b\nv = add u c\nr = sqrt v\ny = mul r x", 1,
+      {**dict.fromkeys("abc", (8, 1)), "x": (8, 8)})],
+)  # fmt: skip
+def test_a_store_is_taken_back_unless_there_is_a_reduction_or_a_fourth_array(text, count, sizes):
+    assert tensors.kernels(text, **sizes) == count
+
+
+@pytest.mark.parametrize("length, count", [(32_768, 2), (32_771, 1), (32_822, 1), (65_537, 1)])
+def test_a_long_sum_takes_two_kernels_only_if_its_axis_can_be_divided(length, count):
+    assert tensors.kernels("s = sum x 0", x=(length,)) == count
+
+
+def test_a_rule_on_its_own_result_may_end_or_not(monkeypatch):
+    from tinygrad.uop import Ops, ops
+    from tinygrad.uop.ops import PatternMatcher, UOp, UPat, graph_rewrite
+
+    monkeypatch.setattr(ops, "REWRITE_STACK_LIMIT", 1_000)  # from 250,000, which takes a minute
+
+    def moved(p, a, b):
+        return p + (a + b)
+
+    x, y, z, w = (UOp.variable(name, 0, 9) for name in "xyzw")
+    p, a, b = (UPat.var(name) for name in "pab")
+    ordered = UPat(Ops.ADD, src=(UPat(Ops.ADD, src=(p, a)), b))
+    done = graph_rewrite(((x + y) + z) + w, PatternMatcher([(ordered, moved)]))
+    assert done is x + (y + (z + w))
+    with pytest.raises(RuntimeError, match="infinite loop"):
+        graph_rewrite(((x + y) + z) + w, PatternMatcher([((p + a) + b, moved)]))
+
+
 def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
     from course_lib.plugins.tinygrad.jit import llvm_device
     from course_lib.plugins.tinygrad.session import session

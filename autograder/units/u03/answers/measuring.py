@@ -47,8 +47,9 @@ LONG_ENOUGH = 0.5  # seconds: a busy machine is slow for tens of milliseconds at
 
 
 def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int = 1) -> dict:
-    """The best time of each call in ms. All are warmed up, and tried in turns, so that a slow
-    moment hits all of them; `number` calls are timed together. Short calls have more rounds."""
+    """The best processor time of each call in ms: nobody else's work counts. All are warmed up,
+    and tried in turns, so that a slow moment hits all of them; `number` calls are timed together.
+    Short calls have more rounds."""
     times: dict[Any, list[float]] = {name: [] for name in calls}
     for call in calls.values():
         call()
@@ -56,7 +57,8 @@ def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int
     while rounds > 0 or time.perf_counter() - start < LONG_ENOUGH:
         rounds -= 1
         for name, call in calls.items():
-            times[name].append(1e3 * timeit.timeit(call, number=number) / number)
+            spent = timeit.timeit(call, timer=time.process_time, number=number)
+            times[name].append(1e3 * spent / number)
     return {name: min(ms) for name, ms in times.items()}
 
 

@@ -2,7 +2,7 @@
 
 LINEAR and CONV compute what our compiler makes of two layers for a processor with 16 registers of 8
 float32 (tests/units/test_u06.py makes them again). POLY is the polynomial inside our exp. SCALE is
-what ConvNeXt calls layer scale, its eight numbers written into the code. Next room: `tables.py`.
+layer scale (CaiT, ConvNeXt), its eight numbers written into the code. Next room: `tables.py`.
 """
 
 from __future__ import annotations

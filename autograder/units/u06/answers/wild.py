@@ -145,7 +145,7 @@ def loads_table(ours: object) -> tuple[Picture, str]:
     mine = float(str(ours))
     rows = [["ours, one point", 4, mine, mine / 4],
             ["tinygrad, 12 points", made, loaded, loaded / made]]  # fmt: skip
-    return table(rows, ["a thread's loop", "multiplications", "bytes from global memory",
+    return table(rows, ["a thread's loop", "multiplications", "bytes that its loads name",
                         "bytes for each multiplication"]), word  # fmt: skip
 
 
