@@ -1,6 +1,7 @@
 """What is in an edition of the course: file names and their bytes.
 
-    student      notebooks with stubs; the library without the answers of this and later units
+    student      notebooks with stubs; the library without the answers of this and later units;
+                 what to install, and how (handout.py)
     open         notebooks with stubs; the library is the installed one, whole
     instructor   notebooks with our answers, rubrics and graded samples
 
@@ -17,12 +18,13 @@ import nbformat
 import autograder
 import autograder.units
 import course_lib
+from autograder.edition.handout import handout, with_first_cell
+from autograder.edition.requirements import COURSE
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources
 from autograder.edition.start import start_page
 
 EDITIONS = ("open", "student", "instructor")
-COURSE = Path(__file__).resolve().parents[2]
 
 # The part of this package that runs in a student's notebook. The rest stays with the teacher.
 SHIPPED_FILES = ("__init__.py", "notebook.py")
@@ -45,23 +47,31 @@ def contents(
     found = sources(folder, unit)
     if not found:
         raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
-    files = {
-        f"{source.name}.ipynb": notebook_bytes(source, solutions=edition == "instructor")
-        for source in found
-    }
+    how = {"solutions": edition == "instructor", "handed_out": edition == "student"}
+    files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in found}
     index = folder / "index.md"
     whole = unit is None and index.exists()
     files["start.ipynb"] = (
         start_page(index.read_text(encoding="utf-8"), found) if whole else _list_page(found)
     )
     if edition == "student":
-        files |= library(min(source.unit for source in found))
+        files |= beside(found)
     return files
 
 
-def notebook_bytes(source: Source, *, solutions: bool) -> bytes:
-    """The notebook as a file: the same source gives the same bytes."""
-    return (nbformat.writes(expand(source, solutions=solutions)) + "\n").encode()
+def notebook_bytes(source: Source, *, solutions: bool, handed_out: bool = False) -> bytes:
+    """The notebook as a file: the same source gives the same bytes. One that is handed out to be
+    run elsewhere begins with a look at what is installed there."""
+    notebook = expand(source, solutions=solutions)
+    if handed_out:
+        notebook = with_first_cell(notebook)
+    return (nbformat.writes(notebook) + "\n").encode()
+
+
+def beside(found: list[Source]) -> dict[str, bytes]:
+    """What lies beside notebooks that are handed out: the library, and how to install the rest."""
+    files = library(min(source.unit for source in found))
+    return files | handout(found, files)
 
 
 def library(unit: int) -> dict[str, bytes]:
@@ -109,15 +119,8 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
 
 def _list_page(found: list[Source]) -> bytes:
     lines = ["# Machine-learning compilers", ""]
-    lines += [f"- [{_title(s)}]({s.name}.ipynb). {s.worth()}." for s in found]
+    lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in found]
     lines += ["", *START]
     cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
     page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})
     return (nbformat.writes(page) + "\n").encode()
-
-
-def _title(source: Source) -> str:
-    for line in source.path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            return line[2:].strip()
-    return source.name

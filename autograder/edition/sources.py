@@ -59,6 +59,12 @@ class Source:
     def name(self) -> str:
         return self.path.stem
 
+    @property
+    def title(self) -> str:
+        """What its first heading says."""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.name)
+
     def exercises(self) -> list[str]:
         """The names of the slots that it points to, in order."""
         return [name for cell in self._parsed().cells if (name := pointer(cell))]
