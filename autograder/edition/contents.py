@@ -2,7 +2,7 @@
 
     student      notebooks with stubs; the library without the answers of this and later units;
                  what to install, and how (handout.py)
-    open         notebooks with stubs; the library is the installed one, whole
+    open         notebooks with stubs; the library is the installed one, whole, with the rubrics
     instructor   notebooks with our answers, rubrics and graded samples
 
 Next room: deliver.py, which writes them without losing anybody's work.
@@ -21,7 +21,7 @@ import course_lib
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.requirements import COURSE
 from autograder.edition.solutions import without_answers
-from autograder.edition.sources import KERNEL, Source, expand, sources
+from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
 from autograder.edition.start import start_page
 
 EDITIONS = ("open", "student", "instructor")
@@ -47,7 +47,11 @@ def contents(
     found = sources(folder, unit)
     if not found:
         raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
-    how = {"solutions": edition == "instructor", "handed_out": edition == "student"}
+    how = {
+        "solutions": edition == "instructor",
+        "handed_out": edition == "student",
+        "alone": edition == "open",
+    }
     files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in found}
     index = folder / "index.md"
     whole = unit is None and index.exists()
@@ -59,12 +63,17 @@ def contents(
     return files
 
 
-def notebook_bytes(source: Source, *, solutions: bool, handed_out: bool = False) -> bytes:
+def notebook_bytes(
+    source: Source, *, solutions: bool, handed_out: bool = False, alone: bool = False
+) -> bytes:
     """The notebook as a file: the same source gives the same bytes. One that is handed out to be
-    run elsewhere begins with a look at what is installed there."""
+    run elsewhere begins with a look at what is installed there; whoever learns alone can compare
+    what they explained with graded answers."""
     notebook = expand(source, solutions=solutions)
     if handed_out:
         notebook = with_first_cell(notebook)
+    if alone:
+        notebook = with_readings(notebook)
     return (nbformat.writes(notebook) + "\n").encode()
 
 
