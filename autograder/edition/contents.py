@@ -2,7 +2,8 @@
 
     student      notebooks with stubs; the library without the answers of this and later units;
                  what to install, and how (handout.py)
-    open         notebooks with stubs; the library is the installed one, whole, with the rubrics
+    open         notebooks with stubs; the library is the installed one, whole, with the rubrics,
+                 and a copy to read lies beside them
     instructor   notebooks with our answers, rubrics and graded samples
 
 Next room: deliver.py, which writes them without losing anybody's work.
@@ -18,6 +19,7 @@ import nbformat
 import autograder
 import autograder.units
 import course_lib
+from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.requirements import COURSE
 from autograder.edition.solutions import without_answers
@@ -30,7 +32,14 @@ EDITIONS = ("open", "student", "instructor")
 SHIPPED_FILES = ("__init__.py", "notebook.py")
 SHIPPED_ROOMS = ("check", "wire", "process")
 SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers", "hints.md")
-START = (
+AT_HOME = ("`README.md` says how to install what a notebook needs, and how to hand it in.",)
+UNREADABLE = (".npz",)
+COPY = """\
+This is a copy of the library, to be read. The notebooks run another one, so a change here changes
+nothing. Begin with [course_lib/compiler.py](course_lib/compiler.py); each file says at its top
+which one to open next.
+"""
+HOW_TO = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
     'has a cell for your answer and a cell that checks it. `hint("name")` gives the next of three',
     "hints. What you change is never overwritten: a newer version arrives beside your file.",
@@ -55,12 +64,13 @@ def contents(
     files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in found}
     index = folder / "index.md"
     whole = unit is None and index.exists()
-    files["start.ipynb"] = (
-        start_page(index.read_text(encoding="utf-8"), found) if whole else _list_page(found)
-    )
-    if edition == "student":
+    text = index.read_text(encoding="utf-8") if whole else ""
+    if edition == "student":  # the library itself lies there
+        text = text.replace("library/", "").replace("`library`", "`course_lib`")
         files |= beside(found)
-    return files
+    else:
+        files |= to_read()
+    return files | {START: start_page(text, found) if whole else _list_page(found, edition)}
 
 
 def notebook_bytes(
@@ -103,6 +113,13 @@ def library(unit: int) -> dict[str, bytes]:
     return files
 
 
+def to_read() -> dict[str, bytes]:
+    """A copy of the library to read beside the notebooks, which run the installed one."""
+    there = _files(Path(course_lib.__file__).parent, f"{TO_READ}course_lib")
+    files = {name: path.read_bytes() for path, name in there if path.suffix not in UNREADABLE}
+    return {**files, f"{TO_READ}README.md": COPY.encode()}
+
+
 def _ships(inside: Path) -> bool:
     return inside.parts[0].removesuffix(".py") in SHIPPED_OF_A_UNIT
 
@@ -126,10 +143,10 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             yield path, f"{name}/{inside.as_posix()}"
 
 
-def _list_page(found: list[Source]) -> bytes:
+def _list_page(found: list[Source], edition: str) -> bytes:
     lines = ["# Machine-learning compilers", ""]
     lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in found]
-    lines += ["", *START]
+    lines += ["", *HOW_TO, *(AT_HOME if edition == "student" else ())]
     cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
     page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})
     return (nbformat.writes(page) + "\n").encode()
