@@ -32,7 +32,7 @@ def look(folder, python=sys.version_info):
         raise NotReady(not_unpacked(folder))
     wanted = read_pins(os.path.join(folder, "requirements.txt"))
     found = {name: installed(name) for name in wanted}
-    missing = [name for name in wanted if found[name] is None]
+    missing = [name for name in wanted if not found[name]]
     if missing:
         raise NotReady(lacks(missing))
     others = [name for name in wanted if found[name].split("+")[0] != wanted[name]]
@@ -76,14 +76,31 @@ def read_pins(path):
 
 
 def installed(name):
-    """The version of a package that this Python has; None where it has none."""
+    """The version of a package that this Python has; empty where it has none."""
     from importlib.metadata import PackageNotFoundError, version  # not before Python 3.8
 
     try:
         return version(name)
     except PackageNotFoundError:
-        return None
+        return ""
+
+
+def look_in_notebook(folder):
+    """The same for a notebook, whose later cells then say one line each instead of a traceback."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is None:
+        look(folder)
+        return
+    shell.set_custom_exc((ImportError, NameError), in_one_line)
+    look(folder)
+    shell.set_custom_exc((), None)
+
+
+def in_one_line(shell, kind, error, trace, tb_offset=None):
+    print("This cell did not run. The first cell of the notebook says what is missing.")
+    return []
 
 
 if __name__ == "course_environment":  # the copy beside a notebook, which imports it
-    look(os.path.dirname(os.path.abspath(__file__)))
+    look_in_notebook(os.path.dirname(os.path.abspath(__file__)))
