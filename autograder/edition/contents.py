@@ -68,7 +68,7 @@ def contents(
     if edition == "student":  # the library itself lies there
         text = text.replace("library/", "").replace("`library`", "`course_lib`")
         files |= beside(found)
-    else:
+    elif edition == "open" or whole:  # not with the solutions of one unit: it has those of all
         files |= to_read()
     return files | {START: start_page(text, found) if whole else _list_page(found, edition)}
 
