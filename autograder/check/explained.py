@@ -45,6 +45,10 @@ class Reading:
     problem: str = ""
 
     @property
+    def worth(self) -> str:
+        return f"up to {_points(self.points)}"
+
+    @property
     def title(self) -> str:
         return "compare it with three answers" if self.written else "nothing written yet"
 
@@ -54,12 +58,11 @@ class Reading:
             return [("", f"{self.problem} {WRITE_FIRST}".strip())]
         found = [("You wrote", self.written), ("What gives points", self.rubric.criteria)]
         for sample in self.rubric.samples:
-            points = "point" if sample.points == 1 else "points"
-            found.append((f"An answer that gets {sample.points:g} {points}", sample.text))
+            found.append((f"An answer that gets {_points(sample.points)}", sample.text))
         return [*found, ("", SAVED)]
 
     def __repr__(self) -> str:
-        lines = [f"{self.exercise}: {self.title} (up to {self.points:g})"]
+        lines = [f"{self.exercise}: {self.title} ({self.worth})"]
         for heading, text in self.sections():
             lines += [f"  {heading}"] if heading else []
             lines.append("    " + text.replace("\n", "\n    "))
@@ -69,7 +72,7 @@ class Reading:
         name = html.escape(self.exercise)
         parts = [f"<style>{STYLE}</style>"]
         parts.append(f'<section class="verdict open" aria-label="{name}: {self.title}">')
-        parts.append(f'<span class="points">up to {self.points:g}</span>')
+        parts.append(f'<span class="points">{self.worth}</span>')
         parts.append(f"<h4><code>{name}</code>: {self.title}</h4>")
         for heading, text in self.sections():
             parts += [f"<h5>{html.escape(heading)}</h5>"] if heading else []
@@ -115,6 +118,10 @@ def _cells(path: Path) -> list[dict[str, Any]]:
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return []
     return [cell for cell in cells if isinstance(cell, dict)] if isinstance(cells, list) else []
+
+
+def _points(count: float) -> str:
+    return f"{count:g} point" if count == 1 else f"{count:g} points"
 
 
 def _inline(text: str) -> str:
