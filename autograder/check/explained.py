@@ -75,7 +75,7 @@ class Reading:
         parts.append(f'<span class="points">{self.worth}</span>')
         parts.append(f"<h4><code>{name}</code>: {self.title}</h4>")
         for heading, text in self.sections():
-            parts += [f"<h5>{html.escape(heading)}</h5>"] if heading else []
+            parts += [f"<h5><strong>{html.escape(heading)}</strong></h5>"] if heading else []
             style = f' style="{STYLE_OF_TEXT}"' if heading == "You wrote" else ""
             parts.append(f"<p{style}>{_inline(text)}</p>")
         return "\n".join([*parts, "</section>"])

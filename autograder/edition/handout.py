@@ -32,7 +32,8 @@ README = """\
 # {title}
 
 You need Python 3.11 or newer and about 2 GB of disk. On Windows, work in WSL (`wsl --install` sets
-it up); macOS and Linux need nothing else. Open a terminal in this folder and run, once:
+it up); there, and on Ubuntu and Debian, run `sudo apt install python3-venv` first. Open a terminal
+in this folder and run, once:
 
 ```sh
 python3 -m venv ../course-venv
