@@ -31,6 +31,8 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# What JupyterLab shows by default: the names of the units in full.
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/scripts/lab$(addprefix :,$(JUPYTER_CONFIG_PATH))
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
 	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
 

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.check.alarm import BACKSTOP, alarm
+from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
@@ -55,14 +56,15 @@ TOO_LONG = (
 )
 
 
-def check(name: str) -> Verdict:
-    """Run the visible checks of an exercise on the function that is plugged in."""
+def check(name: str) -> Verdict | Reading:
+    """Run the visible checks of an exercise on the function that is plugged in. Of an explanation,
+    show graded answers, where the library has them."""
     try:
         entry = slot(name)
     except UnknownExercise as error:
         return Verdict(str(name), UNKNOWN, 0, problem=_sentence(error))
     if entry.kind == "explain":
-        return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
+        return explained(entry) or Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED)
     answer = here(entry)

@@ -60,6 +60,7 @@ LONG = (
     "units/test_memory.py",
     "course/test_site.py",
     "course/test_jupyterlab.py",
+    "course/test_empty_environment.py",
     "grading/test_cli.py",
     "grading/test_nbgrader.py",
     "units/test_units.py",

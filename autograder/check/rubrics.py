@@ -1,12 +1,16 @@
 """How a person grades an explanation: what gives points, and three texts with the points they got.
 
-Exercises of kind "explain" return one of these as their "solution". It never ships.
-Next room: autograder/edition/sources.py, which shows it in the instructor's notebook.
+Exercises of kind "explain" return one of these as their "solution". It is in no class's edition.
+
+Next room: explained.py, which shows it to whoever learns alone; autograder/edition/sources.py,
+which shows it in the instructor's notebook.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+TEXT_STUB = "*Write your answer here.*"
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """What is in an edition of the course: file names and their bytes.
 
-    student      notebooks with stubs; the library without the answers of this and later units
-    open         notebooks with stubs; the library is the installed one, whole
+    student      notebooks with stubs; the library without the answers of this and later units;
+                 what to install, and how (handout.py)
+    open         notebooks with stubs; the library is the installed one, whole, with the rubrics,
+                 and a copy to read lies beside them
     instructor   notebooks with our answers, rubrics and graded samples
 
 Next room: deliver.py, which writes them without losing anybody's work.
@@ -17,18 +19,27 @@ import nbformat
 import autograder
 import autograder.units
 import course_lib
+from autograder.edition.deliver import START, TO_READ
+from autograder.edition.handout import handout, with_first_cell
+from autograder.edition.requirements import COURSE
 from autograder.edition.solutions import without_answers
-from autograder.edition.sources import KERNEL, Source, expand, sources
+from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
 from autograder.edition.start import start_page
 
 EDITIONS = ("open", "student", "instructor")
-COURSE = Path(__file__).resolve().parents[2]
 
 # The part of this package that runs in a student's notebook. The rest stays with the teacher.
 SHIPPED_FILES = ("__init__.py", "notebook.py")
 SHIPPED_ROOMS = ("check", "wire", "process")
 SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers", "hints.md")
-START = (
+AT_HOME = ("`README.md` says how to install what a notebook needs, and how to hand it in.",)
+UNREADABLE = (".npz",)
+COPY = """\
+This is a copy of the library, to be read. The notebooks run another one, so a change here changes
+nothing. Begin with [course_lib/compiler.py](course_lib/compiler.py); each file says at its top
+which one to open next.
+"""
+HOW_TO = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
     'has a cell for your answer and a cell that checks it. `hint("name")` gives the next of three',
     "hints. What you change is never overwritten: a newer version arrives beside your file.",
@@ -45,23 +56,41 @@ def contents(
     found = sources(folder, unit)
     if not found:
         raise ValueError(f"no notebook source for {'any unit' if unit is None else f'unit {unit}'}")
-    files = {
-        f"{source.name}.ipynb": notebook_bytes(source, solutions=edition == "instructor")
-        for source in found
+    how = {
+        "solutions": edition == "instructor",
+        "handed_out": edition == "student",
+        "alone": edition == "open",
     }
+    files = {f"{source.name}.ipynb": notebook_bytes(source, **how) for source in found}
     index = folder / "index.md"
     whole = unit is None and index.exists()
-    files["start.ipynb"] = (
-        start_page(index.read_text(encoding="utf-8"), found) if whole else _list_page(found)
-    )
-    if edition == "student":
-        files |= library(min(source.unit for source in found))
-    return files
+    text = index.read_text(encoding="utf-8") if whole else ""
+    if edition == "student":  # the library itself lies there
+        text = text.replace("library/", "").replace("`library`", "`course_lib`")
+        files |= beside(found)
+    elif edition == "open" or whole:  # not with the solutions of one unit: it has those of all
+        files |= to_read()
+    return files | {START: start_page(text, found) if whole else _list_page(found, edition)}
 
 
-def notebook_bytes(source: Source, *, solutions: bool) -> bytes:
-    """The notebook as a file: the same source gives the same bytes."""
-    return (nbformat.writes(expand(source, solutions=solutions)) + "\n").encode()
+def notebook_bytes(
+    source: Source, *, solutions: bool, handed_out: bool = False, alone: bool = False
+) -> bytes:
+    """The notebook as a file: the same source gives the same bytes. One that is handed out to be
+    run elsewhere begins with a look at what is installed there; whoever learns alone can compare
+    what they explained with graded answers."""
+    notebook = expand(source, solutions=solutions)
+    if handed_out:
+        notebook = with_first_cell(notebook)
+    if alone:
+        notebook = with_readings(notebook)
+    return (nbformat.writes(notebook) + "\n").encode()
+
+
+def beside(found: list[Source]) -> dict[str, bytes]:
+    """What lies beside notebooks that are handed out: the library, and how to install the rest."""
+    files = library(min(source.unit for source in found))
+    return files | handout(found, files)
 
 
 def library(unit: int) -> dict[str, bytes]:
@@ -82,6 +111,13 @@ def library(unit: int) -> dict[str, bytes]:
             if _ships(path.relative_to(folder)):
                 files[name] = _shorn(path, 0)  # sample solutions never ship, of no unit
     return files
+
+
+def to_read() -> dict[str, bytes]:
+    """A copy of the library to read beside the notebooks, which run the installed one."""
+    there = _files(Path(course_lib.__file__).parent, f"{TO_READ}course_lib")
+    files = {name: path.read_bytes() for path, name in there if path.suffix not in UNREADABLE}
+    return {**files, f"{TO_READ}README.md": COPY.encode()}
 
 
 def _ships(inside: Path) -> bool:
@@ -107,17 +143,10 @@ def _files(folder: Path, name: str) -> Iterator[tuple[Path, str]]:
             yield path, f"{name}/{inside.as_posix()}"
 
 
-def _list_page(found: list[Source]) -> bytes:
+def _list_page(found: list[Source], edition: str) -> bytes:
     lines = ["# Machine-learning compilers", ""]
-    lines += [f"- [{_title(s)}]({s.name}.ipynb). {s.worth()}." for s in found]
-    lines += ["", *START]
+    lines += [f"- [{s.title}]({s.name}.ipynb). {s.worth()}." for s in found]
+    lines += ["", *HOW_TO, *(AT_HOME if edition == "student" else ())]
     cell = nbformat.v4.new_markdown_cell("\n".join(lines), id="start")
     page = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": dict(KERNEL)})
     return (nbformat.writes(page) + "\n").encode()
-
-
-def _title(source: Source) -> str:
-    for line in source.path.read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            return line[2:].strip()
-    return source.name

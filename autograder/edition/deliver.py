@@ -2,9 +2,10 @@
 
     python -m autograder build --edition open --into course
 
-A manifest in the folder keeps the digest of every file as it was delivered. A file that still has
-that digest is ours to replace. A file that differs was changed by the learner and is never touched:
-a newer version arrives beside it as NAME.new.ipynb, and is said so. Every file is written under a
+A file into which nobody has typed is ours to replace (manifest.py says when); its outputs are not
+kept. A file that the learner changed is never touched: a newer version arrives beside it as
+NAME.new.ipynb, and is said so. The start page and what is there to be read are always the newest:
+what the learner typed there is kept beside them as NAME.mine.ipynb. Every file is written under a
 temporary name first, so an interrupted build leaves no half file.
 
 Next room: autograder/grading/grade.py, what happens to a notebook that comes back.
@@ -12,37 +13,65 @@ Next room: autograder/grading/grade.py, what happens to a notebook that comes ba
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-MANIFEST = ".course-manifest.json"
+from autograder.edition.manifest import (
+    MANIFEST,
+    is_damaged,
+    is_same_version,
+    is_still,
+    manifest_text,
+    mark,
+    pending,
+    read_manifest,
+)
+
+START = "start.ipynb"
+TO_READ = "library/"  # read-only: a copy of the library, in which nobody's changes would matter
+
+
+@dataclass(frozen=True)
+class Step:
+    """What becomes of one file of the edition."""
+
+    name: str
+    place: str | None = None  # where its content goes; None: nowhere
+    aside: str | None = None  # the new name of the learner's file, which makes room
+    note: str = ""
+    is_newest: bool = True  # does NAME hold this version, or will it?
 
 
 def deliver(files: dict[str, bytes], into: Path) -> list[str]:
     """Bring `into` up to date. Returns one sentence for each thing worth saying."""
     into.mkdir(parents=True, exist_ok=True)
-    before = _read_manifest(into)
-    after = dict(before)
-    said = []
-    for name, content in sorted(files.items()):
-        place, note = _place(into, name, content, before)
-        if place is not None:
-            write(into / place, content)
-            after[place] = digest(content)
-        if note:
-            said.append(note)
-    for name in sorted(set(before) - set(files)):
+    before = read_manifest(into)
+    steps = [_step(into, name, content, before) for name, content in sorted(files.items())]
+    after, during = dict(before), dict(before)
+    for step in steps:
+        place, new = step.place or step.name, mark(step.name, files[step.name])
+        if step.place or step.is_newest:
+            after[place] = new
+        if step.place:
+            during[place] = pending(before.get(place, ""), new)
+    if any(step.place for step in steps):
+        write(into / MANIFEST, manifest_text(during))
+    for step in steps:
+        _carry_out(step, files[step.name], into)
+    for name in _outdated(steps, before, files):
         path = into / name
-        if path.is_file() and digest(path.read_bytes()) == before[name] and ".new" not in path.name:
-            path.unlink()
-            after.pop(name)
-    write(into / MANIFEST, json.dumps(after, indent=1, sort_keys=True).encode())
-    return said
+        if path.is_file() and not is_still(name, path.read_bytes(), before[name]):
+            continue  # the learner's own by now
+        path.unlink(missing_ok=True)
+        after.pop(name, None)
+    write(into / MANIFEST, manifest_text(after))
+    return [step.note for step in steps if step.note]
 
 
-def write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes, read_only: bool = False) -> None:
     """Write a whole file or none; a file that is right already keeps its date."""
     if path.is_file() and path.read_bytes() == content:
         return
@@ -50,6 +79,8 @@ def write(path: Path, content: bytes) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         partial.write_bytes(content)
+        if read_only:
+            partial.chmod(0o444)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
@@ -61,49 +92,68 @@ def sweep(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def digest(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
+def _carry_out(step: Step, content: bytes, into: Path) -> None:
+    if step.aside:
+        os.replace(into / step.name, into / step.aside)
+    if step.place:
+        write(into / step.place, content, read_only=step.place.startswith(TO_READ))
 
 
-def _place(
-    into: Path, name: str, content: bytes, before: dict[str, str]
-) -> tuple[str | None, str | None]:
-    """Where the new content goes (None: nowhere), and what there is to say about it."""
-    path = into / name
+def _step(into: Path, name: str, content: bytes, before: dict[str, str]) -> Step:
+    path, new, known = into / name, mark(name, content), before.get(name, "")
     if not path.exists():
-        return name, None
-    mine = digest(path.read_bytes())
-    if mine == digest(content):
-        return name, None  # `write` leaves it alone
-    if mine == before.get(name):
-        return name, f"{name}: updated"
-    if before.get(name) == digest(content):
-        return None, None  # changed by the learner, and there is nothing newer
-    beside = _free_name(into, name, content, before)
-    if beside is None:
-        return None, None
-    return beside, f"{name}: you changed it, so the newer version is beside it as {beside}"
+        return Step(name, place=name)
+    theirs = path.read_bytes()
+    if theirs == content:
+        return Step(name)
+    if known and is_still(name, theirs, known):
+        if known.split()[0] == new.split()[0]:
+            return Step(name)  # there is nothing newer, and the outputs stay
+        return Step(name, place=name, note=f"{name}: updated")
+    if is_still(name, theirs, new):
+        return Step(name)  # this version is there, though it was not we who noted it
+    damaged = is_damaged(name, theirs) and not is_damaged(name, content)
+    if known and is_same_version(known, new) and not damaged:
+        return Step(name, is_newest=False)  # changed by the learner, and there is nothing newer
+    if name == START or name.startswith(TO_READ):
+        mine = next(free for free in _names(name, "mine") if not (into / free).exists())
+        note = f"{name}: you changed it, so yours is now {mine}, and {name} is the new one"
+        return Step(name, place=name, aside=mine, note=note)
+    said = "it cannot be read as a notebook" if damaged else "you changed it"
+    return _beside(into, name, content, before, f"{name}: {said}")
 
 
-def _free_name(into: Path, name: str, content: bytes, before: dict[str, str]) -> str | None:
-    """NAME.new.ipynb, or with a number where the learner changed that too; None if it is there."""
-    stem, dot, suffix = name.rpartition(".")
-    for count in range(1, 1000):
-        beside = f"{stem}.new{'' if count == 1 else count}{dot}{suffix}"
-        path = into / beside
+def _beside(into: Path, name: str, content: bytes, before: dict[str, str], said: str) -> Step:
+    """To NAME.new.ipynb, or with a number where the learner changed that too; nowhere if this
+    version is there already."""
+    new = mark(name, content)
+    for beside in _names(name, "new"):
+        path, known = into / beside, before.get(beside, "")
+        note = f"{said}, so the newer version is beside it as {beside}"
         if not path.exists():
-            return beside
-        mine = digest(path.read_bytes())
-        if mine == digest(content):
-            return None
-        if mine == before.get(beside):
-            return beside
+            return Step(name, place=beside, note=note, is_newest=False)
+        theirs = path.read_bytes()
+        if is_still(beside, theirs, new):
+            return Step(name, is_newest=False)
+        if known and is_still(beside, theirs, known):
+            return Step(name, place=beside, note=note, is_newest=False)
     raise ValueError(f"{into}: too many newer versions of {name}; please tidy up")
 
 
-def _read_manifest(into: Path) -> dict[str, str]:
-    try:
-        kept = json.loads((into / MANIFEST).read_text())
-    except (OSError, ValueError):
-        return {}
-    return kept if isinstance(kept, dict) else {}
+def _names(name: str, word: str) -> Iterator[str]:
+    """NAME.new.ipynb, NAME.new2.ipynb, ..."""
+    stem, dot, suffix = name.rpartition(".")
+    for count in range(1, 1000):
+        yield f"{stem}.{word}{'' if count == 1 else count}{dot}{suffix}"
+
+
+def _outdated(steps: list[Step], before: dict[str, str], files: dict[str, bytes]) -> list[str]:
+    """Delivered files of which there is no use now: their name has left the edition, or they are a
+    newer version beside a file that is the newest itself by now."""
+    newest = {step.name for step in steps if step.is_newest}
+    found = []
+    for name in sorted(set(before) - set(files)):
+        base = re.sub(r"\.new\d*(?=\.\w+$)", "", name)
+        if base == name or base in newest:
+            found.append(name)
+    return found

@@ -25,6 +25,7 @@ import jupytext
 import nbformat
 
 from autograder.check.hints import ladder
+from autograder.check.rubrics import TEXT_STUB
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
 from course_lib.exercises import Slot, slot, slots
 
@@ -32,8 +33,10 @@ FURTHER = re.compile(r"^##+ Further\b", re.MULTILINE)
 POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
 FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a reader
 STUB = 'raise NotImplementedError("write your answer here")'
-TEXT_STUB = "*Write your answer here.*"
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+READ_ALONE = """\
+# When you have written your text and saved the notebook: what gives points, and graded answers.
+check("{}")"""
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {
     "implement": "write a function of the compiler",
@@ -58,6 +61,12 @@ class Source:
     @property
     def name(self) -> str:
         return self.path.stem
+
+    @property
+    def title(self) -> str:
+        """What its first heading says."""
+        lines = self.path.read_text(encoding="utf-8").splitlines()
+        return next((line[2:].strip() for line in lines if line.startswith("# ")), self.name)
 
     def exercises(self) -> list[str]:
         """The names of the slots that it points to, in order."""
@@ -122,6 +131,20 @@ def exercise_cells(entry: Slot, solutions: bool) -> list[Any]:
     if entry.kind == "explain":
         return [_heading(entry), _explanation(entry, solutions)]
     return [_heading(entry), _answer(entry, solutions), _check(entry, solutions)]
+
+
+def with_readings(notebook: Any) -> Any:
+    """The notebook for whoever learns alone: each explanation has a cell below it, too, which shows
+    its rubric and graded answers once it is written. In a class a person reads it."""
+    explained = {grade_id(entry.name): entry for entry in slots() if entry.kind == "explain"}
+    cells: list[Any] = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        if entry := explained.get(cell.id):
+            text = READ_ALONE.format(entry.name)
+            cells.append(nbformat.v4.new_code_cell(text, id=f"{cell.id[:58]}-check"))
+    notebook.cells = cells
+    return notebook
 
 
 def grade_id(name: str) -> str:

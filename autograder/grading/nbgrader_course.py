@@ -19,7 +19,7 @@ from typing import Any
 from nbgrader.api import Gradebook, MissingEntry
 from nbgrader.plugins import ExportPlugin
 
-from autograder.edition.contents import COURSE, library, notebook_bytes
+from autograder.edition.contents import COURSE, beside, notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source, grade_id, sources
 from autograder.grading.book.tables import write_table
@@ -45,18 +45,20 @@ def course_sources() -> list[Source]:
 def course_files(unit: int | None = None) -> dict[str, bytes]:
     """The files of an nbgrader course: the instructor's notebooks and the configuration."""
     files = {
-        f"source/{source.name}/{source.name}.ipynb": notebook_bytes(source, solutions=True)
+        f"source/{source.name}/{source.name}.ipynb": notebook_bytes(
+            source, solutions=True, handed_out=True
+        )
         for source in sources(NOTEBOOKS, unit)
     }
     return {**files, "nbgrader_config.py": CONFIG.encode()}
 
 
 def add_library(assignment: str, student: str, notebooks: list[str]) -> None:
-    """nbgrader's hook after `generate_assignment`: the student's library beside the notebook."""
+    """nbgrader's hook after `generate_assignment`: beside the notebook, what it needs to run."""
     source = next((s for s in course_sources() if s.name == assignment), None)
     if source is not None:
         release = Path(notebooks[0]).resolve().parents[2] / "release" / assignment
-        for name, content in library(source.unit).items():
+        for name, content in beside([source]).items():
             write(release / name, content)
 
 

@@ -1,4 +1,5 @@
 """JupyterLab in a real browser: a student opens unit 2, answers wrongly, reads why, answers right.
+Another runs the start page and goes from there to the library; the page is updated all the same.
 
 The course is built as `make lab` builds it; the server is JupyterLab's own, the browser Debian's
 chromium. The student types into the notebook's cells; what is asserted is what the page shows.
@@ -17,6 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from autograder.edition.contents import contents
+from autograder.edition.deliver import deliver
 
 IMPORTS = "from course_lib.ir.graph.graph import Graph\n\n\n"
 
@@ -43,12 +47,19 @@ SETTINGS = {
 }
 
 
-@pytest.fixture
-def lab(tmp_path: Path, root: Path) -> Iterator[str]:
-    """The address of a running JupyterLab on a fresh course."""
-    course, home = tmp_path / "course", tmp_path / "home"
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """A fresh course, as `make lab` builds it."""
+    course = tmp_path_factory.mktemp("lab") / "course"
     build = [sys.executable, "-m", "autograder", "build", "--edition", "open", "--into"]
     subprocess.run([*build, str(course)], cwd=root, check=True, capture_output=True)
+    return course
+
+
+@pytest.fixture(scope="module")
+def lab(course: Path) -> Iterator[str]:
+    """The address of a JupyterLab that runs there."""
+    home = course.parent / "home"
     for name, values in SETTINGS.items():
         path = home / "lab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,11 +77,11 @@ def lab(tmp_path: Path, root: Path) -> Iterator[str]:
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
                "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--ip=127.0.0.1",
                "--LabApp.expose_app_in_browser=True", f"--notebook-dir={course}"]  # fmt: skip
-    log = (tmp_path / "lab.log").open("w")
+    log = (course.parent / "lab.log").open("w")
     server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
     try:
         address = f"http://127.0.0.1:{port}"
-        _wait_for(address, server, tmp_path / "lab.log")
+        _wait_for(address, server, course.parent / "lab.log")
         yield address
     finally:
         server.terminate()
@@ -138,15 +149,22 @@ class Notebook:
         self.settle()
 
 
-def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
-    from playwright.sync_api import expect
-
+def opened(browser, address: str) -> Notebook:
+    """The notebook at this address, with its kernel."""
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(600_000)
-    page.goto(f"{lab}/lab/tree/u02_rewrites.ipynb")
+    page.goto(address)
     page.wait_for_selector(".jp-Notebook .jp-CodeCell")
     notebook = Notebook(page)
     notebook.wait_for_kernel()
+    return notebook
+
+
+def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
+    from playwright.sync_api import expect
+
+    notebook = opened(browser, f"{lab}/lab/tree/u02_rewrites.ipynb")
+    page = notebook.page
     stub = notebook.cell('@implements("passes.dce")')
     verdict = notebook.cell('check("passes.dce")')
     output = verdict.locator(".jp-OutputArea")
@@ -167,3 +185,32 @@ def test_a_student_answers_wrongly_then_rightly(lab: str, browser) -> None:
     notebook.run(verdict)
     expect(output.locator(".verdict.passed")).to_contain_text("passed")
     assert output.locator(".verdict svg").count() == 0  # passing is quiet
+
+
+SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
+
+
+def test_a_start_page_that_was_run_and_saved_leads_to_the_library_and_is_updated(
+    lab: str, course: Path, browser
+) -> None:
+    from playwright.sync_api import expect
+
+    expect.set_options(timeout=600_000)
+    before = {path.name for path in course.iterdir()}
+    start = course / "start.ipynb"
+    delivered = start.read_bytes()
+    notebook = opened(browser, f"{lab}/lab/tree/start.ipynb")
+    page, cell = notebook.page, notebook.cell("course_lib.compile")
+    notebook.run(cell)
+    expect(cell.locator(".jp-OutputArea")).to_contain_text("kernels")
+    page.evaluate(SAVE)
+    assert start.read_bytes() != delivered and b"execution_count" in start.read_bytes()
+
+    page.get_by_role("link", name="course_lib/compiler.py").click()
+    expect(page.locator(".jp-FileEditor .cm-content")).to_contain_text("The front door")
+
+    files = contents("open")
+    newer = files["start.ipynb"] = delivered.replace(b"Does it work here?", b"Does it run here?")
+    assert deliver(files, course) == ["start.ipynb: updated"]
+    assert start.read_bytes() == newer
+    assert {path.name for path in course.iterdir()} <= {*before, ".ipynb_checkpoints"}

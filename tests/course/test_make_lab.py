@@ -85,6 +85,9 @@ def test_make_lab_serves_the_start_page(root, course, table):
         files = [item["name"] for item in json.loads(get(server, "api/contents"))["content"]]
         assert "start.ipynb" in files
         assert "JupyterLab" in get(server, "lab/tree/start.ipynb")
+        browser = "lab/api/settings/@jupyterlab/filebrowser-extension:browser"
+        columns = json.loads(get(server, browser))["schema"]["properties"]
+        assert columns["showLastModifiedColumn"]["default"] is False, "room for long names"
         if sys.platform == "linux":
             status = Path(f"/proc/{server['pid']}/status").read_text()
             peak = int(status.split("VmHWM:")[1].split()[0]) // 1024

@@ -55,8 +55,15 @@ def test_the_page_is_a_valid_notebook_that_is_the_same_each_time():
 def test_every_link_of_the_page_is_in_the_edition():
     files = contents("open")
     text = "\n".join(c.source for c in nbformat.reads(files["start.ipynb"].decode(), 4).cells)
-    links = re.findall(r"\]\((\w+\.ipynb)\)", text)
-    assert links and set(links) <= set(files)
+    links = re.findall(r"\]\(([\w/]+\.\w+)\)", text)
+    assert "library/course_lib/compiler.py" in links and set(links) <= set(files)
+
+
+def test_the_page_of_a_whole_class_leads_to_the_library_of_the_class():
+    files = contents("student")
+    text = "\n".join(c.source for c in nbformat.reads(files["start.ipynb"].decode(), 4).cells)
+    assert "](course_lib/compiler.py)" in text and "library/" not in text
+    assert "course_lib/compiler.py" in files and not [f for f in files if f.startswith("library/")]
 
 
 def test_every_notebook_has_its_line_on_the_page(root):

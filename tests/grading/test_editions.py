@@ -182,6 +182,14 @@ def test_students_library_holds_no_answer_and_nothing_of_the_teachers():
     assert b"def passes" not in files["course_lib/passes/clean/cse.py"]
 
 
+def test_the_whole_library_lies_only_where_nobody_is_to_find_the_answers():
+    """Self-learners have a copy to read; a class has its own library, a unit's solutions none."""
+    copy = "library/course_lib/passes/clean/cse.py"
+    assert b"def cse" in contents("open", 99, EXAMPLE)[copy]
+    for edition in ("student", "instructor"):
+        assert not [name for name in contents(edition, 99, EXAMPLE) if "library/" in name]
+
+
 def test_student_edition_compiles_and_runs_from_top_to_bottom(tmp_path):
     deliver(contents("student", 99, EXAMPLE), tmp_path)
     notebook = nbformat.read(tmp_path / "u99_example.ipynb", 4)

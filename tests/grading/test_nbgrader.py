@@ -18,20 +18,27 @@ from typing import Any
 import pytest
 
 from autograder.check.verdict import BY_HAND, PASSED, Verdict
+from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import deliver
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
-def graded(once, tmp_path_factory, solved, untouched):
+def handed_out(source):
+    """The notebook as students get it, with the cell that looks for what it needs."""
+    return notebook_bytes(source, solutions=False, handed_out=True)
+
+
+@pytest.fixture(scope="module")
+def graded(once, tmp_path_factory, solved, handed_out):
     """A course in which a class of awkward submissions was graded with `nbgrader autograde`; a copy
     for each worker, because tests give points in it."""
     import autograder.grading.nbgrader_course as ours
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ours, "NOTEBOOKS", Path(__file__).parents[1] / "example_unit" / "notebooks")
-        made = once("nbgrader", lambda course: grade_class(course, submissions(solved, untouched)))
+        made = once("nbgrader", lambda course: grade_class(course, submissions(solved, handed_out)))
         yield shutil.copytree(made, tmp_path_factory.mktemp("nbgrader") / "course")
 
 
@@ -132,9 +139,9 @@ def test_the_cell_of_an_explanation_holds_what_was_written_and_nothing_else(grad
     assert "no side effects" in whole and whole.endswith("And no side effects.")
 
 
-def test_nbgraders_release_is_our_students_notebook(graded, untouched):
+def test_nbgraders_release_is_our_students_notebook(graded, handed_out):
     released = json.loads((graded / "release/u99_example/u99_example.ipynb").read_text())
-    ours = json.loads(untouched)
+    ours = json.loads(handed_out)
     assert [c["source"] for c in released["cells"]] == [c["source"] for c in ours["cells"]]
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.check.verdict import BY_HAND, GRADER, Verdict
-from autograder.edition.deliver import digest
+from autograder.edition.manifest import digest
 from autograder.grading.book.entries import OTHER, Entry
 from autograder.grading.book.tables import MAX_CELL, Row, number, read_table, write_table
 from autograder.grading.report import Report

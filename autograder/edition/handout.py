@@ -1,0 +1,94 @@
+"""What lies beside a notebook that is handed out, so that a student can run it at home.
+
+    requirements.txt, constraints.txt    what to install: what the units need, and at which versions
+    README.md                            how to install, open and hand in
+    course_environment.py                what the notebook's first cell imports: it says what is
+                                         missing, before anything else fails
+
+Next room: contents.py, the whole edition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import nbformat
+
+from autograder.edition.requirements import COURSE, requirements
+from autograder.edition.sources import Source, expand
+
+HERE = Path(__file__).parent
+FIRST_CELL = """\
+# Does this kernel have what the notebook needs? If not, the import says what to do. If Python does
+# not find the file: unpack the whole zip, and open the notebook in the folder that it makes.
+import course_environment"""
+PINS = """\
+# What {names} and JupyterLab need. README.md says how to install it.
+# Whatever these packages bring along has the versions of this file:
+-c constraints.txt"""
+README = """\
+# {title}
+
+You need Python 3.11 or newer and about 2 GB of disk. On Windows, work in WSL (`wsl --install` sets
+it up); there, and on Ubuntu and Debian, run `sudo apt install python3-venv` first. Open a terminal
+in this folder and run, once:
+
+```sh
+python3 -m venv ../course-venv
+. ../course-venv/bin/activate
+python -m pip install uv
+python -m uv pip install --torch-backend cpu -r requirements.txt
+```
+
+`--torch-backend cpu` takes the PyTorch that is made for processors: without it, Linux gets one that
+is several gigabytes larger. Where uv does not work, `python -m pip install -r requirements.txt`
+installs the same packages. To open the notebook, now and every other time:
+
+```sh
+. ../course-venv/bin/activate
+python -m jupyterlab {notebook}
+```
+
+In VS Code, choose the Python of `course-venv` as the notebook's kernel. The notebook's first cell
+says whether something is missing. The next unit uses the same environment: activate it and install
+that unit's `requirements.txt`, which fetches only what is new.
+
+Hand in the saved notebook alone: {all_notebooks}. The file's name and its outputs do not matter.
+"""
+
+
+def handout(found: list[Source], files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files beside these notebooks. `files` are those of the library that comes with them."""
+    alone = len(found) == 1
+    notebooks = [f"{source.name}.ipynb" for source in found]
+    readme = README.format(
+        title=found[0].title if alone else "Machine-learning compilers",
+        notebook=notebooks[0] if alone else "start.ipynb",
+        all_notebooks=" or ".join(f"`{name}`" for name in notebooks),
+    )
+    names = " and ".join(source.name for source in found)
+    lines = [PINS.format(names=names), *requirements(*_imports(found, files), files)]
+    return {
+        "requirements.txt": "\n".join([*lines, ""]).encode(),
+        "constraints.txt": (COURSE / "constraints.txt").read_bytes(),
+        "README.md": readme.encode(),
+        "course_environment.py": (HERE / "course_environment.py").read_bytes(),
+    }
+
+
+def _imports(found: list[Source], files: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Where imports begin: the code cells of the notebooks, and the modules of their units."""
+    cells = [cell for source in found for cell in expand(source, solutions=False).cells]
+    folders = tuple(f"autograder/units/u{source.unit:02d}/" for source in found)
+    paths = [path for path in files if path.startswith(folders) and path.endswith(".py")]
+    code = [cell.source for cell in cells if cell.cell_type == "code"]
+    return code, [path.removesuffix(".py").replace("/", ".") for path in paths]
+
+
+def with_first_cell(notebook: Any) -> Any:
+    """The notebook, beginning with the cell that looks for what it needs."""
+    first = nbformat.v4.new_code_cell(FIRST_CELL, id="course-environment")
+    notebook.cells.insert(0, first)
+    return notebook
