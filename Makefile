@@ -1,7 +1,7 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
 #           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ROSTER=roster.csv
-#           ENGINE=dask or dask://HOST:PORT
+#           ENGINE=dask or dask://HOST:PORT  INSECURE=1 (the latter without certificates)
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -16,6 +16,7 @@ SANDBOX ?=
 SEED ?=
 JOBS ?=
 ENGINE ?=
+INSECURE ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 MINUTES ?= 10
@@ -64,7 +65,7 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 
 grade regrade: GRADING = --submissions $(SUBMISSIONS) --out build/grades \
   $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(SEED),--seed $(SEED)) \
-  $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
+  $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(INSECURE),--insecure) \
   $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
 grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/

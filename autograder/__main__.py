@@ -122,7 +122,7 @@ def _job(options: argparse.Namespace) -> Job:
     return Job(
         options.submissions, options.out, options.unit, options.seed, options.jobs,
         _course_file(options), options.roster, options.compare, options.worksheet,
-        engine=options.engine,
+        engine=options.engine, insecure=options.insecure,
     )  # fmt: skip
 
 
@@ -191,6 +191,7 @@ def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -
     grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
     grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
     grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")
+    grade.add_argument("--insecure", action="store_true", help="dask://... without certificates")
     grade.add_argument("--no-sandbox", action="store_true", help=words)
     grade.set_defaults(run=run)
 
