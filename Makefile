@@ -32,6 +32,9 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# What else was set up here may have brought nbgrader, whose menus are for a class, not for a learner:
+# Jupyter reads this folder first, and it turns them off.
+lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/scripts/lab$(addprefix :,$(JUPYTER_CONFIG_PATH))
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
 	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
 
