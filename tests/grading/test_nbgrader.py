@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
-from autograder.check.verdict import BY_HAND, PASSED, Verdict
+from autograder.check.validating import RUN, NotPassed, raise_for_nbgrader
+from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from autograder.edition.deliver import deliver
+from autograder.edition.sources import STUB
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -160,6 +162,73 @@ def test_fetched_release_runs_in_a_fresh_folder(graded, tmp_path):
     said = json.dumps(json.loads(path.read_text())["cells"])
     assert f"from {tmp_path}" in said and "not attempted yet" in said
     assert not list(tmp_path.rglob("hidden.py")) and not list(tmp_path.rglob("mutants*"))
+
+
+ANSWERS = {  # wrong, no Python, an error before the function is there; u99-until stays as it is
+    "u99-sweep": ("", "return graph"),
+    "u99-bytes": ("", "return 24 +"),
+    "u99-dead": ("shape = [1, 2][2]\n", "return None"),
+}
+RIGHT = "u99-live"
+
+
+def validated(graded: Path, folder: Path, solved: bytes, answers: dict = ANSWERS) -> str:
+    """What `nbgrader validate` says to a student with these answers, or with ours."""
+    shutil.copytree(graded / "release" / "u99_example", folder)
+    path = folder / "u99_example.ipynb"
+    notebook = json.loads(path.read_text())
+    ours = {cell["id"]: cell["source"] for cell in json.loads(solved)["cells"]}
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        name = about.get("grade_id")
+        if name in answers:
+            above, body = answers[name]
+            cell["source"] = above + "".join(cell["source"]).replace(STUB, body)
+        elif about.get("solution") and (name == RIGHT or not answers):
+            cell["source"] = ours[cell["id"]]
+    path.write_text(json.dumps(notebook))
+    command = [sys.executable, "-m", "nbgrader", "validate", path.name]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert "Cell output is" not in done.stderr, "nbgrader takes a verdict for a number of points"
+    return done.stdout
+
+
+def test_validate_says_what_is_wrong_blank_or_broken(graded, tmp_path, solved):
+    said = validated(graded, tmp_path / "u99_example", solved)
+    _, *failed = said.split("The following cell failed:")
+    names = [(re.findall(r"u99\.\w+", text) or ["u99.why"])[0] for text in failed]
+    told = {name: " ".join(text.split()) for name, text in zip(names, failed, strict=True)}
+    assert "VALIDATION FAILED ON 5 CELL(S)" in said and "Success" not in said
+    assert "not yet right" in told["u99.sweep"] and "graph @" in told["u99.sweep"]
+    assert "SyntaxError" in told["u99.bytes"] and "return 24 +" in told["u99.bytes"]
+    assert "IndexError" in told["u99.dead"] and "line 1 of your cell: shape" in told["u99.dead"]
+    assert "nothing is written there yet" in told["u99.until"]
+    assert "You did not provide a response" in told["u99.why"]
+    assert "u99.live" not in told and "Traceback" not in said and "..." not in said
+
+
+def test_validate_has_nothing_to_say_about_right_answers(graded, tmp_path, solved):
+    said = validated(graded, tmp_path / "u99_example", solved, answers={})
+    assert said == "Success! Your notebook passes all the tests.\n"
+
+
+@pytest.mark.parametrize("run", ["", "validate", "autograde"])
+@pytest.mark.parametrize(
+    "kind, earned, raises",
+    [(PASSED, 2.0, False), (PASSED, 1.0, True), (WRONG, 0.0, True), (BY_HAND, None, False),
+     (GRADER, None, True), (NOT_ATTEMPTED, 0.0, True)],
+)  # fmt: skip
+def test_a_check_raises_in_nbgraders_runs_only(monkeypatch, run, kind, earned, raises):
+    monkeypatch.delenv(RUN, raising=False)
+    if run:
+        monkeypatch.setenv(RUN, run)
+    verdict = Verdict("u99.sweep", kind, 2, earned, tried=("40 programs",), problem="word " * 40)
+    expected = pytest.raises(NotPassed) if run and raises else contextlib.nullcontext()
+    with expected as info:
+        raise_for_nbgrader(verdict)
+    if info:
+        assert max(map(len, str(info.value).splitlines())) <= 80
 
 
 def exported(course: Path) -> dict[str, dict[str, str]]:
