@@ -19,7 +19,7 @@ from pathlib import Path
 from autograder.check.verdict import GRADER
 from autograder.edition.deliver import write
 from autograder.grading import cluster, pool
-from autograder.grading.report import Report, load_report, unreadable
+from autograder.grading.report import Report, load_report, ungradable
 from autograder.grading.tasks import Task
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
@@ -40,7 +40,7 @@ def grade_all(
         report = load_report(cache / f"{task.cache_name}.json")
         if task.reason:
             reason = task.reason
-            yield task, unreadable(task.assignment, reason.encode(*UTF8), reason, task.seed)
+            yield task, ungradable(task.assignment, reason.encode(*UTF8), reason, task.seed)
         elif report is not None:
             yield task, replace(report, notes=task.program.notes)
         else:

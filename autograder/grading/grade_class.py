@@ -172,8 +172,8 @@ def said(entry: Entry) -> list[str]:
     sentences = []
     if entry.late and entry.submitted:
         when = entry.submitted.strftime("%Y-%m-%d %H:%M %Z")
-        lost = f"{entry.penalty:g} points are taken off"
-        sentences.append(f"Handed in {when} ({entry.source}): {entry.late.words}; {lost}.")
+        lost = "" if entry.earned is None else f"; {entry.penalty:g} points are taken off"
+        sentences.append(f"Handed in {when} ({entry.source}): {entry.late.words}{lost}.")
         if entry.final is not None:
             sentences.append(f"Final: {entry.final:g} of {entry.possible:g} points.")
     return sentences + list(entry.notes)
@@ -186,7 +186,11 @@ def _key(task: Task) -> tuple[str, str]:
 def _given(
     path: Path, units: dict[int, str], notebooks: Path, people: list[Person], lines: list[Entry]
 ) -> dict[Key, Given]:
-    possible = {n: float(slot(n).points) for s in sources(notebooks) for n in s.exercises()}
+    possible: dict[str, float] = {}
+    for source in sources(notebooks):
+        asked = [slot(name) for name in source.exercises()]
+        possible |= {entry.name: float(entry.points) for entry in asked}
+        possible[source.name] = sum(entry.points for entry in asked if not entry.further)
     students = [*(p.id for p in people), *(e.student for e in lines)]
     given = read_points(path, possible, students)
     known = {student for student in students}
