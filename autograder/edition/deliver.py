@@ -17,6 +17,7 @@ import json
 import os
 from pathlib import Path
 
+PRIVATE = b"# Made by the course: names and grades of people stay out of git.\n*\n"
 MANIFEST = ".course-manifest.json"
 
 
@@ -53,6 +54,13 @@ def write(path: Path, content: bytes) -> None:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def private(folder: Path) -> None:
+    """Make the folder, if it is new, so that git passes it by: it will hold names, grades, secrets.
+    A folder that was there before is somebody's own."""
+    if not folder.exists():
+        write(folder / ".gitignore", PRIVATE)
 
 
 def sweep(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
     python -m autograder grade --submissions submissions --out build/grades
 
-    build/grades/
+    build/grades/                      made with a .gitignore, so that no grade gets into git
       grades.csv                       every student and assignment: raw, penalty, final
       canvas.csv  moodle.csv           the final points as these want them, if there is a roster
       by-hand.csv                      what a person has to read; points that they fill in are kept
@@ -25,7 +25,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.edition.contents import COURSE
-from autograder.edition.deliver import sweep, write
+from autograder.edition.deliver import private, sweep, write
 from autograder.edition.sources import sources
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.book.by_hand import (
@@ -86,6 +86,7 @@ def grade_class(job: Job) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
     if job.worksheet and job.unit is None:
         raise ValueError("a worksheet is one assignment's: say which with --unit")
+    private(job.out)
     sweep(job.out)
     units = {source.unit: source.name for source in sources(job.notebooks)}
     course = read_course(job.course, units)
