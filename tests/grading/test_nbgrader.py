@@ -21,6 +21,7 @@ from autograder.check.validating import RUN, NotPassed, raise_for_nbgrader
 from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from autograder.edition.deliver import deliver
 from autograder.edition.sources import STUB
+from autograder.grading.book.roster import Person
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -39,13 +40,14 @@ def graded(once, tmp_path_factory, solved, untouched):
 
 def grade_class(course: Path, handed_in: dict[str, tuple[str, bytes]]) -> None:
     """Prepare the course in this folder, and grade what was handed in."""
-    from autograder.grading.nbgrader_course import course_files
+    from autograder.grading.nbgrader_course import course_files, write_students
 
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", programs)
         patch.chdir(course)
         deliver(course_files(99), course)
+        write_students([Person("ada", "Ada Lovelace"), Person("bare", "Bare, Zoë M.")], course)
         api = api_of(course)
         assert api.generate_assignment("u99_example")["success"]
         for student, (name, data) in handed_in.items():
@@ -114,9 +116,9 @@ def test_gradebook_holds_our_grades(graded):
             for s in book.assignment_submissions("u99_example")
         }
         assert book.find_assignment("u99_example").max_score == 10
-    good, bad, fault = (10.0, True), (0.0, False), (9.0, True)
+    good, bad, fault, waits = (10.0, True), (0.0, False), (9.0, True), (0.0, True)
     assert found == {
-        "ada": good, "bare": fault, "broken": bad, "copied": good, "cut": good, "renamed": good,
+        "ada": good, "bare": fault, "broken": waits, "copied": good, "cut": good, "renamed": good,
         "untouched": bad, "gone": (10.0, False), "split": good,
     }  # fmt: skip
 
@@ -323,6 +325,28 @@ def formgrader(course: Path, home: Path):
         server.wait()
 
 
+def test_the_roster_gives_formgrader_names_and_grading_keeps_them(graded, tmp_path, capsys):
+    from nbgrader.api import Gradebook
+
+    from autograder.__main__ import main
+
+    roster, course = tmp_path / "roster.csv", tmp_path / "class"
+    roster.write_text("id,first name,last name,email\nada,Ada,King Lovelace,ada@x\njo,,,\n")
+    command = ["nbgrader", "--unit", "0", "--into", str(course)]
+    assert main([*command, "--roster", str(roster)]) == 0
+    assert "names 2 students" in capsys.readouterr().out
+    (tmp_path / "course.toml").write_text('roster = "roster.csv"')
+    roster.write_text("id,name\nada,Ada Lovelace\n")
+    assert main([*command, "--course", str(tmp_path / "course.toml")]) == 0
+    known = {"ada": ("Ada", "Lovelace"), "jo": ("", "jo")}
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
+        assert {s.id: (s.first_name, s.last_name) for s in book.students} == known
+        assert not book.find_student("jo").email
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:
+        student = book.find_student("bare")
+        assert (student.first_name, student.last_name) == ("Zoë M.", "Bare")
+
+
 def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, browser):
     from nbgrader.api import Gradebook
 
@@ -333,6 +357,11 @@ def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, brows
     with formgrader(graded, tmp_path) as address:
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         page.route(lambda url: "//127.0.0.1:" not in url, lambda route: route.abort())
+        page.goto(address("manage_students"), wait_until="domcontentloaded")
+        page.get_by_text("Lovelace, Ada").wait_for(timeout=120_000)
+        assert page.get_by_text("Bare, Zoë M.").is_visible()
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/students.png")
         page.goto(address("gradebook/u99_example/u99_example"), wait_until="domcontentloaded")
         page.goto(address(f"submissions/{submission}"), wait_until="load")
         points = page.locator("input.score#u99-why")
