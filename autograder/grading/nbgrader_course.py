@@ -1,6 +1,7 @@
 """An nbgrader course: what it is made of, what its students get, and what leaves it.
 
     deliver(course_files(2), Path("course"))   # source/, nbgrader_config.py
+    write_students(people, Path("course"))     # gradebook.db, with their names
     nbgrader generate_assignment u02_rewrites  # release/u02_rewrites: the notebook and its library
     nbgrader export                            # grades.csv
 
