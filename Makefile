@@ -1,7 +1,7 @@
 # The course, command by command. `make help` lists the targets; each sets up what it needs itself.
 # Settings: PYTHON=python3.12  VENV=/elsewhere/venv  TORCH=pypi  UNIT=2  SUBMISSIONS=dir  MINUTES=10
 #           SANDBOX=none (grade without bubblewrap)  SEED=7  JOBS=4  ROSTER=roster.csv
-#           ENGINE=dask or dask://HOST:PORT
+#           ENGINE=dask or dask://HOST:PORT  INSECURE=1 (the latter without certificates)
 #           LAB_ARGS=...  PYTEST_ARGS=...
 
 PYTHON ?= python3
@@ -16,6 +16,7 @@ SANDBOX ?=
 SEED ?=
 JOBS ?=
 ENGINE ?=
+INSECURE ?=
 LAB_ARGS ?=
 PYTEST_ARGS ?=
 MINUTES ?= 10
@@ -31,7 +32,8 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-# What JupyterLab shows by default: the names of the units in full.
+# What else was set up here may have brought nbgrader, whose menus are for a class, not for a learner:
+# Jupyter reads this folder first, and it turns them off. It also shows the names of units in full.
 lab: export JUPYTER_CONFIG_PATH := $(CURDIR)/scripts/lab$(addprefix :,$(JUPYTER_CONFIG_PATH))
 lab: prepare ## build the course into course/ (your changes are kept) and open JupyterLab
 	$(PY) -m jupyterlab $(COURSE)/start.ipynb $(LAB_ARGS)
@@ -66,7 +68,7 @@ release: ## the students' edition in build/release/ (all units, or UNIT=2)
 
 grade regrade: GRADING = --submissions $(SUBMISSIONS) --out build/grades \
   $(if $(UNIT),--unit $(UNIT)) $(if $(ROSTER),--roster $(ROSTER)) $(if $(SEED),--seed $(SEED)) \
-  $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) \
+  $(if $(JOBS),--jobs $(JOBS)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(INSECURE),--insecure) \
   $(if $(filter none,$(SANDBOX)),--no-sandbox)
 
 grade: ## grade SUBMISSIONS=dir: reports, feedback and grades.csv in build/grades/

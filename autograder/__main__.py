@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 from autograder.edition.contents import COURSE, EDITIONS, contents
-from autograder.edition.deliver import deliver
+from autograder.edition.deliver import deliver, private
 from autograder.edition.facts import exercise_table
 from autograder.edition.release import release
 from autograder.edition.sources import sources
 from autograder.grading.book.course_file import read_course
 from autograder.grading.book.releases import due_now
+from autograder.grading.book.roster import read_roster
 from autograder.grading.classroom import ENGINES
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import make_class
@@ -94,11 +95,19 @@ def _release(options: argparse.Namespace) -> int:
 
 
 def _nbgrader(options: argparse.Namespace) -> int:
-    from autograder.grading.nbgrader_course import course_files  # nbgrader takes seconds to import
+    # nbgrader takes seconds to import
+    from autograder.grading.nbgrader_course import course_files, write_students
 
+    units = {source.unit: source.name for source in sources(COURSE / "notebooks")}
+    roster = options.roster or read_course(_course_file(options), units).roster
+    people = read_roster(roster) if roster else []
+    private(options.into)
     for note in deliver(course_files(options.unit), options.into):
         print(note)
-    print(f"{options.into}: run nbgrader there")
+    if people:
+        write_students(people, options.into)
+    named = f"; gradebook.db names {len(people)} students" if people else ""
+    print(f"{options.into}: run nbgrader there{named}")
     return 0
 
 
@@ -122,7 +131,7 @@ def _job(options: argparse.Namespace) -> Job:
     return Job(
         options.submissions, options.out, options.unit, options.seed, options.jobs,
         _course_file(options), options.roster, options.compare, options.worksheet,
-        engine=options.engine,
+        engine=options.engine, insecure=options.insecure,
     )  # fmt: skip
 
 
@@ -164,6 +173,8 @@ def _parser() -> argparse.ArgumentParser:
     course = commands.add_parser("nbgrader", help="a course folder in which nbgrader works")
     course.add_argument("--unit", type=int, help="only this unit")
     course.add_argument("--into", type=Path, required=True, metavar="DIR")
+    course.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
+    course.add_argument("--roster", type=Path, metavar="CSV", help="whose names formgrader shows")
     course.set_defaults(run=_nbgrader)
 
     made = commands.add_parser("make-class", help="an invented class, to rehearse grading with")
@@ -191,6 +202,7 @@ def _add_grading(commands: Any, name: str, run: Callable[..., int], text: str) -
     grade.add_argument("--seed", type=int, help="for all; default: from the course's secret")
     grade.add_argument("--jobs", type=int, help="graded at a time (default: all cores)")
     grade.add_argument("--engine", default="pool", help=f"where: {ENGINES}")
+    grade.add_argument("--insecure", action="store_true", help="dask://... without certificates")
     grade.add_argument("--no-sandbox", action="store_true", help=words)
     grade.set_defaults(run=run)
 

@@ -7,8 +7,9 @@
     %%needs passes.dce                     # first line of a cell that cannot run without an answer
     %%needs xdsl                           # or without a package
 
-`check` never raises: it returns a verdict, which shows itself. The answer is called exactly as the
-grader calls it: arguments and results pass through the same codec, so what works here works there.
+`check` returns a verdict, which shows itself, and raises only where nbgrader runs the notebook. The
+answer is called exactly as the grader calls it: arguments and results pass through the same codec,
+so what works here works there.
 
 Next room: autograder/check/judging.py, how checks run.
 """
@@ -35,6 +36,7 @@ from autograder.check.judging import judge
 from autograder.check.packages import INSTALL, needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
+from autograder.check.validating import for_nbgrader, raise_for_nbgrader
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
@@ -59,6 +61,12 @@ TOO_LONG = (
 def check(name: str) -> Verdict | Reading:
     """Run the visible checks of an exercise on the function that is plugged in. Of an explanation,
     show graded answers, where the library has them."""
+    verdict = _checked(name)
+    raise_for_nbgrader(verdict)
+    return verdict
+
+
+def _checked(name: str) -> Verdict | Reading:
     try:
         entry = slot(name)
     except UnknownExercise as error:
@@ -205,6 +213,7 @@ def load_ipython_extension(shell: Any) -> None:
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
+    for_nbgrader(shell)
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from course_lib.bridges.cluster import INSECURE
 from course_lib.commands import Result
 from course_lib.schedule.search.tuned import load_tuned
 from course_lib.task import prepare
@@ -34,7 +35,8 @@ def arguments(sub: ArgumentParser) -> None:
                      "the model proposes (both)")  # fmt: skip
     sub.add_argument("--jobs", type=int, default=1, help="processes that measure at a time (1)")
     sub.add_argument("--farm", metavar="HOST:PORT", help="measure on a Dask cluster of machines "
-                     "like this one")  # fmt: skip
+                     "like this one, with the certificates of Dask's configuration")  # fmt: skip
+    sub.add_argument("--insecure", action="store_true", help="use the farm without certificates")
     sub.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
     sub.add_argument("--direct", action="store_true", help="no convolution by Winograd, whose sums "
                      "differ in their last bits")  # fmt: skip
@@ -53,6 +55,7 @@ def tune(options: Namespace) -> Result:
         decides=options.measure,
         jobs=options.jobs,
         farm=options.farm,
+        insecure=options.insecure,
         seed=options.seed,
         threads=options.threads,
         direct=options.direct,
@@ -61,6 +64,8 @@ def tune(options: Namespace) -> Result:
     path = options.output or options.resume
     if path and not Path(path).resolve().parent.is_dir():
         raise ValueError(f"{path}: there is no such folder")
+    if options.farm and options.insecure:
+        print(INSECURE.format(address=options.farm), file=sys.stderr)
     task = prepare(options)
     with bar(options.budget) as progress:
         found = tune(task.model, task.inputs, options.budget, how, resume, path, progress)

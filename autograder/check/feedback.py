@@ -17,6 +17,7 @@ from autograder.check.verdict import (
     NOT_ATTEMPTED,
     PASSED,
     PROGRAM,
+    UNGRADABLE,
     UNKNOWN,
     Verdict,
     headline,
@@ -42,7 +43,8 @@ STYLE = """
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
     tone = "passed" if verdict.kind == PASSED else "failed"
-    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER, UNKNOWN) or lacks_points(verdict):
+    is_open = verdict.kind in (NOT_ATTEMPTED, BY_HAND, UNGRADABLE, GRADER, UNKNOWN)
+    if is_open or lacks_points(verdict):
         tone = "open"
     parts = [f"<style>{STYLE}</style>"] if style else []
     name = html.escape(verdict.exercise)

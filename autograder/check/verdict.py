@@ -6,6 +6,7 @@
     timed out       a call took longer than the limit
     not attempted   the cell is still the stub, or is gone
     by hand         an explanation: a person grades it
+    ungradable      the file that was handed in cannot be read: a person decides
     grader          our fault; it never costs points
     unknown         no exercise has the name that was typed
 
@@ -28,7 +29,7 @@ from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
-UNKNOWN = "unknown"
+UNGRADABLE, UNKNOWN = "ungradable", "unknown"
 PROGRAM = ("The smallest program that shows it", "The program")  # ours; the student's own
 HEADLINE = {
     PASSED: "passed",
@@ -37,11 +38,13 @@ HEADLINE = {
     TIMED_OUT: "timed out",
     NOT_ATTEMPTED: "not attempted yet",
     BY_HAND: "read and graded by a person",
+    UNGRADABLE: "cannot be graded",
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
 ADVICE = {
     NOT_ATTEMPTED: "Write the function in the exercise cell, run that cell, then run this one.",
+    UNGRADABLE: "Hand in the notebook itself: the .ipynb file that Jupyter saves and opens.",
     GRADER: "This costs no points. Please show it to your teacher.",
 }
 

@@ -31,6 +31,7 @@ from autograder.edition.manifest import (
 )
 
 START = "start.ipynb"
+PRIVATE = b"# Made by the course: names and grades of people stay out of git.\n*\n"
 TO_READ = "library/"  # read-only: a copy of the library, in which nobody's changes would matter
 
 
@@ -84,6 +85,13 @@ def write(path: Path, content: bytes, read_only: bool = False) -> None:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def private(folder: Path) -> None:
+    """Make the folder, if it is new, so that git passes it by: it will hold names, grades, secrets.
+    A folder that was there before is somebody's own."""
+    if not folder.exists():
+        write(folder / ".gitignore", PRIVATE)
 
 
 def sweep(folder: Path) -> None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from autograder.check.verdict import GRADER
 from autograder.edition.deliver import write
 from autograder.grading import cluster, pool
-from autograder.grading.report import Report, load_report, unreadable
+from autograder.grading.report import Report, load_report, ungradable
 from autograder.grading.tasks import Task
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
@@ -27,7 +27,11 @@ ENGINES = "pool, dask (a cluster on this machine), dask://HOST:PORT"
 
 
 def grade_all(
-    todo: list[Task], out: Path, jobs: int | None = None, engine: str = "pool"
+    todo: list[Task],
+    out: Path,
+    jobs: int | None = None,
+    engine: str = "pool",
+    insecure: bool = False,
 ) -> Generator[tuple[Task, Report], None, None]:
     """Grade every task, `jobs` at a time; yields each as it is done, those in the cache first."""
     cache = out / "cache"
@@ -36,12 +40,13 @@ def grade_all(
         report = load_report(cache / f"{task.cache_name}.json")
         if task.reason:
             reason = task.reason
-            yield task, unreadable(task.assignment, reason.encode(*UTF8), reason, task.seed)
+            yield task, ungradable(task.assignment, reason.encode(*UTF8), reason, task.seed)
         elif report is not None:
             yield task, replace(report, notes=task.program.notes)
         else:
             waiting.setdefault(task.cache_name, []).append(task)
-    for first, report in _graded([same[0] for same in waiting.values()], jobs, engine):
+    each = [same[0] for same in waiting.values()]
+    for first, report in _graded(each, jobs, engine, insecure):
         if not report.by_wall and all(verdict.kind != GRADER for verdict in report.verdicts):
             text = json.dumps(
                 report.to_json(), ensure_ascii=False
@@ -51,9 +56,12 @@ def grade_all(
             yield task, replace(report, notes=task.program.notes)
 
 
-def _graded(todo: list[Task], jobs: int | None, engine: str) -> Iterator[tuple[Task, Report]]:
+def _graded(
+    todo: list[Task], jobs: int | None, engine: str, insecure: bool
+) -> Iterator[tuple[Task, Report]]:
     if engine == "pool":
         return pool.graded(todo, jobs)
     if engine == "dask" or engine.startswith("dask://"):
-        return cluster.graded(todo, engine.removeprefix("dask").removeprefix("://"), jobs)
+        address = engine.removeprefix("dask").removeprefix("://")
+        return cluster.graded(todo, address, jobs, insecure)
     raise ValueError(f"an engine is one of {ENGINES}, not {engine!r}")

@@ -3,6 +3,8 @@
     graded(tasks, "10.0.0.1:8786")      # a cluster, on whose machines this course is installed
     graded(tasks, "", jobs=2)           # a cluster on this machine, for as long as it takes
 
+Whoever can talk to a scheduler can run code: course_lib/bridges/cluster.py says who can.
+
 What travels is plain data: the assignment by name and digest, the program, the seed. A machine
 makes the edition itself and refuses to grade with another version of the course. On each of its
 workers one seat of the pool does the grading: a submission that ends a process ends that seat. When
@@ -27,26 +29,16 @@ from autograder.grading.pool import Seat
 from autograder.grading.program import Program
 from autograder.grading.report import Report, grader_failed
 from autograder.grading.tasks import Task
-
-LOST = 3  # workers that one submission may lose before it is not tried again
+from course_lib.bridges.cluster import connected
 
 
 def graded(
-    todo: list[Task], address: str, jobs: int | None = None
+    todo: list[Task], address: str, jobs: int | None = None, insecure: bool = False
 ) -> Iterator[tuple[Task, Report]]:
     """Grade every task on the cluster at this address; without one, on a cluster of our own."""
-    try:
-        from dask import config
-        from distributed import Client, as_completed
-    except ImportError:
-        raise ValueError("this engine needs Dask: pip install distributed") from None
+    with connected(address, jobs or _cores(), insecure) as client:
+        from distributed import as_completed
 
-    config.set({"distributed.scheduler.allowed-failures": LOST})
-    own = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    where: dict[str, Any] = (
-        {"address": f"tcp://{address}"} if address else {"n_workers": jobs or _cores(), **own}
-    )
-    with Client(**where) as client:
         tasks = {
             client.submit(report_on, *_plain(task), key=f"grade-{task.cache_name}"): task
             for task in todo

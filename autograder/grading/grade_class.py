@@ -2,7 +2,7 @@
 
     python -m autograder grade --submissions submissions --out build/grades
 
-    build/grades/
+    build/grades/                      made with a .gitignore, so that no grade gets into git
       grades.csv                       every student and assignment: raw, penalty, final
       canvas.csv  moodle.csv           the final points as these want them, if there is a roster
       by-hand.csv                      what a person has to read; points that they fill in are kept
@@ -25,7 +25,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from autograder.edition.contents import COURSE
-from autograder.edition.deliver import sweep, write
+from autograder.edition.deliver import private, sweep, write
 from autograder.edition.sources import sources
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.book.by_hand import (
@@ -58,6 +58,7 @@ from autograder.grading.submissions import collect
 from autograder.grading.tasks import Task, tasks
 from autograder.process.branch import slowly
 from autograder.process.start import hide, mode, unprotected
+from course_lib.bridges.cluster import INSECURE
 from course_lib.exercises import slot
 
 UTF8 = ("utf-8", "replace")  # what a student prints, or calls a file, may be no text
@@ -79,12 +80,14 @@ class Job:
     worksheet: Path | None = None  # Moodle's offline grading worksheet of `unit`
     notebooks: Path = COURSE / "notebooks"
     engine: str = "pool"  # or Dask: classroom.py
+    insecure: bool = False  # a cluster elsewhere may be used without certificates
 
 
 def grade_class(job: Job) -> int:
     """The whole job, with a progress bar. Returns 0, or 1 if the grader itself failed anywhere."""
     if job.worksheet and job.unit is None:
         raise ValueError("a worksheet is one assignment's: say which with --unit")
+    private(job.out)
     sweep(job.out)
     units = {source.unit: source.name for source in sources(job.notebooks)}
     course = read_course(job.course, units)
@@ -109,7 +112,9 @@ def _graded(lines: list[Entry], given: dict[Key, Given], job: Job) -> list[Entry
     todo = [entry.task for entry in lines if entry.task]
     print(f"{len(todo)} to grade; sandbox: {mode()}\n{unprotected(mode())}".rstrip())
     graded = list(lines)
-    done = grade_all(todo, job.out, job.jobs, job.engine)
+    if job.insecure and job.engine.startswith("dask://"):
+        print(INSECURE.format(address=job.engine))
+    done = grade_all(todo, job.out, job.jobs, job.engine, job.insecure)
     for task, report in tqdm(done, total=len(todo), unit="answer"):
         place = asked[_key(task)]
         graded[place] = replace(lines[place], report=report)
@@ -171,8 +176,8 @@ def said(entry: Entry) -> list[str]:
     sentences = []
     if entry.late and entry.submitted:
         when = entry.submitted.strftime("%Y-%m-%d %H:%M %Z")
-        lost = f"{entry.penalty:g} points are taken off"
-        sentences.append(f"Handed in {when} ({entry.source}): {entry.late.words}; {lost}.")
+        lost = "" if entry.earned is None else f"; {entry.penalty:g} points are taken off"
+        sentences.append(f"Handed in {when} ({entry.source}): {entry.late.words}{lost}.")
         if entry.final is not None:
             sentences.append(f"Final: {entry.final:g} of {entry.possible:g} points.")
     return sentences + list(entry.notes)
@@ -185,7 +190,11 @@ def _key(task: Task) -> tuple[str, str]:
 def _given(
     path: Path, units: dict[int, str], notebooks: Path, people: list[Person], lines: list[Entry]
 ) -> dict[Key, Given]:
-    possible = {n: float(slot(n).points) for s in sources(notebooks) for n in s.exercises()}
+    possible: dict[str, float] = {}
+    for source in sources(notebooks):
+        asked = [slot(name) for name in source.exercises()]
+        possible |= {entry.name: float(entry.points) for entry in asked}
+        possible[source.name] = sum(entry.points for entry in asked if not entry.further)
     students = [*(p.id for p in people), *(e.student for e in lines)]
     given = read_points(path, possible, students)
     known = {student for student in students}

@@ -1,6 +1,7 @@
 """An nbgrader course: what it is made of, what its students get, and what leaves it.
 
     deliver(course_files(2), Path("course"))   # source/, nbgrader_config.py
+    write_students(people, Path("course"))     # gradebook.db, with their names
     nbgrader generate_assignment u02_rewrites  # release/u02_rewrites: the notebook and its library
     nbgrader export                            # grades.csv
 
@@ -13,6 +14,7 @@ Next room: nbgrader.py, how a submission is graded there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from nbgrader.plugins import ExportPlugin
 from autograder.edition.contents import COURSE, beside, notebook_bytes
 from autograder.edition.deliver import write
 from autograder.edition.sources import Source, grade_id, sources
+from autograder.grading.book.roster import Person
 from autograder.grading.book.tables import write_table
 from course_lib.exercises import slot
 
@@ -51,6 +54,16 @@ def course_files(unit: int | None = None) -> dict[str, bytes]:
         for source in sources(NOTEBOOKS, unit)
     }
     return {**files, "nbgrader_config.py": CONFIG.encode()}
+
+
+def write_students(people: Iterable[Person], course: Path) -> None:
+    """Write who is in the class into the gradebook of the course, which else knows ids alone; again
+    with another roster, too."""
+    with Gradebook(f"sqlite:///{course.resolve()}/gradebook.db") as book:
+        for person in people:
+            first, last = person.parts
+            names = {"first_name": first, "last_name": last, "email": person.email or None}
+            book.update_or_create_student(person.id, **names)
 
 
 def add_library(assignment: str, student: str, notebooks: list[str]) -> None:

@@ -12,10 +12,24 @@ import html
 from collections.abc import Iterable
 
 from autograder.check.feedback import STYLE, as_html
-from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, headline, score
+from autograder.check.verdict import (
+    ADVICE,
+    BY_HAND,
+    GRADER,
+    NOT_ATTEMPTED,
+    UNGRADABLE,
+    Verdict,
+    headline,
+    score,
+)
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
+WHAT_TO_DO = (
+    f"{ADVICE[UNGRADABLE]} Open it there before you hand it in: it should show your answers. If "
+    "the time for that is over, ask your teacher, who decides what becomes of this one."
+)
+NO_POINTS_YET = "What you handed in cannot be graded, so it has no points yet."
 PAGE_STYLE = """
 :root{color-scheme:light dark}
 body{font:16px/1.5 system-ui,sans-serif;max-width:64em;margin:2em auto;padding:0 1em;
@@ -31,13 +45,15 @@ def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str
     title = f"{report.assignment}: feedback for {student}"
     parts = [f"<h1>{html.escape(report.assignment)}</h1>", f"<p>{html.escape(student)}</p>"]
     parts += [_total(report), *(f"<p>{html.escape(text)}</p>" for text in said), _table(report)]
-    if report.notes:
+    if report.is_ungradable:
+        reasons = "".join(f"<p>{html.escape(note)}</p>" for note in report.notes)
+        parts.append(f"<h2>What is wrong</h2>{reasons}<h2>What to do</h2><p>{WHAT_TO_DO}</p>")
+    elif report.notes:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in report.notes)
         parts.append(f"<h2>Notes</h2><ul>{notes}</ul>")
-    parts.append("<h2>Exercises</h2>")
-    for verdict in report.verdicts:
-        if verdict.kind == NOT_ATTEMPTED and not verdict.problem:
-            continue  # the table says it; a page of empty boxes says no more
+    shown = [v for v in report.verdicts if not _is_empty(v)]
+    parts += ["<h2>Exercises</h2>"] if shown else []
+    for verdict in shown:
         parts.append(as_html(verdict, style=False))
         if verdict.kind == BY_HAND and verdict.exercise in report.texts:
             parts.append(f"<blockquote>{html.escape(report.texts[verdict.exercise])}</blockquote>")
@@ -50,7 +66,15 @@ def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str
     )
 
 
+def _is_empty(verdict: Verdict) -> bool:
+    """True where the table has said it all: a page of empty boxes would say no more."""
+    silent = verdict.kind == NOT_ATTEMPTED and not verdict.problem
+    return silent or verdict.kind == UNGRADABLE
+
+
 def _total(report: Report) -> str:
+    if report.is_ungradable:
+        return f"<p><strong>{NO_POINTS_YET}</strong></p>"
     text = f"{report.earned:g} of {report.possible:g} points"
     if report.bonus:
         text += f", {report.bonus:g} of them a bonus"

@@ -36,6 +36,7 @@ MAX_BYTES = 20 << 20
 MAX_CODE = 200_000  # characters of all code cells together: five times the longest unit's
 MAX_PARTS = 1_000_000  # lists and objects in a file
 MAX_ANSWERS = 100  # cells
+CONFLICT = re.compile(r"^<{7} .*\n", re.MULTILINE)
 CHECK = re.compile(r"""\bcheck\(\s*["']([\w.]+)["']""")
 
 
@@ -154,10 +155,12 @@ def cells_of(data: bytes) -> list[tuple[str, str, str]]:
         raise Unreadable(f"The file has more than {MAX_BYTES >> 20} MB. Clear its outputs, please.")
     if data.count(b"[") + data.count(b"{") > MAX_PARTS:
         raise Unreadable(f"The file has more than {MAX_PARTS:,} lists. Clear its outputs, please.")
+    text = data.decode("utf-8-sig", errors="replace")
     try:
-        content = json.loads(data.decode("utf-8-sig", errors="replace"))
+        content = json.loads(text)
     except (ValueError, RecursionError):
-        raise Unreadable("The file is not a notebook: it cannot be read as JSON.") from None
+        problem = f"The file is not a notebook: it cannot be read as JSON. {_damage(text)}"
+        raise Unreadable(problem.rstrip()) from None
     cells = content.get("cells") if isinstance(content, dict) else None
     if cells is None and isinstance(content, dict):  # the format of before 2014
         sheets = content.get("worksheets")
@@ -166,6 +169,21 @@ def cells_of(data: bytes) -> list[tuple[str, str, str]]:
     if not isinstance(cells, list) or not cells:
         raise Unreadable("The file is not a notebook: it has no cells.")
     return [_cell(cell) for cell in cells if isinstance(cell, dict)]
+
+
+def _damage(text: str) -> str:
+    """What has happened to the file, if one can see it."""
+    begins, ends = text.strip("\0 \t\r\n")[:1], text.strip()[-1:]
+    if not begins:
+        return "It is empty."
+    if conflict := CONFLICT.search(text):
+        line = text.count("\n", 0, conflict.start()) + 1
+        return f"Git has left a merge conflict in it, from line {line} on."
+    if begins == "<":
+        return "It is a web page."
+    if begins == "{" and ends != "}":
+        return "It ends in the middle, as after an upload that was cut off."
+    return ""
 
 
 def _cell(cell: dict[str, Any]) -> tuple[str, str, str]:

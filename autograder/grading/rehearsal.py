@@ -34,7 +34,7 @@ from typing import Any
 
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.edition.contents import COURSE, notebook_bytes
-from autograder.edition.deliver import write
+from autograder.edition.deliver import private, write
 from autograder.edition.sources import BEGIN, END, Source, sources
 from autograder.grading.people import Student, people
 from course_lib.exercises import slot
@@ -88,6 +88,7 @@ def make_class(
     source = next(iter(sources(notebooks, unit)), None)
     if source is None:
         raise ValueError(f"there is no unit {unit}")
+    private(into)
     other = next(s for s in sources(COURSE / "notebooks") if s.unit != unit)
     chance = random.Random(f"{seed} {unit}")
     class_list = people(students, chance)

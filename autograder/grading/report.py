@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.check.verdict import GRADER, NOT_ATTEMPTED, Verdict
+from autograder.check.verdict import GRADER, UNGRADABLE, Verdict
 from autograder.grading.assignment import SCHEMA, Assignment
 from autograder.grading.program import Program
 from autograder.process.start import unprotected
@@ -57,12 +57,17 @@ class Report:
         """Points that a person has to give: explanations, and what the grader could not grade."""
         return sum(v.points for v in self.verdicts if v.earned is None)
 
+    @property
+    def is_ungradable(self) -> bool:
+        """True if nothing in what was handed in can be graded, and nobody has decided yet."""
+        return any(v.kind == UNGRADABLE and v.earned is None for v in self.verdicts)
+
     def to_json(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "assignment": self.assignment,
             "unit": self.unit,
-            "earned": self.earned,
+            "earned": None if self.is_ungradable else self.earned,
             "bonus": self.bonus,
             "possible": self.possible,
             "to_grade": self.to_grade,
@@ -112,9 +117,9 @@ def _verdict_or_fault(entry: Slot, said: Any) -> Verdict:
     return verdict
 
 
-def unreadable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
-    """The report on a file from which nothing can be read: nothing was attempted."""
-    verdicts = [Verdict.on(entry, NOT_ATTEMPTED, problem=reason) for entry in assignment.slots]
+def ungradable(assignment: Assignment, data: bytes, reason: str, seed: int = 0) -> Report:
+    """The report on files in which there is nothing to grade: no points, until a person decides."""
+    verdicts = [Verdict.on(entry, UNGRADABLE, None, problem=reason) for entry in assignment.slots]
     digest = hashlib.sha256(data).hexdigest()
     name, unit, mine = assignment.name, assignment.unit, assignment.digest
     return Report(name, unit, mine, digest, seed, "", tuple(verdicts), {}, (reason,))

@@ -2,8 +2,9 @@
 
     tasks(collect(Path("submissions"), names), assignments)     # -> [Task("ada", u02, ...), ...]
 
-For each student and assignment the file counts that answers most of it. A student none of whose
-files answers anything has a task as well, with the reason: everybody has a row.
+For each student and assignment the file counts that answers most of it. Where nothing can be graded
+there is a task as well, with the reason: for the assignments that the files' names say, if none of
+them says any for all. Everybody has a row.
 
 Next room: classroom.py, which grades them all.
 """
@@ -54,9 +55,14 @@ def tasks(handed: Iterable[Handed], assignments: list[Assignment], seed: int = 0
 
 
 def _tasks_of(items: list[Handed], assignments: list[Assignment]) -> list[Task]:
-    """One student's tasks; one with the reason for each assignment if nothing can be graded."""
-    mine = [task for a in assignments if (task := _best(items, a))]
-    return mine or [_nothing(items, assignment) for assignment in assignments]
+    """One student's tasks: what can be graded, and where that is nothing, why."""
+    found: list[Task] = []
+    for assignment in assignments:
+        task = _best(items, assignment)
+        if task is None and (named := [i for i in items if assignment.name in i.name]):
+            task = _nothing(named, assignment)
+        found += [task] if task else []
+    return found or [_nothing(items, assignment) for assignment in assignments]
 
 
 def _best(items: list[Handed], assignment: Assignment) -> Task | None:
@@ -85,14 +91,15 @@ def _best(items: list[Handed], assignment: Assignment) -> Task | None:
 
 
 def _nothing(items: list[Handed], assignment: Assignment) -> Task:
-    """The task of a student none of whose files answers any assignment: with the reason."""
+    """The task where none of these files can be graded: with the reason."""
     reasons = []
     for item in items:
         try:
             read(item.data) if not item.problem else None
-            reasons.append(item.problem or "The notebook answers none of the exercises.")
+            reason = item.problem or "The notebook answers none of the exercises."
         except Unreadable as error:
-            reasons.append(str(error))
+            reason = str(error)
+        reasons.append(f"{item.name}: {reason}" if len(items) > 1 else reason)
     files = ", ".join(item.name for item in items)
     blank = _task(items[0], assignment, files, Program())
     return replace(blank, reason=" ".join(dict.fromkeys(reasons)))

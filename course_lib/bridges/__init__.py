@@ -2,5 +2,7 @@
 
     onnxruntime_session("model.onnx")([x])   ->   [y]
 
+`cluster.py` is the way to other machines, with Dask.
+
 Next room: `peers.py`.
 """

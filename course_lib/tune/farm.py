@@ -3,9 +3,9 @@
     with Farm("10.0.0.1:8786", machine) as measure: ...      a cluster of machines like this one
     with Farm("", machine, jobs=2) as measure: ...           a cluster on this machine
 
-What travels is text and numbers. A worker of the cluster has a measuring process of its own
-(`measure.py`), so that a kernel that crashes takes down nothing else; a machine of another kind
-refuses. Next room: `duel.py`.
+What travels is text and numbers; `course_lib/bridges/cluster.py` says who may send any. A worker of
+the cluster has a measuring process of its own (`measure.py`), so that a kernel that crashes takes
+down nothing else; a machine of another kind refuses. Next room: `duel.py`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from course_lib.bridges.cluster import connected
 from course_lib.cost.machine import Machine
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.llvm.host import host_machine
@@ -26,19 +27,16 @@ class Farm:
     """`measure(kernels, machine)` like `Measuring`, on a Dask cluster at this address; without one,
     on a cluster of `jobs` processes here."""
 
-    def __init__(self, address: str, machine: Machine, ask: Ask | None = None, jobs: int = 1):
-        try:
-            from distributed import Client
-        except ImportError:
-            raise ValueError("--farm needs Dask: pip install distributed") from None
-        own = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-        where: dict[str, Any] = (
-            {"address": f"tcp://{address.removeprefix('tcp://').removeprefix('dask://')}"}
-            if address
-            else {"n_workers": jobs, **own}
-        )
+    def __init__(
+        self,
+        address: str,
+        machine: Machine,
+        ask: Ask | None = None,
+        jobs: int = 1,
+        insecure: bool = False,
+    ):
         self.ask, self.machine = ask or Ask(), machine
-        self.client = Client(**where)
+        self.client = connected(address, jobs, insecure)
 
     def __call__(
         self, kernels: Sequence[Kernel], machine: Machine, ask: Ask | None = None

@@ -74,6 +74,7 @@ class How:
     decides  "model": the cost model alone; "time": the clock alone; "both": the model proposes
     jobs     processes that measure at the same time
     farm     the address of a Dask cluster that measures; "": one on this machine; None: nobody else
+    insecure a farm elsewhere may be used without certificates
     direct   no convolution by Winograd, whose sums differ in their last bits
     """
 
@@ -82,6 +83,7 @@ class How:
     decides: str = "both"
     jobs: int = 1
     farm: str | None = None
+    insecure: bool = False
     seed: int = 0
     threads: int | None = None
     passes: Sequence[Pass] | None = None
@@ -342,6 +344,9 @@ def _arrays(graph: Graph, given: Any) -> list[np.ndarray]:
 
 @contextlib.contextmanager
 def _timer(how: How, machine: Machine):
-    timer = Measuring(jobs=how.jobs) if how.farm is None else Farm(how.farm, machine, jobs=how.jobs)
+    if how.farm is None:
+        timer = Measuring(jobs=how.jobs)
+    else:
+        timer = Farm(how.farm, machine, jobs=how.jobs, insecure=how.insecure)
     with timer:
         yield timer

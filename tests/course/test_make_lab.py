@@ -8,6 +8,7 @@ The environment of this test run is used as it is: SETUP=@true keeps make from i
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def make(root, *arguments: str) -> str:
 def lab(root: Path, course: Path) -> Iterator[dict]:
     """Run `make lab`; yield what the running server says about itself (pid, url, token)."""
     runtime = course.parent / "runtime"
-    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime)}
+    environment = {**os.environ, "JUPYTER_RUNTIME_DIR": str(runtime), **own_settings(course)}
     arguments = "--no-browser --allow-root --port=0"
     command = ["make", "lab", *settings(course), f"LAB_ARGS={arguments}"]
     log = course.parent / "log"
@@ -55,6 +56,21 @@ def lab(root: Path, course: Path) -> Iterator[dict]:
         process.wait()
 
 
+def own_settings(course: Path) -> dict[str, str]:
+    """The environment of somebody who has turned nbgrader's menus on for themselves."""
+    home = course.parent / "home"
+    wanted = {
+        "labconfig/page_config.json": {"disabledExtensions": {"@jupyter/nbgrader": False}},
+        "jupyter_server_config.json": {"ServerApp": {"jpserver_extensions": {
+            "nbgrader.server_extensions.validate_assignment": True}}},
+    }  # fmt: skip
+    for name, content in wanted.items():
+        path = home / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(content))
+    return {"JUPYTER_CONFIG_DIR": str(home)}
+
+
 def wait_for(process: subprocess.Popen, runtime: Path, log: Path) -> Path:
     """The file that a Jupyter server writes when it starts."""
     for _ in range(6000):
@@ -68,7 +84,7 @@ def wait_for(process: subprocess.Popen, runtime: Path, log: Path) -> Path:
 
 def get(server: dict, path: str) -> str:
     """The server writes its file a moment before it listens: who is refused asks again."""
-    address = f"{server['url']}{path}?token={server['token']}"
+    address = f"{server['url']}{path}{'&' if '?' in path else '?'}token={server['token']}"
     while True:
         try:
             with urllib.request.urlopen(address, timeout=600) as answer:
@@ -80,11 +96,25 @@ def get(server: dict, path: str) -> str:
             time.sleep(0.1)
 
 
+def assert_no_menus_of_nbgrader(server: dict, page: str) -> None:
+    """nbgrader is installed here, and its menus are off: in the page, and behind it."""
+    found = re.search(r'<script id="jupyter-config-data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    assert found
+    config = json.loads(found[1])
+    assert "@jupyter/nbgrader" in [one["name"] for one in config["federated_extensions"]]
+    assert "@jupyter/nbgrader" in config["disabledExtensions"]
+    for path in ("formgrader", "assignments", "nbgrader_version?version=0", "validate_assignment"):
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(server, path)
+
+
 def test_make_lab_serves_the_start_page(root, course, table):
     with lab(root, course) as server:
         files = [item["name"] for item in json.loads(get(server, "api/contents"))["content"]]
         assert "start.ipynb" in files
-        assert "JupyterLab" in get(server, "lab/tree/start.ipynb")
+        page = get(server, "lab/tree/start.ipynb")
+        assert "JupyterLab" in page
+        assert_no_menus_of_nbgrader(server, page)
         browser = "lab/api/settings/@jupyterlab/filebrowser-extension:browser"
         columns = json.loads(get(server, browser))["schema"]["properties"]
         assert columns["showLastModifiedColumn"]["default"] is False, "room for long names"

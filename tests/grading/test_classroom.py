@@ -131,8 +131,8 @@ def test_a_whole_class(class_of, solved, untouched, notebook):
     )
     earned = {student: row["earned"] for student, row in run.rows.items()}
     assert earned == {
-        "ada": "10", "bob": "10", "cyd": "0", "dan": "0", "eve": "0", "fay": "3", "gus": "0",
-        "hal": "0", "'=cmd": "10",
+        "ada": "10", "bob": "10", "cyd": "0", "dan": "", "eve": "", "fay": "3", "gus": "0",
+        "hal": "", "'=cmd": "10",
     }  # fmt: skip
     by_name = run.rows
     assert "cannot be read as JSON" in by_name["dan"]["notes"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -19,6 +20,7 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.classroom import grade_all
 from autograder.grading.program import read
 from autograder.grading.tasks import Task
+from course_lib.bridges.cluster import TLS
 
 pytest.importorskip("distributed")
 
@@ -70,6 +72,32 @@ def test_another_version_of_the_course_is_refused(todo):
     name, _, program, seed = cluster._plain(todo[0])
     with pytest.raises(ValueError, match="another version"):
         cluster.report_on(name, "0" * 64, program, seed)
+
+
+def test_a_cluster_elsewhere_wants_certificates_or_the_word_insecure(
+    class_of, untouched, monkeypatch, capsys
+):
+    for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY"):
+        monkeypatch.delenv(f"{TLS}__{name}", raising=False)
+    with pytest.raises(ValueError, match=r"10\.0\.0\.1:8786: .*certificates.*--insecure"):
+        class_of({"ada.ipynb": untouched}, engine="dask://10.0.0.1:8786")
+    assert "Insecure" not in capsys.readouterr().out
+
+    def never(address: str, jobs: int, insecure: bool) -> None:
+        raise ValueError(f"{address}: {insecure}")
+
+    monkeypatch.setattr(cluster, "connected", never)
+    with pytest.raises(ValueError, match=r"10\.0\.0\.1:8786: True"):
+        class_of(engine="dask://10.0.0.1:8786", insecure=True)
+    assert "Insecure: dask://10.0.0.1:8786 is used without TLS" in capsys.readouterr().out
+
+
+def test_make_passes_the_word_on():
+    command = ["make", "-n", "grade", "SUBMISSIONS=dir", "ENGINE=dask://h:1"]
+    for more, said in ([], False), (["INSECURE=1"], True):
+        done = subprocess.run([*command, *more], cwd=COURSE, capture_output=True, text=True)
+        assert ("--engine dask://h:1 --insecure" in done.stdout) == said, done.stderr
+        assert "--extras torch,llvm,lab,grade,cluster" in done.stdout
 
 
 def test_an_unknown_engine_is_named(todo, tmp_path):

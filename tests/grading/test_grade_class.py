@@ -57,12 +57,18 @@ def test_a_term(term, tmp_path):
     assert (cyd["status"], cyd["final"]) == ("nothing handed in", "")
     assert run.rows["eve"]["status"] == run.rows["fay"]["status"] == "not on the roster"
     assert "a .docx file" in run.rows["fay"]["notes"]
-    for said in ("1 handed in nothing: cyd", "2 handed in, and not on the roster: eve", "1 wait"):
+    for said in (
+        "1 handed in nothing: cyd",
+        "2 handed in, and not on the roster: eve",
+        "1 handed in what cannot be graded (why: notes in grades.csv): fay",
+        "2 wait",
+    ):
         assert said in run.said
 
     # The explanation is read: points in the worklist, in a spreadsheet's way.
     path = run.out / "by-hand.csv"
-    (open_row,) = read_table(path)
+    open_row, unread = read_table(path)
+    assert (unread["student"], unread["exercise"]) == ("fay", "u99_example")
     assert (open_row["student"], open_row["exercise"], open_row["points"]) == ("ada", "u99.why", "")
     path.write_text(path.read_text().replace(",2,,,", ",2,1.5,well said,"))
     run = term(compare=run.out)

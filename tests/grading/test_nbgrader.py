@@ -17,9 +17,12 @@ from typing import Any
 
 import pytest
 
-from autograder.check.verdict import BY_HAND, PASSED, Verdict
+from autograder.check.validating import RUN, NotPassed, raise_for_nbgrader
+from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, PASSED, WRONG, Verdict
 from autograder.edition.contents import notebook_bytes
 from autograder.edition.deliver import deliver
+from autograder.edition.sources import STUB
+from autograder.grading.book.roster import Person
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -44,13 +47,14 @@ def graded(once, tmp_path_factory, solved, handed_out):
 
 def grade_class(course: Path, handed_in: dict[str, tuple[str, bytes]]) -> None:
     """Prepare the course in this folder, and grade what was handed in."""
-    from autograder.grading.nbgrader_course import course_files
+    from autograder.grading.nbgrader_course import course_files, write_students
 
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", programs)
         patch.chdir(course)
         deliver(course_files(99), course)
+        write_students([Person("ada", "Ada Lovelace"), Person("bare", "Bare, Zoë M.")], course)
         api = api_of(course)
         assert api.generate_assignment("u99_example")["success"]
         for student, (name, data) in handed_in.items():
@@ -119,9 +123,9 @@ def test_gradebook_holds_our_grades(graded):
             for s in book.assignment_submissions("u99_example")
         }
         assert book.find_assignment("u99_example").max_score == 10
-    good, bad, fault = (10.0, True), (0.0, False), (9.0, True)
+    good, bad, fault, waits = (10.0, True), (0.0, False), (9.0, True), (0.0, True)
     assert found == {
-        "ada": good, "bare": fault, "broken": bad, "copied": good, "cut": good, "renamed": good,
+        "ada": good, "bare": fault, "broken": waits, "copied": good, "cut": good, "renamed": good,
         "untouched": bad, "gone": (10.0, False), "split": good,
     }  # fmt: skip
 
@@ -167,6 +171,73 @@ def test_fetched_release_runs_in_a_fresh_folder(graded, tmp_path):
     said = json.dumps(json.loads(path.read_text())["cells"])
     assert f"from {tmp_path}" in said and "not attempted yet" in said
     assert not list(tmp_path.rglob("hidden.py")) and not list(tmp_path.rglob("mutants*"))
+
+
+ANSWERS = {  # wrong, no Python, an error before the function is there; u99-until stays as it is
+    "u99-sweep": ("", "return graph"),
+    "u99-bytes": ("", "return 24 +"),
+    "u99-dead": ("shape = [1, 2][2]\n", "return None"),
+}
+RIGHT = "u99-live"
+
+
+def validated(graded: Path, folder: Path, solved: bytes, answers: dict = ANSWERS) -> str:
+    """What `nbgrader validate` says to a student with these answers, or with ours."""
+    shutil.copytree(graded / "release" / "u99_example", folder)
+    path = folder / "u99_example.ipynb"
+    notebook = json.loads(path.read_text())
+    ours = {cell["id"]: cell["source"] for cell in json.loads(solved)["cells"]}
+    for cell in notebook["cells"]:
+        about = cell["metadata"].get("nbgrader", {})
+        name = about.get("grade_id")
+        if name in answers:
+            above, body = answers[name]
+            cell["source"] = above + "".join(cell["source"]).replace(STUB, body)
+        elif about.get("solution") and (name == RIGHT or not answers):
+            cell["source"] = ours[cell["id"]]
+    path.write_text(json.dumps(notebook))
+    command = [sys.executable, "-m", "nbgrader", "validate", path.name]
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    assert "Cell output is" not in done.stderr, "nbgrader takes a verdict for a number of points"
+    return done.stdout
+
+
+def test_validate_says_what_is_wrong_blank_or_broken(graded, tmp_path, solved):
+    said = validated(graded, tmp_path / "u99_example", solved)
+    _, *failed = said.split("The following cell failed:")
+    names = [(re.findall(r"u99\.\w+", text) or ["u99.why"])[0] for text in failed]
+    told = {name: " ".join(text.split()) for name, text in zip(names, failed, strict=True)}
+    assert "VALIDATION FAILED ON 5 CELL(S)" in said and "Success" not in said
+    assert "not yet right" in told["u99.sweep"] and "graph @" in told["u99.sweep"]
+    assert "SyntaxError" in told["u99.bytes"] and "return 24 +" in told["u99.bytes"]
+    assert "IndexError" in told["u99.dead"] and "line 1 of your cell: shape" in told["u99.dead"]
+    assert "nothing is written there yet" in told["u99.until"]
+    assert "You did not provide a response" in told["u99.why"]
+    assert "u99.live" not in told and "Traceback" not in said and "..." not in said
+
+
+def test_validate_has_nothing_to_say_about_right_answers(graded, tmp_path, solved):
+    said = validated(graded, tmp_path / "u99_example", solved, answers={})
+    assert said == "Success! Your notebook passes all the tests.\n"
+
+
+@pytest.mark.parametrize("run", ["", "validate", "autograde"])
+@pytest.mark.parametrize(
+    "kind, earned, raises",
+    [(PASSED, 2.0, False), (PASSED, 1.0, True), (WRONG, 0.0, True), (BY_HAND, None, False),
+     (GRADER, None, True), (NOT_ATTEMPTED, 0.0, True)],
+)  # fmt: skip
+def test_a_check_raises_in_nbgraders_runs_only(monkeypatch, run, kind, earned, raises):
+    monkeypatch.delenv(RUN, raising=False)
+    if run:
+        monkeypatch.setenv(RUN, run)
+    verdict = Verdict("u99.sweep", kind, 2, earned, tried=("40 programs",), problem="word " * 40)
+    expected = pytest.raises(NotPassed) if run and raises else contextlib.nullcontext()
+    with expected as info:
+        raise_for_nbgrader(verdict)
+    if info:
+        assert max(map(len, str(info.value).splitlines())) <= 80
 
 
 def exported(course: Path) -> dict[str, dict[str, str]]:
@@ -261,6 +332,28 @@ def formgrader(course: Path, home: Path):
         server.wait()
 
 
+def test_the_roster_gives_formgrader_names_and_grading_keeps_them(graded, tmp_path, capsys):
+    from nbgrader.api import Gradebook
+
+    from autograder.__main__ import main
+
+    roster, course = tmp_path / "roster.csv", tmp_path / "class"
+    roster.write_text("id,first name,last name,email\nada,Ada,King Lovelace,ada@x\njo,,,\n")
+    command = ["nbgrader", "--unit", "0", "--into", str(course)]
+    assert main([*command, "--roster", str(roster)]) == 0
+    assert "names 2 students" in capsys.readouterr().out
+    (tmp_path / "course.toml").write_text('roster = "roster.csv"')
+    roster.write_text("id,name\nada,Ada Lovelace\n")
+    assert main([*command, "--course", str(tmp_path / "course.toml")]) == 0
+    known = {"ada": ("Ada", "Lovelace"), "jo": ("", "jo")}
+    with Gradebook(f"sqlite:///{course}/gradebook.db") as book:
+        assert {s.id: (s.first_name, s.last_name) for s in book.students} == known
+        assert not book.find_student("jo").email
+    with Gradebook(f"sqlite:///{graded}/gradebook.db") as book:
+        student = book.find_student("bare")
+        assert (student.first_name, student.last_name) == ("Zoë M.", "Bare")
+
+
 def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, browser):
     from nbgrader.api import Gradebook
 
@@ -271,6 +364,11 @@ def test_points_given_in_formgrader_arrive_in_the_export(graded, tmp_path, brows
     with formgrader(graded, tmp_path) as address:
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         page.route(lambda url: "//127.0.0.1:" not in url, lambda route: route.abort())
+        page.goto(address("manage_students"), wait_until="domcontentloaded")
+        page.get_by_text("Lovelace, Ada").wait_for(timeout=120_000)
+        assert page.get_by_text("Bare, Zoë M.").is_visible()
+        if folder := os.environ.get("SCREENSHOTS"):
+            page.screenshot(path=f"{folder}/students.png")
         page.goto(address("gradebook/u99_example/u99_example"), wait_until="domcontentloaded")
         page.goto(address(f"submissions/{submission}"), wait_until="load")
         points = page.locator("input.score#u99-why")

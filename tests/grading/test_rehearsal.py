@@ -105,13 +105,14 @@ def _check_rows(rehearsal: Path, out: Path) -> None:
         if row["status"] != "nothing handed in":
             seen[numbers.get(number, row["student"])] = row
     for student, row in seen.items():
-        kind, earned = kinds[student]["kind"], float(row["earned"])
+        kind, earned = kinds[student]["kind"], float(row["earned"] or 0)
         if kind in ("right", "alternative", "late", "renamed"):
             assert earned == 10 and row["to_grade"] == "2", (kind, row)
         if kind in ("untouched", "truncated", "another unit", "no notebook"):
             assert earned == 0, (kind, row)
         if kind in ("truncated", "another unit", "no notebook"):
-            assert row["notes"], (kind, row)
+            assert row["notes"] and not row["earned"] and not row["final"], (kind, row)
+            assert float(row["to_grade"]) > 0, (kind, row)
         if kind in ("wrong", "unfinished", "hostile"):
             assert earned < 10, (kind, row)
         for name in kinds[student]["wrong"].split():

@@ -7,6 +7,9 @@ Grading writes it with a line for each explanation and each fault of the grader.
 comment, in a spreadsheet if you like, and grade again: what stands there is kept whatever changes,
 and shown in the feedback. A line that you add for another exercise replaces the grader's verdict.
 
+What cannot be graded, because it cannot be read, has one line with the assignment's name in place
+of an exercise's: points there are for the whole of it, until a file comes that can be graded.
+
 Next room: exports.py, where the points arrive.
 """
 
@@ -47,8 +50,8 @@ def read_points(
 ) -> dict[Key, Given]:
     """The file's lines; none if there is no file. Raises ValueError with line and column.
 
-    `possible` has the points of every exercise that there is. A number that a spreadsheet made of
-    an id in `students` (7 of 007) means that id.
+    `possible` has the points of every exercise and assignment that there is. A number that a
+    spreadsheet made of an id in `students` (7 of 007) means that id.
     """
     if not path.exists():
         return {}
@@ -70,6 +73,13 @@ def with_points(entry: Entry, given: dict[Key, Given]) -> Entry:
         return entry
     notes: list[str] = []
     verdicts = []
+    whole = given.get((entry.student, entry.assignment, entry.assignment))
+    if entry.report.is_ungradable and whole is not None and whole.points is not None:
+        entry = replace(entry, report=_shared_out(entry.report, whole.points))
+        comment = f": {whole.comment}" if whole.comment else ""
+        points = f"{whole.points:g} of {entry.possible:g} points by hand"
+        notes.append(f"{entry.assignment}: {points}{comment}")
+    assert entry.report is not None
     for verdict in entry.report.verdicts:
         mine = given.get((entry.student, entry.assignment, verdict.exercise))
         if mine is None or mine.points is None:
@@ -93,12 +103,33 @@ def write_worklist(path: Path, lines: Iterable[Entry], given: dict[Key, Given]) 
     for entry in lines:
         if entry.report is None or entry.status == OTHER:
             continue
+        if entry.report.is_ungradable:
+            key = (entry.student, entry.assignment, entry.assignment)
+            rows[key] = _whole(key, entry.report, given.get(key, Given(None)))
+            continue
         for verdict in entry.report.verdicts:
             if verdict.earned is None:
                 key = (entry.student, entry.assignment, verdict.exercise)
                 rows[key] = _row(key, verdict, entry.report, given.get(key, Given(None)))
     write_table(path, HEAD, [rows[key] for key in sorted(rows)], mark=True)
     return sum(not row[HEAD.index("points")] for row in rows.values())
+
+
+def _shared_out(report: Report, points: float) -> Report:
+    """The report with points for the whole of it: each exercise takes what is left, up to its own;
+    a bonus takes nothing."""
+    verdicts = []
+    for verdict in report.verdicts:
+        earned = 0.0 if verdict.further else min(points, verdict.points)
+        points -= earned
+        verdicts.append(replace(verdict, earned=earned))
+    return replace(report, verdicts=tuple(verdicts))
+
+
+def _whole(key: Key, report: Report, mine: Given) -> list[str]:
+    points = "" if mine.points is None else f"{mine.points:g}"
+    reason = " ".join(report.notes)[:MAX_CELL]
+    return [*key, "cannot be graded", reason, f"{report.possible:g}", points, mine.comment, ""]
 
 
 def _given(row: Row, name: str, possible: dict[str, float]) -> Given:

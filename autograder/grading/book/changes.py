@@ -96,9 +96,8 @@ def _changed(old: dict[str, Any], line: Entry) -> list[list[str]]:
 def _why(old: dict[str, Any], line: Entry, was: dict[str, Any], now: dict[str, Any]) -> str:
     report = line.report
     assert report is not None
-    if any(
-        note.startswith(f"{now.get('exercise')}: ") and "by hand" in note for note in line.notes
-    ):
+    given = tuple(f"{name}: " for name in (now.get("exercise"), line.assignment))
+    if any(note.startswith(given) and "by hand" in note for note in line.notes):
         return "points given by hand"
     if old.get("submission_digest") != report.submission_digest:
         cause = "handed in again"

@@ -27,7 +27,7 @@ from autograder.grading.book.roster import Matcher, Person
 from autograder.grading.report import Report
 from autograder.grading.tasks import Task
 
-HANDED_IN, NOTHING = "handed in", "nothing handed in"
+HANDED_IN, UNREAD, NOTHING = "handed in", "cannot be graded", "nothing handed in"
 UNKNOWN, OTHER, UNDECIDED = "not on the roster", "another file counts", "undecided"
 
 
@@ -51,8 +51,9 @@ class Entry:
 
     @property
     def earned(self) -> float | None:
-        """The raw points that are known."""
-        return None if self.report is None else self.report.earned
+        """The raw points that are known; no number for what cannot be graded."""
+        known = self.report is not None and not self.report.is_ungradable
+        return self.report.earned if self.report is not None and known else None
 
     @property
     def to_grade(self) -> float:
@@ -75,6 +76,11 @@ class Entry:
         """True if the grader itself failed and nobody has given points instead."""
         verdicts = () if self.report is None else self.report.verdicts
         return any(v.kind == GRADER and v.earned is None for v in verdicts)
+
+    @property
+    def waits(self) -> bool:
+        """True if a person has to look at something before it counts."""
+        return self.to_grade > 0 and self.status != OTHER
 
     def to_json(self) -> dict[str, object]:
         """What the report's file says besides the report."""
@@ -111,7 +117,8 @@ def entries(
         else:
             own = task.student not in matcher.by_id
             name = task.student if own else f"{task.student} (file)"
-            lines.append(replace(_owned(entry, name), status=UNKNOWN if people else HANDED_IN))
+            status = UNKNOWN if people else entry.status
+            lines.append(replace(_owned(entry, name), status=status))
     for rivals in waiting.values():
         lines += _decided(rivals)
     there = {(e.student, e.assignment) for e in lines}
@@ -125,7 +132,8 @@ def entries(
 
 
 def _entry(task: Task, person: Person | None, course: Course) -> Entry:
-    return replace(_blank(task.student, task.assignment, HANDED_IN, person), task=task)
+    status = UNREAD if task.reason else HANDED_IN
+    return replace(_blank(task.student, task.assignment, status, person), task=task)
 
 
 def _blank(student: str, assignment: Assignment, status: str, person: Person | None) -> Entry:

@@ -35,10 +35,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.grading.book.course import Course, Unit
-from autograder.grading.book.entries import HANDED_IN, NOTHING, UNDECIDED, Entry
+from autograder.grading.book.entries import HANDED_IN, NOTHING, UNDECIDED, UNREAD, Entry
 from autograder.grading.book.roster import Matcher, Person
 from autograder.grading.book.tables import read_table, write_table
 
+CANNOT = "cannot be graded (why: notes in grades.csv)"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 MOODLE = ["Email address", "ID number", "Username", "Full name"]
 HEAD = [
@@ -125,22 +126,30 @@ def summary(lines: Iterable[Entry]) -> list[str]:
         (UNDECIDED, "undecided, several hand-ins are theirs"),
         ("not on the roster", "handed in, and not on the roster"),
     ):
-        names = [f"{e.student} ({e.assignment})" for e in lines if e.status == status]
-        if names:
-            more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-            said.append(f"{len(names)} {words}: {', '.join(names[:8])}{more}")
+        there = [e for e in lines if e.status == status]
+        if there:
+            said.append(f"{len(there)} {words}: {_named(there)}")
     faults = [e.student for e in lines if e.is_fault]
     if faults:
         said.append(
             f"The grader itself failed for {', '.join(faults)}: no points lost, blank in every "
             "export; see by-hand.csv and the reports."
         )
-    unread = sum(e.to_grade > 0 and not e.is_fault for e in lines)
+    unread = [e for e in lines if e.waits and e.report and e.report.is_ungradable]
     if unread:
-        wait = "wait" if unread > 1 else "waits"
+        said.append(f"{len(unread)} handed in what {CANNOT}: {_named(unread)}")
+    waiting = sum(e.waits and not e.is_fault for e in lines)
+    if waiting:
+        wait = "wait" if waiting > 1 else "waits"
         blank = "until then the final points are blank"
-        said.append(f"{unread} {wait} for a person (by-hand.csv); {blank}.")
+        said.append(f"{waiting} {wait} for a person (by-hand.csv); {blank}.")
     return said
+
+
+def _named(lines: Iterable[Entry]) -> str:
+    names = [f"{e.student} ({e.assignment})" for e in lines]
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"{', '.join(names[:8])}{more}"
 
 
 def _cells(line: Entry) -> list[str]:
@@ -148,7 +157,8 @@ def _cells(line: Entry) -> list[str]:
     when = line.submitted.isoformat(" ", "minutes") if line.submitted else ""
     late = line.late.words if line.late else ""
     seed = str(line.report.seed) if line.report else ""
-    bonus, penalty = (line.report.bonus, line.penalty) if line.report else (None, None)
+    known = line.report is not None and line.earned is not None
+    bonus, penalty = (line.report.bonus, line.penalty) if line.report and known else (None, None)
     numbers = (line.earned, bonus, penalty, line.final, line.possible)
     plain = [_number(n) for n in (*numbers, line.to_grade)]
     notes = " | ".join([*(line.report.notes if line.report else ()), *line.notes])
@@ -168,7 +178,7 @@ def _by_person(lines: Iterable[Entry], course: Course) -> dict[tuple[str, int], 
     for line in lines:
         if line.person is None:
             continue
-        if line.status == HANDED_IN and line.final is not None:
+        if line.status in (HANDED_IN, UNREAD) and line.final is not None:
             found[line.student, line.unit] = line.final
         elif line.status == NOTHING and course.zero:
             found[line.student, line.unit] = 0.0
@@ -194,7 +204,7 @@ def _units(lines: Iterable[Entry]) -> dict[int, tuple[str, float]]:
 
 
 def _sentence(line: Entry) -> str:
-    if line.report is None:
+    if line.report is None or line.earned is None:
         return line.status
     text = f"{line.report.earned:g} of {line.possible:g} points"
     text += f", {line.report.bonus:g} of them a bonus" if line.report.bonus else ""

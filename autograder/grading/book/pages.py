@@ -18,6 +18,7 @@ COLOURS = {
     "timed out": "#e69f00",
     "not attempted": "#8c8c8c",
     "by hand": "#56b4e9",
+    "cannot be graded": "#404040",
     "grader failed": "#0072b2",
 }
 STYLE = """

@@ -59,6 +59,19 @@ class Person:
     sis: str = ""
     section: str = ""
     canvas: str = ""  # Canvas' own number of the person
+    first: str = ""  # the parts of the name, if the roster has them apart
+    last: str = ""
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """(first name, last name): as the roster says; else "Lovelace, Ada" at the comma, and of
+        "Ada Lovelace" the last word is the last name."""
+        if self.first or self.last:
+            return self.first, self.last
+        last, comma, first = self.name.partition(",")
+        if not comma:
+            first, _, last = self.name.rpartition(" ")
+        return first.strip(), last.strip() or self.id
 
 
 def read_roster(path: Path) -> list[Person]:
@@ -85,8 +98,9 @@ def read_roster(path: Path) -> list[Person]:
         known = {key: _first(row, names) for key, names in ALSO.items()}
         if "sis login id" in row:  # Canvas' own export: its id is Canvas' number
             known["canvas"] = known["canvas"] or own
-        whole = " ".join(filter(None, [_first(row, FIRST), _first(row, LAST)]))
-        people.append(Person(own, known.pop("name") or whole, **known))
+        first, last = _first(row, FIRST), _first(row, LAST)
+        whole = " ".join(filter(None, [first, last]))
+        people.append(Person(own, known.pop("name") or whole, **known, first=first, last=last))
     return people
 
 

@@ -22,6 +22,7 @@ from autograder.check.verdict import (
     NOT_ATTEMPTED,
     PASSED,
     TIMED_OUT,
+    UNGRADABLE,
     WRONG,
     Verdict,
 )
@@ -48,6 +49,7 @@ KINDS = {
     TIMED_OUT: "timed out",
     NOT_ATTEMPTED: "not attempted",
     BY_HAND: "by hand",
+    UNGRADABLE: "cannot be graded",
     GRADER: "grader failed",
 }
 FAILED = (WRONG, CRASHED, TIMED_OUT)
@@ -83,14 +85,14 @@ def _assignment(name: str, lines: list[Entry]) -> list[str]:
     parts = [f'<h2 id="{html.escape(name)}">{html.escape(name)}</h2>']
     if not there:
         return [*parts, text("Nobody has handed anything in.")]
-    points = [e.earned or 0.0 for e in there]
+    points = [e.earned for e in there if e.earned is not None]
     most = there[0].possible
     absent = sum(e.status == NOTHING for e in lines)
     waiting = sum(e.to_grade > 0 for e in there)
     figures = [
         (str(len(there)), "handed in"),
         (str(absent), "handed nothing in"),
-        (f"{statistics.median(points):g} of {most:g}", "points in the middle"),
+        (f"{statistics.median(points or [0]):g} of {most:g}", "points in the middle"),
         (str(sum(e.late is not None for e in there)), "late"),
         (str(waiting), "wait for a person"),
     ]
@@ -137,7 +139,7 @@ def _exercises(there: list[Entry]) -> list[str]:
 def _checks(there: list[Entry]) -> list[str]:
     rows = []
     for exercise, verdicts in _by_exercise(there).items():
-        tried = sum(v.kind not in (NOT_ATTEMPTED, BY_HAND) for v in verdicts)
+        tried = sum(v.kind not in (NOT_ATTEMPTED, BY_HAND, UNGRADABLE) for v in verdicts)
         counts = Counter((v.check or KINDS[v.kind], v.hidden) for v in verdicts if v.kind in FAILED)
         for (check, hidden), count in counts.items():
             share = count / tried
