@@ -16,7 +16,6 @@ Next room: autograder/check/judging.py, how checks run.
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 import json
 import linecache
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.check.alarm import BACKSTOP, alarm
+from autograder.check.cards import Note, show
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
@@ -244,27 +244,5 @@ def _apart(said: Any, actual: Any) -> str:
     return f" {ratio:.2g} times too high." if ratio > 1 else f" {1 / ratio:.2g} times too low."
 
 
-class _Note:
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        style = "border-left:4px solid currentColor;padding:.3em .8em;margin:.3em 0"
-        return f'<p role="note" style="{style}">{html.escape(self.text)}</p>'
-
-
 def _show(text: str) -> None:
-    try:
-        from IPython.core.getipython import get_ipython
-    except ImportError:
-        print(text)
-        return
-    if get_ipython() is None:
-        print(text)
-    else:
-        from IPython.display import display
-
-        display(_Note(text))
+    show(Note(text))

@@ -11,7 +11,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from autograder.check.feedback import STYLE, as_html
+from autograder.check.cards import STYLE
+from autograder.check.feedback import as_html
 from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, headline, score
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
