@@ -34,7 +34,16 @@ from autograder.check.judging import judge
 from autograder.check.packages import INSTALL, needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
+from autograder.check.verdict import (
+    BY_HAND,
+    NOT_ATTEMPTED,
+    PASSED,
+    STUB,
+    UNKNOWN,
+    UNPLUGGED,
+    Verdict,
+    unfinished,
+)
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
@@ -64,7 +73,7 @@ def check(name: str) -> Verdict:
     if entry.kind == "explain":
         return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
     if not entry.answered:
-        return Verdict.on(entry, NOT_ATTEMPTED)
+        return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
     answer = here(entry)
     with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
         verdict = judge(name, answer)
@@ -98,8 +107,9 @@ def here(entry: Slot) -> Callable[..., Any]:
                 counted(limit_now()),
             ):
                 result = run_out(run(*a, **k))
-        except NotImplementedError:
-            raise NotAttempted from None
+        except NotImplementedError as error:
+            where, own = crashed(error, function), raised_by(error, function)
+            raise NotAttempted(unfinished(where.error, where.line, where.code, own)) from None
         except (Exception, SystemExit) as error:
             raise crashed(error, function) from None
         finally:
@@ -120,13 +130,22 @@ def here(entry: Slot) -> Callable[..., Any]:
 def crashed(error: BaseException, function: Any) -> Crashed:
     """The student's own line: the deepest frame that lies in the cell of their function."""
     line, code = None, ""
-    cell = getattr(getattr(function, "__code__", None), "co_filename", "")
+    cell = _cell_of(function)
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == cell:
             line = frame.lineno
             code = linecache.getline(cell, line or 0).strip()
     kinds = tuple(kind.__name__ for kind in type(error).__mro__)
     return Crashed(error_text(error), line, code, kinds=kinds)
+
+
+def raised_by(error: BaseException, function: Any) -> bool:
+    """Did the cell of the function raise this itself, and nothing that it called?"""
+    return traceback.extract_tb(error.__traceback__)[-1].filename == _cell_of(function)
+
+
+def _cell_of(function: Any) -> str:
+    return getattr(getattr(function, "__code__", None), "co_filename", "")
 
 
 def predict(key: str, value: Any, unit: str = "") -> None:

@@ -4,7 +4,7 @@
     wrong           the property that failed, the smallest program that shows it, got, expected
     crashed         the student's own line number and error
     timed out       a call took longer than the limit
-    not attempted   the cell is still the stub, or is gone
+    not attempted   nothing to call, or it says itself that it is not written yet: `problem` has why
     by hand         an explanation: a person grades it
     grader          our fault; it never costs points
     unknown         no exercise has the name that was typed
@@ -40,8 +40,18 @@ HEADLINE = {
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
+# Why an exercise counts as not attempted; what an answer that runs has said instead: `unfinished`.
+STUB = "Its cell still holds the empty stub, which raises NotImplementedError."
+UNPLUGGED = (
+    "Nothing is plugged in: its cell has not run yet, or has no `@implements` line with its name."
+)
+ABSENT = "No cell of the notebook has an `@implements` line with its name."
+UNREACHED = "Its cell ran, and its `@implements` line was not reached."
+NO_TEXT = "There is no text of yours below its heading."
+BLANK = frozenset((STUB, UNPLUGGED, ABSENT, UNREACHED, NO_TEXT))  # there is nothing more to say
 ADVICE = {
-    NOT_ATTEMPTED: "Write the function in the exercise cell, run that cell, then run this one.",
+    STUB: "Write the function in its place, run that cell, then run this one.",
+    UNPLUGGED: "Write the function in the exercise cell, run that cell, then run this one.",
     GRADER: "This costs no points. Please show it to your teacher.",
 }
 
@@ -105,6 +115,18 @@ class Verdict:
         return as_text(self)
 
 
+def unfinished(error: str, line: int | None, code: str, own: bool) -> str:
+    """What is said of an answer that was called and ended in NotImplementedError. `own`: the line
+    itself raised it; else something did that it calls."""
+    where = f"line {line} of your cell, `{code}`" if line else "a line outside your cell"
+    if own:
+        return f"Your function runs, as far as {where}: the rest is not written yet."
+    return (
+        f"Your function runs into a NotImplementedError of something that it calls, in {where}. "
+        f"It says: {error.partition(': ')[2] or error}"
+    )
+
+
 def lacks_points(verdict: Verdict) -> bool:
     """Right, but where points grow with a count, it does not earn them all."""
     return verdict.kind == PASSED and (verdict.earned or 0.0) < verdict.points
@@ -164,7 +186,8 @@ def score(verdict: Verdict) -> str:
 def _lead(verdict: Verdict) -> str:
     ours = verdict.kind == GRADER and not verdict.problem.startswith(NEEDS)
     problem = "" if ours else verdict.problem
-    text = " ".join(filter(None, [problem, ADVICE.get(verdict.kind, "")]))
+    advice = ADVICE.get(verdict.kind, "") or ADVICE.get(problem, "")
+    text = " ".join(filter(None, [problem, advice]))
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."
         text = verdict.problem or (waiting if verdict.earned is None else "A person has read it.")

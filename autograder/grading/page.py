@@ -11,9 +11,9 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from autograder.check.cards import STYLE
+from autograder.check.cards import STYLE, inline
 from autograder.check.feedback import as_html
-from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, headline, score
+from autograder.check.verdict import BLANK, BY_HAND, GRADER, NOT_ATTEMPTED, Verdict, headline, score
 from autograder.grading.report import Report
 from autograder.process.start import unprotected
 
@@ -37,7 +37,7 @@ def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str
         parts.append(f"<h2>Notes</h2><ul>{notes}</ul>")
     parts.append("<h2>Exercises</h2>")
     for verdict in report.verdicts:
-        if verdict.kind == NOT_ATTEMPTED and not verdict.problem:
+        if verdict.kind == NOT_ATTEMPTED and verdict.problem in ("", *BLANK):
             continue  # the table says it; a page of empty boxes says no more
         parts.append(as_html(verdict, style=False))
         if verdict.kind == BY_HAND and verdict.exercise in report.texts:
@@ -62,12 +62,16 @@ def _total(report: Report) -> str:
 
 def _table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}</td>"
+        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}{_why_blank(v)}</td>"
         f'<td class="number">{score(v)}</td></tr>'
         for v in report.verdicts
     )
     head = '<tr><th>exercise</th><th>verdict</th><th class="number">points</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _why_blank(verdict: Verdict) -> str:
+    return f"<br><small>{inline(verdict.problem)}</small>" if verdict.problem in BLANK else ""
 
 
 def _small_print(report: Report) -> str:
