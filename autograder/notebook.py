@@ -1,6 +1,7 @@
 """What a student types in a notebook.
 
     check("passes.dce")                    # run the visible checks on what is plugged in
+    check()                                # how far am I in this unit?
     hint("passes.dce")                     # the next of three hints
     predict("u02.nodes", 40, unit="nodes") # a guess before the reveal; never graded
     compare("u02.nodes", 58)               # "you said 40 nodes; it is 58"
@@ -22,12 +23,15 @@ import linecache
 import os
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from autograder.check import overview
 from autograder.check.alarm import BACKSTOP, alarm
-from autograder.check.cards import Note, show
+from autograder.check.attempts import failed, watch
+from autograder.check.cards import Card, Note, show
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
@@ -36,6 +40,7 @@ from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.verdict import (
     BY_HAND,
+    CRASHED,
     NOT_ATTEMPTED,
     PASSED,
     STUB,
@@ -44,6 +49,7 @@ from autograder.check.verdict import (
     Verdict,
     unfinished,
 )
+from autograder.check.waiting import Stopped, Waiting
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
@@ -55,7 +61,6 @@ IN_WORDS = (
     "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
     "it and gives the points."
 )
-_passed: dict[str, Callable[..., Any] | None] = {}  # the answers that have passed their checks
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
 TOO_LONG = (
@@ -64,25 +69,51 @@ TOO_LONG = (
 )
 
 
-def check(name: str) -> Verdict:
-    """Run the visible checks of an exercise on the function that is plugged in."""
+@overload
+def check(name: str) -> Verdict: ...
+@overload
+def check() -> Card | Note: ...
+def check(name: str | None = None) -> Verdict | Card | Note:
+    """Run the visible checks of an exercise on the function that is plugged in. Without a name: all
+    exercises of this notebook's unit, with what each has earned."""
+    if name is not None:
+        return _check(name)
+    unit = overview.unit_of_this_notebook()
+    if unit is None:
+        return Note('Which unit? Run a cell with an exercise first, or name one: check("...").')
+    entries = overview.exercises_in(unit)
+    return overview.overview(unit, [overview.known(e) or _check(e.name) for e in entries])
+
+
+def _check(name: str) -> Verdict:
     try:
         entry = slot(name)
     except UnknownExercise as error:
         return Verdict(str(name), UNKNOWN, 0, problem=_sentence(error))
     if entry.kind == "explain":
         return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
+    if failure := failed(name):
+        why = failure.sentence(entry.answered)
+        said = {"error": failure.error, "line": failure.line, "code": failure.code}
+        return Verdict.on(entry, CRASHED, problem=why, **said)
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
-    answer = here(entry)
-    with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
-        verdict = judge(name, answer)
-    _passed[name] = entry.plugged if verdict.kind == PASSED else None
+    try:
+        with Waiting(name, CALL) as waiting:
+            answer = here(entry, waiting.look)
+            with exercises.using({}):  # the check's own calls reach the library, not the plugs
+                verdict = judge(name, answer)
+    except KeyboardInterrupt:
+        raise Stopped(name) from None
+    overview.remember(entry, verdict)
+    if verdict.kind == PASSED:
+        verdict = replace(verdict, so_far=overview.so_far(entry.unit))
     return verdict
 
 
-def here(entry: Slot) -> Callable[..., Any]:
-    """The plugged function, called in this process the way the grader calls it."""
+def here(entry: Slot, meanwhile: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """The plugged function, called in this process the way the grader calls it. `meanwhile` is
+    called ten times a second while it runs."""
     plugs, function, run = exercises.plugs_for(entry.name), entry.plugged, entry.run
     ours = Codec()
     theirs = Codec(call=lambda *message: callback(*message))
@@ -103,7 +134,7 @@ def here(entry: Slot) -> Callable[..., Any]:
             with (
                 exercises.using(beside),
                 contextlib.redirect_stdout(output),
-                alarm(CALL, TOO_LONG),
+                alarm(CALL, TOO_LONG, meanwhile),
                 counted(limit_now()),
             ):
                 result = run_out(run(*a, **k))
@@ -191,11 +222,16 @@ def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
-    doubtful = [name for name in names.split() if _passed.get(name) is not slot(name).plugged]
+    doubtful = [name for name in names.split() if not _has_passed(name)]
     if doubtful:
         them = "it has" if len(doubtful) == 1 else "they have"
         _show(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
     run(cell, not doubtful)
+
+
+def _has_passed(name: str) -> bool:
+    verdict = overview.known(slot(name))
+    return verdict is not None and verdict.kind == PASSED
 
 
 class CellFailed(Exception):
@@ -206,7 +242,8 @@ class CellFailed(Exception):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%needs` and how a verdict looks. Importing autograder in IPython does this."""
+    """Register `%%needs` and how a verdict looks, and watch the cells that hold answers. Importing
+    autograder in IPython does this."""
 
     def run(cell: str, passed: bool) -> None:
         before = shell.custom_exceptions, shell.CustomTB
@@ -222,6 +259,7 @@ def load_ipython_extension(shell: Any) -> None:
         lambda line, cell: needs(line, cell, run), magic_kind="cell", magic_name="needs"
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
+    watch(shell)
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:

@@ -20,7 +20,8 @@ STYLE = """
 .verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
  font-family:system-ui,sans-serif;max-width:60em}
 .verdict figure{margin:.3em 0;overflow-x:auto}
-.verdict h4{margin:.1em 0 .4em}.verdict h5{margin:.7em 0 .2em}
+section.verdict h4{margin:.1em 0 .4em}
+section.verdict h5{margin:.7em 0 .2em;font-weight:600}
 .verdict p{margin:.3em 0 .5em;line-height:1.5;overflow-wrap:break-word}
 .verdict pre{overflow-x:auto;border:1px solid;border-radius:3px;padding:.5em;margin:.2em 0;
  background:transparent;color:inherit;line-height:1.35}
@@ -29,9 +30,11 @@ STYLE = """
 .verdict.passed{border-color:#009e73}.verdict.failed{border-color:#d55e00}
 .verdict.open{border-color:#7f7f7f}.verdict.hint{border-color:#0072b2}
 .verdict .points{float:right;margin-left:1em}.verdict .small{font-size:.9em;opacity:.8}
-.verdict table{border-collapse:collapse;margin:.3em 0 .6em;font-size:inherit}
-.verdict td,.verdict th{padding:.15em 1.2em .15em 0;text-align:left;background:none}
-.verdict th{font-weight:600}.verdict .number{text-align:right;font-variant-numeric:tabular-nums}
+section.verdict table{border-collapse:collapse;margin:.3em 0 .6em;font-size:inherit}
+section.verdict tr{background:none}
+section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;text-align:left;background:none}
+section.verdict th{font-weight:600}
+section.verdict .number{padding-right:0;text-align:right;font-variant-numeric:tabular-nums}
 """
 CODE = re.compile(r"``\s?(.+?)\s?``|`([^`]+)`")
 WIDTH = 88  # characters of a line, where the terminal is not narrower

@@ -35,7 +35,8 @@ def as_html(verdict: Verdict, style: bool = True) -> str:
     name = html.escape(verdict.exercise)
     words = headline(verdict)
     if verdict.kind == PASSED:
-        body = [paragraph("; ".join(verdict.tried))]
+        small = f'<p class="small">{inline(verdict.so_far)}</p>' if verdict.so_far else ""
+        body = [paragraph("; ".join(verdict.tried)), small]
     else:
         body = [_section(verdict, heading, text) for heading, text in sections(verdict)]
     corner = score(verdict) if verdict.kind != UNKNOWN else ""

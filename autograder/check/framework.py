@@ -247,6 +247,11 @@ def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
     return found
 
 
+def checked_names() -> list[str]:
+    """The exercises for which a check is written, of the units that are loaded."""
+    return list(_checks)
+
+
 def _register(
     table: dict[str, dict[str, Check]],
     slot: str,

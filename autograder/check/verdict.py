@@ -79,6 +79,7 @@ class Verdict:
     printed: str = ""  # what the student's code printed, shortened
     pictures: tuple[tuple[str, str], ...] = ()  # ("program", SVG), ...: small graphs
     further: bool = False  # the points are a bonus: no part of what the unit is worth
+    so_far: str = ""  # passed, in a notebook: the points of the unit until now, and what is next
     own: bool = False  # the answer takes nothing: the program that is shown is the student's
 
     def __post_init__(self) -> None:
@@ -144,7 +145,7 @@ def as_text(verdict: Verdict) -> str:
     title = f"{verdict.exercise}: {headline(verdict)}"
     title += f" ({score(verdict)})" if verdict.kind != UNKNOWN else ""
     if verdict.kind == PASSED:
-        return f"{title}\n  {'; '.join(verdict.tried)}"
+        return "\n  ".join(filter(None, [title, "; ".join(verdict.tried), verdict.so_far]))
     parts = [title]
     for heading, text in sections(verdict):
         shown = text.rstrip("\n").replace("\n", "\n    ")

@@ -54,6 +54,7 @@ def test_dots_are_no_guess(capsys):
 def test_verdict_shows_itself_as_text_and_in_a_notebook_as_html():
     shell = SimpleNamespace(display_formatter=DisplayFormatter())
     shell.register_magic_function = lambda *_, **__: None
+    shell.events = SimpleNamespace(register=lambda *_: None)
     notebook.load_ipython_extension(shell)
     verdict = Verdict("u99.sweep", "passed", 3, 3.0, tried=("50 random programs",))
     shown, _ = shell.display_formatter.format(verdict)
