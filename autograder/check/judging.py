@@ -75,7 +75,7 @@ def judge(
     examples: Counter[str] = Counter()
     fraction = 1.0
     for check in found:
-        verdict = replace(verdict, check=check.name, hidden=check.hidden)
+        verdict = replace(verdict, check=check.name, about=check.property, hidden=check.hidden)
         try:
             with usual_recursion():
                 seen = perform(check, implementation, seed, shrink)

@@ -66,6 +66,7 @@ class Verdict:
     earned: float | None = 0.0  # None: nobody knows yet (by hand, or the grader's fault)
     tried: tuple[str, ...] = ()  # passed: "40 random programs", "58 of 69 nodes left"
     check: str = ""  # the name of the check that decided
+    about: str = ""  # what it looks at, in words
     hidden: bool = False
     problem: str = ""  # the property that failed, in one sentence
     spec: str = ""  # the words of the specification that say so
@@ -192,8 +193,8 @@ def _lead(verdict: Verdict) -> str:
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."
         text = verdict.problem or (waiting if verdict.earned is None else "A person has read it.")
-    hidden = " (a check that only the grader has)" if verdict.hidden else ""
-    return f"{text}\ncheck: {verdict.check}{hidden}" if verdict.check else text
+    hidden = " (A check that only the grader has.)" if verdict.hidden else ""
+    return f"{text}\nChecked: {verdict.about}{hidden}" if verdict.about else text
 
 
 def _diff(got: str, expected: str) -> str:

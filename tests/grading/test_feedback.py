@@ -66,6 +66,14 @@ def test_the_right_exception_is_named():
     assert "int" in nothing.value.got and nothing.value.expected == "ValueError"
 
 
+def test_a_card_says_in_words_what_was_checked_and_not_by_which_function():
+    with plugged("u99.sweep", lambda graph: graph):
+        verdict = check("u99.sweep")
+    for card in (as_text(verdict), as_html(verdict)):
+        assert "Checked: No dead operation is left." in card
+        assert verdict.check == "leaves_nothing_dead" and verdict.check not in card
+
+
 # ── the smallest program ──
 
 

@@ -51,7 +51,7 @@ def is_the_intensity(intensity):
                 got=f"{got:.6g} FLOP/byte",
                 spec=COUNTED,
             )
-    return f"{len(LAYERS)} layers"
+    return f"{len(LAYERS)} layers of different sizes"
 
 
 def how_far(got: float, seal: str) -> str:
@@ -84,7 +84,7 @@ CLAIMS = "ABCDEFG"
 def are_letters(claims):
     """Letters of claims."""
     letters(claims(2, 3, 6, 16, 64, 8))
-    return "seven claims"
+    return "letters from A to G"
 
 
 @checks(
@@ -107,7 +107,7 @@ def are_the_false_ones(claims):
                 program=called(extents),
                 got=got or "no letter",
             )
-    return f"{len(KERNELS)} kernels"
+    return f"{len(KERNELS)} kernels of different sizes"
 
 
 def a_wrong_one(extents: tuple[int, ...], got: str, seal: str) -> str:
