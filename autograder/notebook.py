@@ -63,6 +63,7 @@ IN_WORDS = (
 )
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
+PATIENCE = 10.0  # seconds of processor time to look for the smallest program that fails
 TOO_LONG = (
     f"One call was stopped after {CALL} seconds of processor time, "
     f"or {BACKSTOP * CALL} by the clock: does it end?"
@@ -102,7 +103,7 @@ def _check(name: str) -> Verdict:
         with Waiting(name, CALL) as waiting:
             answer = here(entry, waiting.look)
             with exercises.using({}):  # the check's own calls reach the library, not the plugs
-                verdict = judge(name, answer)
+                verdict = judge(name, answer, patience=PATIENCE)
     except KeyboardInterrupt:
         raise Stopped(name) from None
     overview.remember(entry, verdict)

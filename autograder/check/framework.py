@@ -52,6 +52,7 @@ class Wrong(AssertionError):
     """
 
     printed = ""  # what the student's code printed in the call that shows it
+    is_smallest = False  # nothing smaller than `program` shows it: all of that was tried
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class Crashed(Exception):
     are the names of the exception and of those that it is made of."""
 
     printed = ""
+    is_smallest = False
 
     def __init__(
         self,

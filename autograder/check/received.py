@@ -45,7 +45,7 @@ def received(data: Any) -> dict[str, Any]:
         _number(data[name], name)
     if data.get("line") is not None and type(data["line"]) is not int:
         raise ValueError("line is no number")
-    for name in ("hidden", "further", "own"):
+    for name in ("hidden", "further", "own", "smallest"):
         if type(data.get(name, False)) is not bool:
             raise ValueError(f"{name} is no truth value")
     fields["pictures"] = tuple(_picture(*pair) for pair in data.get("pictures", ()))

@@ -1,7 +1,7 @@
 """What a check has to say: one verdict per exercise, plain data, and the words that tell it.
 
     passed          quiet: what was tried, the number achieved
-    wrong           the property that failed, the smallest program that shows it, got, expected
+    wrong           the property that failed, a program that shows it, got, expected
     crashed         the student's own line number and error
     timed out       a call took longer than the limit
     not attempted   nothing to call, or it says itself that it is not written yet: `problem` has why
@@ -10,7 +10,7 @@
     unknown         no exercise has the name that was typed
 
 A verdict is the same in a notebook, in the grader's JSON report and in the feedback page. Order of
-a failure, the same everywhere: what failed, the smallest program that shows it, got against
+a failure, the same everywhere: what failed, a program that shows it, got against
 expected, the words of the specification, how to get a hint.
 
 Next room: judging.py, which makes verdicts; feedback.py, a verdict as HTML.
@@ -29,7 +29,12 @@ from course_lib.exercises import Slot
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
 UNKNOWN = "unknown"
-PROGRAM = ("The smallest program that shows it", "The program")  # ours; the student's own
+SHOWS = "{} that shows it"
+OWN = "The program"  # that the student wrote
+PROGRAM = (
+    OWN,
+    *(SHOWS.format(f"{a} {b}") for a in ("The smallest", "A") for b in ("program", "case")),
+)
 HEADLINE = {
     PASSED: "passed",
     WRONG: "not yet right",
@@ -70,7 +75,8 @@ class Verdict:
     hidden: bool = False
     problem: str = ""  # the property that failed, in one sentence
     spec: str = ""  # the words of the specification that say so
-    program: str = ""  # the smallest program that shows it
+    program: str = ""  # one that shows it
+    smallest: bool = False  # everything smaller was tried, and none of it shows it
     got: str = ""
     expected: str = ""
     marked: tuple[str, ...] = ()  # names of the wrong nodes, in `got` or else in `program`
@@ -163,9 +169,7 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
         where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
         found.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
-        stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
-        heading = "The call" if stopped else PROGRAM[verdict.own]
-        found.append((heading, verdict.program))
+        found.append((_above_program(verdict), verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
         found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
     else:
@@ -178,6 +182,16 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
     if verdict.kind in (WRONG, CRASHED, TIMED_OUT, NOT_ATTEMPTED):
         found.append(("Stuck?", f'hint("{verdict.exercise}") gives the next hint.'))
     return found
+
+
+def _above_program(verdict: Verdict) -> str:
+    """What the program is: the student's own, a call, or one of ours, which may be the smallest."""
+    if verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @"):
+        return "The call"
+    if verdict.own:
+        return OWN
+    what = "program" if "\n" in verdict.program else "case"
+    return SHOWS.format(f"{'The smallest' if verdict.smallest else 'A'} {what}")
 
 
 def score(verdict: Verdict) -> str:

@@ -231,7 +231,8 @@ def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:
     begin, seconds = time.thread_time(), min(student.checking, 2 * student.limits.exercise)
     problem = f"Checking this answer took over {seconds:g} seconds."
     with alarm(seconds, problem), exercises.using({}):
-        verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+        answer = student.call(entry.name)
+        verdict = judge(entry.name, answer, with_hidden=True, seed=seed, patience=seconds / 2)
     student.checking = max(1.0, student.checking - (time.thread_time() - begin))
     if verdict.kind != PASSED:
         student.start_afresh()  # whatever this answer left behind is not the next one's

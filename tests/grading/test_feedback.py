@@ -163,7 +163,7 @@ def test_a_check_may_draw_from_the_run_of_the_grader(instead):
 
 
 def test_a_program_that_the_student_wrote_is_not_called_the_smallest():
-    theirs = Verdict("u02.every_pass", WRONG, 3, problem="fold changes nothing.", program="x")
+    theirs = Verdict("u02.every_pass", WRONG, 3, problem="No.", program="a\nb", smallest=True)
     mine = replace(theirs, own=True)
     assert "The smallest program that shows it" in as_text(theirs)
     assert "The smallest program" not in as_text(mine) and "The program" in as_text(mine)

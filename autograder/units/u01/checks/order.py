@@ -47,8 +47,9 @@ def orders_small_programs(topological_order):
     twins = replace(relu(X), name="y") - replace(relu(X), name="y")
     low, high = neg(b), a + b  # b is needed at two depths
     programs = (
-        [X], [a], [b], [a + c], [c + a], [a * b - c], [b + c],
-        [b, c], [c, a, b], [b, b], [a, X], [Y, b], [X + same_name], [twins],
+        [X], [a], [X * X], [X, Y], [X + Y], [a, X], [a + X], [X + a], [b],
+        [a + c], [c + a], [a * b - c], [b + c], [b, c], [c, a, b], [b, b], [Y, b],
+        [X + same_name], [twins],
         [select(apply("lt", c, b), const(2.0), a), select(apply("lt", a, X), X, Y)],
         [low, high, low - high], [b, const(3.0)],
         [high + low, a], [neg(const(1.0)), neg(const(1.0))],
