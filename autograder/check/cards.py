@@ -32,9 +32,11 @@ section.verdict h5{margin:.7em 0 .2em;font-weight:600}
 .verdict .points{float:right;margin-left:1em}.verdict .small{font-size:.9em;opacity:.8}
 section.verdict table{border-collapse:collapse;margin:.3em 0 .6em;font-size:inherit}
 section.verdict tr{background:none}
-section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;text-align:left;background:none}
+section.verdict td,section.verdict th{padding:.2em 1.6em .2em 0;background:none;
+ text-align:left!important}
 section.verdict th{font-weight:600}
-section.verdict .number{padding-right:0;text-align:right;font-variant-numeric:tabular-nums}
+section.verdict .number{padding-right:.3em;text-align:right!important;
+ font-variant-numeric:tabular-nums}
 """
 CODE = re.compile(r"``\s?(.+?)\s?``|`([^`]+)`")
 WIDTH = 88  # characters of a line, where the terminal is not narrower
