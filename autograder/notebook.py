@@ -1,6 +1,7 @@
 """What a student types in a notebook.
 
     check("passes.dce")                    # run the visible checks on what is plugged in
+    check()                                # how far am I in this unit?
     hint("passes.dce")                     # the next of three hints
     predict("u02.nodes", 40, unit="nodes") # a guess before the reveal; never graded
     compare("u02.nodes", 58)               # "you said 40 nodes; it is 58"
@@ -17,18 +18,21 @@ Next room: autograder/check/judging.py, how checks run.
 from __future__ import annotations
 
 import contextlib
-import html
 import io
 import json
 import linecache
 import os
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
+from autograder.check import overview
 from autograder.check.alarm import BACKSTOP, alarm
+from autograder.check.attempts import failed, watch
+from autograder.check.cards import Card, Note, show
 from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
@@ -37,7 +41,18 @@ from autograder.check.packages import INSTALL, needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.validating import for_nbgrader, raise_for_nbgrader
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
+from autograder.check.verdict import (
+    BY_HAND,
+    CRASHED,
+    NOT_ATTEMPTED,
+    PASSED,
+    STUB,
+    UNKNOWN,
+    UNPLUGGED,
+    Verdict,
+    unfinished,
+)
+from autograder.check.waiting import Stopped, Waiting
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
@@ -49,41 +64,79 @@ IN_WORDS = (
     "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
     "it and gives the points."
 )
-_passed: dict[str, Callable[..., Any] | None] = {}  # the answers that have passed their checks
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
+PATIENCE = 10.0  # seconds of processor time to look for the smallest program that fails
 TOO_LONG = (
     f"One call was stopped after {CALL} seconds of processor time, "
     f"or {BACKSTOP * CALL} by the clock: does it end?"
 )
 
 
-def check(name: str) -> Verdict | Reading:
-    """Run the visible checks of an exercise on the function that is plugged in. Of an explanation,
-    show graded answers, where the library has them."""
-    verdict = _checked(name)
+@overload
+def check(name: str) -> Verdict: ...
+@overload
+def check() -> Card | Note: ...
+def check(name: str | None = None) -> Any:
+    """Run the visible checks of an exercise on the function that is plugged in; of an explanation,
+    show graded answers, where the library has them. Without a name: all exercises of this
+    notebook's unit, with what each has earned."""
+    if name is None:
+        return _overview()
+    reading = _reading(name)
+    if reading is not None:
+        return reading
+    verdict = _check(name)
     raise_for_nbgrader(verdict)
     return verdict
 
 
-def _checked(name: str) -> Verdict | Reading:
+def _overview() -> Card | Note:
+    unit = overview.unit_of_this_notebook()
+    if unit is None:
+        return Note('Which unit? Run a cell with an exercise first, or name one: check("...").')
+    entries = overview.exercises_in(unit)
+    return overview.overview(unit, [overview.known(e) or _check(e.name) for e in entries])
+
+
+def _reading(name: str) -> Reading | None:
+    """What an explanation may be compared with; None of all else."""
+    try:
+        entry = slot(name)
+    except UnknownExercise:
+        return None
+    return explained(entry) if entry.kind == "explain" else None
+
+
+def _check(name: str) -> Verdict:
     try:
         entry = slot(name)
     except UnknownExercise as error:
         return Verdict(str(name), UNKNOWN, 0, problem=_sentence(error))
     if entry.kind == "explain":
-        return explained(entry) or Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
+        return Verdict.on(entry, BY_HAND, None, problem=IN_WORDS)
+    if failure := failed(name):
+        why = failure.sentence(entry.answered)
+        said = {"error": failure.error, "line": failure.line, "code": failure.code}
+        return Verdict.on(entry, CRASHED, problem=why, **said)
     if not entry.answered:
-        return Verdict.on(entry, NOT_ATTEMPTED)
-    answer = here(entry)
-    with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
-        verdict = judge(name, answer)
-    _passed[name] = entry.plugged if verdict.kind == PASSED else None
+        return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
+    try:
+        with Waiting(name, CALL) as waiting:
+            answer = here(entry, waiting.look)
+            with exercises.using({}):  # the check's own calls reach the library, not the plugs
+                verdict = judge(name, answer, patience=PATIENCE)
+    except KeyboardInterrupt:
+        raise Stopped(name) from None
+    overview.remember(entry, verdict)
+    if verdict.kind == PASSED:
+        verdict = replace(verdict, so_far=overview.so_far(entry.unit))
     return verdict
 
 
-def here(entry: Slot) -> Callable[..., Any]:
-    """The plugged function, called in this process the way the grader calls it."""
+def here(entry: Slot, meanwhile: Callable[[], None] = lambda: None) -> Callable[..., Any]:
+    """The plugged function, called in this process the way the grader calls it. `meanwhile` is
+    called ten times a second while it runs."""
     plugs, function, run = exercises.plugs_for(entry.name), entry.plugged, entry.run
     ours = Codec()
     theirs = Codec(call=lambda *message: callback(*message))
@@ -104,12 +157,13 @@ def here(entry: Slot) -> Callable[..., Any]:
             with (
                 exercises.using(beside),
                 contextlib.redirect_stdout(output),
-                alarm(CALL, TOO_LONG),
+                alarm(CALL, TOO_LONG, meanwhile),
                 counted(limit_now()),
             ):
                 result = run_out(run(*a, **k))
-        except NotImplementedError:
-            raise NotAttempted from None
+        except NotImplementedError as error:
+            where, own = crashed(error, function), raised_by(error, function)
+            raise NotAttempted(unfinished(where.error, where.line, where.code, own)) from None
         except (Exception, SystemExit) as error:
             raise crashed(error, function) from None
         finally:
@@ -130,13 +184,22 @@ def here(entry: Slot) -> Callable[..., Any]:
 def crashed(error: BaseException, function: Any) -> Crashed:
     """The student's own line: the deepest frame that lies in the cell of their function."""
     line, code = None, ""
-    cell = getattr(getattr(function, "__code__", None), "co_filename", "")
+    cell = _cell_of(function)
     for frame in traceback.extract_tb(error.__traceback__):
         if frame.filename == cell:
             line = frame.lineno
             code = linecache.getline(cell, line or 0).strip()
     kinds = tuple(kind.__name__ for kind in type(error).__mro__)
     return Crashed(error_text(error), line, code, kinds=kinds)
+
+
+def raised_by(error: BaseException, function: Any) -> bool:
+    """Did the cell of the function raise this itself, and nothing that it called?"""
+    return traceback.extract_tb(error.__traceback__)[-1].filename == _cell_of(function)
+
+
+def _cell_of(function: Any) -> str:
+    return getattr(getattr(function, "__code__", None), "co_filename", "")
 
 
 def predict(key: str, value: Any, unit: str = "") -> None:
@@ -182,11 +245,16 @@ def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     if missing:
         _show(f"This cell needs your answer to {', '.join(missing)}. Write it, then run again.")
         return
-    doubtful = [name for name in names.split() if _passed.get(name) is not slot(name).plugged]
+    doubtful = [name for name in names.split() if not _has_passed(name)]
     if doubtful:
         them = "it has" if len(doubtful) == 1 else "they have"
         _show(f"This cell uses your answer to {', '.join(doubtful)}, but {them} not passed yet.")
     run(cell, not doubtful)
+
+
+def _has_passed(name: str) -> bool:
+    verdict = overview.known(slot(name))
+    return verdict is not None and verdict.kind == PASSED
 
 
 class CellFailed(Exception):
@@ -197,7 +265,8 @@ class CellFailed(Exception):
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%%needs` and how a verdict looks. Importing autograder in IPython does this."""
+    """Register `%%needs` and how a verdict looks, and watch the cells that hold answers. Importing
+    autograder in IPython does this."""
 
     def run(cell: str, passed: bool) -> None:
         before = shell.custom_exceptions, shell.CustomTB
@@ -214,6 +283,7 @@ def load_ipython_extension(shell: Any) -> None:
     )
     shell.display_formatter.formatters["text/html"].for_type(Verdict, as_html)
     for_nbgrader(shell)
+    watch(shell)
 
 
 def _in_words(shell: Any, kind: type, error: Exception, *rest: Any, **more: Any) -> list[str]:
@@ -255,27 +325,5 @@ def _apart(said: Any, actual: Any) -> str:
     return f" {ratio:.2g} times too high." if ratio > 1 else f" {1 / ratio:.2g} times too low."
 
 
-class _Note:
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-    def _repr_html_(self) -> str:
-        style = "border-left:4px solid currentColor;padding:.3em .8em;margin:.3em 0"
-        return f'<p role="note" style="{style}">{html.escape(self.text)}</p>'
-
-
 def _show(text: str) -> None:
-    try:
-        from IPython.core.getipython import get_ipython
-    except ImportError:
-        print(text)
-        return
-    if get_ipython() is None:
-        print(text)
-    else:
-        from IPython.display import display
-
-        display(_Note(text))
+    show(Note(text))

@@ -110,6 +110,7 @@ class Slot:
     call: Callable[..., Any] = field(init=False)  # what the library's name is bound to
     run: Callable[..., Any] = field(init=False)  # what a call runs now
     plugged: Callable[..., Any] | None = field(init=False, default=None)
+    empty: bool = field(init=False, default=False)  # its cell ran last with the empty stub
     masked: tuple[Any, Any] = field(init=False, default=(None, None))  # the latest, and its `run`
 
     def __post_init__(self) -> None:
@@ -169,6 +170,7 @@ def exercise(
         previous = _slots.get(name)
         if previous is not None:  # the module was reloaded: what was plugged in stays plugged in
             entry.plug(previous.plugged)
+            entry.empty = previous.empty
         _slots[name] = entry
 
         @functools.wraps(reference)
@@ -189,7 +191,8 @@ def implements(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     entry = slot(name)
 
     def plug(function: Callable[..., Any]) -> Callable[..., Any]:
-        if is_stub(function):
+        entry.empty = is_stub(function)
+        if entry.empty:
             return entry.call
         entry.plug(function)
         return function

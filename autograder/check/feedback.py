@@ -2,8 +2,8 @@
 
     Verdict("passes.dce", "wrong", 3, ...)  ->  <section class="verdict failed"> ... </section>
 
-Next room: autograder/notebook.py, which shows it below a cell; autograder/grading/page.py, the page
-that collects the verdicts of one student.
+Next room: cards.py, the frame; autograder/notebook.py, which shows it below a cell;
+autograder/grading/page.py, the page that collects the verdicts of one student.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import html
 import re
 
+from autograder.check.cards import STYLE, framed, inline, paragraph
 from autograder.check.verdict import (
     BY_HAND,
     GRADER,
@@ -26,19 +27,6 @@ from autograder.check.verdict import (
     sections,
 )
 
-STYLE = """
-.verdict{border:1px solid;border-left:6px solid;border-radius:4px;padding:.5em 1em;margin:.6em 0;
- font-family:system-ui,sans-serif;max-width:60em}
-.verdict figure{margin:.3em 0;overflow-x:auto}
-.verdict h4{margin:.1em 0 .4em}.verdict h5{margin:.7em 0 .2em}
-.verdict pre{overflow-x:auto;border:1px solid;border-radius:3px;padding:.5em;margin:.2em 0;
- background:transparent;color:inherit;line-height:1.35}
-.verdict .good{border-color:#009e73}.verdict mark{background:transparent;color:inherit;
- text-decoration:underline 3px #d55e00;font-weight:bold}
-.verdict.passed{border-color:#009e73}.verdict.failed{border-color:#d55e00}
-.verdict.open{border-color:#7f7f7f}.verdict .points{float:right}
-"""
-
 
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
@@ -46,28 +34,25 @@ def as_html(verdict: Verdict, style: bool = True) -> str:
     is_open = verdict.kind in (NOT_ATTEMPTED, BY_HAND, UNGRADABLE, GRADER, UNKNOWN)
     if is_open or lacks_points(verdict):
         tone = "open"
-    parts = [f"<style>{STYLE}</style>"] if style else []
     name = html.escape(verdict.exercise)
     words = headline(verdict)
-    parts.append(f'<section class="verdict {tone}" aria-label="{name}: {words}">')
-    if verdict.kind != UNKNOWN:
-        parts.append(f'<span class="points">{score(verdict)}</span>')
-    parts.append(f"<h4><code>{name}</code>: {words}</h4>")
     if verdict.kind == PASSED:
-        parts.append(f"<p>{html.escape('; '.join(verdict.tried))}</p>")
+        small = f'<p class="small">{inline(verdict.so_far)}</p>' if verdict.so_far else ""
+        body = [paragraph("; ".join(verdict.tried)), small]
     else:
-        for heading, text in sections(verdict):
-            parts.append(_section(verdict, heading, text))
-    return "\n".join([*parts, "</section>"])
+        body = [_section(verdict, heading, text) for heading, text in sections(verdict)]
+    corner = score(verdict) if verdict.kind != UNKNOWN else ""
+    label, title = f"{verdict.exercise}: {words}", f"<code>{name}</code>: {words}"
+    return framed(tone, label, title, body, corner, STYLE if style else "")
 
 
 def _section(verdict: Verdict, heading: str, text: str) -> str:
     title = f"<h5>{html.escape(heading)}</h5>" if heading else ""
     if heading == "Stuck?":
         call, _, rest = text.partition(") ")
-        return f"<p>Stuck? <code>{html.escape(call)})</code> {rest}</p>"
+        return f"<p>Stuck? <code>{html.escape(call)})</code> {inline(rest)}</p>"
     if heading in ("", "The specification says"):
-        return f"{title}<p>{html.escape(text)}</p>".replace("\n", "<br>")
+        return title + paragraph(text)
     body = html.escape(text.rstrip("\n"))
     is_marked = heading == "Got" or (not verdict.got and heading in PROGRAM)
     if is_marked:

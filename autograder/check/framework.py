@@ -52,6 +52,7 @@ class Wrong(AssertionError):
     """
 
     printed = ""  # what the student's code printed in the call that shows it
+    is_smallest = False  # nothing smaller than `program` shows it: all of that was tried
 
     def __init__(
         self,
@@ -87,6 +88,7 @@ class Crashed(Exception):
     are the names of the exception and of those that it is made of."""
 
     printed = ""
+    is_smallest = False
 
     def __init__(
         self,
@@ -245,6 +247,11 @@ def checks_of(slot: str, *, with_hidden: bool = False) -> list[Check]:
         load_unit("hidden", unit)
         found += _hidden.get(slot, {}).values()
     return found
+
+
+def checked_names() -> list[str]:
+    """The exercises for which a check is written, of the units that are loaded."""
+    return list(_checks)
 
 
 def _register(

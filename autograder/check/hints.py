@@ -2,7 +2,8 @@
 
     hint("passes.dce")      # shows the next of the three
 
-They stand in autograder/units/uNN/hints.md, away from the code that they are about:
+In a notebook a hint is a card, elsewhere it is text. They stand in autograder/units/uNN/hints.md,
+away from the code that they are about:
 
     ## passes.dce
 
@@ -10,7 +11,7 @@ They stand in autograder/units/uNN/hints.md, away from the code that they are ab
     2. Begin with the outputs ...
     3. `live = set(graph.outputs)`; ...
 
-Next room: course_lib/exercises.py, what an exercise is.
+Next room: cards.py, how it looks; course_lib/exercises.py, what an exercise is.
 """
 
 from __future__ import annotations
@@ -20,26 +21,37 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 
+from autograder.check.cards import Card, Note, show
 from course_lib.exercises import Slot, slot
 
-STEPS = 3
+KINDS = ("a question", "the idea", "almost the code")
+STEPS = len(KINDS)
 _shown: dict[str, int] = {}  # how many of its hints each exercise has shown
 
 
 def hint(name: str) -> None:
-    """Print the next of the three hints of an exercise; after the third, all of them."""
+    """Show the next of the three hints of an exercise; after the third, all of them."""
     try:
         steps = ladder(slot(name))
     except ValueError as error:  # no such exercise: said in one line, like every other word here
-        print(error)
+        show(Note(f"{str(error)[:1].upper()}{str(error)[1:]}"))
         return
     if not steps:
-        print(f"{name} has no hints.")
+        show(Note(f"{name} has no hints."))
         return
     last = _shown.get(name, 0)
     _shown[name] = min(last + 1, STEPS)
-    for number in range(1 if last == STEPS else _shown[name], _shown[name] + 1):
-        print(f"{name}, hint {number} of {STEPS}: {steps[number - 1]}")
+    show(_all_of(name, steps) if last == STEPS else _one_of(name, steps, last))
+
+
+def _one_of(name: str, steps: tuple[str, ...], k: int) -> Card:
+    title = f"`{name}`: hint {k + 1} of {STEPS}"
+    more = f'`hint("{name}")` once more gives {KINDS[k + 1]}.' if k + 1 < STEPS else ""
+    return Card(title, (steps[k],), KINDS[k], more)
+
+
+def _all_of(name: str, steps: tuple[str, ...]) -> Card:
+    return Card(f"`{name}`: all {STEPS} hints", tuple(f"{k}. {s}" for k, s in enumerate(steps, 1)))
 
 
 def ladder(entry: Slot) -> tuple[str, ...]:

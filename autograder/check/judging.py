@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -61,9 +62,11 @@ def judge(
     with_hidden: bool = False,
     seed: int = 0,
     shrink: bool = True,
+    patience: float = math.inf,
 ) -> Verdict:
     """Run the checks of a slot on an implementation until one objects. Without `shrink` the first
-    program that fails is shown, and not the smallest."""
+    program that fails is shown, and not the smallest; for that, one looks as many seconds of
+    processor time as `patience` says."""
     slot = exercises.slot(slot_name)
     if slot.kind == "explain":
         return Verdict.on(slot, BY_HAND, None)
@@ -75,10 +78,10 @@ def judge(
     examples: Counter[str] = Counter()
     fraction = 1.0
     for check in found:
-        verdict = replace(verdict, check=check.name, hidden=check.hidden)
+        verdict = replace(verdict, check=check.name, about=check.property, hidden=check.hidden)
         try:
             with usual_recursion():
-                seen = perform(check, implementation, seed, shrink)
+                seen = perform(check, implementation, seed, shrink, patience)
         except (Wrong, Crashed, Stop) as error:
             return _failed(verdict, check, error)
         except Exception as error:
@@ -115,26 +118,32 @@ def prepare(slot: str, seed: int = 0) -> None:
 
 
 def perform(
-    check: Check, implementation: Implementation, seed: int = 0, shrink: bool = True
+    check: Check,
+    implementation: Implementation,
+    seed: int = 0,
+    shrink: bool = True,
+    patience: float = math.inf,
 ) -> Seen:
     """Run one check. Returns what it saw, or how many examples; raises Wrong, Crashed or Stop."""
     if not hasattr(implementation, "ahead"):
-        return _performed(check, implementation, seed, shrink)
+        return _performed(check, implementation, seed, shrink, patience)
     # An answer in another process: all calls in one message. A check is a pure function of what it
     # gets back, so to the same replies, byte for byte, it says again what it said to them before.
     replies = implementation.ahead(check, seed)
     if replies is not None and (check, seed, replies) in _passed:
         return _passed[check, seed, replies]
-    seen = _performed(check, implementation, seed, shrink)
+    seen = _performed(check, implementation, seed, shrink, patience)
     if replies is not None and implementation.all_were_ahead():
         _passed[check, seed, replies] = seen
     return seen
 
 
-def _performed(check: Check, implementation: Implementation, seed: int, shrink: bool) -> Seen:
+def _performed(
+    check: Check, implementation: Implementation, seed: int, shrink: bool, patience: float
+) -> Seen:
     if check.given is None:
         return _once(check, implementation, seed)
-    return _for_examples(check, implementation, seed, shrink)
+    return _for_examples(check, implementation, seed, shrink, patience)
 
 
 def _once(check: Check, implementation: Implementation, offset: int) -> str | Score | None:
@@ -158,7 +167,9 @@ def _once(check: Check, implementation: Implementation, offset: int) -> str | Sc
         raise
 
 
-def _for_examples(check: Check, implementation: Implementation, offset: int, shrink: bool) -> int:
+def _for_examples(
+    check: Check, implementation: Implementation, offset: int, shrink: bool, patience: float
+) -> int:
     """Try the examples. At the first failure look for the smallest. Returns their number."""
     trial = Trial(check, implementation, offset)
     examples = examples_of(check, offset)
@@ -167,7 +178,7 @@ def _for_examples(check: Check, implementation: Implementation, offset: int, shr
             trial(example)
         return len(examples)
     if shrink:
-        trial.look_for_smaller()
+        trial.look_for_smaller(patience)
     assert trial.smallest is not None
     raise trial.smallest from None
 
@@ -180,7 +191,8 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
         earned = None if error.kind == GRADER else 0.0
         return replace(verdict, kind=error.kind, earned=earned, problem=error.problem)
     said = without_addresses(getattr(error, "printed", ""))
-    verdict = replace(verdict, printed=said)
+    is_smallest = getattr(error, "is_smallest", False)
+    verdict = replace(verdict, printed=said, smallest=is_smallest)
     if isinstance(error, Crashed):
         return replace(
             verdict,

@@ -20,7 +20,7 @@ MAX_WORDS = 100_000  # characters of a text
 MAX_LIST = 10_000
 MAX_PICTURE = 200_000
 TEXTS = ("exercise", "kind", "check", "problem", "spec", "program", "got", "expected")
-TEXTS += ("error", "code", "printed")
+TEXTS += ("error", "code", "printed", "so_far", "about")
 LISTS = ("tried", "marked")
 LONGEST = {"problem": 2_000}  # characters of a text that a verdict keeps
 OTHERS = 30_000  # of every other text: more than `shown` leaves of a program
@@ -49,7 +49,7 @@ def received(data: Any) -> dict[str, Any]:
         _number(data[name], name)
     if data.get("line") is not None and type(data["line"]) is not int:
         raise ValueError("line is no number")
-    for name in ("hidden", "further", "own"):
+    for name in ("hidden", "further", "own", "smallest"):
         if type(data.get(name, False)) is not bool:
             raise ValueError(f"{name} is no truth value")
     fields["pictures"] = tuple(_picture(*pair) for pair in data.get("pictures", ()))

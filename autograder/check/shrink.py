@@ -4,18 +4,21 @@
 
 Hypothesis shrinks the choices that made a program, and stops where no single choice can go. This
 works on the program: keep what one node needs, drop an output, a dead node or an unused input, put
-an operand or a new input in the place of a node, make an axis short. Each step leaves fewer
-operations or smaller tensors, and the number of calls is bounded, so a verdict depends on no clock.
+an operand or a new input in the place of a node, read an input in the place of an operand or of
+another input, make an axis short. Each step leaves fewer operations or smaller tensors, and the
+number of calls is bounded, so a verdict depends on no clock. No axis becomes 0 long: where there is
+no element, nothing can be seen.
 
 Next room: judging.py, which asks for it after Hypothesis is done.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify
@@ -23,13 +26,16 @@ from course_lib.ir.types import TensorType
 
 
 def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
-    """The smallest graph found in so many calls of `fails`."""
-    found = True
+    """The smallest graph found in so many calls of `fails`: of fewer calls, one from which no step
+    leads to a smaller one that fails."""
+    found, tried = True, set()
     while found:
         found = False
         for candidate in smaller(graph):
-            if size(candidate) >= size(graph):
+            text = print_graph(candidate)  # after a step, most of the next ones are those again
+            if size(candidate) >= size(graph) or text in tried:
                 continue
+            tried.add(text)
             if not calls:
                 return graph
             calls -= 1
@@ -40,15 +46,27 @@ def smallest(graph: Graph, fails: Callable[[Graph], bool], calls: int) -> Graph:
 
 
 def size(graph: Graph) -> tuple[int, ...]:
-    """What must get less: nodes that are no inputs, inputs, outputs, elements."""
+    """What must get less: nodes that are no inputs, inputs, outputs, those that are computed,
+    elements."""
     computed = len(graph.nodes) - len(graph.inputs)
     elements = sum(n.type.numel for n in graph.nodes if n.type.is_static)
-    return computed, len(graph.inputs), len(graph.outputs), elements
+    returned = [n for n in graph.outputs if n.op != "input"]
+    return computed, len(graph.inputs), len(graph.outputs), len(returned), elements
 
 
 def smaller(graph: Graph) -> Iterator[Graph]:
     """Valid graphs that differ from this one by one step, the largest steps first."""
-    for step in (_alone, _without_outputs, _without_dead, _cut, _shorter, _without_inputs):
+    for step in (
+        _alone,
+        _without_outputs,
+        _without_dead,
+        _returned,
+        _cut,
+        _rewired,
+        _merged,
+        _shorter,
+        _without_inputs,
+    ):
         for candidate in step(graph):
             if candidate is not None and candidate.ops and _is_valid(candidate):
                 yield candidate
@@ -73,6 +91,14 @@ def _without_outputs(graph: Graph) -> Iterator[Graph]:
     for k in range(len(graph.outputs) if len(graph.outputs) > 1 else 0):
         rest = graph.outputs[:k] + graph.outputs[k + 1 :]
         yield Graph(graph.name, graph.inputs, graph.nodes, rest)
+
+
+def _returned(graph: Graph) -> Iterator[Graph]:
+    """An input returned in the place of a node, which may be dead then."""
+    for k, node in enumerate(graph.outputs):
+        for other in graph.inputs if node.op != "input" else ():
+            outputs = (*graph.outputs[:k], other, *graph.outputs[k + 1 :])
+            yield Graph(graph.name, graph.inputs, graph.nodes, outputs)
 
 
 def _without_dead(graph: Graph) -> Iterator[Graph]:
@@ -105,13 +131,35 @@ def _cut(graph: Graph) -> Iterator[Graph | None]:
             yield _with(graph, {node: new}, (*graph.inputs, new))
 
 
+def _rewired(graph: Graph) -> Iterator[Graph | None]:
+    """One operand less that is computed: an input of its type in its place."""
+    for node in reversed(graph.ops):
+        for place, operand in enumerate(node.inputs):
+            for other in graph.inputs:
+                if operand.op != "input" and other.type == operand.type:
+                    operands = (*node.inputs[:place], other, *node.inputs[place + 1 :])
+                    yield _with(graph, {node: _again(node, operands)}, graph.inputs)
+
+
+def _merged(graph: Graph) -> Iterator[Graph | None]:
+    """One input in the place of another."""
+    for one, other in itertools.combinations(graph.inputs, 2):
+        if one.type == other.type:
+            inputs = tuple(n for n in graph.inputs if n is not other)
+            yield _with(graph, {other: one}, inputs)
+
+
 def _shorter(graph: Graph) -> Iterator[Graph | None]:
-    """Every axis of one length made 1, or half as long, in all inputs. Many ops allow it."""
+    """Every axis of one length made shorter in all inputs, which many ops allow; then in one."""
     lengths = {d for n in graph.inputs if n.type.is_static for d in n.type.dims if d > 1}
     for old in sorted(lengths, reverse=True):
-        for new in dict.fromkeys((1, old // 2)):
-            inputs = {n: inp(n.name, _resized(n.type, old, new)) for n in graph.inputs}
-            yield _with(graph, inputs, tuple(inputs.values()))
+        for some in dict.fromkeys((graph.inputs, *((n,) for n in graph.inputs))):
+            for new in sorted({1, 2, old // 2, old - 1} - {old}):
+                inputs = {
+                    n: inp(n.name, _resized(n.type, old, new)) if n in some else n
+                    for n in graph.inputs
+                }
+                yield _with(graph, inputs, tuple(inputs.values()))
 
 
 def _with(graph: Graph, instead: dict[Node, Node], inputs: tuple[Node, ...]) -> Graph | None:

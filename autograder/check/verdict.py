@@ -1,17 +1,17 @@
 """What a check has to say: one verdict per exercise, plain data, and the words that tell it.
 
     passed          quiet: what was tried, the number achieved
-    wrong           the property that failed, the smallest program that shows it, got, expected
+    wrong           the property that failed, a program that shows it, got, expected
     crashed         the student's own line number and error
     timed out       a call took longer than the limit
-    not attempted   the cell is still the stub, or is gone
+    not attempted   nothing to call, or it says itself that it is not written yet: `problem` has why
     by hand         an explanation: a person grades it
     ungradable      the file that was handed in cannot be read: a person decides
     grader          our fault; it never costs points
     unknown         no exercise has the name that was typed
 
 A verdict is the same in a notebook, in the grader's JSON report and in the feedback page. Order of
-a failure, the same everywhere: what failed, the smallest program that shows it, got against
+a failure, the same everywhere: what failed, a program that shows it, got against
 expected, the words of the specification, how to get a hint.
 
 Next room: judging.py, which makes verdicts; feedback.py, a verdict as HTML.
@@ -30,7 +30,12 @@ from course_lib.exercises import Slot
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
 UNGRADABLE, UNKNOWN = "ungradable", "unknown"
-PROGRAM = ("The smallest program that shows it", "The program")  # ours; the student's own
+SHOWS = "{} that shows it"
+OWN = "The program"  # that the student wrote
+PROGRAM = (
+    OWN,
+    *(SHOWS.format(f"{a} {b}") for a in ("The smallest", "A") for b in ("program", "case")),
+)
 HEADLINE = {
     PASSED: "passed",
     WRONG: "not yet right",
@@ -42,8 +47,18 @@ HEADLINE = {
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
+# Why an exercise counts as not attempted; what an answer that runs has said instead: `unfinished`.
+STUB = "Its cell still holds the empty stub, which raises NotImplementedError."
+UNPLUGGED = (
+    "Nothing is plugged in: its cell has not run yet, or has no `@implements` line with its name."
+)
+ABSENT = "No cell of the notebook has an `@implements` line with its name."
+UNREACHED = "Its cell ran, and its `@implements` line was not reached."
+NO_TEXT = "There is no text of yours below its heading."
+BLANK = frozenset((STUB, UNPLUGGED, ABSENT, UNREACHED, NO_TEXT))  # there is nothing more to say
 ADVICE = {
-    NOT_ATTEMPTED: "Write the function in the exercise cell, run that cell, then run this one.",
+    STUB: "Write the function in its place, run that cell, then run this one.",
+    UNPLUGGED: "Write the function in the exercise cell, run that cell, then run this one.",
     UNGRADABLE: "Hand in the notebook itself: the .ipynb file that Jupyter saves and opens.",
     GRADER: "This costs no points. Please show it to your teacher.",
 }
@@ -59,10 +74,12 @@ class Verdict:
     earned: float | None = 0.0  # None: nobody knows yet (by hand, or the grader's fault)
     tried: tuple[str, ...] = ()  # passed: "40 random programs", "58 of 69 nodes left"
     check: str = ""  # the name of the check that decided
+    about: str = ""  # what it looks at, in words
     hidden: bool = False
     problem: str = ""  # the property that failed, in one sentence
     spec: str = ""  # the words of the specification that say so
-    program: str = ""  # the smallest program that shows it
+    program: str = ""  # one that shows it
+    smallest: bool = False  # everything smaller was tried, and none of it shows it
     got: str = ""
     expected: str = ""
     marked: tuple[str, ...] = ()  # names of the wrong nodes, in `got` or else in `program`
@@ -72,6 +89,7 @@ class Verdict:
     printed: str = ""  # what the student's code printed, shortened
     pictures: tuple[tuple[str, str], ...] = ()  # ("program", SVG), ...: small graphs
     further: bool = False  # the points are a bonus: no part of what the unit is worth
+    so_far: str = ""  # passed, in a notebook: the points of the unit until now, and what is next
     own: bool = False  # the answer takes nothing: the program that is shown is the student's
 
     def __post_init__(self) -> None:
@@ -110,6 +128,18 @@ class Verdict:
         return as_text(self)
 
 
+def unfinished(error: str, line: int | None, code: str, own: bool) -> str:
+    """What is said of an answer that was called and ended in NotImplementedError. `own`: the line
+    itself raised it; else something did that it calls."""
+    where = f"line {line} of your cell, `{code}`" if line else "a line outside your cell"
+    if own:
+        return f"Your function runs, as far as {where}: the rest is not written yet."
+    return (
+        f"Your function runs into a NotImplementedError of something that it calls, in {where}. "
+        f"It says: {error.partition(': ')[2] or error}"
+    )
+
+
 def lacks_points(verdict: Verdict) -> bool:
     """Right, but where points grow with a count, it does not earn them all."""
     return verdict.kind == PASSED and (verdict.earned or 0.0) < verdict.points
@@ -127,7 +157,7 @@ def as_text(verdict: Verdict) -> str:
     title = f"{verdict.exercise}: {headline(verdict)}"
     title += f" ({score(verdict)})" if verdict.kind != UNKNOWN else ""
     if verdict.kind == PASSED:
-        return f"{title}\n  {'; '.join(verdict.tried)}"
+        return "\n  ".join(filter(None, [title, "; ".join(verdict.tried), verdict.so_far]))
     parts = [title]
     for heading, text in sections(verdict):
         shown = text.rstrip("\n").replace("\n", "\n    ")
@@ -144,9 +174,7 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
         where = f"line {verdict.line} of your cell: {verdict.code}\n" if verdict.line else ""
         found.append(("The error", f"{where}{verdict.error}"))
     if verdict.program:
-        stopped = verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @")
-        heading = "The call" if stopped else PROGRAM[verdict.own]
-        found.append((heading, verdict.program))
+        found.append((_above_program(verdict), verdict.program))
     if verdict.got and verdict.expected and "\n" in verdict.got + verdict.expected:
         found.append(("Got (-) against expected (+)", _diff(verdict.got, verdict.expected)))
     else:
@@ -161,6 +189,16 @@ def sections(verdict: Verdict) -> list[tuple[str, str]]:
     return found
 
 
+def _above_program(verdict: Verdict) -> str:
+    """What the program is: the student's own, a call, or one of ours, which may be the smallest."""
+    if verdict.kind in (CRASHED, TIMED_OUT) and not verdict.program.startswith("graph @"):
+        return "The call"
+    if verdict.own:
+        return OWN
+    what = "program" if "\n" in verdict.program else "case"
+    return SHOWS.format(f"{'The smallest' if verdict.smallest else 'A'} {what}")
+
+
 def score(verdict: Verdict) -> str:
     earned = "–" if verdict.earned is None else f"{verdict.earned:g}"
     return f"{earned} of {verdict.points:g} {'bonus points' if verdict.further else 'points'}"
@@ -169,12 +207,13 @@ def score(verdict: Verdict) -> str:
 def _lead(verdict: Verdict) -> str:
     ours = verdict.kind == GRADER and not verdict.problem.startswith(NEEDS)
     problem = "" if ours else verdict.problem
-    text = " ".join(filter(None, [problem, ADVICE.get(verdict.kind, "")]))
+    advice = ADVICE.get(verdict.kind, "") or ADVICE.get(problem, "")
+    text = " ".join(filter(None, [problem, advice]))
     if verdict.kind == BY_HAND:
         waiting = "Your text is kept. A person reads it and gives the points."
         text = verdict.problem or (waiting if verdict.earned is None else "A person has read it.")
-    hidden = " (a check that only the grader has)" if verdict.hidden else ""
-    return f"{text}\ncheck: {verdict.check}{hidden}" if verdict.check else text
+    hidden = " (A check that only the grader has.)" if verdict.hidden else ""
+    return f"{text}\nChecked: {verdict.about}{hidden}" if verdict.about else text
 
 
 def _diff(got: str, expected: str) -> str:

@@ -22,12 +22,16 @@ from autograder.check.alarm import alarm
 from autograder.check.framework import Check, Died, Stop, TimedOut, Wrong
 from autograder.check.judging import judge
 from autograder.check.verdict import (
+    ABSENT,
     BY_HAND,
     CRASHED,
     GRADER,
+    NO_TEXT,
     NOT_ATTEMPTED,
     PASSED,
+    STUB,
     TIMED_OUT,
+    UNREACHED,
     Verdict,
 )
 from autograder.grading.ahead import foreseen, kept_calls
@@ -200,13 +204,14 @@ def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
     if entry.kind == "explain":
         if entry.name in student.program.texts:
             return Verdict.on(entry, BY_HAND, None)
-        return Verdict.on(entry, NOT_ATTEMPTED)
+        return Verdict.on(entry, NOT_ATTEMPTED, problem=NO_TEXT)
     if entry.name not in student.program.answers:
-        return Verdict.on(entry, NOT_ATTEMPTED)
+        return Verdict.on(entry, NOT_ATTEMPTED, problem=ABSENT)
     try:
         student.ready()
         if entry.name not in student.answered:
-            unanswered = Verdict.on(entry, NOT_ATTEMPTED)
+            why = UNREACHED if entry.name in student.program.attempted else STUB
+            unanswered = Verdict.on(entry, NOT_ATTEMPTED, problem=why)
             return student.failed.get(entry.name, unanswered)
         verdict = _judged(entry, student, seed)
         if verdict.kind == TIMED_OUT:  # it counts when it happens again, in a fresh process
@@ -226,7 +231,8 @@ def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:
     begin, seconds = time.thread_time(), min(student.checking, 2 * student.limits.exercise)
     problem = f"Checking this answer took over {seconds:g} seconds."
     with alarm(seconds, problem), exercises.using({}):
-        verdict = judge(entry.name, student.call(entry.name), with_hidden=True, seed=seed)
+        answer = student.call(entry.name)
+        verdict = judge(entry.name, answer, with_hidden=True, seed=seed, patience=seconds / 2)
     student.checking = max(1.0, student.checking - (time.thread_time() - begin))
     if verdict.kind != PASSED:
         student.start_afresh()  # whatever this answer left behind is not the next one's

@@ -11,9 +11,11 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from autograder.check.feedback import STYLE, as_html
+from autograder.check.cards import STYLE, inline
+from autograder.check.feedback import as_html
 from autograder.check.verdict import (
     ADVICE,
+    BLANK,
     BY_HAND,
     GRADER,
     NOT_ATTEMPTED,
@@ -68,7 +70,7 @@ def feedback_page(report: Report, student: str, said: Iterable[str] = ()) -> str
 
 def _is_empty(verdict: Verdict) -> bool:
     """True where the table has said it all: a page of empty boxes would say no more."""
-    silent = verdict.kind == NOT_ATTEMPTED and not verdict.problem
+    silent = verdict.kind == NOT_ATTEMPTED and verdict.problem in ("", *BLANK)
     return silent or verdict.kind == UNGRADABLE
 
 
@@ -85,12 +87,16 @@ def _total(report: Report) -> str:
 
 def _table(report: Report) -> str:
     rows = "".join(
-        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}</td>"
+        f"<tr><td><code>{html.escape(v.exercise)}</code></td><td>{headline(v)}{_why_blank(v)}</td>"
         f'<td class="number">{score(v)}</td></tr>'
         for v in report.verdicts
     )
     head = '<tr><th>exercise</th><th>verdict</th><th class="number">points</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def _why_blank(verdict: Verdict) -> str:
+    return f"<br><small>{inline(verdict.problem)}</small>" if verdict.problem in BLANK else ""
 
 
 def _small_print(report: Report) -> str:

@@ -38,6 +38,7 @@ from autograder.check.framework import (
 )
 from autograder.check.received import without_addresses
 from autograder.check.steps import OutOfSteps, limit_now
+from autograder.check.verdict import unfinished
 from autograder.grading.ahead import Prepared, identity
 from autograder.grading.frames import batches, described, frame, kinds_of, reason
 from autograder.grading.limits import Budget, Limits, Overrun
@@ -187,7 +188,8 @@ class Worker:
         if kind == "return" and rest:
             return rest[0]
         if kind == "not attempted":
-            raise NotAttempted
+            told = described(tuple(rest[:3]))
+            raise NotAttempted(unfinished(*told, own=rest[-1] is True) if told else "")
         if kind == "raised" and (error := described(tuple(rest[:3]))):
             raise Crashed(*error, kinds=kinds_of(rest[3:4]))
         if kind == "out of steps":

@@ -186,8 +186,8 @@ class Worker:
                 value = self.run_out(entry.run(*args, **kwargs))
         except Aborted:
             return self.send(("aborted",))
-        except NotImplementedError:
-            return self.send(("not attempted",))
+        except NotImplementedError as error:
+            return self.send(("not attempted", *_described(error), _is_own(error)))
         except self.out_of_steps:
             return self.send(("out of steps", printed.text))
         except BaseException as error:
@@ -272,6 +272,16 @@ def _described(error: BaseException) -> tuple[str, int | None, str]:
     except BaseException:  # also SystemExit: its own method may do anything
         text = "An error that cannot be shown"
     return clean(text, 600), line, clean(code, 200)
+
+
+def _is_own(error: BaseException) -> bool:
+    """Did one of the student's cells raise this itself, and nothing that it called?"""
+    filename, trace = "", error.__traceback__
+    for _ in range(10_000):
+        if trace is None:
+            break
+        filename, trace = trace.tb_frame.f_code.co_filename, trace.tb_next
+    return filename.startswith("<cell")
 
 
 def clean(text: str, most: int) -> str:

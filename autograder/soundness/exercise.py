@@ -73,7 +73,13 @@ def own_problems(entry: Slot) -> list[str]:
     verdict = verdict_of(entry, entry.reference)
     if verdict.kind != PASSED or not is_full(verdict):
         problems.append(f"our own solution does not earn all points: {verdict!r}")
+    problems += [f"{said!r} is no phrase for a card that passed" for said in one_word(verdict)]
     return problems + precision_problems(entry)
+
+
+def one_word(verdict: Verdict) -> list[str]:
+    """What was tried, in words that say nothing by themselves."""
+    return [said for said in verdict.tried if " " not in said.strip()]
 
 
 def exemplars(entry: Slot) -> Exemplars:

@@ -372,6 +372,51 @@ def boxes_of(scene, layout):
         yield x - half, y - height, x + half, y + height
 
 
+def squares(count: int) -> Graph:
+    """A chain in which every node reads the one above it twice."""
+
+    def chain(x):
+        for _ in range(count):
+            x = x * x
+        return x
+
+    return trace(chain, "f32[2]")
+
+
+def arrivals(drawn, layout):
+    """Where the lines arrive, by the two boxes that they join."""
+    found = {}
+    for pair, line in zip(drawn.edges, layout.lines, strict=True):
+        found.setdefault(pair, []).append(line[-1][0])
+    return found
+
+
+def test_a_value_that_is_read_twice_has_two_arrows():
+    tips = parse(graph(squares(1)).svg).findall(f".//{NAMESPACE}path[@class='cl-tip']")
+    assert len({tip.get("d") for tip in tips}) == 3  # two on the product, one on the output
+    drawn = scene(squares(1), {}, {})
+    twice, once = sorted(arrivals(drawn, lay_out(drawn)).values(), key=len, reverse=True)
+    assert len(once) == 1 and len(twice) == 2 and abs(twice[0] - twice[1]) >= 8
+
+
+def test_both_arrows_are_there_when_the_value_is_far_above():
+    far = trace(lambda x: (y := relu(x), z := exp(exp(exp(x))), z * (y * y))[-1], "f32[2]")
+    drawn = scene(far, {}, {})
+    two = [xs for xs in arrivals(drawn, lay_out(drawn)).values() if len(xs) == 2]
+    assert len(two) == 1 and len(set(two[0])) == 2
+
+
+def test_graphviz_draws_both_arrows_apart(require_tool):
+    require_tool("dot")
+    drawn = scene(squares(WHOLE_MODEL), {}, {})
+    layout = lay_out(drawn)
+    assert layout.curved
+    pairs = [xs for xs in arrivals(drawn, layout).values() if len(xs) == 2]
+    assert len(pairs) == WHOLE_MODEL and all(abs(a - b) >= 8 for a, b in pairs)
+    first, second = layout.lines[:2]
+    assert first != second and len(first) == len(second)
+
+
 def test_graphviz_lays_out_whole_models(require_tool):
     require_tool("dot")
     drawn = scene(residual_block(12), {}, {})

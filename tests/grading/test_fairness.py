@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from autograder.check.verdict import ABSENT, NO_TEXT, STUB, UNREACHED
 from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
+from autograder.grading.page import feedback_page
 from autograder.grading.program import read
 
 HEAD = "from course_lib.ir.graph.graph import Graph\n"
@@ -119,10 +121,33 @@ def test_the_untouched_notebook_earns_nothing(grading, untouched):
     report = grading(untouched)
     assert report.earned == 0 and report.to_grade == 0
     assert {v.kind for v in report.verdicts} == {"not attempted"}
+    assert {v.problem for v in report.verdicts} == {STUB, NO_TEXT}
+    page = feedback_page(report, "ada")
+    assert page.count("still holds the empty stub") == 5 and "no text of yours" in page
+    assert '<section class="verdict' not in page  # the table says all that there is to say
 
 
 def test_empty_notebook_earns_nothing(grading, notebook):
-    assert grading(notebook("")).earned == 0
+    report = grading(notebook(""))
+    assert report.earned == 0 and {v.problem for v in report.verdicts} == {ABSENT, NO_TEXT}
+
+
+def test_feedback_says_why_an_answer_counts_as_not_attempted(verdict_of):
+    half = """
+        @implements("u99.sweep")
+        def sweep(graph):
+            if graph is None:
+                return graph
+            raise NotImplementedError("later")"""
+    verdict = verdict_of("u99.sweep", half)
+    assert verdict.kind == "not attempted" and "the rest is not written yet" in verdict.problem
+    assert "line 5 of your cell" in verdict.problem
+    helper = "def needed(graph):\n    exec('raise NotImplementedError(7)', {})"
+    calls = '@implements("u99.sweep")\ndef sweep(graph):\n    return needed(graph)'
+    verdict = verdict_of("u99.sweep", helper, calls)
+    assert verdict.kind == "not attempted" and "something that it calls" in verdict.problem
+    skipped = 'if False:\n    @implements("u99.sweep")\n    def sweep(graph):\n        return graph'
+    assert verdict_of("u99.sweep", skipped).problem == UNREACHED
 
 
 @pytest.mark.parametrize("damage", ["metadata", "ids", "order", "checks", "copies", "kinds"])

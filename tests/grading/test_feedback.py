@@ -66,6 +66,14 @@ def test_the_right_exception_is_named():
     assert "int" in nothing.value.got and nothing.value.expected == "ValueError"
 
 
+def test_a_card_says_in_words_what_was_checked_and_not_by_which_function():
+    with plugged("u99.sweep", lambda graph: graph):
+        verdict = check("u99.sweep")
+    for card in (as_text(verdict), as_html(verdict)):
+        assert "Checked: No dead operation is left." in card
+        assert verdict.check == "leaves_nothing_dead" and verdict.check not in card
+
+
 # ── the smallest program ──
 
 
@@ -155,7 +163,7 @@ def test_a_check_may_draw_from_the_run_of_the_grader(instead):
 
 
 def test_a_program_that_the_student_wrote_is_not_called_the_smallest():
-    theirs = Verdict("u02.every_pass", WRONG, 3, problem="fold changes nothing.", program="x")
+    theirs = Verdict("u02.every_pass", WRONG, 3, problem="No.", program="a\nb", smallest=True)
     mine = replace(theirs, own=True)
     assert "The smallest program that shows it" in as_text(theirs)
     assert "The smallest program" not in as_text(mine) and "The program" in as_text(mine)

@@ -212,7 +212,7 @@ def test_validate_says_what_is_wrong_blank_or_broken(graded, tmp_path, solved):
     assert "not yet right" in told["u99.sweep"] and "graph @" in told["u99.sweep"]
     assert "SyntaxError" in told["u99.bytes"] and "return 24 +" in told["u99.bytes"]
     assert "IndexError" in told["u99.dead"] and "line 1 of your cell: shape" in told["u99.dead"]
-    assert "nothing is written there yet" in told["u99.until"]
+    assert "still holds the empty stub" in told["u99.until"]
     assert "You did not provide a response" in told["u99.why"]
     assert "u99.live" not in told and "Traceback" not in said and "..." not in said
 

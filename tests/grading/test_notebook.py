@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 from IPython.core.formatters import DisplayFormatter
 
-from autograder import check, compare, notebook, predict
+from autograder import check, compare, notebook, predict, unplug
 from autograder.check.feedback import as_html
-from autograder.check.verdict import Verdict
+from autograder.check.verdict import STUB, UNPLUGGED, Verdict
 from autograder.notebook import PREDICTIONS, needs
 from course_lib.exercises import implements, slot
 
@@ -54,6 +54,7 @@ def test_dots_are_no_guess(capsys):
 def test_verdict_shows_itself_as_text_and_in_a_notebook_as_html():
     shell = SimpleNamespace(display_formatter=DisplayFormatter())
     shell.register_magic_function = lambda *_, **__: None
+    shell.events = SimpleNamespace(register=lambda *_: None)
     notebook.load_ipython_extension(shell)
     verdict = Verdict("u99.sweep", "passed", 3, 3.0, tried=("50 random programs",))
     shown, _ = shell.display_formatter.format(verdict)
@@ -158,6 +159,47 @@ def test_an_endless_answer_is_stopped_and_the_call_is_shown(monkeypatch):
     verdict = check("u99.bytes")
     assert verdict.kind == "timed out" and verdict.program == "bytes()"
     assert "does it end?" in str(verdict)
+
+
+def test_not_attempted_says_whether_the_cell_ran_and_what_it_held():
+    assert str(check("u99.sweep")) == (
+        "u99.sweep: not attempted yet (0 of 3 points)\n"
+        "  Nothing is plugged in: its cell has not run yet, or has no `@implements` line with its "
+        "name. Write the function in the exercise cell, run that cell, then run this one.\n"
+        '  Stuck?\n    hint("u99.sweep") gives the next hint.'
+    )
+
+    @implements("u99.sweep")
+    def sweep(graph):
+        raise NotImplementedError("write your answer here")
+
+    assert check("u99.sweep").problem == STUB
+    implements("u99.sweep")(slot("u99.sweep").reference)
+    unplug("u99.sweep")
+    assert check("u99.sweep").problem == UNPLUGGED
+
+
+def test_not_attempted_says_that_a_function_is_half_written_or_calls_one_that_is():
+    @implements("u99.sweep")
+    def sweep(graph):
+        if graph is None:
+            return graph
+        raise NotImplementedError("write your answer here")
+
+    problem = check("u99.sweep").problem
+    assert "the rest is not written yet" in problem
+    assert '`raise NotImplementedError("write your answer here")`' in problem
+
+    outside = {}
+    exec("def until():\n    raise NotImplementedError('until is not written')", outside)
+
+    @implements("u99.sweep")
+    def calls(graph):
+        return outside["until"]()
+
+    problem = check("u99.sweep").problem
+    assert "NotImplementedError of something that it calls" in problem
+    assert '`return outside["until"]()`. It says: until is not written' in problem
 
 
 def test_a_crash_shows_the_call_that_led_to_it():

@@ -22,7 +22,9 @@ harder(
 )
 
 
-@hidden("accelerator.systolic.cycles", seed=SEED, given=LARGER, examples=200)
+@hidden(
+    "accelerator.systolic.cycles", seed=SEED, given=LARGER, examples=200, what="random products"
+)
 def equals_the_formula(cycles, case):
     """As many clocks as our formula says."""
     m, k, n, array = case
@@ -34,7 +36,7 @@ SIZES = st.tuples(st.integers(1, 128), st.integers(1, 1000), st.integers(1, 1000
 TINY = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 3))
 
 
-@hidden("u00.intensity", seed=SEED, given=st.one_of(TINY, SIZES), examples=60)
+@hidden("u00.intensity", seed=SEED, given=st.one_of(TINY, SIZES), examples=60, what="random layers")
 def is_the_right_number(intensity, sizes):
     """FLOP per byte of other layers."""
     expected = slot("u00.intensity").reference(*sizes)
@@ -56,7 +58,7 @@ def kernels(draw):
     return draw(st.integers(1, 8)), no, mi, vectors * lanes, k, lanes
 
 
-@hidden("u00.claims", seed=SEED, given=kernels(), examples=120)
+@hidden("u00.claims", seed=SEED, given=kernels(), examples=120, what="random kernels")
 def are_exactly_these(claims, extents):
     """The false claims about other kernels."""
     if letters(claims(*extents)) != slot("u00.claims").reference(*extents):
@@ -66,7 +68,7 @@ def are_exactly_these(claims, extents):
 WANTED = st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 300))
 
 
-@hidden("u00.busy", seed=SEED, given=WANTED, examples=60)
+@hidden("u00.busy", seed=SEED, given=WANTED, examples=60, what="random arrays")
 def is_fast_by_the_formula(busy, wanted):
     """Fast enough on other arrays, by the formula."""
     rows, cols, k = wanted
@@ -83,7 +85,13 @@ def is_fast_by_the_formula(busy, wanted):
 PART = st.tuples(st.integers(1, 40), st.integers(1, 300), st.integers(1, 600), st.integers(1, 300))
 
 
-@hidden("u00.shape", seed=SEED, given=st.lists(PART, min_size=1, max_size=5), examples=40)
+@hidden(
+    "u00.shape",
+    seed=SEED,
+    given=st.lists(PART, min_size=1, max_size=5),
+    examples=40,
+    what="random lists of products",
+)
 def is_the_fastest(shape, parts):
     """No shape of so many cells needs fewer clocks."""
     for cells in (36, 64, 97, 1024):

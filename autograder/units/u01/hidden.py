@@ -152,7 +152,7 @@ def is_exact_on_other_long_axes(positions, rng):
     for _ in range(5):
         size, *others = (int(n) for n in rng.integers([10**14, 1, 1, 1, 0, 0], [10**18, *[99] * 5]))
         exact_on_a_long_axis(positions, size, *others)
-    return "long axes"
+    return "axes of up to 10**18 elements"
 
 
 # ── tables ──

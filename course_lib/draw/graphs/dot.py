@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from course_lib.draw.graphs.flatten import flatten
-from course_lib.draw.graphs.layout import RANK_GAP, SIDE_GAP, Layout, Size
+from course_lib.draw.graphs.layout import RANK_GAP, SIDE_GAP, Layout, Size, side_by_side
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
@@ -57,7 +57,7 @@ def dot_layout(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layou
     rows = [line.split() for line in ran.stdout.splitlines()]
     width, height = (float(v) * INCH for v in rows[0][2:4])
     at = [(0.0, 0.0)] * len(sizes)
-    lines: dict[tuple[int, int], list[tuple[float, float]]] = {}
+    lines: dict[tuple[int, int], list[list[tuple[float, float]]]] = {}
     for kind, *words in rows:
         if kind == "node":
             k, (x, y) = int(words[0]), next(_places(words[1:3], height))
@@ -66,8 +66,18 @@ def dot_layout(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layou
             tail, head, count = map(int, words[:3])
             _, *middle, _ = _places(words[3 : 3 + 2 * count], height)
             start, end = at[tail][1] + sizes[tail].height / 2, at[head][1] - sizes[head].height / 2
-            lines[tail, head] = [(at[tail][0], start), *middle, (at[head][0], end)]
-    return Layout(width, height, at, [lines[edge] for edge in edges], curved=True)
+            line = [(at[tail][0], start), *middle, (at[head][0], end)]
+            lines.setdefault((tail, head), []).append(line)
+    for (_, head), alike in lines.items():
+        _spread(alike, sizes[head])
+    return Layout(width, height, at, [lines[edge].pop() for edge in edges], curved=True)
+
+
+def _spread(lines: list[list[tuple[float, float]]], size: Size) -> None:
+    """Lines between the same two boxes arrive side by side, so that each has a tip of its own."""
+    lines.sort(key=lambda line: sum(x for x, _ in line))
+    for line, aside in zip(lines, side_by_side(len(lines), size), strict=True):
+        line[-2:] = [(x + aside, y) for x, y in line[-2:]]
 
 
 def _boxes(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Digraph:

@@ -70,7 +70,8 @@ def layered(sizes: Sequence[Size], edges: Sequence[tuple[int, int]]) -> Layout:
     x = [value + shift for value in x]
     width = max(x[v] + net.sizes[v].right for v in range(len(x)))
     at = [(x[v], middle[net.rank[v]]) for v in range(len(sizes))]
-    lines = [_line(net, chain, x, middle, heights) for chain in net.chains]
+    ends = zip(net.chains, _ports(net, x), strict=True)
+    lines = [_line(net, chain, end, x, middle, heights) for chain, end in ends]
     return Layout(width, top - RANK_GAP, at, lines)
 
 
@@ -249,26 +250,36 @@ class _Net:
 def _line(
     net: _Net,
     chain: list[int],
+    end: float,
     x: list[float],
     middle: list[float],
     heights: list[tuple[float, float]],
 ) -> list[tuple[float, float]]:
-    """From under the first box, straight through each joint's rank, to the top of the last."""
+    """From under the first box, straight through each joint's rank, to its port on the last."""
     first, *joints, last = chain
     points = [(x[first], middle[net.rank[first]] + net.sizes[first].height / 2)]
     for v in joints:
         (up, down), y = heights[net.rank[v]], middle[net.rank[v]]
         points += [(x[v], y - up), (x[v], y + down)]
-    points.append((_port(net, last, chain[-2], x), middle[net.rank[last]] - _half(net, last)))
+    points.append((end, middle[net.rank[last]] - net.sizes[last].height / 2))
     return points
 
 
-def _half(net: _Net, v: int) -> float:
-    return net.sizes[v].height / 2
+def _ports(net: _Net, x: list[float]) -> list[float]:
+    """Where each line arrives: side by side with the others, in the order in which they come. A
+    box that reads a value twice has two lines from it, as `mul(%0, %0)`."""
+    ports = [0.0] * len(net.chains)
+    arriving: dict[int, list[int]] = {}  # lines, by the box where they end
+    for line, chain in enumerate(net.chains):
+        arriving.setdefault(chain[-1], []).append(line)
+    for v, lines in arriving.items():
+        lines.sort(key=lambda line: (x[net.chains[line][-2]], net.chains[line][-2]))
+        for line, place in zip(lines, side_by_side(len(lines), net.sizes[v]), strict=True):
+            ports[line] = x[v] + place
+    return ports
 
 
-def _port(net: _Net, v: int, source: int, x: list[float]) -> float:
-    """Lines arrive side by side, in the order in which they come."""
-    arriving = sorted(net.up[v], key=lambda u: (x[u], u))
-    step = min(14.0, 2 * net.sizes[v].right / (len(arriving) + 1))
-    return x[v] + (arriving.index(source) - (len(arriving) - 1) / 2) * step
+def side_by_side(count: int, size: Size) -> list[float]:
+    """The places of so many arriving lines, to the left and right of the box's axis."""
+    step = min(14.0, 2 * size.right / (count + 1))
+    return [(place - (count - 1) / 2) * step for place in range(count)]

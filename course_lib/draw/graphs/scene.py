@@ -62,6 +62,8 @@ class Note:
 
 @dataclass(frozen=True)
 class Scene:
+    """Boxes and lines; a box that reads another twice has two lines from it."""
+
     items: list[Item]
     edges: list[tuple[int, int]]
     regions: list[Region]
@@ -96,9 +98,9 @@ def scene(
             if v.node in heat:
                 words = (*items[k].details, scaled(heat[v.node], unit))
                 items[k] = replace(items[k], details=words, heat=heat[v.node] / hottest)
-    edges = {(where[o], where[v]) for v in boxes for o in v.operands if o in where}
+    edges = [(where[o], where[v]) for v in boxes for o in v.operands if o in where]
     for k, value in enumerate(outputs):
-        edges.add((where[value], len(items)))
+        edges.append((where[value], len(items)))
         items.append(Item("output", "output" if len(outputs) == 1 else f"output {k}"))
     regions = _regions(values, where, states, groups)
     notes = {} if edge_bytes is None else _bytes_of_edges(boxes, outputs, where, edge_bytes)

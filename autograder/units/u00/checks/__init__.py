@@ -24,7 +24,11 @@ COUNTED = (
     "A multiply-add counts as two operations; adding `b` and `relu` count as one each, for each "
     "element of the result. Each of the four tensors crosses the memory bus once."
 )
-LAYERS = {
+LAYERS = {  # the smallest first
+    (1, 1, 1): "fed98a00368e",
+    (1, 1, 2): "3b65855db236",
+    (1, 2, 1): "fed98a00368e",
+    (2, 1, 1): "5ba3a547b411",
     (2, 7, 1): "5ba3a547b411",
     (3, 2, 5): "5362229cfbb1",
     (1, 784, 512): "ebec17737c72",
@@ -40,7 +44,7 @@ LAYERS = {
     ],
 )
 def is_the_intensity(intensity):
-    """FLOP per byte of four layers."""
+    """FLOP per byte of small layers and of large ones."""
     for sizes, seal in LAYERS.items():
         got = a_number(intensity(*sizes), unit="FLOP/byte")
         if not fits("u00.intensity", got, seal):
@@ -51,7 +55,7 @@ def is_the_intensity(intensity):
                 got=f"{got:.6g} FLOP/byte",
                 spec=COUNTED,
             )
-    return f"{len(LAYERS)} layers"
+    return f"{len(LAYERS)} layers of different sizes"
 
 
 def how_far(got: float, seal: str) -> str:
@@ -84,7 +88,7 @@ CLAIMS = "ABCDEFG"
 def are_letters(claims):
     """Letters of claims."""
     letters(claims(2, 3, 6, 16, 64, 8))
-    return "seven claims"
+    return "letters from A to G"
 
 
 @checks(
@@ -107,7 +111,7 @@ def are_the_false_ones(claims):
                 program=called(extents),
                 got=got or "no letter",
             )
-    return f"{len(KERNELS)} kernels"
+    return f"{len(KERNELS)} kernels of different sizes"
 
 
 def a_wrong_one(extents: tuple[int, ...], got: str, seal: str) -> str:

@@ -30,7 +30,9 @@ CLOCKS = (
 )
 
 
-@checks("accelerator.systolic.cycles", given=SMALL, examples=60, spec=CLOCKS)
+@checks(
+    "accelerator.systolic.cycles", given=SMALL, examples=60, what="random products", spec=CLOCKS
+)
 def agrees_with_the_simulation(cycles, case):
     """As many clocks as the simulated array takes."""
     m, k, n, array = case
@@ -122,7 +124,7 @@ def is_fast(busy):
                 program=graph,
                 got=f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used",
             )
-        shown.append(f"{array.rows} x {array.cols}: {run.utilization:.0%} busy")
+        shown.append(f"{array.rows} x {array.cols} cells: {run.utilization:.0%} busy")
     return ", ".join(shown)
 
 
@@ -202,7 +204,7 @@ def has_as_many_cells(shape):
     """Exactly so many cells, also for odd numbers of them."""
     for cells in (1, 7, 30, 1024):
         shape_of(shape, ((3, 10, 20, 5),), cells)
-    return "1, 7, 30 and 1024 cells"
+    return "shapes of exactly 1, 7, 30 and 1024 cells"
 
 
 background("u00.shape", "Count the clocks with your `cycles`.", because="what the answer stands on")

@@ -129,7 +129,7 @@ def takes_long_programs(misplaced):
     ):
         if few(program) is not None:
             raise Wrong("Nothing is misplaced here.", program=what, spec=FIRST)
-    return f"{LONG:,} operations"
+    return f"{LONG:,} operations in a row"
 
 
 LONG = 2000
@@ -154,7 +154,7 @@ def verifies_what_passes_make(misplaced):
                                 "and it accepts them.",
                                 program=listed(list(one.nodes)),
                                 spec=BEFORE)  # fmt: skip
-    return "in the verifier"
+    return "programs verified with your function"
 
 
 def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -> None:

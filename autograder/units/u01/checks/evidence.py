@@ -65,7 +65,7 @@ _RULES = {"fold": FOLD, "dce": DCE, "cse": CSE}
 def has_six_pairs(fx):
     """A pair of a number and a text for each of the six."""
     pairs(fx())
-    return "six pairs"
+    return "six pairs of a number and a text"
 
 
 @checks("u01.fx", spec=[COUNT, ALL_NODES])
@@ -81,7 +81,7 @@ def counts_the_nodes(fx):
                 got=f"{count} nodes",
                 spec=ALL_NODES,
             ) from None
-    return "six counts"
+    return "the nodes of six graphs"
 
 
 @checks("u01.fx", spec=[SHORTEN, ALONE, FOLD, DCE, CSE])
@@ -92,7 +92,7 @@ def knows_which_passes_apply(fx):
             sealed("u01.fx", f"{name}: {' '.join(sorted(passes))}", _FX[name][1])
         except Wrong:
             raise _not_these(name, passes) from None
-    return "which pass applies where"
+    return "the passes that shorten each graph"
 
 
 def _not_these(name: str, passes: set[str]) -> Wrong:
@@ -183,7 +183,7 @@ _EARLIER = {
 def names_six_forms(boundaries):
     """Six names of forms."""
     six_forms(boundaries())
-    return "six forms"
+    return "six names of forms"
 
 
 @checks("u01.boundaries", spec=[SETTLES, FIRST, ORDER, LAYOUT, OPEN, SHAPE])
@@ -197,7 +197,7 @@ def are_the_first_forms(boundaries):
             raise Wrong(
                 f"{key}: {_too(compiler, key, name)}", got=name, spec=_QUESTIONS[question]
             ) from None
-    return "all six"
+    return "the first form that settles each question"
 
 
 def _too(compiler: str, key: str, name: str) -> str:
@@ -265,7 +265,7 @@ _LLVM = {
 def fills_the_table(llvm):
     """A letter for each number, each once, and letters of sentences."""
     letters(llvm())
-    return "thirteen entries"
+    return "thirteen entries of letters"
 
 
 @checks("u01.llvm", spec=[CORRESPONDS, COUNTERPART, FALSE])
@@ -287,7 +287,7 @@ def is_the_right_table(llvm):
             got=", ".join(f"{key} {found[key]}" for key in wrong),
             spec=COUNTERPART,
         )
-    return "twelve rows and the sentences"
+    return "twelve counterparts and the false sentences"
 
 
 def _right(key: str, value: str) -> bool:

@@ -67,7 +67,7 @@ background("u01.wrong_line", "Two numbers in the listing are not ... Every type 
 def is_a_value(wrong_line):
     """The name of a value."""
     value_name(wrong_line())
-    return "a line"
+    return "the name of a value"
 
 
 @checks("u01.wrong_line", spec=["Which line makes the result wrong?", OTHER, ANSWER])
@@ -79,7 +79,7 @@ def is_the_wrong_one(wrong_line):
     except Wrong:
         raise Wrong(_OTHER_LINE.get(name, "This line is as torch-mlir wrote it."), got=f"%{name}",
                     spec=OTHER) from None  # fmt: skip
-    return "the one that changes the result"
+    return "the line that changes the result"
 
 
 _OTHER_LINE = {
@@ -116,7 +116,7 @@ def is_the_limit(limit):
             continue
         if why:
             raise Wrong(why, got=f"{got:.6g} FLOP/byte", spec=TWO_FLOP)
-        return "to three digits"
+        return "the limit, to three digits"
     raise Wrong("This is not the answer.", got=f"{got:.6g} FLOP/byte",
                 spec=PER_BYTE)  # fmt: skip
 

@@ -47,8 +47,9 @@ def orders_small_programs(topological_order):
     twins = replace(relu(X), name="y") - replace(relu(X), name="y")
     low, high = neg(b), a + b  # b is needed at two depths
     programs = (
-        [X], [a], [b], [a + c], [c + a], [a * b - c], [b + c],
-        [b, c], [c, a, b], [b, b], [a, X], [Y, b], [X + same_name], [twins],
+        [X], [a], [X * X], [X, Y], [X + Y], [a, X], [a + X], [X + a], [b],
+        [a + c], [c + a], [a * b - c], [b + c], [b, c], [c, a, b], [b, b], [Y, b],
+        [X + same_name], [twins],
         [select(apply("lt", c, b), const(2.0), a), select(apply("lt", a, X), X, Y)],
         [low, high, low - high], [b, const(3.0)],
         [high + low, a], [neg(const(1.0)), neg(const(1.0))],
@@ -82,7 +83,7 @@ def leaves_done_alone(topological_order):
                 problem = "Here `done` is a frozenset: your function must not change it."
                 program = Graph.of([X, Y], roots, "needed")
                 raise Wrong(problem, got=error.error, program=program) from None
-    return "done as it was"
+    return "`done` unchanged after the call"
 
 
 @checks("ir.graph.topological_order", spec=[DONE, ONLY, *ORDER])
@@ -102,7 +103,7 @@ def leaves_out_what_is_done(topological_order):
         ([neg(const(1.0)) + a], {a}),
     ):
         in_order(topological_order, roots, frozenset(done))
-    return "what is done"
+    return "nodes in `done` left out"
 
 
 @checks("ir.graph.topological_order", given=graphs(size=12), examples=15, spec=ORDER)
@@ -152,7 +153,7 @@ def takes_values_with_many_users(topological_order):
             raise Wrong(f"This needs {count} nodes.", got=f"{len(found)} nodes",
                         expected=f"{count} nodes", program="60 sums of the one or the two before",
                         spec=MANY)  # fmt: skip
-    return "2**60 paths"
+    return "60 values in a row, each read twice"
 
 
 @checks("ir.graph.topological_order", spec=[NEEDED, ONCE])
@@ -172,7 +173,7 @@ def works_in_the_compiler(topological_order):
     if len(made.nodes) != len(graph.nodes) + 2:
         raise Wrong(f"A pass that adds two nodes must leave {len(graph.nodes) + 2}.", program=graph,
                     got=made, spec=ONCE)  # fmt: skip
-    return "in the compiler"
+    return "a graph rebuilt with your function"
 
 
 def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) -> None:

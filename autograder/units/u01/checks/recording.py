@@ -28,7 +28,7 @@ def records_what_python_does(record):
     """Sums, products, numbers on both sides, tuples, loops, values that nobody reads."""
     for source, parameters, rows, outputs, spec in RECORDINGS:
         recorded(record, source, parameters, rows, outputs, spec)
-    return f"{len(RECORDINGS)} functions"
+    return f"{len(RECORDINGS)} recorded functions"
 
 
 @checks("u01.record", spec=[CONSTANT, *RECORDED])
@@ -48,7 +48,7 @@ def records_every_type(record):
             raise Wrong(f"The number 2 beside a {types[0]} must be "
                         f"a {graph.inputs[0].type.dtype}[].",
                         program=source, got=graph, spec=CONSTANT)  # fmt: skip
-    return f"{len(_TYPES)} types"
+    return f"{len(_TYPES)} pairs of types"
 
 
 _TYPES = (("f64[2,8]", "f64[8]"), ("f16[3]", "f16[]"), ("i32[2]", "i32[2]"), ("f32[0]", "f32[1]"),
@@ -60,7 +60,7 @@ def keeps_nothing_between_calls(record):
     """Two recordings, one after the other, know nothing of each other."""
     recorded(record, "lambda x: x + x", 1, ["add x x"], ["#0"], INPUTS)
     recorded(record, "lambda x, y: y - x", 2, ["sub y x"], ["#0"], INPUTS)
-    return "one recording after another"
+    return "two recordings, one after the other"
 
 
 @checks("u01.record", spec=DECIDES)
@@ -84,7 +84,7 @@ def refuses_to_decide(record):
             shown = "a graph, and no error" if isinstance(got, Graph) else repr(got)[:200]
         raise Wrong("Which branch it is depends on the numbers, and a recording has none.",
                     program=source, got=shown, expected="TypeError", spec=DECIDES)  # fmt: skip
-    return "no decision"
+    return "functions that would need a decision, refused"
 
 
 def recorded(

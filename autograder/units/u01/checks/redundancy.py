@@ -25,7 +25,7 @@ def finds_what_need_not_run(redundant):
     for lines, wanted, why, spec in PROGRAMS:
         same_reasons(redundant, lines, ["x", "y"], [lines[-1][0]], wanted, why, spec)
     same_reasons(redundant, [], ["x"], ["x"], {}, "A program without lines.", REASONS)
-    return f"{len(PROGRAMS) + 1} programs"
+    return f"{len(PROGRAMS) + 1} small programs"
 
 
 @checks("u01.redundant", spec=NAMES)
@@ -43,7 +43,7 @@ def takes_any_names(redundant):
     ):
         why = f"The inputs are {', '.join(inputs) or 'none'}; all other names are weights."
         same_reasons(redundant, lines, inputs, ["y"], wanted, why, NAMES)
-    return "names"
+    return "misleading names"
 
 
 @checks("u01.redundant", spec=[OUTPUTS, ABSORBED, COPY])
@@ -58,7 +58,7 @@ def keeps_results(redundant):
     lines = [("k", "Constant", []), ("a", "Identity", ["x"])]
     same_reasons(redundant, lines, ["x"], ["a", "k"], {"k": "fixed", "a": "copy"},
                  "What is returned need not run for every image either.", COPY)  # fmt: skip
-    return "outputs"
+    return "operations whose result is an output"
 
 
 def same_reasons(

@@ -57,7 +57,7 @@ def counts_the_positions(positions, case):
 def does_not_count(positions):
     """An axis of 10**18 elements."""
     exact_on_a_long_axis(positions, 10**18, 7, 3, 1, 3, 3)
-    return "a long axis"
+    return "an axis of 10**18 elements"
 
 
 def exact_on_a_long_axis(positions: Any, *numbers: int) -> None:
@@ -88,7 +88,7 @@ def infers_types_in_the_compiler(positions):
                     "pads=[2, 0, 1, 4]), kernel=[3, 2]), w: f16[4,3,3,2]",
                     got=str(made.type), expected="f16[1,4,5,3]",
                     spec=HOW_MANY)  # fmt: skip
-    return "types of convolutions"
+    return "the types of a convolution and a pooling"
 
 
 def whole(got: Any) -> None:

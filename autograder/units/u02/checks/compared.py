@@ -100,7 +100,7 @@ def sees_every_element(careful):
         for name, other in others[turn % 4 :: 6] if kind[0] == "f" else others:
             ends(careful, graph, [puts(output, other, name)], inputs, 0, EVERY)
             count += 1
-    return f"{count} other results"
+    return f"{count} results that differ in one element"
 
 
 @checks("u02.careful", spec=[EQUAL, STOPS, COMPARED])
@@ -118,7 +118,7 @@ def compares_on_the_inputs_it_is_given(careful):
     twice = trace(lambda x, y: (relu(x), _thrice(y), relu(y)), "f32[2]", "f32[2]")
     given = [np.array([1, 2], np.float32), np.array([3, -4], np.float32)]
     ends(careful, twice, [drops_relu], given, 0, EVERY)
-    return "the inputs that are given"
+    return "the given inputs, and no others"
 
 
 def _thrice(x: Node) -> Node:

@@ -64,7 +64,7 @@ def cse_knows_what_commutes(cse):
                 + ("one node" if node is turned else "two nodes"),
                 spec=ORDER if node.op in COMMUTATIVE else APART,
             )
-    return "every op of two operands, in both orders"
+    return "every operation of two operands, in both orders"
 
 
 @functools.cache
@@ -148,7 +148,7 @@ def cse_takes_many_of_a_kind(cse):
     if len(live_ops(on_deep(few, _many_of_a_kind()))) != 400:
         raise Wrong("Of 800 operations, 400 must be left.", spec=SAME,
                     program="200 slices of x, each times a constant, twice")  # fmt: skip
-    return "many operations of one kind"
+    return "200 constants and 200 slices, twice"
 
 
 MANY_STEPS = 60_000  # ours takes a third of it; comparing all of a kind, twice as many or more
@@ -176,14 +176,14 @@ def cse_takes_values_with_many_users(cse):
         if len(live_ops(on_deep(few, twice))) != len(graph.ops):
             raise Wrong(f"Of {len(twice.ops)} operations, {len(graph.ops)} must be left.",
                         program=f"{what}, and all of that again")  # fmt: skip
-    return "2**60 paths"
+    return "a program with 2**60 paths"
 
 
 @checks("passes.cse", spec=SAME)
 def cse_works_in_the_compiler(cse):
     """Compiled with your cse, a program computes what it computed."""
     in_the_compiler("passes.cse", cse)
-    return "in the compiler"
+    return "programs compiled with your function"
 
 
 @functools.lru_cache(maxsize=1000)

@@ -111,7 +111,7 @@ def dce_takes_values_with_many_users(dce):
                         (_all_returned(), "200 relu in a row, all of them returned")):  # fmt: skip
         if len(on_deep(few, graph).ops) != len(graph.ops):
             raise Wrong("Nothing is dead here, so everything must stay.", program=what)
-    return "2**60 paths"
+    return "a program with 2**60 paths"
 
 
 @functools.cache
@@ -124,7 +124,7 @@ def _all_returned() -> Graph:
 def dce_works_in_the_compiler(dce):
     """Compiled with your dce, a program computes what it computed."""
     in_the_compiler("passes.dce", dce)
-    return "in the compiler"
+    return "programs compiled with your function"
 
 
 def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None:

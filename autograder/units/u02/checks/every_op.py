@@ -44,7 +44,7 @@ def simplify_keeps_the_bits_of_what_is_near(simplify):
         keeps_bits(simplify, program(kind, _one_then_two, _two_in_a_row), every_pair)
     keeps_bits(simplify, program("u8", twice, of_two, lengths_of_one), every_pair)
     keeps_bits(simplify, program("f32", _chosen, _identities), every_pair)
-    return "every op beside every other"
+    return "every operation after every other"
 
 
 def _one_then_two(kind: str, x: Node, y: Node) -> Iterator[Node]:

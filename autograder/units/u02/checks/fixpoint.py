@@ -134,7 +134,7 @@ def runs_until_nothing_changes(fixpoint):
             program=program,
             spec=NOTHING,
         )
-    return "rests when a round changed nothing"
+    return "a stop after the first round without a change"
 
 
 _THREE = (
@@ -211,7 +211,7 @@ def gives_up_after_limit_rounds(fixpoint):
     three = trace(lambda x: (x, relu(x), exp(x)), "f32[4]")
     _gives_up(fixpoint, three, [_turns_the_last_two], {"limit": 3},
               "turns the second and the third output around, forever")  # fmt: skip
-    return "gives up after limit rounds"
+    return "an error after `limit` rounds"
 
 
 @checks("passes.fixpoint", spec=[GIVES_UP, NOTHING, ROUND, ANEW])
@@ -221,7 +221,7 @@ def rests_in_the_last_round(fixpoint):
     _comes_to_rest(fixpoint, programs, ["down"], [_countdown], 4, _THREE, limit=4)
     _gives_up(fixpoint, programs[0], [_countdown], {"limit": 3}, "changes something in each of the "
               "first three rounds")  # fmt: skip
-    return "the last round that is allowed"
+    return "a program that needs exactly `limit` rounds"
 
 
 def _gives_up(fixpoint: Any, before: Graph, passes: Any, limit: dict[str, int], what: str) -> None:
@@ -251,7 +251,7 @@ def notices_a_broken_pass(fixpoint):
             program=before,
             got=result,
         )
-    return "broken passes"
+    return "passes that return no valid graph"
 
 
 def _noted(calls: list[str], name: str, one: Any) -> Any:

@@ -104,7 +104,7 @@ def fold_keeps_big_results_out(fold):
                 spec=MORE_THAN_SMALL,
             )
         same_bits(before, after)
-    return f"{len(_sizes())} sizes"
+    return f"constants of {len(_sizes())} sizes"
 
 
 @functools.cache
@@ -202,7 +202,7 @@ def fold_survives_what_has_no_value(fold):
         if [n.op for n in live_ops(after)] != [n.op for n in live_ops(before) if n.op not in known]:
             raise Wrong(f"Element 7 of an i32[2] has no value: {why}.", program=before, got=after,
                         expected=wanted, spec=NEITHER)  # fmt: skip
-    return "what has no value"
+    return "an element that does not exist"
 
 
 def _goes_on_behind_it(fold: Any) -> None:
@@ -228,7 +228,7 @@ def fold_leaves_symbolic_sizes(fold):
     if len(live_ops(after)) != 2:
         raise Wrong("f32[n,4] has no size yet, so the expand must stay.", program=before, got=after,
                     spec=UNKNOWN)  # fmt: skip
-    return "symbolic sizes"
+    return "sizes that only the run knows"
 
 
 @checks("passes.fold", spec=VALUE)
@@ -244,7 +244,7 @@ def fold_computes_what_the_interpreter_computes(fold):
         if made.type != node.type or made.value.tobytes() != wanted.tobytes():
             raise Wrong(f"The value is wrong. {why}", program=before, got=repr(made.value),
                         expected=repr(wanted))  # fmt: skip
-    return "awkward values"
+    return "NaN, 1/0, and integers that wrap"
 
 
 @functools.cache
@@ -307,4 +307,4 @@ def _chains() -> Graph:
 def fold_works_in_the_compiler(fold):
     """Compiled with your fold, a program computes what it computed."""
     in_the_compiler("passes.fold", fold)
-    return "in the compiler"
+    return "programs compiled with your function"

@@ -109,7 +109,7 @@ def lets_good_passes_through(careful):
         ends(careful, graph, [_anew, _minus_zero, _anew], inputs, 3, EQUAL)
     graph, inputs = programs()[0]
     ends(careful, graph, [], inputs, 0, ALL_GOOD)
-    return "good passes"
+    return "passes that keep the results"
 
 
 @checks("u02.careful", spec=[STOPS, COMPARED, EVERY, NO_LATER, RESULT])
@@ -124,7 +124,7 @@ def stops_before_a_broken_pass(careful):
         ([adds_a_millionth, _anew], 0, EVERY),
     ):
         ends(careful, graph, passes, inputs, good, spec)
-    return "broken passes"
+    return "passes that change a result"
 
 
 def ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec: str) -> None:
@@ -178,7 +178,7 @@ def refuses_what_is_no_graph(careful):
     )
     raises(ValueError, lambda: careful(graph, [_anew, back_to_front], inputs), problem,
            program=graph, spec=EACH)  # fmt: skip
-    return "graphs that do not verify"
+    return "passes that return no valid graph"
 
 
 # ── u02.apply_rules ──
@@ -252,7 +252,7 @@ def applies_the_rules(apply_rules):
             names = ", ".join(rule.__name__ for rule in rules)
             raise Wrong(f"The rules are {names}. {why}", program=before, got=mine,
                         expected=after, spec=spec)  # fmt: skip
-    return f"{len(REWRITTEN)} programs"
+    return f"{len(REWRITTEN)} small programs"
 
 
 def _counted_down(apply_rules: Any, program: Graph, rules: list, why: str) -> Any:
@@ -290,7 +290,7 @@ def gives_up_after_a_hundred(apply_rules):
     after = valid_graph(_counted_down(apply_rules, program, [countdown], anew), program)
     if any(n.inputs[1].value for n in live_ops(after) if n.op == "mul"):
         raise Wrong(anew, program=program, got=after, spec=HUNDRED)
-    return "rules without end"
+    return "rules that undo each other"
 
 
 @checks("u02.apply_rules", spec=[STAYS, NEW])
@@ -309,4 +309,4 @@ def keeps_dead_code_and_bits(apply_rules):
     if sorted(n.op for n in after.ops) != ["neg", "tanh", "tanh"]:
         raise Wrong("The rules are relu_to_tanh. Dead operations are offered to them as well.",
                     program=beside, got=after, spec=NEW)  # fmt: skip
-    return "dead code stays"
+    return "dead operations kept"

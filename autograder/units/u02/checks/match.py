@@ -75,7 +75,7 @@ def match_accepts(match):
                 f"This must match. {why}", program=pair_of(pattern, node), got="None", spec=spec
             )
         sound(found, pattern, node)
-    return f"{len(pairs_that_fit())} pairs that do"
+    return f"{len(pairs_that_fit())} pairs that match"
 
 
 @checks("passes.match", spec=[EITHER, *MATCH])
@@ -96,7 +96,7 @@ def match_knows_what_commutes(match):
                     spec=EITHER,
                 )
             sound(found, pattern, node)
-    return "every op of two operands"
+    return "every operation of two operands"
 
 
 _TWO_OPERANDS = {
@@ -131,7 +131,7 @@ def match_tries_the_order_as_written_first(match):
                 got=_bound(got) if got else "None",
                 spec=FIRST,
             )
-    return "the order as written"
+    return "operands in the order as written"
 
 
 def _bound(variables: Mapping[Node, Node]) -> str:

@@ -174,7 +174,7 @@ def simplify_applies_each_rule(simplify):
         if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
             lead += f" {NO_MATCH}"
         becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
-    return f"{len(SIMPLER)} rules"
+    return f"the {len(SIMPLER)} rules"
 
 
 @checks("passes.simplify", spec=[spec for *_, spec in INEXACT])
@@ -182,7 +182,7 @@ def simplify_leaves_inexact_rules_out(simplify):
     """What changes a bit for some input is not simplified."""
     for before, types, why, spec in INEXACT:
         stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
-    return "what must stay"
+    return "programs that must stay as they are"
 
 
 @checks("passes.simplify", given=graphs(size=7), examples=15, spec=EXACT)
@@ -197,7 +197,7 @@ def simplify_takes_either_order_and_tensors(simplify):
     for before, types, after, spec in _TURNED:
         problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
         becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
-    return "either order"
+    return "operands in either order"
 
 
 def _full(number: float, kind: type = np.float32) -> Node:
@@ -229,7 +229,7 @@ def simplify_knows_every_type(simplify):
         becomes(simplify, trace(_first_lines, f"{kind}[3]", f"{kind}[3]"),
                 trace(_fewer, f"{kind}[3]", f"{kind}[3]"),
                 f"The lines about numbers hold for {kind}, too.", TYPES)  # fmt: skip
-    return "every type"
+    return "every element type"
 
 
 def _first_lines(x: Node, y: Node) -> list[Node]:
@@ -289,7 +289,7 @@ def simplify_goes_on_until_nothing_matches(simplify):
     becomes(
         simplify, before, wanted, "Each rule that applies here makes room for the next one.", APPLY
     )
-    return "rules after rules"
+    return "rules that make others apply"
 
 
 def _layers(c: Node, x: Node) -> Node:
@@ -308,7 +308,7 @@ def simplify_uses_the_movement_rules(simplify):
         becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
     for before, why in _MOVES:
         stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
-    return f"{len(_MOVED) + len(_MOVES)} movements"
+    return f"{len(_MOVED) + len(_MOVES)} programs that only move elements"
 
 
 _MOVED = [
@@ -347,4 +347,4 @@ _MOVES = [
 def simplify_works_in_the_compiler(simplify):
     """Compiled with your simplify, a program computes what it computed."""
     in_the_compiler("passes.simplify", simplify)
-    return "in the compiler"
+    return "programs compiled with your function"

@@ -32,7 +32,7 @@ Step = Callable[[Node], Node]
 def simplify_does_not_go_by_types(simplify):
     """Sums, cumulated sums, norms and movements, every two in a row: every bit stays."""
     keeps_bits(simplify, _squares(), _matrices)
-    return "what has the same type and is not the same"
+    return "pairs of sums, norms and movements"
 
 
 @functools.cache

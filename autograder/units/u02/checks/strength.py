@@ -102,7 +102,7 @@ def strength_applies_each_rule(strength):
                 got=after,
                 spec=line,
             )
-    return f"{len(CHEAPER)} rules"
+    return f"the {len(CHEAPER)} rules"
 
 
 @checks("passes.strength", spec=[spec for *_, spec in AS_CHEAP])
@@ -110,7 +110,7 @@ def strength_leaves_the_rest_alone(strength):
     """Where the cheap operation gives another result, the expensive one stays."""
     for before, types, why, spec in AS_CHEAP:
         stays(strength, trace(before, *types), f"This must stay as it is. {why}", spec)
-    return "what must stay"
+    return "programs that must stay as they are"
 
 
 @checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=15,
@@ -165,4 +165,4 @@ def strength_prefers_the_first_rule(strength):
 def strength_works_in_the_compiler(strength):
     """Compiled with your strength, a program computes what it computed."""
     in_the_compiler("passes.strength", strength)
-    return "in the compiler"
+    return "programs compiled with your function"

@@ -142,7 +142,7 @@ def keeps_what_can_be_seen(drop_zeros):
     for make, _ in EITHER:
         before = trace(make, F, F)
         same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
-    return f"{len(SEEN) + len(EITHER)} programs in which a zero is seen"
+    return f"{len(SEEN) + len(EITHER)} programs whose outputs can show the sign of a zero"
 
 
 @checks("u02.drop_zeros", spec=[BITS, *(spec for *_, spec in GONE)])
@@ -153,7 +153,7 @@ def drops_what_cannot_be_seen(drop_zeros):
         becomes(drop_zeros, trace(make, F), trace(wanted, F), problem, spec, pairs)
     becomes(drop_zeros, *_beside_dead_code(), "An addition of 0.0 must go here. What is dead shows "
             "nothing: it has no users.", HIDDEN, pairs)  # fmt: skip
-    return f"{len(GONE)} programs in which it can go"
+    return f"{len(GONE)} programs in which nothing shows it"
 
 
 @checks("u02.drop_zeros", spec=[
@@ -202,7 +202,7 @@ def looks_at_each_value_once(drop_zeros):
         "The addition of 0.0 must go: 1.0 is added to all of it at the end.",
         GOES,
     )
-    return "2**60 paths"
+    return "a program with 2**60 paths"
 
 
 @functools.cache

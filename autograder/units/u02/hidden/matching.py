@@ -87,4 +87,4 @@ def match_works_in_the_compiler(match):
     if [n.op for n in after.ops] != ["sub", "mul"]:
         raise Wrong("With this match, simplify and strength leave a sub and a mul here.",
                     program=before, got=after, spec=WHETHER)  # fmt: skip
-    return "in the compiler"
+    return "simplify and strength with your match"

@@ -86,7 +86,7 @@ def simplify_knows_numbers_and_unknown_sizes(simplify):
     """Values without axes, sizes that only the run knows, tensors without elements."""
     graph = _other_shapes()
     smallest(lambda part: _not_longer(simplify, part), graph)
-    return "other shapes"
+    return "sizes of 0, symbolic sizes, values without axes"
 
 
 @functools.cache

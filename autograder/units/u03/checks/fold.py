@@ -43,7 +43,7 @@ def bn_fold_by_hand(bn_fold):
     (conv,) = (node for node in live_ops(after) if node.op == "conv")
     scaled = np.allclose(conv.inputs[1].value, 6)  # the weight is 3, and the factor is 2
     same_meaning(before, after, spec=FOLDED[2] if scaled else FOLDED[1])
-    return "one by hand"
+    return "one program by hand"
 
 
 @checks(
@@ -110,7 +110,7 @@ def bn_fold_leaves_the_rest(bn_fold):
     if _count(after, "batch_norm") > 1 or _count(after, "conv") != 1:
         raise Wrong("Of two norms in a row the first must be folded; the second may stay.",
                     program=twice, got=after, spec=IN_A_ROW)  # fmt: skip
-    return "what is no batch norm's business"
+    return "additions, products and relus behind a norm"
 
 
 def _folds_one_of_two(bn_fold: Any) -> None:
@@ -147,7 +147,7 @@ def bn_fold_remembers_where_it_came_from(bn_fold):
                 got=after,
                 marked=(value_names(after)[node],),
             )
-    return "origins"
+    return "the names of the layers, kept"
 
 
 @checks("passes.bn_fold", spec=["w' and b' are new constants of w's element type", *FOLDED])

@@ -96,7 +96,7 @@ def fuse_looks_at_each_node_once(fuse):
     few = with_steps(fuse, 400_000, "180 operations", "each shared node is walked once per path")
     case = Asked(named(diamond()), runs=False)
     grouped_as_said(case, _asking_this(few, case))
-    return "2**60 paths"
+    return "a program with 2**60 paths"
 
 
 @checks("passes.fuse", spec="`fits(node, group)`")

@@ -65,7 +65,7 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
             program=before,
             got=after,
         )
-    return "families behind each other"
+    return "two families, one behind the other"
 
 
 @checks("passes.horizontal", given=families(), examples=30, spec=MERGED)
@@ -126,7 +126,7 @@ def horizontal_moves_slices_behind_reshapes(horizontal):
                 marked=(value_names(after)[node],),
                 spec=REWRITTEN,
             )
-    return "heads"
+    return "two heads of three projections"
 
 
 ORIGINS = "The merged products carry the origins of all branches, and each slice at least those"
@@ -165,7 +165,7 @@ def horizontal_remembers_where_it_came_from(horizontal):
                     marked=(value_names(after)[node],),
                     spec="each slice at least those of its own end",
                 )
-    return "origins"
+    return "the names of the layers, kept"
 
 
 @checks("passes.horizontal", spec=MERGED)
@@ -192,7 +192,7 @@ def horizontal_takes_odd_families(horizontal):
         z = inp("z", kind)
         before = Graph.of([z], [moved(product(z, 2, k, bias=True)) for k in (1, 2)], "odd")
         _products(before, horizontal(before), 1, "x may have batch axes in front")
-    return "odd families"
+    return "shared weights, a hundred siblings, empty batches"
 
 
 @checks("passes.horizontal", spec="what is replaced stays behind for `dce`")

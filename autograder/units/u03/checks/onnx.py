@@ -132,7 +132,7 @@ def onnx_fold_finds_free_names(fold_batch_norms):
     for _ in range(3):
         problem = f"Others are called {', '.join(seen)}." if seen else ""
         seen += [n for n in _new_names(fold_batch_norms, taken(also=seen), problem)]
-    return "names that are taken"
+    return "a file whose names are taken"
 
 
 def _new_names(fold: object, before: onnx.ModelProto, problem: str = "") -> list[str]:
@@ -149,7 +149,7 @@ def onnx_fold_cleans_up(fold_batch_norms):
     made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
     y = made.norm("c", 4, "y")
     folds(made.model(made.node("Add", [y, "w"], "z")), fold_batch_norms)
-    return "initializers"
+    return "initializers that go, and one that stays"
 
 
 @checks(FOLD, spec=[ELEMENTS, *PAIR])
@@ -172,7 +172,7 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
                 after,
                 ELEMENTS,
             )
-    return "element types"
+    return "half, single and double precision"
 
 
 def _typed(kind: np.dtype, vectors: np.dtype) -> onnx.ModelProto:

@@ -74,7 +74,7 @@ def should_fuse_answers_yes_or_no(should_fuse):
     for graph in PROGRAMS.values():
         with _asking(answers, should_fuse):
             fuse(graph)
-    return f"yes or no, {asked} times"
+    return f"{asked} questions, each answered with True or False"
 
 
 @checks("passes.should_fuse", spec="no program may execute more than 1.1 times the operations")

@@ -75,7 +75,7 @@ def is_the_clash(clash):
         if seal_of("u04.clash", (k, name)) != CLASH[k]:
             before = "; the names before it are right" if k else ""
             raise Wrong(f"{problem}{before}.", got=repr(got), spec=spec)
-    return "three names"
+    return "a value, who takes its bytes, and a step"
 
 
 @checks(

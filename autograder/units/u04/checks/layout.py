@@ -206,7 +206,7 @@ def rewritten_nodes_keep_their_names(sink_relayouts):
                 program=before,
                 got=after,
             )
-    return "names and origins"
+    return "names and origins, kept"
 
 
 @checks("passes.sink_relayouts", spec="Bit-exact")

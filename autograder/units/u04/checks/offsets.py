@@ -65,7 +65,7 @@ def there_may_be_little_to_place(assign_offsets):
         sound(intervals, assign_offsets(intervals))
     for program in small_programs():
         works_in_the_compiler("schedule.memory.assign_offsets", assign_offsets, program)
-    return "small plans, compiled"
+    return "small programs compiled with your plan"
 
 
 @checks("schedule.memory.assign_offsets", spec=[*PLAN, "so that the arena is small"])

@@ -55,7 +55,7 @@ def overwriting_is_found(may_overwrite):
                     expected="True",
                     spec=spec,
                 )
-    return f"{sum(len(operands) for *_, operands in LEGAL)} that may be overwritten"
+    return f"{sum(len(operands) for *_, operands in LEGAL)} operands that may be overwritten"
 
 
 @checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for _, spec, _ in ILLEGAL)])
@@ -77,7 +77,7 @@ def overwriting_is_refused(may_overwrite):
                 expected="False",
                 spec=spec,
             )
-    return f"{len(cases)} that may not"
+    return f"{len(cases)} that may not be"
 
 
 @checks("schedule.in_place.may_overwrite", spec=ANSWER)
@@ -85,7 +85,7 @@ def overwriting_works_in_the_compiler(may_overwrite):
     """Compiled with this answer: rows, residuals, views, other types, empty tensors."""
     for program in small_programs():
         works_in_the_compiler("schedule.in_place.may_overwrite", may_overwrite, program)
-    return "compiled"
+    return "programs compiled with your answer"
 
 
 @checks("schedule.in_place.may_overwrite", given=graphs(size=5), examples=25, spec=ANSWER)

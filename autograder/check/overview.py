@@ -1,0 +1,158 @@
+"""How far a student is in a unit: what `check()` shows, and the last line of a card that passed.
+
+    unit_of_this_notebook()          # 2
+    exercises_in(2)                  # its exercises, in the order of the notebook
+    overview(2, verdicts)            # a card: each exercise, its state, its points; the next step
+    so_far(2)                        # the sum and the next step in one line, for one that passed
+
+What counts is what was checked since the kernel started. Next room: autograder/notebook.py.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from autograder.check import framework
+from autograder.check.attempts import ANSWERED, failed
+from autograder.check.cards import Card, Table
+from autograder.check.loading import load_unit
+from autograder.check.verdict import BY_HAND, PASSED, Verdict, headline, lacks_points, score
+from course_lib import exercises
+from course_lib.exercises import Slot, UnknownExercise, slot
+
+UNIT = re.compile(r"(?:^|[/\\])u(\d\d)_[^/\\]*$")
+ASKED = re.compile(r"""\b(?:check|hint)\(\s*["']([\w.]+)["']""")
+HEADING = re.compile(r"#### Exercise `([\w.]+)`")
+Plugs = dict[str, Callable[..., Any] | None]
+_judged: dict[str, tuple[Plugs, Verdict]] = {}  # by exercise: the answers then, and the verdict
+
+
+def remember(entry: Slot, verdict: Verdict) -> None:
+    _judged[entry.name] = _answers(entry), verdict
+
+
+def known(entry: Slot) -> Verdict | None:
+    """The verdict on the answer as it is now, if there is one."""
+    if failed(entry.name):
+        return None
+    answers, verdict = _judged.get(entry.name, ({}, None))
+    return verdict if answers == _answers(entry) else None
+
+
+def _answers(entry: Slot) -> Plugs:
+    """The answer, and those that it stands on."""
+    return {name: slot(name).plugged for name in (entry.name, *entry.uses)}
+
+
+def unit_of_this_notebook() -> int | None:
+    """By the notebook's file name; else by the exercises that were asked for or answered last."""
+    names = _user_names()
+    files = (names.get("__vsc_ipynb_file__"), os.environ.get("JPY_SESSION_NAME"))
+    for file in files:
+        if file and (match := UNIT.search(str(file))):
+            return int(match[1])
+    for name in _named_last_first(names.get("In", [])):
+        try:
+            return slot(name).unit
+        except UnknownExercise:
+            continue
+    return None
+
+
+def _named_last_first(cells: Iterable[str]) -> Iterator[str]:
+    for cell in reversed(list(cells)):
+        yield from reversed([*ANSWERED.findall(cell), *ASKED.findall(cell)])
+    yield from reversed([*exercises.plugs_now(), *_judged])
+
+
+def _user_names() -> dict[str, Any]:
+    try:
+        from IPython.core.getipython import get_ipython
+    except ImportError:
+        return {}
+    shell = get_ipython()
+    return {} if shell is None else shell.user_ns
+
+
+def exercises_in(unit: int) -> list[Slot]:
+    """All exercises of the unit: as its notebook has them, if it is in this folder."""
+    load_unit("answers", unit)
+    load_unit("checks", unit)
+    found = {name: slot(name) for name in framework.checked_names()}
+    found |= {entry.name: entry for entry in exercises.slots(unit)}
+    found = {name: entry for name, entry in found.items() if entry.unit == unit}
+    order = [name for name in _headings(unit) if name in found]
+    rest = sorted((n for n in found if n not in order), key=lambda name: found[name].further)
+    return [found[name] for name in dict.fromkeys([*order, *rest])]
+
+
+def _headings(unit: int) -> list[str]:
+    """The exercises that the unit's notebook names, from top to bottom."""
+    for path in sorted(Path().glob(f"u{unit:02d}_*.ipynb")):
+        try:
+            return HEADING.findall(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+    return []
+
+
+def overview(unit: int, verdicts: list[Verdict]) -> Card:
+    """Each exercise with its state and its points, the sums, and what to do next."""
+    core, further = ([_row(v) for v in verdicts if v.further == one] for one in (False, True))
+    rows = [*core, ("Further, for a bonus", "", ""), *further] if further else core
+    by_hand = sum(v.points for v in verdicts if v.kind == BY_HAND and not v.further)
+    said = [f"A person gives {by_hand:g} of the points, for answers in words."] if by_hand else []
+    if further:
+        said.append(f"Bonus: {_earned(verdicts, True)}.")
+    table = Table(("Exercise", "State", "Points"), tuple(rows))
+    parts = filter(None, (table, " ".join(said), _next(verdicts)))
+    return Card(_title(unit, verdicts), tuple(parts), tone="open")
+
+
+def so_far(unit: int) -> str:
+    """The sum and the next step, from what is known."""
+    verdicts = [known(entry) or _unknown(entry) for entry in exercises_in(unit)]
+    return f"{_title(unit, verdicts)}. {_next(verdicts)}"
+
+
+def _row(verdict: Verdict) -> tuple[str, str, str]:
+    points = score(verdict).removesuffix("bonus points").removesuffix("points").strip()
+    return f"`{verdict.exercise}`", headline(verdict), points
+
+
+def _title(unit: int, verdicts: list[Verdict]) -> str:
+    return f"Unit {unit}: {_earned(verdicts, False)} so far"
+
+
+def _unknown(entry: Slot) -> Verdict:
+    is_text = entry.kind == "explain"
+    return Verdict.on(entry, BY_HAND if is_text else framework.NOT_ATTEMPTED, None)
+
+
+def _earned(verdicts: list[Verdict], further: bool) -> str:
+    """ "11 of 24 points", of the core or of what is beyond it."""
+    ours = [v for v in verdicts if v.further == further]
+    earned, possible = sum(v.earned or 0.0 for v in ours), sum(v.points for v in ours)
+    return f"{round(earned, 2):g} of {possible:g} points"
+
+
+def _next(verdicts: list[Verdict]) -> str:
+    """The first exercise of the core that has points left; then those in words; then further."""
+    open_ones = [v for v in verdicts if v.kind != PASSED or lacks_points(v)]
+    checked = [v for v in open_ones if v.kind != BY_HAND]
+    core = [v for v in checked if not v.further]
+    if core:
+        return f"Next: {_named(core[0])}."
+    in_words = ", ".join(f"`{v.exercise}`" for v in open_ones if v.kind == BY_HAND)
+    text = f"What is left of the core is answered in words: {in_words}." if in_words else ""
+    text = text or "The core of the unit is done."
+    return f"{text} Further: {_named(checked[0])}." if checked else text
+
+
+def _named(verdict: Verdict) -> str:
+    unit = "bonus point" if verdict.further else "point"
+    return f"`{verdict.exercise}`, {verdict.points:g} {unit}{'s' * (verdict.points != 1)}"
