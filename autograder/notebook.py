@@ -34,7 +34,7 @@ from autograder.check.judging import judge
 from autograder.check.packages import INSTALL, needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
+from autograder.check.verdict import BY_HAND, LATER, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
@@ -46,7 +46,7 @@ IN_WORDS = (
     "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
     "it and gives the points."
 )
-_passed: dict[str, Callable[..., Any] | None] = {}  # the answers that have passed their checks
+_passed: dict[str, Callable[..., Any] | None] = {}  # the answers to which no check has objected
 PREDICTIONS = Path("predictions.json")
 CALL = 10  # seconds, as in the grader
 TOO_LONG = (
@@ -68,7 +68,7 @@ def check(name: str) -> Verdict:
     answer = here(entry)
     with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
         verdict = judge(name, answer)
-    _passed[name] = entry.plugged if verdict.kind == PASSED else None
+    _passed[name] = entry.plugged if verdict.kind in (PASSED, LATER) else None
     return verdict
 
 

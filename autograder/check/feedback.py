@@ -14,6 +14,7 @@ import re
 from autograder.check.verdict import (
     BY_HAND,
     GRADER,
+    LATER,
     NOT_ATTEMPTED,
     PASSED,
     PROGRAM,
@@ -42,7 +43,7 @@ STYLE = """
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
     tone = "passed" if verdict.kind == PASSED else "failed"
-    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, GRADER, UNKNOWN) or lacks_points(verdict):
+    if verdict.kind in (NOT_ATTEMPTED, BY_HAND, LATER, GRADER, UNKNOWN) or lacks_points(verdict):
         tone = "open"
     parts = [f"<style>{STYLE}</style>"] if style else []
     name = html.escape(verdict.exercise)

@@ -6,6 +6,7 @@
     timed out       a call took longer than the limit
     not attempted   the cell is still the stub, or is gone
     by hand         an explanation: a person grades it
+    later           of the right form; whether it is right is said when it is graded
     grader          our fault; it never costs points
     unknown         no exercise has the name that was typed
 
@@ -28,7 +29,7 @@ from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
-UNKNOWN = "unknown"
+LATER, UNKNOWN = "later", "unknown"
 PROGRAM = ("The smallest program that shows it", "The program")  # ours; the student's own
 HEADLINE = {
     PASSED: "passed",
@@ -37,6 +38,7 @@ HEADLINE = {
     TIMED_OUT: "timed out",
     NOT_ATTEMPTED: "not attempted yet",
     BY_HAND: "read and graded by a person",
+    LATER: "of the right form, judged when it is graded",
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
@@ -53,7 +55,7 @@ class Verdict:
     exercise: str
     kind: str
     points: float
-    earned: float | None = 0.0  # None: nobody knows yet (by hand, or the grader's fault)
+    earned: float | None = 0.0  # None: nobody knows yet (by hand, later, or the grader's fault)
     tried: tuple[str, ...] = ()  # passed: "40 random programs", "58 of 69 nodes left"
     check: str = ""  # the name of the check that decided
     hidden: bool = False
