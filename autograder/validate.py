@@ -28,7 +28,7 @@ from tqdm import tqdm
 
 from autograder.check.sentences import sentences
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
-from autograder.edition.contents import COURSE, library, notebook_bytes
+from autograder.edition.contents import COURSE, answers_left, library, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.assignment import Assignment, editions
@@ -144,6 +144,7 @@ def leaks(source: Source, names: list[str]) -> list[str]:
     found = [f"it holds {mark!r}" for mark in marks if mark in released]
     answers = "\n".join(cell.source for cell in notebook.cells if cell.id in _ids(names))
     files = library(source.unit)
+    found += answers_left(source.unit)
     for name in names:
         entry = slot(name)
         if _body(entry, _shipped(entry, files)) == _body(entry, inspect.getsource(_room(entry))):
