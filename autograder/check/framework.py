@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 from autograder.check.exemplars import alternative as alternative  # units import them from here
 from autograder.check.exemplars import alternatives_of as alternatives_of
 from autograder.check.exemplars import equivalent as equivalent
+from autograder.check.exemplars import in_the_library as in_the_library
 from autograder.check.exemplars import mutant as mutant
 from autograder.check.exemplars import mutants_of as mutants_of
 from autograder.check.loading import load_unit
