@@ -44,6 +44,7 @@ from autograder.check.validating import for_nbgrader, raise_for_nbgrader
 from autograder.check.verdict import (
     BY_HAND,
     CRASHED,
+    LATER,
     NOT_ATTEMPTED,
     PASSED,
     STUB,
@@ -129,7 +130,7 @@ def _check(name: str) -> Verdict:
     except KeyboardInterrupt:
         raise Stopped(name) from None
     overview.remember(entry, verdict)
-    if verdict.kind == PASSED:
+    if verdict.kind in (PASSED, LATER):
         verdict = replace(verdict, so_far=overview.so_far(entry.unit))
     return verdict
 
@@ -254,7 +255,7 @@ def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
 
 def _has_passed(name: str) -> bool:
     verdict = overview.known(slot(name))
-    return verdict is not None and verdict.kind == PASSED
+    return verdict is not None and verdict.kind in (PASSED, LATER)
 
 
 class CellFailed(Exception):

@@ -5,10 +5,11 @@
 
 For each exercise a row of a table: the sentences of its text and how many have a check, the unit's
 wrong answers and how many the checks reject, its right ones and how many they accept, and what
-became of the wrong answers that were made of ours by changing it at one place. Below the row stands
-what is to be done, and which wrong answers ended their process: that rejects them. For each
-notebook: the released one holds no solution and no hidden text; through the grader, in two
-processes, the instructor's notebook earns every point and the untouched one none.
+became of the wrong answers that were made of ours by changing it at one place. Each function that
+students have is tried as an answer, too. Below the row stands what is to be done, and which wrong
+answers ended their process: that rejects them. For each notebook: the released one holds no
+solution and no hidden text; through the grader, in two processes, the instructor's notebook earns
+every point and the untouched one none.
 
 Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
 student's code runs.
@@ -28,7 +29,7 @@ from tqdm import tqdm
 
 from autograder.check.sentences import sentences
 from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED
-from autograder.edition.contents import COURSE, library, notebook_bytes
+from autograder.edition.contents import COURSE, answers_left, library, notebook_bytes
 from autograder.edition.solutions import solution_body
 from autograder.edition.sources import Source, expand, sources
 from autograder.grading.assignment import Assignment, editions
@@ -36,6 +37,7 @@ from autograder.grading.grade import grade
 from autograder.grading.limits import Limits
 from autograder.grading.program import read
 from autograder.process.start import trust_ours
+from autograder.soundness.borrowed import borrowed_problems
 from autograder.soundness.exercise import (
     exemplars,
     not_there_yet,
@@ -92,6 +94,7 @@ def _row(entry: Slot) -> Row:
         return Row(entry.name, problems=tuple(problems_of(entry)))
     given = exemplars(entry)
     problems = [*own_problems(entry), *given.problems, *not_there_yet(entry, given)]
+    problems += borrowed_problems(entry)
     said = len(sentences(entry.doc))
     cells = [f"{said - len(unchecked(entry))}/{said}"]
     cells += [f"{given.rejected}/{given.wrong}", f"{given.accepted}/{given.right}"]
@@ -144,6 +147,7 @@ def leaks(source: Source, names: list[str]) -> list[str]:
     found = [f"it holds {mark!r}" for mark in marks if mark in released]
     answers = "\n".join(cell.source for cell in notebook.cells if cell.id in _ids(names))
     files = library(source.unit)
+    found += answers_left(source.unit)
     for name in names:
         entry = slot(name)
         if _body(entry, _shipped(entry, files)) == _body(entry, inspect.getsource(_room(entry))):

@@ -8,8 +8,12 @@
 
     equivalent("passes.dce", "node in kept", "node in live", because="live holds what kept holds")
 
-The last one is about the wrong answers that `make validate` makes of our own answer, by changing it
-at one place. Where a change leaves a right answer, no check can reject it: the unit says why.
+That one is about the wrong answers that `make validate` makes of our own answer, by changing it at
+one place. Where a change leaves a right answer, no check can reject it: the unit says why.
+
+    in_the_library("u03.saved", "course_lib.cost.work.bytes_of", because="finding it is the task")
+
+And this one is about functions that students have and that earn points, called as an answer.
 
 Next room: framework.py, how checks are written.
 """
@@ -36,9 +40,19 @@ class Equivalent:
     because: str
 
 
+@dataclass(frozen=True)
+class InTheLibrary:
+    """A function that students have earns points as an answer to `slot`, and that is meant so."""
+
+    slot: str
+    function: str
+    because: str
+
+
 _mutants: dict[str, dict[str, Implementation]] = {}
 _alternatives: dict[str, dict[str, Implementation]] = {}
 _equivalents: dict[str, list[Equivalent]] = {}
+_in_the_library: dict[str, list[InTheLibrary]] = {}
 
 
 def mutant(slot: str) -> Callable[[Implementation], Implementation]:
@@ -59,6 +73,14 @@ def equivalent(slot: str, old: str, new: str, *, because: str) -> None:
     _equivalents.setdefault(slot, []).append(Equivalent(slot, old, new, because))
 
 
+def in_the_library(slot: str, function: str, *, because: str) -> None:
+    """Say that a function which students have may earn points as an answer: its whole name, as
+    `python -m autograder validate` prints it, and the reason."""
+    if not (function.strip() and because.strip()):
+        raise ValueError(f"{slot}: in_the_library needs the name of a function and a reason")
+    _in_the_library.setdefault(slot, []).append(InTheLibrary(slot, function, because))
+
+
 def mutants_of(slot: str) -> dict[str, Implementation]:
     load_unit("mutants", exercises.slot(slot).unit)
     return _mutants.get(slot, {})
@@ -72,6 +94,11 @@ def alternatives_of(slot: str) -> dict[str, Implementation]:
 def equivalents_of(slot: str) -> list[Equivalent]:
     load_unit("mutants", exercises.slot(slot).unit)
     return _equivalents.get(slot, [])
+
+
+def in_the_library_of(slot: str) -> list[InTheLibrary]:
+    load_unit("mutants", exercises.slot(slot).unit)
+    return _in_the_library.get(slot, [])
 
 
 def _keep(

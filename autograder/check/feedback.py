@@ -15,6 +15,7 @@ from autograder.check.cards import STYLE, framed, inline, paragraph
 from autograder.check.verdict import (
     BY_HAND,
     GRADER,
+    LATER,
     NOT_ATTEMPTED,
     PASSED,
     PROGRAM,
@@ -31,7 +32,7 @@ from autograder.check.verdict import (
 def as_html(verdict: Verdict, style: bool = True) -> str:
     """One box. Reads in order for a screen reader; colour repeats what the words say."""
     tone = "passed" if verdict.kind == PASSED else "failed"
-    is_open = verdict.kind in (NOT_ATTEMPTED, BY_HAND, UNGRADABLE, GRADER, UNKNOWN)
+    is_open = verdict.kind in (NOT_ATTEMPTED, BY_HAND, LATER, UNGRADABLE, GRADER, UNKNOWN)
     if is_open or lacks_points(verdict):
         tone = "open"
     name = html.escape(verdict.exercise)

@@ -27,10 +27,11 @@ from typing import TYPE_CHECKING, Any
 from autograder.check.exemplars import alternative as alternative  # units import them from here
 from autograder.check.exemplars import alternatives_of as alternatives_of
 from autograder.check.exemplars import equivalent as equivalent
+from autograder.check.exemplars import in_the_library as in_the_library
 from autograder.check.exemplars import mutant as mutant
 from autograder.check.exemplars import mutants_of as mutants_of
 from autograder.check.loading import load_unit
-from autograder.check.verdict import CRASHED, GRADER, NOT_ATTEMPTED, TIMED_OUT
+from autograder.check.verdict import CRASHED, GRADER, LATER, NOT_ATTEMPTED, TIMED_OUT
 from course_lib import exercises
 
 if TYPE_CHECKING:  # a student's process needs no hypothesis, and it is slow to import
@@ -128,6 +129,16 @@ class Died(Stop):
     kind = CRASHED
 
 
+class Later(Stop):
+    """The answer has the right form, and the right one is not here to be compared with."""
+
+    kind = LATER
+    problem = (
+        "Your answer has the form that is asked for. So few answers are possible that a check that "
+        "knew the right one would give it away; yours is compared with it when it is graded."
+    )
+
+
 @dataclass(frozen=True)
 class Score:
     """What a budget check returns: the part of the points earned, and the count that earned it."""
@@ -192,6 +203,24 @@ def hidden(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Register a check that only the grader has. `seed` keeps it apart from the visible ones."""
     return _register(_hidden, slot, given, examples, seed, True, spec, what)
+
+
+def ours(exercise: str, *given: Any) -> Any:
+    """Our answer, for a visible check of a question to which few answers are possible.
+
+    Whoever has a check that knows the right one of thirty values, or a digest of it, tries all
+    thirty. So a student's edition does not know it: there this raises `Later`, and the grader
+    judges. The open edition holds the whole library, and its reader gets the verdict at once.
+    """
+    try:
+        return _answered(exercises.slot(exercise).reference, *given)
+    except exercises.NotAnswered:
+        raise Later from None
+
+
+@functools.cache
+def _answered(reference: Callable[..., Any], *given: Any) -> Any:
+    return reference(*given)
 
 
 def beside(implementation: Implementation, plugs: dict[str, Callable[..., Any]]) -> Implementation:

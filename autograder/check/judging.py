@@ -47,7 +47,16 @@ from autograder.check.shown import (
     shown_pair,
 )
 from autograder.check.trial import Trial, randomness
-from autograder.check.verdict import BY_HAND, CRASHED, GRADER, PASSED, TIMED_OUT, WRONG, Verdict
+from autograder.check.verdict import (
+    BY_HAND,
+    CRASHED,
+    GRADER,
+    LATER,
+    PASSED,
+    TIMED_OUT,
+    WRONG,
+    Verdict,
+)
 from course_lib import exercises
 
 Seen = int | str | Score | None  # what a check that passed has seen, or how many examples
@@ -188,7 +197,7 @@ def _failed(verdict: Verdict, check: Check, error: Exception | Stop) -> Verdict:
     program = shown(getattr(error, "program", None))
     verdict = replace(verdict, program=program, pictures=pictures(error))
     if isinstance(error, Stop):
-        earned = None if error.kind == GRADER else 0.0
+        earned = None if error.kind in (GRADER, LATER) else 0.0
         return replace(verdict, kind=error.kind, earned=earned, problem=error.problem)
     said = without_addresses(getattr(error, "printed", ""))
     is_smallest = getattr(error, "is_smallest", False)

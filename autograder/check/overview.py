@@ -20,7 +20,15 @@ from autograder.check import framework
 from autograder.check.attempts import ANSWERED, failed
 from autograder.check.cards import Card, Table
 from autograder.check.loading import load_unit
-from autograder.check.verdict import BY_HAND, PASSED, Verdict, headline, lacks_points, score
+from autograder.check.verdict import (
+    BY_HAND,
+    LATER,
+    PASSED,
+    Verdict,
+    headline,
+    lacks_points,
+    score,
+)
 from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
 
@@ -142,7 +150,7 @@ def _earned(verdicts: list[Verdict], further: bool) -> str:
 
 def _next(verdicts: list[Verdict]) -> str:
     """The first exercise of the core that has points left; then those in words; then further."""
-    open_ones = [v for v in verdicts if v.kind != PASSED or lacks_points(v)]
+    open_ones = [v for v in verdicts if v.kind not in (PASSED, LATER) or lacks_points(v)]
     checked = [v for v in open_ones if v.kind != BY_HAND]
     core = [v for v in checked if not v.further]
     if core:

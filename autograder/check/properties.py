@@ -8,7 +8,6 @@ Next room: programs.py, the random graphs; autograder/units/u02/checks, where bo
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -163,21 +162,6 @@ def a_number(got: Any, *, unit: str) -> float:
     return value
 
 
-def sealed(exercise: str, got: Any, seal: str, *, digits: int = 3) -> None:
-    """The answer has this seal: a check that knows the answer without saying it.
-
-    A number counts to `digits` significant digits, give or take one in the last. Make a seal with
-    `seal_of(exercise, answer)`. It keeps honest people honest: the hidden check decides.
-    """
-    if seal not in [seal_of(exercise, near, digits=digits) for near in _near(got, digits)]:
-        raise Wrong("This is not the answer.", got=_kind(got) if got is None else repr(got))
-
-
-def seal_of(exercise: str, answer: Any, *, digits: int = 3) -> str:
-    text = f"{exercise}={_rounded(answer, digits)}"
-    return hashlib.sha256(text.encode()).hexdigest()[:12]
-
-
 def live(graph: Graph) -> list[Node]:
     """The nodes that the outputs need, without the inputs."""
     return [n for n in topological_order(graph.outputs) if n.op != "input"]
@@ -232,24 +216,3 @@ def _first_difference(got: np.ndarray, expected: np.ndarray, rtol: float) -> str
     if not apart.any() or not where:
         return f"It is {got.reshape(-1)[:1]}, expected {expected.reshape(-1)[:1]}."
     return f"At {list(where)} it is {got[where]!s}, expected {expected[where]!s}."
-
-
-def _near(got: Any, digits: int) -> list[Any]:
-    if isinstance(got, (bool, np.bool_)) or not isinstance(got, (float, np.floating)):
-        return [got]
-    if not math.isfinite(got) or got == 0:
-        return [float(got)]
-    step = 10.0 ** (math.floor(math.log10(abs(got))) - digits + 1)
-    return [float(got), float(got) - step, float(got) + step]
-
-
-def _rounded(value: Any, digits: int) -> str:
-    if isinstance(value, (float, np.floating)):
-        return f"{float(value):.{digits}g}"
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (set, frozenset)):
-        return "{" + ", ".join(sorted(map(repr, value))) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_rounded(v, digits) for v in value) + "]"
-    return repr(value)

@@ -17,7 +17,7 @@ import textwrap
 from typing import Any
 
 from autograder.check.feedback import as_html
-from autograder.check.verdict import BY_HAND, PASSED, Verdict, as_text, lacks_points
+from autograder.check.verdict import BY_HAND, LATER, PASSED, Verdict, as_text, lacks_points
 
 RUN = "NBGRADER_EXECUTION"  # "validate" or "autograde" in a kernel that nbgrader has started
 WIDTH = 80  # nbgrader cuts longer lines off
@@ -31,10 +31,10 @@ class NotPassed(Exception):
 
 
 def raise_for_nbgrader(verdict: Verdict) -> None:
-    """In a run of nbgrader, and only there: NotPassed, unless all points are earned, or a person
-    gives them."""
+    """In a run of nbgrader, and only there: NotPassed, unless all points are earned, or are given
+    by a person or when it is graded."""
     full = verdict.kind == PASSED and not lacks_points(verdict)
-    if RUN in os.environ and not full and verdict.kind != BY_HAND:
+    if RUN in os.environ and not full and verdict.kind not in (BY_HAND, LATER):
         raise NotPassed(_words(verdict))
 
 

@@ -7,6 +7,7 @@
     not attempted   nothing to call, or it says itself that it is not written yet: `problem` has why
     by hand         an explanation: a person grades it
     ungradable      the file that was handed in cannot be read: a person decides
+    later           of the right form; whether it is right is said when it is graded
     grader          our fault; it never costs points
     unknown         no exercise has the name that was typed
 
@@ -29,7 +30,7 @@ from course_lib.exercises import Slot
 
 PASSED, WRONG, CRASHED, TIMED_OUT = "passed", "wrong", "crashed", "timed out"
 NOT_ATTEMPTED, BY_HAND, GRADER = "not attempted", "by hand", "grader"
-UNGRADABLE, UNKNOWN = "ungradable", "unknown"
+LATER, UNGRADABLE, UNKNOWN = "later", "ungradable", "unknown"
 SHOWS = "{} that shows it"
 OWN = "The program"  # that the student wrote
 PROGRAM = (
@@ -44,6 +45,7 @@ HEADLINE = {
     NOT_ATTEMPTED: "not attempted yet",
     BY_HAND: "read and graded by a person",
     UNGRADABLE: "cannot be graded",
+    LATER: "of the right form, judged when it is graded",
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
@@ -71,7 +73,7 @@ class Verdict:
     exercise: str
     kind: str
     points: float
-    earned: float | None = 0.0  # None: nobody knows yet (by hand, or the grader's fault)
+    earned: float | None = 0.0  # None: nobody knows yet (by hand, later, or the grader's fault)
     tried: tuple[str, ...] = ()  # passed: "40 random programs", "58 of 69 nodes left"
     check: str = ""  # the name of the check that decided
     about: str = ""  # what it looks at, in words

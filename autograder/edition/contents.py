@@ -21,6 +21,7 @@ import autograder.units
 import course_lib
 from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
+from autograder.edition.leaks import leaked
 from autograder.edition.requirements import COURSE
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
@@ -95,22 +96,35 @@ def beside(found: list[Source]) -> dict[str, bytes]:
 
 def library(unit: int) -> dict[str, bytes]:
     """course_lib and the shipped part of autograder, without the answers from `unit` on."""
-    files: dict[str, bytes] = {}
+    return {name: _shorn(path, first) for name, path, first in _shipped(unit)}
+
+
+def answers_left(unit: int) -> list[str]:
+    """Which answers of `unit` and later units that library holds all the same, and where."""
+    shipped = [one for one in _shipped(unit) if one[1].suffix == ".py"]
+    firsts = {name: first for name, _, first in shipped}
+    files = {
+        name: (path.read_text(encoding="utf-8"), _shorn(path, first).decode())
+        for name, path, first in shipped
+    }
+    return leaked(files, firsts.__getitem__)
+
+
+def _shipped(unit: int) -> Iterator[tuple[str, Path, int]]:
+    """Each file that students get: its name, where it is, and the first unit whose answers it must
+    not hold. Sample solutions never ship, of no unit."""
     for path, name in _files(Path(course_lib.__file__).parent, "course_lib"):
-        files[name] = _shorn(path, unit)
+        yield name, path, unit
     here = Path(autograder.__file__).parent
-    for name in SHIPPED_FILES:
-        files[f"autograder/{name}"] = (here / name).read_bytes()
+    for name in (*SHIPPED_FILES, "units/__init__.py"):
+        yield f"autograder/{name}", here / name, 0
     for room in SHIPPED_ROOMS:
-        files |= {
-            name: path.read_bytes() for path, name in _files(here / room, f"autograder/{room}")
-        }
-    files["autograder/units/__init__.py"] = (here / "units" / "__init__.py").read_bytes()
+        for path, name in _files(here / room, f"autograder/{room}"):
+            yield name, path, 0
     for folder in _units():
         for path, name in _files(folder, f"autograder/units/{folder.name}"):
             if _ships(path.relative_to(folder)):
-                files[name] = _shorn(path, 0)  # sample solutions never ship, of no unit
-    return files
+                yield name, path, 0
 
 
 def to_read() -> dict[str, bytes]:

@@ -15,7 +15,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from autograder.edition.contents import COURSE, contents
+from autograder.edition.contents import COURSE, answers_left, contents
 from autograder.edition.deliver import write
 from autograder.edition.sources import sources
 
@@ -25,9 +25,12 @@ EPOCH = (1980, 1, 1, 0, 0, 0)  # the same content gives the same zip
 def release(
     into: Path, unit: int | None = None, notebooks: Path | None = None, edition: str = "student"
 ) -> list[Path]:
-    """Write an edition of each unit, afresh. Returns the folders."""
+    """Write an edition of each unit, afresh. Returns the folders. ValueError if students would get
+    an answer of that unit or a later one."""
     folders = []
     for source in sources(notebooks or COURSE / "notebooks", unit):
+        if edition == "student" and (left := answers_left(source.unit)):
+            raise ValueError(f"{source.name} would give answers away. {'; '.join(left)}")
         files = contents(edition, source.unit, notebooks)
         folder = into / source.name
         partial = into / f".{source.name}.part"

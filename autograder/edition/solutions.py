@@ -44,7 +44,10 @@ def solution_body(function: Callable[..., Any]) -> list[str]:
 def parts_of_answer(function: Callable[..., Any]) -> list[Any]:
     """The syntax trees of an answer: the private definitions that it needs, then the function."""
     tree = ast.parse(inspect.getsource(sys.modules[function.__module__]))
-    node, private = _function(tree, function.__name__), _private_definitions(tree)
+    return _parts(_function(tree, function.__name__), _private_definitions(tree))
+
+
+def _parts(node: Function, private: dict[str, Any]) -> list[Any]:
     needed = {id(private[name]): private[name] for name in _closure(node, private)}
     return [*sorted(needed.values(), key=lambda part: part.lineno), node]
 
@@ -79,6 +82,16 @@ def without_answers(text: str, unit: int) -> str:
     for first, last, new in sorted(cuts, reverse=True):
         lines[first - 1 : last] = new
     return _squeezed("\n".join(lines))
+
+
+def exercises_in(text: str, unit: int) -> list[tuple[str, list[Any]]]:
+    """The exercises of `unit` and later units in a file: the name, and the parts of the answer."""
+    if "exercise(" not in text:
+        return []
+    tree = ast.parse(text)
+    private = _private_definitions(tree)
+    nodes = [n for n in tree.body if isinstance(n, Function) and _belongs_to(n, unit)]
+    return [(exercise_name(node) or "", _parts(node, private)) for node in nodes]
 
 
 def exercise_name(node: ast.AST) -> str | None:

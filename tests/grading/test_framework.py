@@ -10,15 +10,14 @@ from pathlib import Path
 import pytest
 
 from autograder import check, implements
-from autograder.check import pictures
+from autograder.check import framework, judging, pictures
 from autograder.check.feedback import as_html
-from autograder.check.framework import TimedOut, checks_of, mutants_of
+from autograder.check.framework import Check, TimedOut, Wrong, checks_of, mutants_of
 from autograder.check.judging import judge, perform
-from autograder.check.properties import seal_of, sealed
 from autograder.check.verdict import Verdict, as_text
 from autograder.notebook import here
 from autograder.validate import leaks, problems_of, validate, verdict_of
-from course_lib.exercises import plugged, slot
+from course_lib.exercises import NotAnswered, plugged, slot
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
@@ -231,14 +230,28 @@ def test_verdict_is_plain_data():
     assert Verdict.from_json(json.loads(json.dumps(verdict.to_json()))) == verdict
 
 
-def test_seal_knows_an_answer_without_saying_it():
-    seal = seal_of("u99.bytes", 57.1)
-    for near in (57.1, 57.14, 57.2):
-        sealed("u99.bytes", near, seal)
-    for far in (57.4, 5.71, True, "57.1"):
-        with pytest.raises(AssertionError):
-            sealed("u99.bytes", far, seal)
-    sealed("u99.bytes", ["b", 2], seal_of("u99.bytes", ("b", 2)))
+def test_what_only_the_grader_knows_is_judged_later(monkeypatch):
+    """Where our answer is not at hand, an answer of the right form is neither right nor wrong."""
+    entry, known = slot("u99.bytes"), slot("u99.bytes").reference()
+
+    def is_ours(answer):
+        """As we answer."""
+        if answer() != framework.ours("u99.bytes"):
+            raise Wrong("It is another number.")
+
+    one = Check("u99.bytes", "is_ours", is_ours, None, 1, 0, False, ())
+    monkeypatch.setattr(judging, "checks_of", lambda name, with_hidden: [one])
+    assert judge("u99.bytes", lambda: known).kind == "passed"
+    assert judge("u99.bytes", lambda: known + 1).kind == "wrong"
+
+    def shorn():
+        raise NotAnswered("u99.bytes")
+
+    monkeypatch.setattr(entry, "reference", shorn)
+    right, wrong = (judge("u99.bytes", lambda n=n: n) for n in (known, known + 1))
+    assert right == wrong and right.kind == "later" and right.earned is None
+    assert "– of" in repr(right) and "when it is graded" in repr(right)
+    assert "verdict open" in as_html(right)
 
 
 def test_validate_says_what_an_exercise_lacks():

@@ -3,11 +3,11 @@
 Here: FLOP per byte of a layer, and claims about a kernel. Next room: array.py.
 """
 
-import itertools
+import math
 from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.check.properties import a_number, sealed
+from autograder.check.properties import a_number
 
 GIVEN = [
     ("u00.intensity", "x: f32[images,inputs] ... result: f32[images,outputs]"),
@@ -25,15 +25,16 @@ COUNTED = (
     "element of the result. Each of the four tensors crosses the memory bus once."
 )
 LAYERS = {  # the smallest first
-    (1, 1, 1): "fed98a00368e",
-    (1, 1, 2): "3b65855db236",
-    (1, 2, 1): "fed98a00368e",
-    (2, 1, 1): "5ba3a547b411",
-    (2, 7, 1): "5ba3a547b411",
-    (3, 2, 5): "5362229cfbb1",
-    (1, 784, 512): "ebec17737c72",
-    (64, 784, 512): "88af7d67ea21",
+    (1, 1, 1): 0.25,
+    (1, 1, 2): 2 / 7,
+    (1, 2, 1): 0.25,
+    (2, 1, 1): 1 / 3,
+    (2, 7, 1): 1 / 3,
+    (3, 2, 5): 0.625,
+    (1, 784, 512): 0.498393,
+    (64, 784, 512): 26.5259,
 }
+EXACT = 0.001
 
 
 @checks(
@@ -45,12 +46,12 @@ LAYERS = {  # the smallest first
 )
 def is_the_intensity(intensity):
     """FLOP per byte of small layers and of large ones."""
-    for sizes, seal in LAYERS.items():
+    for sizes, right in LAYERS.items():
         got = a_number(intensity(*sizes), unit="FLOP/byte")
-        if not fits("u00.intensity", got, seal):
+        if not math.isclose(got, right, rel_tol=EXACT):
             images, inputs, outputs = sizes
             raise Wrong(
-                f"This is {how_far(got, seal)} for that layer.",
+                f"This is {how_far(got, right)} for that layer.",
                 program=f"images = {images}, inputs = {inputs}, outputs = {outputs}",
                 got=f"{got:.6g} FLOP/byte",
                 spec=COUNTED,
@@ -58,28 +59,20 @@ def is_the_intensity(intensity):
     return f"{len(LAYERS)} layers of different sizes"
 
 
-def how_far(got: float, seal: str) -> str:
-    """By how much an answer misses the sealed one, where the factor is one that often happens."""
+def how_far(got: float, right: float) -> str:
+    """By how much an answer misses the right one, where the factor is one that often happens."""
     for factor in (2, 4, 8):
-        if fits("u00.intensity", got / factor, seal):
+        if math.isclose(got, right * factor, rel_tol=EXACT):
             return f"{factor} times too large"
-        if fits("u00.intensity", got * factor, seal):
+        if math.isclose(got, right / factor, rel_tol=EXACT):
             return f"{factor} times too small"
     return "not the answer"
 
 
-def fits(exercise: str, got: Any, seal: str) -> bool:
-    try:
-        sealed(exercise, got, seal)
-    except Wrong:
-        return False
-    return True
-
-
 KERNELS = {
-    (1, 3, 6, 16, 64, 4): "0ba748b94f3b",
-    (2, 3, 6, 16, 64, 8): "00101732a035",
-    (8, 8, 8, 32, 256, 16): "6d8744d06573",
+    (1, 3, 6, 16, 64, 4): "ACEG",
+    (2, 3, 6, 16, 64, 8): "AE",
+    (8, 8, 8, 32, 256, 16): "ACEF",
 }
 CLAIMS = "ABCDEFG"
 
@@ -102,26 +95,16 @@ def are_letters(claims):
 )
 def are_the_false_ones(claims):
     """The false claims, all of them and no others."""
-    for extents, seal in KERNELS.items():
+    for extents, right in KERNELS.items():
         got = letters(claims(*extents))
-        if not fits("u00.claims", f"{extents} {got}", seal):
+        if got != right:
             raise Wrong(
                 "These are not the false claims, or not all of them. "
-                f"Look at {a_wrong_one(extents, got, seal)} again.",
+                f"Look at {min(set(got) ^ set(right))} again.",
                 program=called(extents),
                 got=got or "no letter",
             )
     return f"{len(KERNELS)} kernels of different sizes"
-
-
-def a_wrong_one(extents: tuple[int, ...], got: str, seal: str) -> str:
-    """The first claim with the wrong verdict. Turning the wrong ones round gives what is sealed."""
-    for size in range(1, len(CLAIMS) + 1):
-        for wrong in itertools.combinations(CLAIMS, size):
-            answer = "".join(sorted(set(got) ^ set(wrong)))
-            if fits("u00.claims", f"{extents} {answer}", seal):
-                return wrong[0]
-    raise AssertionError(f"no answer has the seal {seal}")
 
 
 def called(extents: tuple[int, ...]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import TimedOut, Wrong, background, checks
-from autograder.check.properties import a_number, sealed, valid_graph
+from autograder.check.properties import a_number, valid_graph
 from course_lib.accelerator.systolic import SystolicArray, wavefront
 from course_lib.accelerator.workload import products
 from course_lib.ir.graph.graph import Graph
@@ -76,14 +76,12 @@ def needs_no_simulation(cycles):
     except TimedOut as stop:
         raise TimedOut(f"{stop.problem} Count the clocks without simulating them.") from None
     got = a_number(answer, unit="clocks")
-    try:
-        sealed("accelerator.systolic.cycles", got, "10015ce96bd7", digits=9)
-    except Wrong:
+    if got != 16_593_750:
         raise Wrong(
             "The formula must hold for large products too.",
             program="[4000, 1000] times [1000, 4000] on 32 x 32 cells, drain not counted",
             got=f"{got:,.10g} clocks",
-        ) from None
+        )
     return "one product of 16 billion multiply-accumulates"
 
 

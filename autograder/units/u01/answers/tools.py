@@ -2,8 +2,6 @@
 
     refusals(verify)  ->  a table: which fault does which tool refuse?, and what they say
 
-    changed_lines()   ->  how far each of the two changed lines moves the result of Head
-
 Next room: machine.py.
 """
 
@@ -13,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from textwrap import shorten
 from typing import Any
-
-import numpy as np
 
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -39,27 +35,6 @@ def refusals() -> tuple[Picture, str]:
         heard = [f"    {tool}: {shorten(text, 112)}\n" for tool, (_, text) in said.items() if text]
         words.append(f"{fault}\n" + "".join(heard))
     return table(rows, ["the fault", *_tools(), "verify"]), "\n".join(words[1:])
-
-
-def changed_lines() -> str:
-    """What each of the two changes in Head does to its result, alone."""
-    right = _head()
-    for_bias = np.abs(_head(bias_along=0) - right).max()
-    for_maximum = np.abs(_head(maximum_along=0) - right).max()
-    return (
-        f"%5 changed: the result differs by up to {for_bias:.1g}\n"
-        f"%7 changed: the result differs by up to {for_maximum:.1g}"
-    )
-
-
-def _head(bias_along: int = 1, maximum_along: int = 1) -> np.ndarray:
-    """The model Head in numpy, on numbers that are drawn anew, the same each time."""
-    rng = np.random.default_rng(0)
-    w1, b1, w2, b2, x = (rng.standard_normal(sizes) for sizes in ((8, 8), 8, (8, 8), 8, (8, 8)))
-    bias = b2.reshape((1, 8) if bias_along == 1 else (8, 1))
-    h = np.maximum(x @ w1 + b1, 0) @ w2 + bias
-    e = np.exp(h - h.max(axis=maximum_along).reshape(8, 1))
-    return e / e.sum(axis=1, keepdims=True)
 
 
 def _verdict(look: Callable[[Any], Any], program: Any) -> tuple[str, str]:

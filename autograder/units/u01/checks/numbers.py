@@ -5,12 +5,13 @@ Next room: programs.py.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Score, Wrong, background, checks
-from autograder.check.properties import a_number, sealed, valid_graph
+from autograder.check.framework import Score, Wrong, background, checks, ours
+from autograder.check.properties import a_number, valid_graph
 
 # ── u01.power ──
 
@@ -74,18 +75,11 @@ def is_a_value(wrong_line):
 def is_the_wrong_one(wrong_line):
     """The line that makes the result wrong."""
     name = value_name(wrong_line())
-    try:
-        sealed("u01.wrong_line", name, "00878474a7f9")
-    except Wrong:
-        raise Wrong(_OTHER_LINE.get(name, "This line is as torch-mlir wrote it."), got=f"%{name}",
-                    spec=OTHER) from None  # fmt: skip
+    if name != value_name(ours("u01.wrong_line")):
+        raise Wrong("This line is as torch-mlir wrote it, or its number was changed and the result "
+                    "is the same all the same. Follow what it defines down to the result.",
+                    got=f"%{name}", spec=OTHER)  # fmt: skip
     return "the line that changes the result"
-
-
-_OTHER_LINE = {
-    "7": "This number was changed too. Follow it: one number for each whole row is subtracted "
-    "before the exponential, and the division takes it out again.",
-}
 
 
 def value_name(got: Any) -> str:
@@ -110,9 +104,7 @@ def is_the_limit(limit):
     """The number that the intensity never reaches."""
     got = a_number(limit(), unit="FLOP/byte")
     for factor, why in _FACTORS.items():
-        try:
-            sealed("u01.limit", got * factor, "aa0f9baedb3d")
-        except Wrong:
+        if not math.isclose(got * factor, ours("u01.limit"), rel_tol=0.002):
             continue
         if why:
             raise Wrong(why, got=f"{got:.6g} FLOP/byte", spec=TWO_FLOP)

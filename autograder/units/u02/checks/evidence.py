@@ -5,14 +5,15 @@ Next room: compare.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Score, Wrong, checks
-from autograder.check.properties import a_number, live_ops, seal_of, sealed, valid_graph
+from autograder.check.framework import Score, Wrong, checks, ours
+from autograder.check.properties import a_number, live_ops, valid_graph
 from autograder.units.u02.answers import CANDIDATES
 from autograder.units.u02.answers.bench import both_sides
 from autograder.units.u02.answers.evidence import DUMPS
@@ -179,15 +180,13 @@ def is_a_percentage(sevenths):
     value = a_number(sevenths(), unit="percent")
     if 0 < value < 1:
         raise Wrong("The answer must be in percent.", got=f"{value:g}", spec="in percent")
-    try:
-        sealed("u02.sevenths", float(value), SEVENTHS)
-    except Wrong:
+    if not math.isclose(value, ours("u02.sevenths"), rel_tol=0.005):
         raise Wrong(
             "This is not the right percentage. Did you count all 2**23 numbers, and is every "
             "operand an f32?",
             got=f"{value:.4g} percent",
             spec=F32,
-        ) from None
+        )
     return "the right percentage"
 
 
@@ -212,10 +211,11 @@ def names_the_pass_and_the_value(broken):
     if one not in names:
         raise Wrong(f"The dumps are {', '.join(names)}; there is no {one!r}.", spec=NAMES,
                     got=repr(answer)[:200])  # fmt: skip
-    if seal_of("u02.broken.pass", one) != BROKEN_PASS:
+    right = ours("u02.broken")
+    if one != right[0]:
         raise Wrong(f"{one} did nothing wrong: the program means the same before and after it.",
                     spec=WHICH)  # fmt: skip
-    if seal_of("u02.broken", (one, value)) != BROKEN:
+    if value != right[1]:
         before = dict(DUMPS)[names[names.index(one) - 1]] if names.index(one) else DUMPS[0][1]
         raise Wrong(
             f"The pass is {one}, but the value is not %{value}: that one was replaced only "
@@ -225,8 +225,3 @@ def names_the_pass_and_the_value(broken):
             spec=FIRST,
         )
     return "the pass and the value"
-
-
-SEVENTHS = "6f7d73028979"
-BROKEN_PASS = "ff51c5a8ea59"
-BROKEN = "c94645a5c3a4"

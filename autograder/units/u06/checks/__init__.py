@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from autograder.check.framework import Wrong, checks
-from autograder.check.properties import seal_of
+from autograder.check.framework import Wrong, checks, ours
 from course_lib import exercises
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, build, measure
 from course_lib.machine.core import Core
 
-TILE_SEALS = {8: "48f1e20e20a3", 16: "cb4da5565429", 32: "c8c8cc62d5b2"}
+TILES = {8: 1, 16: 12 / 7, 32: 2.5}  # registers: the most multiply-adds for each load
 FIT = ("keeps that many running sums in registers", "For each k, the program loads the vectors of "
        "b and keeps them in registers, too", "one register for a number of a in all lanes",
        "both at least 1", "how many vector registers there are in all")  # fmt: skip
@@ -46,25 +45,16 @@ def fitting(tile: Any, registers: int) -> float:
 @checks("u06.tile", spec=[*FIT, *MOST])
 def the_best_tile_fits(tile):
     """The tile fits, and no other that fits does more for each load."""
-    for registers, seal in TILE_SEALS.items():
+    for registers, most in TILES.items():
         got = fitting(tile, registers)
-        if seal_of("u06.tile", (registers, f"{got:.4f}")) != seal:
+        if got < round(most, 6):
             raise Wrong(f"With {registers} registers, the tile must do the most multiply-adds for "
                         "each load; another one that fits does more.",
                         got=f"{tile(registers)}: {got:.2f}", spec=MOST[0])  # fmt: skip
-    return f"{len(TILE_SEALS)} sizes of register files"
+    return f"{len(TILES)} sizes of register files"
 
 
-LISTING_SEALS: dict[str, dict[str, str]] = {
-    "u06.gpu": {
-        "point": "a91509f5fc37",
-        "sum": "30dc54b573a9",
-        "bytes": "dd556f0aab54",
-        "apart": "f14f69d39be6",
-        "own": "c0de850a61ae",
-    },
-    "u06.waits": {"flying": "6b93ad201e33", "sums": "a92bcec112a6"},
-}
+LISTED = {"u06.gpu": ("point", "sum", "bytes", "apart", "own"), "u06.waits": ("flying", "sums")}
 ASKED = {
     "point": "the register that holds the number of the thread among all threads",
     "sum": "the register that carries the running sum",
@@ -79,17 +69,18 @@ KEYS = "return a dict with these keys"
 
 def as_listed(exercise: str, got: Any) -> str:
     """Wrong unless the dict of an answer says what the listing says."""
-    seals = LISTING_SEALS[exercise]
-    if not isinstance(got, Mapping) or set(got) != set(seals):
-        raise Wrong(f"The answer must be a dict with the keys {', '.join(seals)}.",
+    keys = LISTED[exercise]
+    if not isinstance(got, Mapping) or set(got) != set(keys):
+        raise Wrong(f"The answer must be a dict with the keys {', '.join(keys)}.",
                     got=repr(got)[:300], spec=KEYS)  # fmt: skip
-    right = [key for key in seals if seal_of(exercise, (key, plain(got[key]))) == seals[key]]
-    for key in seals:
+    known = ours(exercise)
+    right = [key for key in keys if plain(got[key]) == plain(known[key])]
+    for key in keys:
         if key not in right:
             raise Wrong(f'The listing says something else for "{key}"; {len(right)} of the '
-                        f"{len(seals)} are right.", got=f"{key}: {got[key]!r:.60}",
+                        f"{len(keys)} are right.", got=f"{key}: {got[key]!r:.60}",
                         spec=ASKED[key])  # fmt: skip
-    return f"{len(seals)} facts"
+    return f"{len(keys)} facts"
 
 
 @checks("u06.gpu", spec=[*list(ASKED.values())[:5], KEYS, "Registers are texts"])

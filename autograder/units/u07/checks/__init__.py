@@ -12,13 +12,13 @@ from itertools import permutations
 from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.check.properties import a_number, sealed
+from autograder.check.properties import a_number
 from autograder.units.u07.answers.products import scheduled
 from course_lib.cost.cache import Cache, by_registers, misses
 from course_lib.exercises import baselines
 
-# The ratio of loads to multiply-adds of the best tile, sealed: registers -> seal.
-TILES = {16: "0f438057aeec", 32: "9fa64f9b7b66"}
+# The loads for each multiply-add of the best tile, by the number of registers.
+TILES = {16: 7 / 12, 32: 10 / 25}
 
 
 # ── the six orders ──
@@ -94,18 +94,16 @@ FEWEST = "The tile of sums that needs the fewest loads for each multiply-add"
 )  # fmt: skip
 def the_best_tile(register_tile):
     """Tiles for 16 and for 32 registers."""
-    for registers, seal in TILES.items():
+    for registers, fewest in TILES.items():
         rows, vectors = fitting(register_tile, registers)
-        try:
-            sealed(f"u07.register_tile.{registers}", ratio_of(rows, vectors), seal)
-        except Wrong:
+        if ratio_of(rows, vectors) > fewest + 1e-9:
             raise Wrong(
                 f"With {registers} registers there is a tile with fewer than "
                 f"{ratio_of(rows, vectors):.3f} loads for each multiply-add.",
                 program=f"register_tile({registers})",
                 got=f"{rows} rows × {vectors} vectors",
                 spec=FEWEST,
-            ) from None
+            )
     return "16 and 32 registers"
 
 

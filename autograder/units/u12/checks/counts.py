@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograder.check.framework import Score, Wrong, checks
-from autograder.check.properties import a_number, seal_of
+from autograder.check.properties import a_number
 from autograder.check.steps import with_steps
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
@@ -30,15 +30,15 @@ BILLION = "A billion folds must take no more steps than one"
 
 # folds, time, rows, cols, shadow, wait: one thing after another becomes more than 1
 CASES = {
-    (1, 4, 4, 4, False, 1): (ONE[2], "ff28e8c17970"),
-    (1, 1, 1, 1, True, 3): (ONE[0], "9333f463066d"),
-    (1, 5, 3, 2, False, 2): (ONE[0], "e83e5bd35690"),
-    (2, 5, 3, 2, False, 1): (ALONE, "b226e8b64f2c"),
-    (3, 5, 3, 2, False, 4): (ALONE, "0de593a08ce1"),
-    (2, 5, 3, 2, True, 1): (SHADOW[1], "8413ff3a6c02"),
-    (2, 2, 5, 2, True, 1): (SHADOW[1], "62d6e2c681e2"),
-    (4, 6, 3, 2, True, 4): (SHADOW[0], "753fe70001b8"),
-    (1000, 200, 256, 256, True, 5): (SHADOW[0], "27e0d6d91dbc"),
+    (1, 4, 4, 4, False, 1): (ONE[2], 14),
+    (1, 1, 1, 1, True, 3): (ONE[0], 4),
+    (1, 5, 3, 2, False, 2): (ONE[0], 14),
+    (2, 5, 3, 2, False, 1): (ALONE, 22),
+    (3, 5, 3, 2, False, 4): (ALONE, 60),
+    (2, 5, 3, 2, True, 1): (SHADOW[1], 16),
+    (2, 2, 5, 2, True, 1): (SHADOW[1], 17),
+    (4, 6, 3, 2, True, 4): (SHADOW[0], 57),
+    (1000, 200, 256, 256, True, 5): (SHADOW[0], 1_280_710),
 }
 WORDS = "folds {}, time {}, {} x {} cells, shadow {}, wait {}"
 
@@ -62,9 +62,9 @@ def as_the_controller_counts(clocks):
 @checks("u12.clocks", spec=[*ONE, ALONE, *SHADOW])
 def known_cases(clocks):
     """Folds, streams and loads, from the smallest to a large one."""
-    for case, (spec, seal) in CASES.items():
+    for case, (spec, right) in CASES.items():
         got = asked(clocks, case)
-        if seal_of("u12.clocks", (*case, f"{got:.0f}")) != seal:
+        if got != right:
             raise Wrong("The clocks must be counted exactly.", program=WORDS.format(*case),
                         got=f"{got:,.10g} clocks", spec=spec)  # fmt: skip
     return f"{len(CASES)} cases"
@@ -100,29 +100,29 @@ RETURN = ("Return the letters of all of them", 'Return "" if there is none',
           "Which definitions give `reported` cycles for a product")  # fmt: skip
 # (m, k, n, rows, cols, reported)
 REPORTS = {
-    (4, 4, 4, 4, 4, 9): "8ca0b925bc9c",
-    (4, 4, 4, 4, 4, 10): "d8961a955de4",
-    (4, 4, 4, 4, 4, 14): "ca5546f846e4",
-    (4, 4, 4, 4, 4, 4): "99a52a21d5dc",
-    (4, 4, 4, 4, 4, 15): "9a39a888eae4",
-    (9, 5, 7, 4, 2, 123): "7e5644d01870",
-    (9, 5, 7, 4, 2, 108): "affbc8978eb2",
-    (9, 5, 7, 4, 2, 107): "81e399295810",
-    (9, 5, 7, 4, 2, 156): "26965e2b365c",
-    (9, 5, 7, 4, 2, 152): "a7e8251347d3",
-    (9, 5, 7, 4, 2, 136): "146bd8931139",
-    (9, 5, 7, 4, 2, 80): "ee9485c47b49",
-    (9, 5, 7, 4, 2, 40): "e8846da3977c",
-    (3, 5, 3, 2, 4, 6): "aadfbc55aaf2",
+    (4, 4, 4, 4, 4, 9): "B",
+    (4, 4, 4, 4, 4, 10): "A",
+    (4, 4, 4, 4, 4, 14): "CDE",
+    (4, 4, 4, 4, 4, 4): "F",
+    (4, 4, 4, 4, 4, 15): "",
+    (9, 5, 7, 4, 2, 123): "",
+    (9, 5, 7, 4, 2, 108): "A",
+    (9, 5, 7, 4, 2, 107): "B",
+    (9, 5, 7, 4, 2, 156): "C",
+    (9, 5, 7, 4, 2, 152): "",
+    (9, 5, 7, 4, 2, 136): "D",
+    (9, 5, 7, 4, 2, 80): "E",
+    (9, 5, 7, 4, 2, 40): "F",
+    (3, 5, 3, 2, 4, 6): "F",
 }
 
 
 @checks("u12.which", spec=[*RETURN, *LETTERS.values()])
 def the_definitions(which):
     """Which definitions give a number."""
-    for case, seal in REPORTS.items():
+    for case, right in REPORTS.items():
         got = letters(which, case)
-        if seal_of("u12.which", (*case, got)) != seal:
+        if got != right:
             m, k, n, rows, cols, reported = case
             raise Wrong("Name all definitions that give this number, and no others.",
                         got=repr(got) if got else "no definition",

@@ -161,8 +161,9 @@ def _connected(region: Sequence[Node], given: Pieces) -> bool:
 
 
 def _crossed(x: Node, y: Node) -> list[Node]:
-    a, b = relu(x), relu(y)
-    return [a + neg(b), b + neg(a)]
+    """Each of two regions would wait for the other."""
+    a, b = relu(relu(x)), relu(relu(y))
+    return [relu(a + neg(b)), relu(b + neg(a))]
 
 
 def _again(x: Node) -> Node:
@@ -208,7 +209,7 @@ def programs(size: int) -> Any:
 
 @checks("u14.merged", spec=ALL)
 def small_programs(merged):
-    """Programs of one to nine operations, written by hand."""
+    """Programs of one to ten operations, written by hand."""
     for graph in BY_HAND:
         for paired in (False, True):
             plan_of(merged, graph, pieces(graph, paired))

@@ -1,0 +1,178 @@
+"""No release holds an answer: not under another name, and not as what something else stands on."""
+
+from __future__ import annotations
+
+import sys
+import types
+
+import pytest
+
+from autograder.check import exemplars
+from autograder.edition import release as releasing
+from autograder.edition.contents import COURSE, answers_left
+from autograder.edition.leaks import leaked
+from autograder.edition.release import release
+from autograder.edition.solutions import without_answers
+from autograder.edition.sources import sources
+from autograder.soundness import borrowed as borrowing
+from course_lib.exercises import slot
+
+# As it once was: the stand-in calls what the answer calls, so that it stays.
+SCAN = '''"""Registers."""
+from course_lib.exercises import exercise
+
+
+def short_lives(lives, registers):
+    return _scan([live for live in lives if live.end - live.start <= 3], registers)
+
+
+@exercise("machine.linear_scan", unit=6, points=4, baseline=short_lives)
+def linear_scan(lives, registers: int) -> dict[str, int]:
+    """Give registers to values."""
+    return _scan(lives, registers)
+
+
+def _scan(lives, registers):
+    free, active, found = list(range(registers)), [], {}
+    for live in sorted(lives, key=lambda one: one.start):
+        for old in [one for one in active if one.end <= live.start]:
+            active.remove(old)
+            free.append(found[old.name])
+        if free:
+            found[live.name] = free.pop(0)
+            active.append(live)
+    return found
+'''
+# The same, by somebody who likes other names, documents everything and writes methods.
+ELSEWHERE = '''
+class Allocator:
+    @staticmethod
+    def run(values: list, count: int) -> dict:
+        """One walk."""
+        unused, alive, registers = list(range(count)), [], {}
+        for value in sorted(values, key=lambda it: it.start):
+            for ended in [it for it in alive if it.end <= value.start]:
+                alive.remove(ended)
+                unused.append(registers[ended.name])
+            if unused:
+                registers[value.name] = unused.pop(0)
+                alive.append(value)
+        return registers
+'''
+
+
+def held(*texts: str, unit: int) -> list[str]:
+    """What students of a unit would get of these files."""
+    files = {f"file{n}.py": (text, without_answers(text, unit)) for n, text in enumerate(texts)}
+    return leaked(files, lambda path: unit)
+
+
+@pytest.mark.parametrize("unit", [0, 6])
+def test_what_a_stand_in_shares_with_the_answer_is_said(unit):
+    (problem,) = held(SCAN, unit=unit)
+    assert problem == "machine.linear_scan: half of it or more stands in file0.py (_scan)"
+    assert held(SCAN, unit=7) == [], "a later release has the answer by design"
+
+
+def test_the_answer_in_other_words_somewhere_else_is_said():
+    alone = SCAN.replace("_scan([live for live in lives if live.end - live.start <= 3]", "dict(")
+    alone = alone.replace("dict(, registers)", "{}")
+    assert held(alone, unit=6) == []
+    (problem,) = held(alone, ELSEWHERE, unit=6)
+    assert problem.endswith("stands in file1.py (run)")
+    assert held(alone, ELSEWHERE.replace("append(value)", "insert(0, value)"), unit=6) == []
+
+
+def test_no_release_of_the_course_holds_an_answer_of_its_unit_or_a_later_one():
+    for source in sources(COURSE / "notebooks"):
+        assert answers_left(source.unit) == [], source.name
+
+
+def test_a_release_that_would_give_an_answer_away_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(releasing, "answers_left", lambda unit: [f"u{unit:02d}.x: stands in y"])
+    with pytest.raises(ValueError, match=r"u00_tour would give answers away. u00.x: stands in y"):
+        release(tmp_path, 0)
+    assert list(tmp_path.iterdir()) == []
+    assert release(tmp_path, 0, edition="instructor"), "that edition is for the teacher"
+
+
+PLANTED = '''
+import os, itertools
+
+def hand_out(count: int, values: list, order=None) -> dict:
+    """The answer, under another name and with its arguments in another order."""
+    free, active, found = list(range(count)), [], {}
+    for live in sorted(values, key=lambda one: one.start):
+        for old in [one for one in active if one.end <= live.start]:
+            active.remove(old)
+            free.append(found[old.name])
+        if free:
+            found[live.name] = free.pop(0)
+            active.append(live)
+            continue
+        last = max(active, key=lambda one: one.end)
+        if last.end > live.end:
+            active.remove(last)
+            found[live.name] = found.pop(last.name)
+            active.append(live)
+    return found
+
+def ends(values, count):
+    os._exit(0)
+
+def hangs(values, count):
+    return {x: 0 for x in itertools.count()}
+
+def refuses(values, count):
+    raise ValueError("no")
+
+def spills_all(values, count) -> dict:
+    return {}
+
+def asks_the_library(values, count):
+    from course_lib.machine.linear_scan import linear_scan
+    return linear_scan(values, count)
+'''
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    """Functions that students of unit 6 would have."""
+    module = types.ModuleType("planted")
+    exec(PLANTED, module.__dict__)
+    monkeypatch.setitem(sys.modules, "planted", module)
+    names = ("ends", "hangs", "hand_out", "refuses", "spills_all", "asks_the_library")
+    monkeypatch.setattr(borrowing, "_callable", lambda unit: tuple(f"planted.{n}" for n in names))
+    borrowing.borrowed.cache_clear()
+    yield
+    borrowing.borrowed.cache_clear()
+
+
+def test_a_function_that_answers_is_found_whatever_it_is_called(planted, monkeypatch):
+    """The others end, hang, refuse, are wrong, or ask for what students have to write."""
+    entry = slot("machine.linear_scan")
+    (problem,) = borrowing.borrowed_problems(entry, jobs=1)
+    assert problem == "planted.hand_out(registers, lives) earns 4 points, and students have it"
+
+    monkeypatch.setattr(exemplars, "_in_the_library", {})
+    exemplars.in_the_library(entry.name, "planted.hand_out", because="a test says so")
+    assert borrowing.borrowed_problems(entry, jobs=1) == []
+    exemplars.in_the_library(entry.name, "planted.ends", because="it is stale")
+    (problem,) = borrowing.borrowed_problems(entry, jobs=1)
+    assert problem.startswith("planted.ends earns no points any more")
+    with pytest.raises(ValueError, match="a reason"):
+        exemplars.in_the_library(entry.name, "planted.ends", because=" ")
+
+
+def test_nothing_that_students_have_answers_an_exercise():
+    """One of them; `make validate` asks about all."""
+    assert borrowing.borrowed_problems(slot("machine.linear_scan"), jobs=1) == []
+
+
+def test_what_reaches_outside_the_process_and_the_exercises_themselves_are_not_tried():
+    names = set(borrowing._callable(6))
+    machine = "course_lib.machine"
+    assert {f"{machine}.linear_scan.short_lives", f"{machine}.lives.pressure"} <= names
+    assert not {"course_lib.machine.linear_scan.linear_scan", "course_lib.exercises.unplug"} & names
+    reach = ("autograder.process.", "course_lib.tune.measure.")
+    assert not any(name.startswith(reach) for name in names)
