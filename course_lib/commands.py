@@ -22,6 +22,7 @@ from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.stages import slider
+from course_lib.files import read_text
 from course_lib.ir.attributes import REQUIRED
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.registry import KINDS, OPS, Op
@@ -210,7 +211,7 @@ def fma(options: Namespace) -> Result:
         return _work(options)
     from course_lib.llvm.fma import count_fma  # llvmlite is heavy
 
-    counts = count_fma(Path(options.model).read_text(), _numbers(options.given))
+    counts = count_fma(read_text(options.model), _numbers(options.given))
     lines: list[str] = []
     for name, count in counts.items():
         lines += [f"@{name}", f"  in the code:     {_words(count.static)}"]
