@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import statistics
 import time
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -44,6 +44,22 @@ class Result:
     text: str
     data: dict[str, Any] = field(default_factory=dict)
     status: int = 0
+
+
+def number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What an option takes: a whole number in this range. argparse prints the words otherwise."""
+
+    def parse(word: str) -> int:
+        try:
+            found = int(word)
+        except ValueError:
+            found = None
+        if found is None or found < least or (most is not None and found > most):
+            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise ArgumentTypeError(f"it takes a whole number {limits}, got {word[:40]!r}")
+        return found
+
+    return parse
 
 
 # ── run ──
@@ -82,7 +98,7 @@ def median_ms(call: Callable[[], Any], repeat: int) -> float:
     """Median wall-clock milliseconds of a call, after one that warms up."""
     call()
     times = []
-    for _ in range(max(1, repeat)):
+    for _ in range(repeat):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
