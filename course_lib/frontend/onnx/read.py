@@ -7,7 +7,7 @@
 
 Each node is translated by one rule of `table.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
-become constants; shape arithmetic is computed on the way. Next: `upgrade.py`.
+become constants; shape arithmetic is computed on the way. Next: `functions.py`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import inliner
 
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
+from course_lib.frontend.onnx.functions import Growth, without_functions
 from course_lib.frontend.onnx.opset import CONTROL, definition, missing, schema, version
 from course_lib.frontend.onnx.rules import RULES, control
 from course_lib.frontend.onnx.table import array, attributes, call, element_type, rule_name
@@ -55,8 +55,7 @@ def from_onnx(
     for one whose outputs have other types than it declares.
     """
     proto, name = load_proto(model)
-    proto = inliner.inline_local_functions(proto) if proto.functions else proto
-    proto = upgrade(proto, name)
+    proto = upgrade(without_functions(proto, name), name)
     opset = version(proto.opset_import)
     unknown = list(missing(proto.graph.node, opset))
     if unknown:
@@ -65,11 +64,21 @@ def from_onnx(
 
 
 class _Importer:
-    """Walks a graph; `values` maps the names of ONNX values to what stands for them."""
+    """Walks a graph; `values` maps the names of ONNX values to what stands for them.
 
-    def __init__(self, opset: int, values: Mapping[str, Value] | None = None) -> None:
+    outer   of the graph inside a node: the importer of what is around it
+    """
+
+    def __init__(
+        self,
+        opset: int,
+        values: Mapping[str, Value] | None = None,
+        outer: _Importer | None = None,
+    ) -> None:
         self.opset = opset
         self.values: dict[str, Value] = {"": None, **(values or {})}
+        self.inside = outer is not None
+        self.growth: Growth = outer.growth if outer else Growth()
         self.written: set[str] = set()  # by the nodes of this graph, each name once
 
     def graph(self, proto: onnx.GraphProto, examples: Any, freeze: Mapping[str, Any]) -> Graph:
@@ -103,6 +112,8 @@ class _Importer:
         """Translate nodes in order; `origin` names them all, else each is named by itself."""
         for index, node in enumerate(nodes):
             where = origin or (node.name or f"{node.op_type}#{index}",)
+            if self.inside:
+                self.growth.node()
             try:
                 results = self._translate(node, where)
             except (NeedsConstant, UnsupportedOps, _Located):
@@ -161,7 +172,7 @@ class _Importer:
         if unknown:
             raise UnsupportedOps("the model", unknown)
         given = dict.fromkeys(body.input) | dict(zip(body.input, inputs, strict=False))
-        inner = _Importer(version(body.opset_import), given)
+        inner = _Importer(version(body.opset_import), given, self)
         inner.nodes(body.node, origin)
         return [inner.values.get(name) for name in body.output]
 
@@ -169,7 +180,7 @@ class _Importer:
         self, proto: onnx.GraphProto, inputs: Sequence[Any], origin: tuple[str, ...]
     ) -> list[Value]:
         """The results of a graph inside a node; it sees all values around it."""
-        inner = _Importer(self.opset, self.values)
+        inner = _Importer(self.opset, self.values, self)
         inner.constants(proto)
         inner.values.update({i.name: v for i, v in zip(proto.input, inputs, strict=True)})
         inner.nodes(proto.node, origin)
