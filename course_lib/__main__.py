@@ -138,10 +138,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except (ValueError, OSError, NotAnswered) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, OSError, NotAnswered, MemoryError) as error:
+        said = str(error) or "there is not enough memory"
+        print(f"error: {said}", file=sys.stderr)
         if options.json:
-            print(json.dumps({"error": str(error)}))
+            print(json.dumps({"error": said}))
         return 1
     try:
         print(json.dumps(result.data) if options.json else result.text, flush=True)

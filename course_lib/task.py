@@ -8,6 +8,7 @@ Next room: `compiler.py`, the front door.
 
 from __future__ import annotations
 
+import math
 import struct
 import zlib
 from argparse import Namespace
@@ -22,6 +23,7 @@ from course_lib.files import read_text, readable
 from course_lib.frontend import signature
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
+from course_lib.limits import check_room
 from course_lib.mlir.into.read import from_mlir
 from course_lib.models import MODELS
 from course_lib.models.traced import traced
@@ -114,6 +116,7 @@ def load_inputs(
             stored = np.load(file, allow_pickle=False)
             if isinstance(stored, np.ndarray):
                 raise ValueError("it holds one array, as an .npy file does")
+            check_room(sum(part.file_size for part in stored.zip.infolist()), "its arrays")
             arrays = {name: stored[name] for name in stored.files}
     except DAMAGED as error:
         raise ValueError(f"{path}: cannot be read as an .npz file of arrays: {error}") from None
@@ -135,6 +138,7 @@ def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np
         if t is None:
             raise ValueError(f"input {name!r} has no shape: give --inputs FILE.npz")
         shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
+        check_room(8 * math.prod(shape), f"input {name!r} of random numbers, {t},")
         if t.dtype.is_float:
             array = rng.standard_normal(shape)
         else:

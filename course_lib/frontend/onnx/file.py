@@ -90,8 +90,11 @@ def declared_type(info: onnx.ValueInfoProto, what: str = "input") -> TensorType 
     tensor = info.type.tensor_type
     if not tensor.HasField("shape"):
         return None
-    dims = [_dim(d, f"{info.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
-    return TensorType(element_type(tensor.elem_type), tuple(dims))
+    dims = tuple(_dim(d, f"{info.name}_{axis}") for axis, d in enumerate(tensor.shape.dim))
+    try:
+        return TensorType(element_type(tensor.elem_type), dims)
+    except ValueError as error:
+        raise ValueError(f"{what} {info.name!r}: {error}") from None
 
 
 def _dim(dim: Any, fallback: str) -> Dim:

@@ -20,6 +20,7 @@ from course_lib.frontend.onnx.values import SymbolicShape
 from course_lib.ir.graph.node import Node
 
 OLDEST_OPSET = 13
+NEWEST_OPSET = defs.onnx_opset_version()
 CONTROL = ("If", "Loop", "Scan")
 NCHWC = "com.microsoft.nchwc"  # onnxruntime's ops on blocks of channels
 

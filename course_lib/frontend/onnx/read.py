@@ -22,7 +22,14 @@ import onnx
 
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
 from course_lib.frontend.onnx.functions import Growth, without_functions
-from course_lib.frontend.onnx.opset import CONTROL, definition, missing, schema, version
+from course_lib.frontend.onnx.opset import (
+    CONTROL,
+    NEWEST_OPSET,
+    definition,
+    missing,
+    schema,
+    version,
+)
 from course_lib.frontend.onnx.rules import RULES, control
 from course_lib.frontend.onnx.table import array, attributes, call, element_type, rule_name
 from course_lib.frontend.onnx.upgrade import upgrade
@@ -57,6 +64,10 @@ def from_onnx(
     proto, name = load_proto(model)
     proto = upgrade(without_functions(proto, name), name)
     opset = version(proto.opset_import)
+    if opset > NEWEST_OPSET:
+        raise ValueError(f"{name} is written in opset {opset}, which is newer than {NEWEST_OPSET}, "
+                         f"the newest of onnx {onnx.__version__} here: export it with that opset "
+                         "or an older one, or install a newer onnx")  # fmt: skip
     unknown = list(missing(proto.graph.node, opset))
     if unknown:
         raise UnsupportedOps(name, unknown)

@@ -153,6 +153,8 @@ def parse_tuned(text: str) -> Tuned:
     """The inverse of `str(tuned)`. ValueError in words for anything else."""
     try:
         data = json.loads(text)
+        if not isinstance(data, dict):
+            raise ValueError(f"it holds a {type(data).__name__}, not an object with a format")
         if data["format"] != FORMAT:
             raise ValueError(f"its format is {data['format']!r}, not {FORMAT!r}")
         found = {
@@ -163,7 +165,9 @@ def parse_tuned(text: str) -> Tuned:
         return Tuned(Machine(**data["machine"]), dict(data["versions"]), **found)
     except KeyError as error:
         raise ValueError(f"no tuned schedules: {error.args[0]!r} is missing") from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except RecursionError:
+        raise ValueError("no tuned schedules: it is nested too deeply") from None
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"no tuned schedules: {error}") from error
 
 
