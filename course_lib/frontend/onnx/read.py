@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from onnx import defs
 
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
 from course_lib.frontend.onnx.functions import Growth, without_functions
@@ -129,8 +130,11 @@ class _Importer:
                 results = self._translate(node, where)
             except (NeedsConstant, UnsupportedOps, _Located):
                 raise
-            except (ValueError, TypeError, IndexError) as error:
+            except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
+            except (AttributeError, KeyError) as error:  # of a rule that met something unforeseen
+                said = f"its operands or attributes are not what ONNX says they are ({error})"
+                raise _Located(f"{node.op_type} (from {where[0]}): {said}") from error
             self.written.update(node.output)
             for name, result in zip_longest(node.output, results[: len(node.output)]):
                 if name:  # an output without a name is one that nobody reads
@@ -163,9 +167,8 @@ class _Importer:
         if again:
             raise ValueError(f"it defines {again[0]!r}, which a node before it defines, too")
         known = schema(rule_name(node.op_type, node.domain), self.opset)
-        if known is not None and len(node.input) > known.max_input:
-            given, most = len(node.input), known.max_input
-            raise ValueError(f"it has {given} operands, at most {most} are allowed")
+        if known is not None:
+            _check_form(node, known)
         inputs = [self.values[name] for name in node.input]
         for value in inputs:
             if isinstance(value, Missing):
@@ -196,6 +199,23 @@ class _Importer:
         inner.values.update({i.name: v for i, v in zip(proto.input, inputs, strict=True)})
         inner.nodes(proto.node, origin)
         return [inner.values[o.name] for o in proto.output]
+
+
+def _check_form(node: onnx.NodeProto, known: Any) -> None:
+    """ValueError if operands or attributes that ONNX asks for are not there, or too many are."""
+    given, least, most = len(node.input), known.min_input, known.max_input
+    if given > most:
+        raise ValueError(f"it has {given} operands, at most {most} are allowed")
+    if given < least:
+        raise ValueError(f"it has {given} operands, at least {least} are needed")
+    single = defs.OpSchema.FormalParameterOption.Single
+    for name, asked in zip(node.input, known.inputs, strict=False):
+        if not name and asked.option == single:
+            raise ValueError(f"its operand {asked.name!r} is left out, and it needs it")
+    there = {attribute.name for attribute in node.attribute}
+    for name, asked in known.attributes.items():
+        if asked.required and name not in there:
+            raise ValueError(f"it needs the attribute {name!r}")
 
 
 class _Located(ValueError):

@@ -20,6 +20,11 @@ from course_lib.ir.types import fits, type_of
 from course_lib.limits import check_room, memory_limit
 
 
+class OutsideError(IndexError, ValueError):
+    """An index in the data is outside the axis that it picks from: an IndexError as everywhere in
+    Python, and an error in words about what the user gave, as every other ValueError here."""
+
+
 def run(
     graph: Graph,
     inputs: Sequence[Any] | Mapping[str, Any],
@@ -71,8 +76,10 @@ def evaluate(node: Node, operands: Sequence[np.ndarray]) -> np.ndarray:
     with np.errstate(all="ignore"):  # 1/0 is inf, as it is in compiled code
         try:
             return np.asarray(op_row(node.op).evaluate(operands, node.attrs))
-        except (ValueError, IndexError) as error:
-            raise type(error)(f"while computing {node!r}: {error}") from error
+        except IndexError as error:
+            raise OutsideError(f"while computing {node!r}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"while computing {node!r}: {error}") from error
         except MemoryError as error:
             raise ValueError(f"there is no memory for computing {node!r}: {error}") from error
 
