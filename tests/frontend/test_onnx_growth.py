@@ -3,6 +3,8 @@
 25 functions, each calls the next one twice   ->   "its 1 nodes would be 33,554,432"
 """
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -75,7 +77,7 @@ def loops(depth: int, trips: int) -> onnx.ModelProto:
     """Loops in each other. The state grows, so that they have to be written out."""
 
     def body(depth: int) -> onnx.GraphProto:
-        inner = {"body": body(depth - 1)} if depth else {"axis": 0}
+        inner: dict[str, Any] = {"body": body(depth - 1)} if depth else {"axis": 0}
         operands = ["n", "yes", "s"] if depth else ["s", "x"]
         nodes = [helper.make_node("Identity", ["c"], ["c2"]),
                  helper.make_node("Loop" if depth else "Concat", operands, ["s2"], **inner),
