@@ -94,15 +94,20 @@ def _add_model(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
                      help="the value of an input that must be known at compile time, such as "
                      "a shape (of an ONNX file; may be repeated)")  # fmt: skip
-    sub.add_argument("--seed", type=int, default=0, help="of the random inputs otherwise")
+    sub.add_argument(
+        "--seed", type=commands.number(0), default=0, help="of the random inputs otherwise"
+    )
 
 
 def _add_run(run: argparse.ArgumentParser) -> None:
     run.add_argument("--target", choices=("cpu", "interpreter", "systolic"), default="cpu",
                      help="machine code; numpy; int8 on the simulated chip")  # fmt: skip
     run.add_argument("--compare", choices=("onnxruntime",), help="also run this peer, and compare")
-    run.add_argument("--repeat", type=int, default=20, help="runs to take the median of (20)")
-    run.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    run.add_argument(
+        "--repeat", type=commands.number(1), default=20, help="runs to take the median of (20)"
+    )
+    run.add_argument("--threads", type=commands.number(1), metavar="N",
+                     help="threads for a kernel (all processors)")  # fmt: skip
     run.add_argument("--winograd", action="store_true", help="cheaper 3x3 convolutions, whose "
                      "results differ in their last bits")  # fmt: skip
     run.add_argument("--tuned", metavar="FILE", help="schedules that `tune` wrote, or kept")
@@ -133,10 +138,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    except (ValueError, OSError, NotAnswered) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, OSError, NotAnswered, MemoryError) as error:
+        said = str(error) or "there is not enough memory"
+        print(f"error: {said}", file=sys.stderr)
         if options.json:
-            print(json.dumps({"error": str(error)}))
+            print(json.dumps({"error": said}))
         return 1
     try:
         print(json.dumps(result.data) if options.json else result.text, flush=True)

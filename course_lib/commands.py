@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import statistics
 import time
-from argparse import Namespace
+from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.graphs.stages import slider
+from course_lib.files import read_text
 from course_lib.ir.attributes import REQUIRED
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.registry import KINDS, OPS, Op
@@ -43,6 +44,22 @@ class Result:
     text: str
     data: dict[str, Any] = field(default_factory=dict)
     status: int = 0
+
+
+def number(least: int, most: int | None = None) -> Callable[[str], int]:
+    """What an option takes: a whole number in this range. argparse prints the words otherwise."""
+
+    def parse(word: str) -> int:
+        try:
+            found = int(word)
+        except ValueError:
+            found = None
+        if found is None or found < least or (most is not None and found > most):
+            limits = f"of at least {least}" if most is None else f"from {least} to {most}"
+            raise ArgumentTypeError(f"it takes a whole number {limits}, got {word[:40]!r}")
+        return found
+
+    return parse
 
 
 # ── run ──
@@ -81,7 +98,7 @@ def median_ms(call: Callable[[], Any], repeat: int) -> float:
     """Median wall-clock milliseconds of a call, after one that warms up."""
     call()
     times = []
-    for _ in range(max(1, repeat)):
+    for _ in range(repeat):
         start = time.perf_counter()
         call()
         times.append(time.perf_counter() - start)
@@ -210,7 +227,7 @@ def fma(options: Namespace) -> Result:
         return _work(options)
     from course_lib.llvm.fma import count_fma  # llvmlite is heavy
 
-    counts = count_fma(Path(options.model).read_text(), _numbers(options.given))
+    counts = count_fma(read_text(options.model), _numbers(options.given))
     lines: list[str] = []
     for name, count in counts.items():
         lines += [f"@{name}", f"  in the code:     {_words(count.static)}"]

@@ -30,6 +30,7 @@ from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
+from course_lib.limits import check_room
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
 from course_lib.passes.fusion.fuse import fuse
@@ -43,6 +44,7 @@ from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
 from course_lib.passes.prepare.widen import widen
 from course_lib.passes.quantize.to_int8 import whole
+from course_lib.runtime.buffers import check_memory
 from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
 from course_lib.runtime.systolic import SystolicModel
 from course_lib.schedule.schedule import looking_up, schedule
@@ -164,6 +166,7 @@ def generate(
         program = lower(everywhere(graph, decompose))
     with timed(seconds, "memory"):
         program, memory = plan(program)
+        check_memory(program, memory)
     see("loops", program)
     with helpers(new_kernels(program, machine, tuned), machine.threads - 1, cpu) as helped:
         with timed(seconds, "schedule"):
@@ -205,6 +208,7 @@ def on_chip(
 def random_inputs(graph: Graph) -> list[np.ndarray]:
     """Standard normal floats, zeros for other inputs."""
     rng = np.random.default_rng(0)
+    check_room(sum(8 * n.type.numel for n in graph.inputs), "random inputs for the ranges of int8")
     return [
         rng.standard_normal(n.type.dims).astype(n.type.dtype.numpy)
         if n.type.dtype.is_float else np.zeros(n.type.dims, n.type.dtype.numpy)

@@ -14,11 +14,12 @@ from __future__ import annotations
 import hashlib
 import os
 import struct
-import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+
+from course_lib.files import write
 
 Parts = tuple[bytes, bytes]
 HEAD = struct.Struct("<32sQ")  # the hash of both parts, and how long the first part is
@@ -86,14 +87,7 @@ def _read(path: Path) -> Parts | None:
 
 
 def _write(path: Path, parts: Parts) -> None:
-    descriptor, name = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(HEAD.pack(_digest(parts), len(parts[0])) + b"".join(parts))
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write(path, HEAD.pack(_digest(parts), len(parts[0])) + b"".join(parts))
 
 
 def _digest(parts: Parts) -> bytes:

@@ -9,7 +9,6 @@ Next room: `commands.py`.
 
 from __future__ import annotations
 
-import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from course_lib.commands import Result
 from course_lib.compiler import read
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
+from course_lib.files import write
 from course_lib.ir.graph.graph import Graph
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.pipelines import PIPELINES
@@ -53,7 +53,7 @@ def show(options: Namespace) -> Result:
         if options.output is None:
             return Result(text.rstrip("\n"), {**data, "text": text})
         if Path(options.output).suffix == ".mlir":
-            _write(Path(options.output), to_mlir(graph, "resources", not options.generic))
+            write(options.output, to_mlir(graph, "resources", not options.generic))
             return Result(f"mlir written to {options.output}", {**data, "output": options.output})
         picture = listing("MLIR", text)
     if options.output is None:
@@ -65,10 +65,3 @@ def show(options: Namespace) -> Result:
 def _followed(graph: Graph, options: Namespace) -> Picture:
     text = to_mlir(graph, "arguments", not options.generic)
     return slides(text, PIPELINES[options.passes], Path(options.model).stem)
-
-
-def _write(path: Path, text: str) -> None:
-    """Never leaves half a file."""
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

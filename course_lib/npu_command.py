@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.commands import Result
+from course_lib.files import read_text
 from course_lib.mlir.npu.example import linalg_text
 
 STAGES = (
@@ -78,7 +78,7 @@ def _program(options: Namespace) -> tuple[str, str]:
     if (options.file is None) == (None in sizes):
         raise ValueError("the program is a FILE, or a product of sizes -m, -k and -n")
     if options.file is not None:
-        return options.file, Path(options.file).read_text("utf-8")
+        return options.file, read_text(options.file)
     if min(sizes) < 1:
         raise ValueError(f"sizes are at least 1, got {sizes}")
     low = 0 if options.relu else -128

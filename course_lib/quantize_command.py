@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from course_lib.accelerator.compile.partition import partition
 from course_lib.commands import Result
 from course_lib.compiler import read
+from course_lib.files import write
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
@@ -71,4 +71,4 @@ def _error(floats: Graph, whole: Graph, inputs: list[np.ndarray]) -> float:
 def _write(graph: Graph, path: str) -> None:
     from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
-    Path(path).write_bytes(to_onnx(graph).SerializeToString())
+    write(path, to_onnx(graph).SerializeToString())

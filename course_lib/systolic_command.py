@@ -25,7 +25,7 @@ from course_lib.accelerator.array.presets import REPORTS_LESS, preset
 from course_lib.accelerator.array.timeline import write_trace
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.systolic import STAYS, SystolicArray
-from course_lib.commands import Result
+from course_lib.commands import Result, number
 
 AFFORDABLE = (registers.affordable, wavefront.affordable)
 SRAM_READ = "words that cross the edge of the array; zeros that fill ragged folds are not counted"
@@ -49,7 +49,9 @@ def arguments(sub: ArgumentParser) -> None:
     for name, what in (("acts", "a"), ("weights", "b"), ("accs", "sums")):
         sub.add_argument(f"--{name}", type=int, metavar="BYTES", help=f"SRAM for {what}, for the "
                          "bytes from DRAM (that of npu)")  # fmt: skip
-    sub.add_argument("--seed", type=int, default=0, help="of the numbers at levels 0 and 1")
+    sub.add_argument(
+        "--seed", type=number(0), metavar="N", default=0, help="of the numbers at levels 0 and 1"
+    )
     sub.add_argument("--trace", metavar="FILE.json", help="write Chrome's trace format")
 
 

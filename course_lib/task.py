@@ -8,19 +8,29 @@ Next room: `compiler.py`, the front door.
 
 from __future__ import annotations
 
+import math
+import struct
+import zlib
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
+from course_lib.files import read_text, readable
 from course_lib.frontend import signature
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
+from course_lib.limits import check_room
 from course_lib.mlir.into.read import from_mlir
 from course_lib.models import MODELS
 from course_lib.models.traced import traced
+
+# What numpy and the modules below it say of a file that is no .npy or .npz, or a damaged one.
+DAMAGED = (OSError, ValueError, EOFError, MemoryError, NotImplementedError, RuntimeError,
+           BadZipFile, zlib.error, struct.error)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,11 +73,13 @@ def load_frozen(words: Sequence[str]) -> dict[str, np.ndarray]:
         if not name or not path:
             raise ValueError(f"--freeze takes NAME=FILE.npy, got {word}")
         try:
-            frozen[name] = np.load(path, allow_pickle=False)
-        except (OSError, ValueError, EOFError) as error:
+            with readable(path).open("rb") as file:
+                found = np.load(file, allow_pickle=False)
+        except DAMAGED as error:
             raise ValueError(f"{path}: cannot be read as an .npy file: {error}") from None
-        if not isinstance(frozen[name], np.ndarray):
+        if not isinstance(found, np.ndarray):
             raise ValueError(f"{path} holds several arrays; --freeze takes an .npy file of one")
+        frozen[name] = found
     return frozen
 
 
@@ -85,10 +97,11 @@ def find_model(model: str) -> tuple[str | Graph, str | bytes]:
     if Path(model).suffix == ".mlir" and Path(model).exists():
         from course_lib.frontend.onnx.write import to_onnx  # onnx is heavy
 
-        graph = from_mlir(Path(model).read_text(encoding="utf-8"))
+        graph = from_mlir(read_text(model))
         return graph, to_onnx(graph).SerializeToString()
     if not Path(model).exists():
         raise ValueError(f"{model}: there is no such file, nor is it one of {', '.join(MODELS)}")
+    readable(model)
     return model, model
 
 
@@ -99,10 +112,17 @@ def load_inputs(
     if path is None:
         return random_inputs(wanted, seed)
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with readable(path).open("rb") as file:
+            stored = np.load(file, allow_pickle=False)
+            if isinstance(stored, np.ndarray):
+                raise ValueError("it holds one array, as an .npy file does")
+            check_room(sum(part.file_size for part in stored.zip.infolist()), "its arrays")
             arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, EOFError) as error:
+    except DAMAGED as error:
         raise ValueError(f"{path}: cannot be read as an .npz file of arrays: {error}") from None
+    strange = [name for name, array in arrays.items() if not isinstance(array, np.ndarray)]
+    if strange:
+        raise ValueError(f"{path}: {strange[0]!r} in it is not an array")
     if set(wanted) <= set(arrays):
         return [arrays[name] for name in wanted]
     if len(arrays) != len(wanted):
@@ -118,6 +138,7 @@ def random_inputs(wanted: Mapping[str, TensorType | None], seed: int) -> list[np
         if t is None:
             raise ValueError(f"input {name!r} has no shape: give --inputs FILE.npz")
         shape = tuple(d if isinstance(d, int) else 1 for d in t.shape)
+        check_room(8 * math.prod(shape), f"input {name!r} of random numbers, {t},")
         if t.dtype.is_float:
             array = rng.standard_normal(shape)
         else:

@@ -11,9 +11,9 @@ Everything but the tree needs the package xdsl. Next room: `mlir/toy/stages.py`.
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from course_lib.commands import Result
+from course_lib.files import read_text
 from course_lib.mlir.toy import ast
 from course_lib.mlir.toy.parser import parse
 from course_lib.mlir.toy.source import ToyError
@@ -57,11 +57,7 @@ def _program(options: Namespace) -> tuple[str, str]:
         raise ValueError("the program is a FILE, or a text behind -c")
     if options.code is not None:
         return "-c", options.code
-    try:
-        return options.file, Path(options.file).read_text("utf-8-sig")
-    except UnicodeDecodeError as error:
-        wrong = f"byte {error.start} is {error.object[error.start]:#x}"
-        raise ValueError(f"{options.file} is not text in UTF-8: {wrong}") from None
+    return options.file, read_text(options.file)
 
 
 def _tree(file: str, text: str) -> str:

@@ -10,6 +10,7 @@ A budget is in seconds. `--resume FILE` goes on where another run has ended. Nex
 
 from __future__ import annotations
 
+import math
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
@@ -18,26 +19,31 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.bridges.cluster import INSECURE
-from course_lib.commands import Result
+from course_lib.commands import Result, number
 from course_lib.schedule.search.tuned import load_tuned
 from course_lib.task import prepare
+
+MOST_JOBS = 64  # each is a process that imports the compiler
 
 
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands beside a model and its inputs."""
-    sub.add_argument("--beam", type=int, default=4, metavar="WIDTH",
+    sub.add_argument("--beam", type=number(1), default=4, metavar="WIDTH",
                      help="candidates that go on after each decision (4)")  # fmt: skip
-    sub.add_argument("--depth", type=int, default=4, help="decisions of a schedule at most (4)")
+    sub.add_argument("--depth", type=number(1), default=4, metavar="N",
+                     help="decisions of a schedule at most (4)")  # fmt: skip
     sub.add_argument("--budget", type=float, default=60, metavar="SECONDS",
                      help="for the whole model (60)")  # fmt: skip
     sub.add_argument("--measure", choices=("model", "time", "both"), default="both",
                      help="what decides: the cost model, the clock, or the clock among those that "
                      "the model proposes (both)")  # fmt: skip
-    sub.add_argument("--jobs", type=int, default=1, help="processes that measure at a time (1)")
+    sub.add_argument("--jobs", type=number(1, MOST_JOBS), default=1, metavar="N",
+                     help="processes that measure at a time (1)")  # fmt: skip
     sub.add_argument("--farm", metavar="HOST:PORT", help="measure on a Dask cluster of machines "
                      "like this one, with the certificates of Dask's configuration")  # fmt: skip
     sub.add_argument("--insecure", action="store_true", help="use the farm without certificates")
-    sub.add_argument("--threads", type=int, help="threads for a kernel (all processors)")
+    sub.add_argument("--threads", type=number(1), metavar="N",
+                     help="threads for a kernel (all processors)")  # fmt: skip
     sub.add_argument("--direct", action="store_true", help="no convolution by Winograd, whose sums "
                      "differ in their last bits")  # fmt: skip
     sub.add_argument("--resume", metavar="FILE", help="do not search these kernels again")
@@ -48,8 +54,9 @@ def tune(options: Namespace) -> Result:
     """Tune a model; the file and the folder of what is kept have the schedules afterwards."""
     from course_lib.tune.tune import How, tune  # llvmlite is heavy
 
-    if options.budget <= 0:
-        raise ValueError(f"--budget must be more than 0 seconds, got {options.budget:g}")
+    if not 0 < options.budget < math.inf:
+        said = f"got {options.budget:g}"
+        raise ValueError(f"--budget must be more than 0 seconds, and an end must come; {said}")
     how = How(
         options={"width": options.beam, "depth": options.depth},
         decides=options.measure,

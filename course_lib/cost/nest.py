@@ -204,7 +204,7 @@ class _Core:
             calls.append(stmt.op)
             if self.goes_on(target, around, flat):
                 work.chain = max(work.chain, LATENCY * times / self.vectors(flat, target))
-        work.arithmetic += times * sum(SLOW.get(fn, max(SCALARS[fn].flops, 1)) for fn in calls)
+        work.arithmetic += times * sum(map(_cost, calls))
         for load in loads(stmt.value):
             work.loads += self.moved(Access("read", load.buffer, load.indices), around, flat, work)
         stores = self.moved(target, around, flat, work)
@@ -295,3 +295,9 @@ def _length(body: Sequence[Stmt], lanes: int) -> int:
         else:
             total += isinstance(stmt, Write)
     return total
+
+
+def _cost(function: str) -> int:
+    """Of a scalar function, in additions. `select` has no row in the table: one blend."""
+    row = SCALARS.get(function)
+    return SLOW.get(function, max(row.flops, 1) if row else 1)

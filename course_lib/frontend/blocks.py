@@ -17,6 +17,7 @@ from course_lib.ir.graph import build as b
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.types import bool_, i64
+from course_lib.limits import check_room
 
 # ── arithmetic ──
 
@@ -173,6 +174,7 @@ def pad(x: Node, low: Sequence[int], high: Sequence[int], mode: str = "constant"
         return apply("pad", x, low=low, high=high, value=value)
     for axis, widths in enumerate(zip(low, high, strict=True)):
         if any(widths):
+            check_room(8 * (x.type.dims[axis] + sum(widths)), f"{x.type} with a border of {widths}")
             where = np.pad(np.arange(x.type.dims[axis]), widths, mode=mode)  # type: ignore[call-overload]
             x = apply("gather", x, b.const(where, i64), axis=axis)
     return x

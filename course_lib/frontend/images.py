@@ -17,6 +17,7 @@ import numpy as np
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import i64
+from course_lib.limits import check_room
 
 # ── pooling ──
 
@@ -61,6 +62,7 @@ def adaptive_average(x: Node, sizes: Sequence[int]) -> Node:
     """The mean of each cell of an even grid, axis by axis."""
     for axis, out in zip(range(x.type.rank - len(sizes), x.type.rank), sizes, strict=True):
         size = x.type.dims[axis]
+        check_room(8 * out * size, f"a matrix of weights, [{out}, {size}],")
         weights = np.zeros((out, size))
         for cell in range(out):
             first, last = cell * size // out, -(-(cell + 1) * size // out)
@@ -97,6 +99,7 @@ def resize(x: Node, sizes: Sequence[int], scales: Sequence[float], mode: str = "
         region = regions[axis] if regions else (0.0, 1.0)
         if out == size and scale == 1 and region == (0.0, 1.0):
             continue
+        check_room(8 * out, f"resize: {out} positions along axis {axis} of {x.type}")
         where = source_position(np.arange(out), size, out, scale, coordinates, region)
         if coordinates == "tf_crop_and_resize":
             blank[axis] = (where < 0) | (where > size - 1)
@@ -150,6 +153,7 @@ def _weights(where: np.ndarray, size: int, mode: str, cubic: float, reach: float
     if mode not in ("linear", "cubic"):
         raise ValueError(f"resize: the mode {mode!r} is unknown")
     radius = (1 if mode == "linear" else 2) / reach
+    check_room(8 * len(where) * size, f"a matrix of weights, [{len(where)}, {size}],")
     matrix = np.zeros((len(where), size))
     for o, at in enumerate(where):
         near = np.arange(math.floor(at - radius) + 1, math.ceil(at + radius))

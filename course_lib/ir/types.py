@@ -183,6 +183,9 @@ def divide(total: Dim, part: Dim) -> Dim | None:
     return Sym(left, scale) if left and scale else scale
 
 
+MOST = 2**63 - 1  # bytes that an address can tell apart
+
+
 @dataclass(frozen=True)
 class TensorType:
     """Element type and shape; the elements lie in row-major order."""
@@ -191,12 +194,19 @@ class TensorType:
     shape: tuple[Dim, ...]
 
     def __post_init__(self) -> None:
-        if type(self.shape) is tuple and all([type(d) is int and d >= 0 for d in self.shape]):
+        if (
+            type(self.shape) is tuple
+            and all([type(d) is int and 0 <= d <= MOST for d in self.shape])
+            and math.prod(self.shape) * self.dtype.size <= MOST
+        ):
             return  # the usual case
         shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
         object.__setattr__(self, "shape", shape)
-        if any(isinstance(d, int) and d < 0 for d in self.shape):
+        known = [d for d in self.shape if isinstance(d, int)]
+        if min(known, default=0) < 0:
             raise ValueError(f"a shape cannot have negative sizes: {self.shape}")
+        if max(known, default=0) > MOST or math.prod(known) * self.dtype.size > MOST:
+            raise ValueError(f"no address reaches the end of a tensor of {self.dtype}{list(shape)}")
 
     @property
     def rank(self) -> int:

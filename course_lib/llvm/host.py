@@ -15,6 +15,7 @@ import os
 from pathlib import Path
 
 import llvmlite.binding as llvm
+import numpy as np
 
 from course_lib.cost.machine import Machine
 
@@ -26,6 +27,8 @@ _PLAIN = {"aarch64": (16, 32), "arm64": (16, 32)}  # neon; every x86-64 has sse2
 _V3 = {"avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe"}
 _V4 = _V3 | {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 LEVELS = {"x86-64-v3": _V3, "x86-64-v4": _V4}
+# A machine of two sockets has so many; a process that starts thousands can start nothing else then.
+MOST_THREADS = 256
 CACHE = ("level", "type", "size")  # files in which Linux describes a cache: 1, Data, 48K
 
 
@@ -35,14 +38,28 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
     cpu  "host", or the level of x86-64 whose instructions are used. ValueError if it is unknown or
          this processor does not have them.
     """
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads must be at least 1, got {threads}")
+    if threads is not None:
+        _check_threads(threads)
     name, _ = instruction_set(cpu)
     present = LEVELS.get(name) or _host_features()
     found = [size for feature, size in _VECTORS.items() if feature in present]
     architecture = llvm.get_process_triple().split("-")[0]
     width, registers = found[0] if found else _PLAIN.get(architecture, (16, 16))
     return Machine(name, width, registers, threads or _processors(), **_caches())
+
+
+def _check_threads(count: int) -> None:
+    """ValueError in words for a number of threads that nobody can mean."""
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+        raise ValueError(f"threads must be a whole number, got {count!r}")
+    if count < 1:
+        raise ValueError(f"threads must be at least 1, got {count}")
+    most = max(MOST_THREADS, _processors())
+    if count > most:
+        raise ValueError(
+            f"threads must be at most {most}, got {count}: more threads than processors only wait "
+            f"for each other, and this process may use {_processors()}"
+        )
 
 
 def meant(cpu: str) -> str:

@@ -34,7 +34,10 @@ _starting = threading.Lock()
 
 
 def start_workers(count: int) -> None:
-    """Have at least so many workers, and `run_parallel` ready for other modules to call."""
+    """Have at least so many workers, and `run_parallel` ready for other modules to call.
+
+    ValueError if the system does not let this process start them.
+    """
     if len(_workers) >= count:
         return
     with _starting:  # two threads that ask at the same time must not make two pools
@@ -44,7 +47,13 @@ def start_workers(count: int) -> None:
             worker = threading.Thread(
                 target=pool.work, args=(number,), name=f"kernels-{number}", daemon=True
             )
-            worker.start()
+            try:
+                worker.start()
+            except RuntimeError:  # of Python, where the system or a container allows no more
+                raise ValueError(
+                    f"this process may not start more than {len(_workers)} threads for kernels, "
+                    f"{count} were asked for: compile with threads={len(_workers) + 1} or fewer"
+                ) from None
             _workers.append(worker)
 
 

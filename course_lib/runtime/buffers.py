@@ -19,6 +19,7 @@ import numpy as np
 from course_lib.ir.arrays import address, aligned_bytes, aligned_copy, aligned_empty, is_aligned
 from course_lib.ir.loops.program import Program
 from course_lib.ir.types import TensorType
+from course_lib.limits import check_room
 from course_lib.memory.plan import MemoryPlan
 
 Arrays = MutableMapping[str, np.ndarray]  # owner -> its bytes
@@ -68,6 +69,21 @@ class Buffers:
             array = array if array.shape == dims else array.reshape(dims)
             found.append(array if given_away else array.copy())
         return found
+
+
+def check_memory(program: Program, memory: MemoryPlan) -> None:
+    """ValueError in words if a call would take more bytes than this process may take: for what
+    lies in the arena, and for the results."""
+    buffers = set(program.buffers)
+    own = {step.writes: step for step in program.steps if step.writes in buffers}
+    size = memory.size + sum(program.types[v].nbytes for v in own if v not in memory.offsets)
+    if own:
+        largest = max(own, key=lambda value: program.types[value].nbytes)
+        bytes = f"{program.types[largest].nbytes:,} bytes"
+        what = f"its largest value is {own[largest].node!r} with {bytes}"
+        check_room(
+            size, f"@{program.name} needs memory for {len(own)} steps; {what}. Together that"
+        )
 
 
 def seen(program: Program, value: str, arrays: Arrays) -> np.ndarray:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.interp import OutsideError, evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
 
@@ -59,6 +59,6 @@ class Call:
                 self._with_numpy(arrays)
             except IndexError as error:
                 return error
-        return IndexError(
+        return OutsideError(
             f"while computing {self.step.node!r}: an index is outside the axis that it picks from"
         )

@@ -223,3 +223,32 @@ def test_a_reader_who_has_seen_enough_is_no_error() -> None:
         running.stdout.close()
         assert running.stderr.read() == b""
     assert running.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("run mlp --repeat -5", "--repeat: it takes a whole number of at least 1, got '-5'"),
+        ("run mlp --repeat many", "--repeat: it takes a whole number of at least 1, got 'many'"),
+        ("run mlp --seed -1", "--seed: it takes a whole number of at least 0, got '-1'"),
+        ("run mlp --threads 0", "--threads: it takes a whole number of at least 1, got '0'"),
+        ("tune mlp --beam 0", "--beam: it takes a whole number of at least 1, got '0'"),
+        ("tune mlp --depth 0", "--depth: it takes a whole number of at least 1, got '0'"),
+        ("tune mlp --jobs 99999", "--jobs: it takes a whole number from 1 to 64, got '99999'"),
+    ],
+)
+def test_a_number_outside_its_range_is_wrong_usage(words: str, said: str, capsys) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(words.split())
+    assert said in capsys.readouterr().err
+
+
+def test_more_threads_than_anybody_has_are_refused(capsys) -> None:
+    status, _, err = call(capsys, "run", "mlp", "--threads", 100_000)
+    assert status == 1 and "threads must be at most 256, got 100000" in err
+
+
+@pytest.mark.parametrize("budget", ["nan", "inf", "0"])
+def test_a_budget_is_some_seconds(budget: str, capsys) -> None:
+    status, _, err = call(capsys, "tune", "mlp", "--budget", budget)
+    assert status == 1 and "--budget must be more than 0 seconds, and an end must come" in err

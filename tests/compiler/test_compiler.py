@@ -117,6 +117,8 @@ def test_words_for_what_cannot_be_compiled() -> None:
         compile(NET, target="gpu")
     with pytest.raises(ValueError, match="threads must be at least 1, got 0"):
         compile(NET, threads=0)
+    with pytest.raises(ValueError, match="threads must be at most 256, got 100000"):
+        compile(NET, threads=100_000)
     with pytest.raises(ValueError, match=r"f32\[n\] has a symbolic size.*example inputs"):
         compile(trace(relu, "f32[n]"))
     with pytest.raises(ValueError, match=r"must be f32\[1,3,8,6\], got f32\[1,3,8,7\]"):

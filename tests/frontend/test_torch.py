@@ -5,6 +5,7 @@ same shape, same element type, values up to rounding.
 """
 
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -360,3 +361,15 @@ def test_dead_code_is_imported_only_if_asked_for():
     kept = from_torch(program, keep_dead=True)
     assert sorted(n.op for n in kept.ops) == ["exp", "reduce_sum", "relu"]
     assert len(kept.outputs) == 1
+
+
+def test_modules_that_six_threads_bring_at_the_same_time_are_all_read() -> None:
+    def read(width: int) -> list[np.ndarray]:
+        layers = nn.Linear(width, 8), nn.ReLU(), nn.LayerNorm(8), nn.Hardswish()
+        model, x = nn.Sequential(*layers).eval(), torch.ones(2, width)
+        with torch.no_grad():
+            return [model(x).numpy(), *run(from_torch(model, [x]), [x.numpy()])]
+
+    with ThreadPoolExecutor(6) as threads:
+        for wanted, got in threads.map(read, range(3, 9)):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)

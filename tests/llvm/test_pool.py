@@ -206,3 +206,15 @@ def test_threads_that_ask_at_the_same_time_share_one_pool() -> None:
         [sys.executable, "-c", FIRST_AT_THE_SAME_TIME], capture_output=True, text=True, timeout=120
     )
     assert (done.stdout, done.stderr) == ("1 2 True\n", "")
+
+
+def test_a_system_that_allows_no_more_threads_is_told_in_words(monkeypatch) -> None:
+    def refuse(self) -> None:
+        raise RuntimeError("can't start new thread")
+
+    here = len(pool._workers)
+    monkeypatch.setattr("threading.Thread.start", refuse)
+    words = rf"not start more than {here} threads for kernels, .*with threads={here + 1} or fewer"
+    with pytest.raises(ValueError, match=words):
+        pool.start_workers(here + 1)
+    assert len(pool._workers) == here

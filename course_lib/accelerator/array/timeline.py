@@ -15,7 +15,6 @@ behind it, and their loads have a lane of their own. Next room: `vcd.py`.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.timing import Fold, streaming, timing
+from course_lib.files import write
 
 LANES = ("array", "shadow load")
 MOST = 200_000  # folds that a viewer of traces can still show
@@ -88,12 +88,7 @@ def chrome_trace(found: Sequence[Slice], title: str) -> dict[str, Any]:
 def write_trace(path: str | Path, folding: Folding) -> None:
     """Write the trace of a product; the file is there whole or not at all."""
     text = json.dumps(chrome_trace(slices(folding), str(folding.array)))
-    unfinished = Path(f"{path}.{os.getpid()}.part")
-    try:
-        unfinished.write_text(text)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write(path, text)
 
 
 def _meta(kind: str, tid: int, name: str) -> dict[str, Any]:

@@ -11,13 +11,13 @@ variable each. Next room: `rtl.py`, the same array in Verilog.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from course_lib.accelerator.array.registers import BUSY, FIRST, SHIFT, TAKE, Registers
+from course_lib.files import replacing
 
 NUMBERS = ("right", "down", "stay", "spare")
 BITS = {"busy": BUSY, "first": FIRST, "shift": SHIFT, "take": TAKE}
@@ -28,13 +28,8 @@ def write_vcd(path: str | Path, states: Iterable[Registers]) -> None:
 
     ValueError if there are none.
     """
-    unfinished = Path(f"{path}.{os.getpid()}.part")
-    try:
-        with unfinished.open("w") as file:
-            file.writelines(f"{line}\n" for line in vcd(states))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as unfinished, unfinished.open("w") as file:
+        file.writelines(f"{line}\n" for line in vcd(states))
 
 
 def vcd(states: Iterable[Registers]) -> Iterator[str]:

@@ -111,6 +111,8 @@ def _matmul(match: Match) -> str:
     assert product is not None
     if weights.rank != 2:
         return f"weights are a matrix [k, n], got {weights}"
+    if 0 in (*product.type.shape, *weights.shape):
+        return f"a product of m, k, n from 1 on is expected, got {product.type} from {weights}"
     if product.type.rank == 4:
         return f"values of four axes lie as images (nhwc), so {product.type} has no rows of k"
     return _per_channel(match, product)

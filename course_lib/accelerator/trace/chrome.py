@@ -20,6 +20,7 @@ from course_lib.accelerator.core.simulate import Run
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import INSTRUCTIONS
 from course_lib.accelerator.trace.counters import dram_of, macs_of
+from course_lib.files import write
 
 LANES = ("load", "execute: weights", "execute", "store")
 PROCESS = 1
@@ -49,11 +50,7 @@ def chrome_trace(run: Run) -> dict[str, Any]:
 
 def write_trace(run: Run, path: str | os.PathLike[str]) -> Path:
     """Write the trace as JSON; never leaves half a file."""
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    unfinished.write_text(json.dumps(chrome_trace(run)), encoding="utf-8")
-    unfinished.replace(path)
-    return path
+    return write(path, json.dumps(chrome_trace(run)))
 
 
 def _event(kind: str, name: str, lane: int = 0, **more: Any) -> Event:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from course_lib.draw.base import style
 from course_lib.draw.base.svg import OWN_KEYS, SANS_WIDTH, drawing, escape, label, tag
+from course_lib.files import write
 
 MARGIN = 14.0  # around a drawing, px
 
@@ -45,10 +46,7 @@ class Picture:
             raise ValueError(f"{path.name}: a picture is saved as .svg, .html or .txt")
         if not forms[path.suffix]:
             raise ValueError(f"{path.name}: this one is HTML, not a drawing; save it as .html")
-        unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        unfinished.write_text(forms[path.suffix], encoding="utf-8")
-        unfinished.replace(path)
-        return path
+        return write(path, forms[path.suffix])
 
 
 def sketch(

@@ -17,6 +17,7 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx.external_data_helper import load_external_data_for_model
 
+from course_lib.files import readable
 from course_lib.frontend.onnx.table import element_type
 from course_lib.ir.types import Dim, Sym, TensorType
 
@@ -51,10 +52,8 @@ def read_proto(model: Model) -> tuple[onnx.ModelProto, str]:
     try:
         if isinstance(model, bytes):
             proto = onnx.load_from_string(model)
-        elif not Path(model).is_file():
-            raise ValueError(f"there is no file {name}")
         else:
-            proto = onnx.load(str(model), load_external_data=False)
+            proto = onnx.load(str(readable(model)), load_external_data=False)
     except DecodeError as error:
         raise ValueError(f"{name} is not an ONNX model, or is damaged: {error}") from error
     if not proto.opset_import or not proto.graph.output:
@@ -91,8 +90,11 @@ def declared_type(info: onnx.ValueInfoProto, what: str = "input") -> TensorType 
     tensor = info.type.tensor_type
     if not tensor.HasField("shape"):
         return None
-    dims = [_dim(d, f"{info.name}_{axis}") for axis, d in enumerate(tensor.shape.dim)]
-    return TensorType(element_type(tensor.elem_type), tuple(dims))
+    dims = tuple(_dim(d, f"{info.name}_{axis}") for axis, d in enumerate(tensor.shape.dim))
+    try:
+        return TensorType(element_type(tensor.elem_type), dims)
+    except ValueError as error:
+        raise ValueError(f"{what} {info.name!r}: {error}") from None
 
 
 def _dim(dim: Any, fallback: str) -> Dim:

@@ -9,6 +9,7 @@ The rules translate opset 13 and newer; `upgrade.py` brings older models there. 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import onnx
@@ -20,6 +21,7 @@ from course_lib.frontend.onnx.values import SymbolicShape
 from course_lib.ir.graph.node import Node
 
 OLDEST_OPSET = 13
+NEWEST_OPSET = defs.onnx_opset_version()
 CONTROL = ("If", "Loop", "Scan")
 NCHWC = "com.microsoft.nchwc"  # onnxruntime's ops on blocks of channels
 
@@ -43,6 +45,7 @@ def missing(nodes: Iterable[Any], opset: int) -> Iterable[tuple[str, str]]:
                 yield from missing(attribute.g.node, opset)
 
 
+@cache
 def schema(op_type: str, opset: int) -> Any:
     """ONNX's description of an op, as of this opset; None if it has no such op."""
     try:

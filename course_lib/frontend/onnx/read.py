@@ -7,7 +7,7 @@
 
 Each node is translated by one rule of `table.py`. For an op without a rule we use its
 definition if ONNX gives one (many ops are *functions*: programs of simpler ops). Initializers
-become constants; shape arithmetic is computed on the way. Next: `upgrade.py`.
+become constants; shape arithmetic is computed on the way. Next: `functions.py`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,18 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import inliner
+from onnx import defs
 
 from course_lib.frontend.onnx.file import Model, declared_type, inputs_of, load_proto
-from course_lib.frontend.onnx.opset import CONTROL, definition, missing, schema, version
+from course_lib.frontend.onnx.functions import Growth, without_functions
+from course_lib.frontend.onnx.opset import (
+    CONTROL,
+    NEWEST_OPSET,
+    definition,
+    missing,
+    schema,
+    version,
+)
 from course_lib.frontend.onnx.rules import RULES, control
 from course_lib.frontend.onnx.table import array, attributes, call, element_type, rule_name
 from course_lib.frontend.onnx.upgrade import upgrade
@@ -55,9 +63,12 @@ def from_onnx(
     for one whose outputs have other types than it declares.
     """
     proto, name = load_proto(model)
-    proto = inliner.inline_local_functions(proto) if proto.functions else proto
-    proto = upgrade(proto, name)
+    proto = upgrade(without_functions(proto, name), name)
     opset = version(proto.opset_import)
+    if opset > NEWEST_OPSET:
+        raise ValueError(f"{name} is written in opset {opset}, which is newer than {NEWEST_OPSET}, "
+                         f"the newest of onnx {onnx.__version__} here: export it with that opset "
+                         "or an older one, or install a newer onnx")  # fmt: skip
     unknown = list(missing(proto.graph.node, opset))
     if unknown:
         raise UnsupportedOps(name, unknown)
@@ -65,11 +76,21 @@ def from_onnx(
 
 
 class _Importer:
-    """Walks a graph; `values` maps the names of ONNX values to what stands for them."""
+    """Walks a graph; `values` maps the names of ONNX values to what stands for them.
 
-    def __init__(self, opset: int, values: Mapping[str, Value] | None = None) -> None:
+    outer   of the graph inside a node: the importer of what is around it
+    """
+
+    def __init__(
+        self,
+        opset: int,
+        values: Mapping[str, Value] | None = None,
+        outer: _Importer | None = None,
+    ) -> None:
         self.opset = opset
         self.values: dict[str, Value] = {"": None, **(values or {})}
+        self.inside = outer is not None
+        self.growth: Growth = outer.growth if outer else Growth()
         self.written: set[str] = set()  # by the nodes of this graph, each name once
 
     def graph(self, proto: onnx.GraphProto, examples: Any, freeze: Mapping[str, Any]) -> Graph:
@@ -103,12 +124,17 @@ class _Importer:
         """Translate nodes in order; `origin` names them all, else each is named by itself."""
         for index, node in enumerate(nodes):
             where = origin or (node.name or f"{node.op_type}#{index}",)
+            if self.inside:
+                self.growth.node()
             try:
                 results = self._translate(node, where)
             except (NeedsConstant, UnsupportedOps, _Located):
                 raise
-            except (ValueError, TypeError, IndexError) as error:
+            except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
+            except (AttributeError, KeyError) as error:  # of a rule that met something unforeseen
+                said = f"its operands or attributes are not what ONNX says they are ({error})"
+                raise _Located(f"{node.op_type} (from {where[0]}): {said}") from error
             self.written.update(node.output)
             for name, result in zip_longest(node.output, results[: len(node.output)]):
                 if name:  # an output without a name is one that nobody reads
@@ -141,9 +167,8 @@ class _Importer:
         if again:
             raise ValueError(f"it defines {again[0]!r}, which a node before it defines, too")
         known = schema(rule_name(node.op_type, node.domain), self.opset)
-        if known is not None and len(node.input) > known.max_input:
-            given, most = len(node.input), known.max_input
-            raise ValueError(f"it has {given} operands, at most {most} are allowed")
+        if known is not None:
+            _check_form(node, known)
         inputs = [self.values[name] for name in node.input]
         for value in inputs:
             if isinstance(value, Missing):
@@ -161,7 +186,7 @@ class _Importer:
         if unknown:
             raise UnsupportedOps("the model", unknown)
         given = dict.fromkeys(body.input) | dict(zip(body.input, inputs, strict=False))
-        inner = _Importer(version(body.opset_import), given)
+        inner = _Importer(version(body.opset_import), given, self)
         inner.nodes(body.node, origin)
         return [inner.values.get(name) for name in body.output]
 
@@ -169,11 +194,28 @@ class _Importer:
         self, proto: onnx.GraphProto, inputs: Sequence[Any], origin: tuple[str, ...]
     ) -> list[Value]:
         """The results of a graph inside a node; it sees all values around it."""
-        inner = _Importer(self.opset, self.values)
+        inner = _Importer(self.opset, self.values, self)
         inner.constants(proto)
         inner.values.update({i.name: v for i, v in zip(proto.input, inputs, strict=True)})
         inner.nodes(proto.node, origin)
         return [inner.values[o.name] for o in proto.output]
+
+
+def _check_form(node: onnx.NodeProto, known: Any) -> None:
+    """ValueError if operands or attributes that ONNX asks for are not there, or too many are."""
+    given, least, most = len(node.input), known.min_input, known.max_input
+    if given > most:
+        raise ValueError(f"it has {given} operands, at most {most} are allowed")
+    if given < least:
+        raise ValueError(f"it has {given} operands, at least {least} are needed")
+    single = defs.OpSchema.FormalParameterOption.Single
+    for name, asked in zip(node.input, known.inputs, strict=False):
+        if not name and asked.option == single:
+            raise ValueError(f"its operand {asked.name!r} is left out, and it needs it")
+    there = {attribute.name for attribute in node.attribute}
+    for name, asked in known.attributes.items():
+        if asked.required and name not in there:
+            raise ValueError(f"it needs the attribute {name!r}")
 
 
 class _Located(ValueError):

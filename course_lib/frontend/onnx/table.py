@@ -81,6 +81,8 @@ def element_type(code: Any) -> DType:
 def array(tensor: TensorProto) -> np.ndarray:
     """The values of a TensorProto, if we know their type."""
     element_type(tensor.data_type)
+    if min(tensor.dims, default=0) < 0:
+        raise ValueError(f"a shape cannot have negative sizes: {list(tensor.dims)}")
     return numpy_helper.to_array(tensor)
 
 

@@ -15,13 +15,11 @@ from __future__ import annotations
 import onnx
 from onnx import helper
 
-from course_lib.frontend.onnx.opset import OLDEST_OPSET
+from course_lib.frontend.onnx.opset import NEWEST_OPSET, OLDEST_OPSET
 from course_lib.frontend.onnx.write_products import RULES
 from course_lib.frontend.onnx.writer import Writer, info
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
-
-NEWEST_OPSET = onnx.defs.onnx_opset_version()
 
 
 def to_onnx(graph: Graph, opset: int = 20) -> onnx.ModelProto:

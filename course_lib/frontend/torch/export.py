@@ -20,6 +20,7 @@ Next: `whole.py`.
 from __future__ import annotations
 
 import re
+import threading
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +39,8 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import TensorType
+
+TRACING = threading.RLock()  # torch.export patches its module and its own state: one at a time
 
 
 def from_torch(
@@ -70,7 +73,7 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
         )
     inputs = tuple(_tensor(x) for x in example_inputs)
     try:
-        with torch.no_grad(), Whole(), warnings.catch_warnings():
+        with TRACING, torch.no_grad(), Whole(), warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
             warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
             return as_aten(torch.export.export(module, inputs))
@@ -118,7 +121,7 @@ def _decompose_unknown(program: ExportedProgram) -> ExportedProgram:
     while (unknown := {n.target for n in _unknown(program)}) - before:
         before |= unknown
         table = table or dict(default_decompositions())  # a tenth of a second
-        with warnings.catch_warnings():
+        with TRACING, warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             wanted: dict[Any, Any] = {op: table[op] for op in unknown if op in table}
             program = program.run_decompositions(wanted)

@@ -17,6 +17,12 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import fits, type_of
+from course_lib.limits import check_room, memory_limit
+
+
+class OutsideError(IndexError, ValueError):
+    """An index in the data is outside the axis that it picks from: an IndexError as everywhere in
+    Python, and an error in words about what the user gave, as every other ValueError here."""
 
 
 def run(
@@ -27,19 +33,37 @@ def run(
     """Evaluate `graph`. `inputs` by position or by name; `watch(node, value)` sees every value."""
     arrays = bind(graph, inputs)
     values: dict[Node, np.ndarray] = dict(zip(graph.inputs, arrays, strict=True))
+    taken, limit = sum(array.nbytes for array in arrays), memory_limit()
+    for node in graph.ops:
+        if _size(node) > limit:  # before hours of work on those before it
+            check_room(_size(node), repr(node))
     uses = {node: 0 for node in graph.nodes}
     for node in [i for n in graph.nodes for i in n.inputs] + list(graph.outputs):
         uses[node] += 1
     for node in graph.nodes:
         if node.op != "input":
+            if taken + _size(node) > limit:
+                others = f"{taken:,} bytes of other values"
+                check_room(taken + _size(node), f"{node!r} together with {others}")
             values[node] = evaluate(node, [values[i] for i in node.inputs])
+            taken += _own(values[node])
         if watch is not None:
             watch(node, values[node])
         for operand in node.inputs:
             uses[operand] -= 1
-            if not uses[operand]:
-                values.pop(operand, None)
+            if not uses[operand] and operand in values:
+                taken -= _own(values.pop(operand))
     return [values[node] for node in graph.outputs]
+
+
+def _size(node: Node) -> int:
+    """The bytes of its value, as far as they are known."""
+    return node.type.nbytes if node.type.is_static else 0
+
+
+def _own(array: np.ndarray) -> int:
+    """Its bytes, unless they are another array's."""
+    return array.nbytes if array.base is None else 0
 
 
 def value_of(node: Node) -> np.ndarray:
@@ -52,8 +76,12 @@ def evaluate(node: Node, operands: Sequence[np.ndarray]) -> np.ndarray:
     with np.errstate(all="ignore"):  # 1/0 is inf, as it is in compiled code
         try:
             return np.asarray(op_row(node.op).evaluate(operands, node.attrs))
-        except (ValueError, IndexError) as error:
-            raise type(error)(f"while computing {node!r}: {error}") from error
+        except IndexError as error:
+            raise OutsideError(f"while computing {node!r}: {error}") from error
+        except ValueError as error:
+            raise ValueError(f"while computing {node!r}: {error}") from error
+        except MemoryError as error:
+            raise ValueError(f"there is no memory for computing {node!r}: {error}") from error
 
 
 def bind(graph: Graph, inputs: Sequence[Any] | Mapping[str, Any]) -> list[np.ndarray]:

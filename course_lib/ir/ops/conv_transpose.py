@@ -25,6 +25,8 @@ from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.composite import composite
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window
 
+WIDEST = 4096  # a stride has as many phases, which are looked at one by one
+
 
 @composite(
     **WINDOW_ATTRS, groups=Attr("int", 1, least=1), output_padding=Attr("ints", None, least=0)
@@ -107,6 +109,9 @@ class _Phases:
         self.x, self.w, self.groups, self.sizes = x, w, groups, sizes
         self.strides = window.strides
         self.positions = [-(-n // s) for n, s in zip(sizes, window.strides, strict=True)]
+        if max(window.strides) > WIDEST:
+            strides = list(window.strides)
+            raise ValueError(f"conv_transpose: a stride is {WIDEST} or less, got {strides}")
         each = zip(window.kernel, window.strides, window.dilations, window.low, strict=True)
         self.runs = [runs(*axis) for axis in each]
 

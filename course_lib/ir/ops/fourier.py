@@ -19,6 +19,7 @@ from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.composite import composite
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import TensorType
+from course_lib.limits import check_room
 
 SHORT = 64  # up to this length the matrix is the cheaper way
 LARGEST = 4096  # rows of a matrix that we are willing to keep
@@ -101,6 +102,7 @@ def _mirrored(re: Node, im: Node | None, count: int) -> Parts:
 
 def _transformed(re: Node, im: Node | None, n: int, sign: int) -> Parts:
     """Along the last axis, of size n."""
+    check_room(re.type.nbytes, f"dft: {re.type}")
     first = max((d for d in range(2, SHORT + 1) if n % d == 0), default=n)
     if n <= SHORT or first == n:
         if n > LARGEST:

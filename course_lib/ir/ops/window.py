@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from course_lib.ir.expr import Affine
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import Dim
 from course_lib.ir.windows import positions
+from course_lib.limits import check_room
 
 V = Affine.var
 
@@ -92,6 +94,9 @@ class Window:
     def view(self, x: np.ndarray, fill: float | int | bool) -> np.ndarray:
         """All windows: [n, c, *out, *kernel], padded with `fill`; a view, no copy of windows."""
         widths = [(0, 0), (0, 0), *zip(self.low, self.high, strict=True)]
+        if self.padded:
+            sizes = [size + low + high for size, (low, high) in zip(x.shape, widths, strict=True)]
+            check_room(math.prod(sizes) * x.itemsize, f"its operand with its padding, {sizes},")
         x = np.pad(x, widths, constant_values=fill) if self.padded else x
         axes = tuple(range(2, x.ndim))
         reach = tuple(d * (k - 1) + 1 for d, k in zip(self.dilations, self.kernel, strict=True))

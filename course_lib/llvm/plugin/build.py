@@ -11,12 +11,13 @@ Debian's packages clang-22, llvm-22 and llvm-22-dev. The pass stands in
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+from course_lib.files import replacing
 
 VERSION = 22
 TOOLS = tuple(f"{tool}-{VERSION}" for tool in ("clang++", "llvm-config", "opt"))
@@ -47,14 +48,10 @@ def shared_object(
     compiler, config = tool("clang++", needs), tool("llvm-config", needs)
     flags = [*output([config, "--cxxflags"]).split(), *(f"-I{folder}" for folder in headers)]
     flags = [flag.replace("-I", "-isystem", 1) for flag in flags]
-    unfinished = made.with_name(f".{made.stem}.{os.getpid()}.so")
     files = [str(source) for source in sources]
     warn = ["-Wall", "-Wextra", "-Werror"]
-    try:
+    with replacing(made) as unfinished:
         output([compiler, *flags, *warn, "-shared", "-fPIC", *files, "-o", str(unfinished)])
-        unfinished.replace(made)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return made
 
 

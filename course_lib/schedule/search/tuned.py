@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import warnings
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -28,6 +26,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from course_lib.cost.machine import Machine
+from course_lib.files import read_text, write
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.loops.nest import Kernel
 from course_lib.keep import look_up, put
@@ -106,16 +105,7 @@ class Tuned:
 
     def save(self, path: str | Path) -> None:
         """Write the file at once: whoever reads meanwhile sees the old one or the new one."""
-        path = Path(path)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(str(self))
-            Path(name).chmod(0o644)
-            Path(name).replace(path)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        write(path, str(self))
 
     def keep(self) -> None:
         """Leave every schedule where `Kept` finds it."""
@@ -163,6 +153,8 @@ def parse_tuned(text: str) -> Tuned:
     """The inverse of `str(tuned)`. ValueError in words for anything else."""
     try:
         data = json.loads(text)
+        if not isinstance(data, dict):
+            raise ValueError(f"it holds a {type(data).__name__}, not an object with a format")
         if data["format"] != FORMAT:
             raise ValueError(f"its format is {data['format']!r}, not {FORMAT!r}")
         found = {
@@ -173,14 +165,16 @@ def parse_tuned(text: str) -> Tuned:
         return Tuned(Machine(**data["machine"]), dict(data["versions"]), **found)
     except KeyError as error:
         raise ValueError(f"no tuned schedules: {error.args[0]!r} is missing") from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except RecursionError:
+        raise ValueError("no tuned schedules: it is nested too deeply") from None
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise ValueError(f"no tuned schedules: {error}") from error
 
 
 def load_tuned(path: str | Path) -> Tuned:
     """Read a file that `Tuned.save` wrote. ValueError with its name if it is something else."""
     try:
-        return parse_tuned(Path(path).read_text("utf-8"))
+        return parse_tuned(read_text(path))
     except ValueError as error:
         raise ValueError(
             f"{path}: {error}; `python -m course_lib tune` writes such files"

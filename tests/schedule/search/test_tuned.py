@@ -86,6 +86,12 @@ def test_schedules_for_another_machine_are_not_used(tmp_path):
         (str(tuned()).replace("vector_bytes", "vector_bites"), "vector_bites"),
         (str(tuned())[:200], "no tuned schedules"),
         (str(tuned()).replace('"tried"', '"dried"'), "'tried'"),
+        (100_000 * "[", "it is nested too deeply"),
+        (100_000 * '{"kernels":', "it is nested too deeply"),
+        (str(tuned()).replace('"tried": 40', '"tried": 1e999'), "infinity"),
+        (str(tuned()).replace('"tried": 40', f'"tried": {5000 * "9"}'), "digits"),
+        (str(tuned()).replace('"kernels": {', '"kernels": 3, "x": {'), "no tuned schedules"),
+        ("null", "it holds a NoneType"),
     ],
 )
 def test_a_corrupt_file_says_what_is_wrong(tmp_path, text, says):

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.frontend import blocks
+from course_lib.frontend.onnx.functions import Growth
 from course_lib.frontend.onnx.table import attributes
 from course_lib.frontend.onnx.values import NeedsConstant, numbers
 from course_lib.ir.graph import build as b
@@ -88,7 +89,7 @@ def _loop(importer: Any, body: Any, inputs: Sequence[Any], origin: tuple[str, ..
 
     if trips is None or trips > 0:
         try:
-            trips = known_trips(once, carried, trips)
+            trips = known_trips(once, carried, trips, importer.growth)
             steps = apply("iota", shape=(trips,))
             new, columns = one_loop(lambda old, at: once(at[0], old)[1:], carried, [steps])
             return [*new, *columns]
@@ -111,7 +112,9 @@ def _holds(condition: Any) -> bool:
         raise UntilData(error.inputs) from None
 
 
-def known_trips(once: Callable[..., Any], states: Sequence[Any], limit: int | None) -> int:
+def known_trips(
+    once: Callable[..., Any], states: Sequence[Any], limit: int | None, growth: Growth
+) -> int:
     """How many iterations a Loop has; if there is a `limit`, at most so many.
 
     Its condition may depend on the number of the iteration, on constants, and on states that depend
@@ -135,6 +138,7 @@ def known_trips(once: Callable[..., Any], states: Sequence[Any], limit: int | No
     except NeedsConstant as error:
         raise UntilData(error.inputs) from None
     for count in range(MOST if limit is None else min(limit, MOST)):
+        growth.turn()
         goes, *values = run(part, [np.array(count), *values])
         if not goes.item():
             return count + 1

@@ -8,6 +8,7 @@ Next: `nn.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,7 @@ from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axes, normal_axis
 from course_lib.ir.types import Sym, f32, i64, product
+from course_lib.limits import check_room
 
 # ── values from nothing, and shapes ──
 
@@ -57,13 +59,17 @@ def constant_of_shape(shape: Node, *, value: Any = None) -> Node:
 
 @translates("Range")
 def range_(start: Node, limit: Node, delta: Node) -> Node:
-    values = [numbers(x, "a bound of Range").item() for x in (start, limit, delta)]
-    return b.const(np.arange(*values), start.type.dtype)
+    first, last, step = [numbers(x, "a bound of Range").item() for x in (start, limit, delta)]
+    if step == 0 or not all(map(math.isfinite, (first, last, step))):
+        raise ValueError(f"a range from {first} to {last} in steps of {step} has no end")
+    check_room(8 * max(0, math.ceil((last - first) / step)), f"a range from {first} to {last}")
+    return b.const(np.arange(first, last, step), start.type.dtype)
 
 
 @translates("EyeLike")
 def eye_like(x: Node, *, dtype: int | None = None, k: int = 0) -> Node:
     kind = x.type.dtype if dtype is None else element_type(dtype)
+    check_room(8 * x.type.numel, f"ones on a diagonal of {x.type}")
     return b.const(np.eye(*x.type.dims, k=k), kind)
 
 
@@ -156,8 +162,8 @@ def split(x: Node, split: Any = None, *, axis: int = 0, num_outputs: int | None 
     if split is not None:
         return blocks.split(x, where, [int(n) for n in numbers(split, "the sizes")])
     each = -(-total // count)
-    parts = [max(min(each, total - k * each), 0) for k in range(count)]
-    return blocks.split(x, where, parts)
+    parts = [max(min(each, total - k * each), 0) for k in range(min(count, outputs))]
+    return blocks.split(x, where, [*parts, total - sum(parts)])  # the rest is read by nobody
 
 
 @translates("Slice")

@@ -55,6 +55,8 @@ def window_of(x: Node, kernel: Sequence[int], auto_pad: str, strides: Any, pads:
     """strides, pads, dilations with the defaults filled in and `auto_pad` worked out."""
     rank = len(kernel)
     strides, dilations = list(strides or [1] * rank), list(dilations or [1] * rank)
+    if min((*strides, *dilations), default=1) < 1:
+        raise ValueError(f"strides and dilations start at 1, got {strides} and {dilations}")
     if auto_pad not in ("SAME_UPPER", "SAME_LOWER"):
         return strides, list(pads or [0] * 2 * rank), dilations
     low, high = [], []
@@ -120,6 +122,8 @@ def lp_pool(x: Node, *, kernel_shape: Sequence[int], auto_pad: str = "NOTSET", c
             dilations: Any = None, p: int = 2, pads: Any = None,
             strides: Any = None) -> Node:  # fmt: skip
     """(sum of |x|^p)^(1/p) in each window."""
+    if p < 1:
+        raise ValueError(f"p starts at 1, got {p}")
     strides, pads, dilations = window_of(x, kernel_shape, auto_pad, strides, pads, dilations)
     rank = len(kernel_shape)
     extra = [0] * rank
@@ -232,6 +236,8 @@ def resize(x: Node, roi: Node | None = None, scales: Node | None = None, sizes: 
     factor, target, regions = [1.0] * rank, list(x.type.dims), [(0.0, 1.0)] * rank
     given = numbers(scales, "the scales") if scales is not None else np.zeros(0)
     wanted = numbers(sizes, "the sizes") if sizes is not None else np.zeros(0, int)
+    if not all(0 < scale < math.inf for scale in given.tolist()):
+        raise ValueError(f"the scales are numbers above 0, got {given.tolist()}")
     policy = {"not_larger": min, "not_smaller": max}.get(keep_aspect_ratio_policy)
     for k, axis in enumerate(where):
         old = x.type.dims[axis]

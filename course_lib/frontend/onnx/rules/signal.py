@@ -16,6 +16,7 @@ from course_lib.ir.graph import build as b
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axis
 from course_lib.ir.types import i64
+from course_lib.limits import check_room
 
 
 @translates("DFT")
@@ -48,6 +49,8 @@ def stft(x: Node, step: Node, window: Node | None = None, length: Node | None = 
         raise ValueError(f"frames of {size}, {hop} apart, do not fit into {x.type}")
     if window is not None and window.type.shape != (size,):
         raise ValueError(f"the window {window.type} must be as long as a frame, {size}")
+    frames = (x.type.dims[1] - size) // hop + 1
+    check_room(8 * frames * size, f"{frames} frames of {size}")
     starts = np.arange(0, x.type.dims[1] - size + 1, hop)
     frames = apply("gather", x, b.const(starts[:, None] + np.arange(size), i64), axis=1)
     if window is not None:

@@ -7,6 +7,7 @@ Next: `nn.py`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import bool_, f32, i64
+from course_lib.limits import check_room
 
 # ── picking by index ──
 
@@ -149,6 +151,7 @@ def arange(end: Any, dtype: Any = None, **_: Any) -> Node:
 
 @translates("arange.start", "arange.start_step")
 def arange_start(start: Any, end: Any, step: Any = 1, dtype: Any = None, **_: Any) -> Node:
+    check_room(8 * max(0, math.ceil((end - start) / step)), f"a range from {start} to {end}")
     numbers = np.arange(start, end, step)
     kind = element_type(dtype) if dtype else f32 if numbers.dtype.kind == "f" else i64
     if (start, step) == (0, 1):

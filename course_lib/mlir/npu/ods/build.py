@@ -13,10 +13,10 @@ hash of all that it was made of. Next room: `forms.py`.
 from __future__ import annotations
 
 import inspect
-import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from course_lib.files import write
 from course_lib.keep import kept
 from course_lib.llvm.plugin.build import VERSION, output, shared_object, tool
 from course_lib.mlir.npu.ods import chips
@@ -43,9 +43,7 @@ def build(folder: Path) -> Path:
     versions = [output([path, "--version"]) for path in tools]
     key = "\n".join([*versions, *how, chips.text(), *sources])
     code, _ = kept("plugins", key, lambda: (_compiled(), b""))
-    unfinished, plugin = folder / f".npu.{os.getpid()}.so", folder / "npu.so"
-    unfinished.write_bytes(code)
-    return unfinished.replace(plugin)
+    return write(folder / "npu.so", code)
 
 
 def headers() -> Path:

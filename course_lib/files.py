@@ -1,0 +1,93 @@
+"""Files that the user names: read or refused in words, written as a whole or not at all.
+
+    write("int8.onnx", data)                   # a full disk, ctrl-C: the old file is still there
+    with replacing("run.vcd") as unfinished:   # the same for what is written piece by piece
+        ...
+    read_text("model.mlir")                    # ValueError: model.mlir is a folder, not a file
+
+Every option of the commands that names a file ends here. Next room: `keep.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LONGEST = 40  # letters of the old name in the unfinished one, which must not grow too long
+
+
+def write(path: str | os.PathLike[str], data: str | bytes) -> Path:
+    """Put the text, in UTF-8, or the bytes in the place of what the file held.
+
+    OSError in words, and the old file, if that cannot be done.
+    """
+    with replacing(path) as unfinished:
+        unfinished.write_bytes(data.encode() if isinstance(data, str) else data)
+    return Path(path)
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A new file in the same folder, which takes this one's place when the block has ended well.
+
+    Whatever ends it otherwise, the new file is gone and the old one as it was. A link stays a link;
+    what is no file but a device, such as /dev/stdout, is written to directly.
+    """
+    target = Path(os.path.realpath(path))
+    with _in_words(path, target):
+        mode = target.stat().st_mode if target.exists() else None
+        if mode is not None and not stat.S_ISREG(mode):
+            yield target
+            return
+        unfinished = target.with_name(f".{target.name[:LONGEST]}.{secrets.token_hex(4)}.tmp")
+        unfinished.touch(exist_ok=False)
+        try:
+            if mode is not None:
+                unfinished.chmod(stat.S_IMODE(mode))
+            yield unfinished
+            unfinished.replace(target)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _in_words(path: str | os.PathLike[str], target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        held = "; what it held is still there" if target.is_file() else ""
+        raise OSError(f"{path} cannot be written: {error.strerror or error}{held}") from error
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """The text of a file in UTF-8. ValueError in words if there is none, or something else."""
+    try:
+        return _there(path).read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        wrong = f"byte {error.start} is {error.object[error.start]:#x}"
+        raise ValueError(f"{path} is not text in UTF-8: {wrong}") from None
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def readable(path: str | os.PathLike[str]) -> Path:
+    """The path of a file that can be read. ValueError says why it cannot be."""
+    found = _there(path)
+    if not found.is_file():
+        raise ValueError(f"{path} is a device or a pipe, not a file")
+    if not os.access(found, os.R_OK):
+        raise ValueError(f"{path} cannot be read: you do not have the permission")
+    return found
+
+
+def _there(path: str | os.PathLike[str]) -> Path:
+    found = Path(path)
+    if found.is_dir():
+        raise ValueError(f"{path} is a folder, not a file")
+    if not os.path.lexists(found):
+        raise ValueError(f"there is no file {path}")
+    return found
