@@ -10,13 +10,14 @@ Next room: deliver.py, which writes them without losing anybody's work.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import nbformat
 
 import autograder
 import autograder.units
 import course_lib
+from autograder.edition.shipped import ships
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources
 from autograder.edition.start import start_page
@@ -24,10 +25,6 @@ from autograder.edition.start import start_page
 EDITIONS = ("open", "student", "instructor")
 COURSE = Path(__file__).resolve().parents[2]
 
-# The part of this package that runs in a student's notebook. The rest stays with the teacher.
-SHIPPED_FILES = ("__init__.py", "notebook.py")
-SHIPPED_ROOMS = ("check", "wire", "process")
-SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers", "hints.md")
 START = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
     'has a cell for your answer and a cell that checks it. `hint("name")` gives the next of three',
@@ -70,22 +67,16 @@ def library(unit: int) -> dict[str, bytes]:
     for path, name in _files(Path(course_lib.__file__).parent, "course_lib"):
         files[name] = _shorn(path, unit)
     here = Path(autograder.__file__).parent
-    for name in SHIPPED_FILES:
-        files[f"autograder/{name}"] = (here / name).read_bytes()
-    for room in SHIPPED_ROOMS:
-        files |= {
-            name: path.read_bytes() for path, name in _files(here / room, f"autograder/{room}")
-        }
+    for path, name in _files(here, "autograder"):
+        inside = path.relative_to(here)
+        if ships(inside) and inside.parts[0] != "units":
+            files[name] = path.read_bytes()
     files["autograder/units/__init__.py"] = (here / "units" / "__init__.py").read_bytes()
     for folder in _units():
         for path, name in _files(folder, f"autograder/units/{folder.name}"):
-            if _ships(path.relative_to(folder)):
+            if ships(PurePath("units", folder.name, path.relative_to(folder))):
                 files[name] = _shorn(path, 0)  # sample solutions never ship, of no unit
     return files
-
-
-def _ships(inside: Path) -> bool:
-    return inside.parts[0].removesuffix(".py") in SHIPPED_OF_A_UNIT
 
 
 def _shorn(path: Path, unit: int) -> bytes:
