@@ -1,6 +1,6 @@
 """What a wheel and a source archive hold: the compiler, and of the autograder what students have.
 
-    pip wheel . --no-deps     before: hidden checks, wrong answers, solutions     after: none of them
+    pip wheel . --no-deps     before: hidden checks, wrong answers, solutions   after: none of them
 
 `autograder/edition/shipped.py` says which files these are, as it does for a students' edition; the
 solutions in them are taken out in the same way, too (`without_answers`). An editable install, which

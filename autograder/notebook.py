@@ -31,15 +31,16 @@ from autograder.check.alarm import BACKSTOP, alarm
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
-from autograder.check.packages import INSTALL, needs_a_package
+from autograder.check.packages import needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
+from autograder.check.verdict import BY_HAND, GRADER, NOT_ATTEMPTED, PASSED, UNKNOWN, Verdict
 from autograder.wire.arguments import Given
 from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
 from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
+from course_lib.packages import PACKAGES
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 IN_WORDS = (
@@ -66,8 +67,13 @@ def check(name: str) -> Verdict:
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED)
     answer = here(entry)
-    with exercises.using({}):  # the check's own calls reach the library, not the student's plugs
-        verdict = judge(name, answer)
+    try:
+        with exercises.using({}):  # the check's calls reach the library, not the student's plugs
+            verdict = judge(name, answer)
+    except ModuleNotFoundError as error:  # of the check itself: an answer's is in its verdict
+        if not (lacking := needs_a_package((error.name or "").partition(".")[0])):
+            raise
+        return Verdict.on(entry, GRADER, None, problem=lacking)
     _passed[name] = entry.plugged if verdict.kind == PASSED else None
     return verdict
 
@@ -163,7 +169,7 @@ def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     if lacking := next(filter(None, map(needs_a_package, given)), ""):
         _show(lacking)
         return
-    names = " ".join(name for name in given if name not in INSTALL)
+    names = " ".join(name for name in given if name not in PACKAGES)
     try:
         missing = [name for name in names.split() if not slot(name).answered]
     except UnknownExercise as error:

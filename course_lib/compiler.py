@@ -32,6 +32,7 @@ from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
+from course_lib.packages import need
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import fuse_as
 from course_lib.passes.infra.bodies import everywhere
@@ -129,6 +130,7 @@ def searched(search: Tuned | str | Path | None, threads: int | None, cpu: str) -
     """What was found beforehand, if anything is asked for, and if it is for this machine."""
     if search is None:
         return None
+    need("llvmlite")
     from course_lib.llvm.host import host_machine
 
     return schedules(search, host_machine(threads, cpu))
@@ -155,6 +157,7 @@ def generate(
     tuned: Schedules | None = None,
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
+    need("llvmlite")
     from course_lib.llvm.helpers import helpers, new_kernels
     from course_lib.llvm.host import host_machine
     from course_lib.llvm.jit import compile_program

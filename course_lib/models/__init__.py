@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from course_lib.packages import need
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -31,10 +33,11 @@ class Model(NamedTuple):
 
 def build(name: str, seed: int = 0) -> nn.Module:
     """The model of that name in eval mode; equal seeds give equal weights."""
-    from course_lib.models.weights import seeded
-
     if name not in (*MODELS, *ALONE):
         raise ValueError(f"there is no model {name!r}; the course has {', '.join(MODELS)}")
+    need("torch")
+    from course_lib.models.weights import seeded
+
     constructor = getattr(import_module(f"course_lib.models.{name}"), name)
     return seeded(constructor, seed)
 

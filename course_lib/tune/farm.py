@@ -18,6 +18,7 @@ from typing import Any
 from course_lib.cost.machine import Machine
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.llvm.host import host_machine
+from course_lib.packages import need
 from course_lib.schedule.search.problem import Timing
 from course_lib.tune.measure import Ask, Worker, dealt, gathered
 
@@ -27,10 +28,9 @@ class Farm:
     on a cluster of `jobs` processes here."""
 
     def __init__(self, address: str, machine: Machine, ask: Ask | None = None, jobs: int = 1):
-        try:
-            from distributed import Client
-        except ImportError:
-            raise ValueError("--farm needs Dask: pip install distributed") from None
+        need("distributed")
+        from distributed import Client
+
         own = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
         where: dict[str, Any] = (
             {"address": f"tcp://{address.removeprefix('tcp://').removeprefix('dask://')}"}

@@ -2,7 +2,7 @@
 
     pip wheel . --no-deps     -> course_lib-0.1.0-py3-none-any.whl, the files of `library(...)`
 
-Built as a user builds them, from a copy of the repository, and installed where nothing else is ours.
+Built as a user builds them, from a copy of the repository, and installed into an empty folder.
 """
 
 import re
@@ -118,18 +118,23 @@ def test_the_installed_wheel_has_a_command_that_lists_the_ops(run, installed):
 
 
 def test_the_installed_wheel_compiles_the_mlp(run, installed):
-    said = run("-c", """
+    said = run(
+        "-c",
+        """
 import course_lib
 from course_lib.models import MODELS, example_inputs
 x = example_inputs("mlp")
 print(course_lib.__file__)
 print(course_lib.compile(MODELS["mlp"].build(), x)(*x).shape)
-""")
+""",
+    )
     assert said.split("\n")[:2] == [f"{installed}/course_lib/__init__.py", "(1, 10)"]
 
 
 def test_the_installed_wheel_checks_an_exercise(run):
-    said = run("-c", """
+    said = run(
+        "-c",
+        """
 from autograder import check, hint, implements
 @implements("u00.intensity")
 def intensity(images, inputs, outputs):
@@ -137,5 +142,6 @@ def intensity(images, inputs, outputs):
     return work / (4 * (images * inputs + inputs * outputs + outputs + images * outputs))
 print(check("u00.intensity"))
 print(check("u00.claims").kind, hint("u00.intensity"))
-""")
+""",
+    )
     assert "passed" in said and "not attempted" in said, said
