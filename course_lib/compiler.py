@@ -25,6 +25,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.offload import offload
 from course_lib.accelerator.compile.report import chip_report
 from course_lib.accelerator.isa.text import disassemble
+from course_lib.arguments import takes
 from course_lib.draw.graphs.stages import Stage
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
@@ -53,6 +54,7 @@ TARGETS = ("cpu", "interpreter", "systolic")
 Watch = Callable[[str, Any], object]
 
 
+@takes
 def compile(
     model: Any,
     example_inputs: Any = None,

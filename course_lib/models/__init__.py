@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.packages import need
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ class Model(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
+@takes
 def build(name: str, seed: int = 0) -> nn.Module:
     """The model of that name in eval mode; equal seeds give equal weights."""
     if name not in (*MODELS, *ALONE):
@@ -42,8 +44,11 @@ def build(name: str, seed: int = 0) -> nn.Module:
     return seeded(constructor, seed)
 
 
+@takes
 def example_inputs(name: str, seed: int = 0) -> tuple[np.ndarray, ...]:
     """One standard-normal float32 array for each input of the model."""
+    if name not in MODELS:
+        raise ValueError(f"there is no model {name!r}; the course has {', '.join(MODELS)}")
     rng = np.random.default_rng(seed)
     return tuple(rng.standard_normal(shape, dtype=np.float32) for shape in MODELS[name].shapes)
 

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import __version__
+from course_lib.arguments import takes
 from course_lib.compiler import random_inputs, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
@@ -141,6 +142,7 @@ class Tuning:
         }
 
 
+@takes
 def tune(
     model: Any,
     example_inputs: Any = None,
@@ -157,6 +159,8 @@ def tune(
 
     Ctrl-C ends the search, and what was found until then is compared with the default.
     """
+    if not seconds >= 0:
+        raise ValueError(f"tune: the seconds to search are 0 or more, got {seconds}")
     how, start = how or How(), time.perf_counter()
     machine = host_machine(how.threads)
     tuned = _begun(resume, machine)

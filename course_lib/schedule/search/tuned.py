@@ -181,6 +181,9 @@ def load_tuned(path: str | Path) -> Tuned:
     """Read a file that `Tuned.save` wrote. ValueError with its name if it is something else."""
     try:
         return parse_tuned(Path(path).read_text("utf-8"))
+    except OSError as error:
+        reason = error.strerror or error
+        raise ValueError(f"the tuned schedules {path} cannot be read: {reason}") from None
     except ValueError as error:
         raise ValueError(
             f"{path}: {error}; `python -m course_lib tune` writes such files"
