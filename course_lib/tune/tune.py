@@ -142,6 +142,11 @@ class Tuning:
         }
 
 
+def _check(seconds: float) -> None:
+    if not seconds >= 0:
+        raise ValueError(f"tune: the seconds to search are 0 or more, got {seconds}")
+
+
 @takes
 def tune(
     model: Any,
@@ -159,8 +164,7 @@ def tune(
 
     Ctrl-C ends the search, and what was found until then is compared with the default.
     """
-    if not seconds >= 0:
-        raise ValueError(f"tune: the seconds to search are 0 or more, got {seconds}")
+    _check(seconds)
     how, start = how or How(), time.perf_counter()
     machine = host_machine(how.threads)
     tuned = _begun(resume, machine)
