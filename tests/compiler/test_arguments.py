@@ -62,7 +62,7 @@ from course_lib.passes.pipeline import WINOGRAD
 from course_lib.passes.prepare.specialize import specialize
 from course_lib.passes.prepare.widen import widen
 from course_lib.passes.quantize.to_int8 import to_int8, whole
-from course_lib.runtime.executable import Executable
+from course_lib.runtime.executable import CompiledModel, Executable
 from course_lib.schedule.schedule import schedule
 from course_lib.schedule.script import Schedule, parse_schedule
 from course_lib.schedule.steps import STEPS
@@ -124,6 +124,8 @@ PRIMITIVES: dict[str, tuple[Any, ...]] = {
 
 COMPILE = (GRAPH, ARRAYS, "interpreter", None, None, None, "host", "npu", None)
 RUN = course_lib.compile(*COMPILE)
+ONE_THREAD = course_lib.compile(ROW, threads=1)
+assert isinstance(ONE_THREAD, CompiledModel)
 CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (course_lib.compile, COMPILE),
     (load, (GRAPH, None)),
@@ -173,7 +175,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (roofline, ([Dot("a", 1.0, 1e9)], 1e11, 1e10, "a title")),
     (RUN.stage, ("fold",)),
     (RUN, tuple(ARRAYS)),
-    (course_lib.compile(ROW, threads=1).touched, ([np.ones((2, 4), "f4")],)),
+    (ONE_THREAD.touched, ([np.ones((2, 4), "f4")],)),
     (predict, (KERNEL, Machine())),
     (misses, (KERNEL, SMALL)),
     (layout_cost, (GRAPH, Machine())),
@@ -274,11 +276,11 @@ def scaled(x: float, *more: int, times: tuple[int, int] | None = None) -> str:
 def test_every_argument_is_looked_at_wherever_it_stands():
     assert scaled(1.5, 2, 3, times=(4, 5)) == "1.5 (2, 3) (4, 5)"
     with pytest.raises(ValueError, match=r"^scaled: more is a whole number, got 'b' \(a str\)$"):
-        scaled(1.5, 2, "b")
+        scaled(1.5, 2, "b")  # type: ignore[arg-type]
     with pytest.raises(
         ValueError, match=r"times is \(a whole number, a whole number\) or None, got"
     ):
-        scaled(1.5, times=(4, None))
+        scaled(1.5, times=(4, None))  # type: ignore[arg-type]
 
 
 def returns_nothing(x):
@@ -291,11 +293,11 @@ def compares(x):
 
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: np.ones(4) + inp("x", "f32[4]"), "operands must have one element type, got f64, f32"),
-    (lambda: np.exp(inp("x", "f32[4]")), "operand 'Node' does not support ufuncs"),
+    (lambda: np.exp(inp("x", "f32[4]")), "operand 'Node' does not support ufuncs"),  # type: ignore
     (lambda: bool(inp("x", "f32[4]")), "has no value yet, so it is neither true nor false"),
     (lambda: trace(returns_nothing, "f32[4]"), "returned None; is a `return` missing"),
     (lambda: trace(compares, "f32[4]"), "`==` asks whether two nodes are one and the same"),
-    (lambda: Graph.of([inp("x", "f32[4]")], [3]), "has nodes as inputs and outputs, got 3"),
+    (lambda: Graph.of([inp("x", "f32[4]")], [3]), "has nodes as inputs and outputs, got 3"),  # type: ignore
     (lambda: course_lib.compile(ROW, search="none.json"), "none.json cannot be read: No such file"),
     (lambda: course_lib.compile(Machine), "got the class Machine itself"),
     (lambda: RUN(X), r"takes 2 inputs \['x0', 'x1'\], got 1"),

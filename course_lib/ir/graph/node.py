@@ -65,7 +65,7 @@ class Node:
         return f"{self.op}({args}) : {self.type}{where}"
 
     def __bool__(self) -> bool:
-        raise ValueError(
+        raise TypeError(
             f"{self!r} has no value yet, so it is neither true nor false: `select` chooses between "
             "two values when the model runs, and `is None` asks whether there is a node"
         )
