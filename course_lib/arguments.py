@@ -113,11 +113,19 @@ def fits(value: Any, kind: Any) -> bool:
         seen = value if isinstance(value, collections.abc.Collection) else ()  # the rest runs out
         return isinstance(value, origin) and all(fits(one, inner[0]) for one in seen)
     if origin in LISTS:
-        return isinstance(value, Sequence) and all(_elements_fit(value, origin, inner))
+        return _is_listed(value) and all(_elements_fit(value, origin, inner))
     return True
 
 
-def _elements_fit(value: Sequence[Any], origin: Any, inner: Sequence[Any]) -> Iterator[bool]:
+def _is_listed(value: Any) -> bool:
+    """A list, or what serves as one: an array with axes, the values of a dict."""
+    several = isinstance(value, collections.abc.Collection) and not isinstance(value, Mapping)
+    return several and getattr(value, "shape", None) != ()
+
+
+def _elements_fit(
+    value: collections.abc.Collection[Any], origin: Any, inner: Sequence[Any]
+) -> Iterator[bool]:
     if origin is tuple and inner[-1] is not Ellipsis:
         yield len(value) == len(inner)
         yield from map(fits, value, inner)
