@@ -37,13 +37,14 @@ from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
 from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
 from autograder.check.judging import judge
-from autograder.check.packages import INSTALL, needs_a_package
+from autograder.check.packages import needs_a_package
 from autograder.check.shown import error_text
 from autograder.check.steps import counted, limit_now
 from autograder.check.validating import for_nbgrader, raise_for_nbgrader
 from autograder.check.verdict import (
     BY_HAND,
     CRASHED,
+    GRADER,
     LATER,
     NOT_ATTEMPTED,
     PASSED,
@@ -59,6 +60,7 @@ from autograder.wire.codec import Codec, Unsendable
 from autograder.wire.iterators import run_out
 from course_lib import exercises
 from course_lib.exercises import Slot, UnknownExercise, slot
+from course_lib.packages import PACKAGES
 
 PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 IN_WORDS = (
@@ -129,6 +131,10 @@ def _check(name: str) -> Verdict:
                 verdict = judge(name, answer, patience=PATIENCE)
     except KeyboardInterrupt:
         raise Stopped(name) from None
+    except ModuleNotFoundError as error:  # of the check itself: an answer's is in its verdict
+        if not (lacking := needs_a_package((error.name or "").partition(".")[0])):
+            raise
+        return Verdict.on(entry, GRADER, None, problem=lacking)
     overview.remember(entry, verdict)
     if verdict.kind in (PASSED, LATER):
         verdict = replace(verdict, so_far=overview.so_far(entry.unit))
@@ -237,7 +243,7 @@ def needs(names: str, cell: str, run: Callable[[str, bool], Any]) -> None:
     if lacking := next(filter(None, map(needs_a_package, given)), ""):
         _show(lacking)
         return
-    names = " ".join(name for name in given if name not in INSTALL)
+    names = " ".join(name for name in given if name not in PACKAGES)
     try:
         missing = [name for name in names.split() if not slot(name).answered]
     except UnknownExercise as error:

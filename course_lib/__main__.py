@@ -39,6 +39,7 @@ from course_lib import (
     tune_command,
 )
 from course_lib.exercises import NotAnswered
+from course_lib.packages import missing_in
 
 COMMANDS = {
     "run": "compile a model, run it and say what it cost",
@@ -139,16 +140,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("interrupted", file=sys.stderr)
         return 130
     except (ValueError, OSError, NotAnswered, MemoryError) as error:
-        said = str(error) or "there is not enough memory"
-        print(f"error: {said}", file=sys.stderr)
-        if options.json:
-            print(json.dumps({"error": said}))
-        return 1
+        return _failed(options, str(error) or "there is not enough memory")
+    except ModuleNotFoundError as error:
+        if not missing_in(error):
+            raise
+        return _failed(options, missing_in(error))
     try:
         print(json.dumps(result.data) if options.json else result.text, flush=True)
     except BrokenPipeError:  # the reader has seen enough: `... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at the end
     return result.status
+
+
+def _failed(options: argparse.Namespace, problem: str) -> int:
+    print(f"error: {problem}", file=sys.stderr)
+    if options.json:
+        print(json.dumps({"error": problem}))
+    return 1
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.offload import offload
 from course_lib.accelerator.compile.report import chip_report
 from course_lib.accelerator.isa.text import disassemble
+from course_lib.arguments import takes
 from course_lib.draw.graphs.stages import Stage
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
@@ -33,6 +34,7 @@ from course_lib.ir.types import type_of
 from course_lib.limits import check_room
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
+from course_lib.packages import need
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import fuse_as
 from course_lib.passes.infra.bodies import everywhere
@@ -54,6 +56,7 @@ TARGETS = ("cpu", "interpreter", "systolic")
 Watch = Callable[[str, Any], object]
 
 
+@takes
 def compile(
     model: Any,
     example_inputs: Any = None,
@@ -131,6 +134,7 @@ def searched(search: Tuned | str | Path | None, threads: int | None, cpu: str) -
     """What was found beforehand, if anything is asked for, and if it is for this machine."""
     if search is None:
         return None
+    need("llvmlite")
     from course_lib.llvm.host import host_machine
 
     return schedules(search, host_machine(threads, cpu))
@@ -157,6 +161,7 @@ def generate(
     tuned: Schedules | None = None,
 ) -> CompiledModel:
     """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
+    need("llvmlite")
     from course_lib.llvm.helpers import helpers, new_kernels
     from course_lib.llvm.host import host_machine
     from course_lib.llvm.jit import compile_program

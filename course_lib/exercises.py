@@ -30,6 +30,8 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
+from course_lib.arguments import explain
+
 KINDS = ("implement", "inverse", "evidence", "number", "budget", "explain")
 
 # Where each exercise of the library stands. Its name is on students' answers and in gradebooks, so
@@ -75,6 +77,9 @@ MODULES = {
 # Where a package above keeps exercises of its own: the module for names with that first letter,
 # "{unit}" being the name's first part ("u02").
 homes: dict[str, str] = {}
+
+# What a call raises whose arguments are of another kind than it says.
+WRONG_ARGUMENTS = (AttributeError, IndexError, KeyError, TypeError)
 
 _slots: dict[str, Slot] = {}
 _plugs: dict[str, Callable[..., Any]] = {}  # what is plugged in, by slot name
@@ -175,7 +180,11 @@ def exercise(
 
         @functools.wraps(reference)
         def call(*args: Any, **kwargs: Any) -> Any:
-            return entry.run(*args, **kwargs)
+            try:
+                return entry.run(*args, **kwargs)
+            except WRONG_ARGUMENTS:
+                explain(reference, args, kwargs)
+                raise
 
         entry.call = call
         return call

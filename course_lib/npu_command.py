@@ -22,11 +22,12 @@ from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.commands import Result
 from course_lib.files import read_text
 from course_lib.mlir.npu.example import linalg_text
+from course_lib.packages import missing
 
 STAGES = (
     "linalg", "product", "tile", "double_buffer", "unroll", "keep", "sums", "ahead", "asm", "run",
 )  # fmt: skip
-MISSING = "the NPU dialect needs xdsl: pip install 'course-lib[mlir]'"
+MISSING = missing("xdsl")
 
 
 def arguments(sub: ArgumentParser) -> None:

@@ -17,12 +17,10 @@ from course_lib.files import read_text
 from course_lib.mlir.toy import ast
 from course_lib.mlir.toy.parser import parse
 from course_lib.mlir.toy.source import ToyError
+from course_lib.packages import missing
 
 STAGES = ("ast", "toy", "inline", "shapes", "opt", "affine", "scf", "cf", "llvm", "run")
-MISSING = {
-    "xdsl": "Toy's stages behind the tree need xdsl: pip install 'course-lib[mlir]'",
-    "llvmlite": "LLVM IR and machine code need llvmlite: pip install 'course-lib[llvm]'",
-}
+MISSING = {name: missing(name) for name in ("xdsl", "llvmlite")}
 
 
 def arguments(sub: ArgumentParser) -> None:

@@ -10,16 +10,13 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-INSTALL = {
-    "xdsl": "pip install 'course-lib[mlir]'",
-    "filecheck": "pip install 'course-lib[mlir]'",
-    "tinygrad": "pip install 'course-lib[lab]'",
-}
+from course_lib.packages import PACKAGES, install
+
 NEEDS = "This needs the package "  # how every such sentence begins
 
 
 def needs_a_package(name: str) -> str:
     """What to do about a package that is not installed; empty if it is, or if no unit needs it."""
-    if name not in INSTALL or find_spec(name) is not None:
+    if name not in PACKAGES or find_spec(name) is not None:
         return ""
-    return f"{NEEDS}{name}: {INSTALL[name]}."
+    return f"{NEEDS}{name}: {install(name)}."

@@ -12,7 +12,7 @@ Next room: deliver.py, which writes them without losing anybody's work.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import nbformat
 
@@ -23,16 +23,13 @@ from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.leaks import leaked
 from autograder.edition.requirements import COURSE
+from autograder.edition.shipped import ships
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import KERNEL, Source, expand, sources, with_readings
 from autograder.edition.start import start_page
 
 EDITIONS = ("open", "student", "instructor")
 
-# The part of this package that runs in a student's notebook. The rest stays with the teacher.
-SHIPPED_FILES = ("__init__.py", "notebook.py")
-SHIPPED_ROOMS = ("check", "wire", "process")
-SHIPPED_OF_A_UNIT = ("__init__", "checks", "answers", "hints.md")
 AT_HOME = ("`README.md` says how to install what a notebook needs, and how to hand it in.",)
 UNREADABLE = (".npz",)
 COPY = """\
@@ -116,14 +113,14 @@ def _shipped(unit: int) -> Iterator[tuple[str, Path, int]]:
     for path, name in _files(Path(course_lib.__file__).parent, "course_lib"):
         yield name, path, unit
     here = Path(autograder.__file__).parent
-    for name in (*SHIPPED_FILES, "units/__init__.py"):
-        yield f"autograder/{name}", here / name, 0
-    for room in SHIPPED_ROOMS:
-        for path, name in _files(here / room, f"autograder/{room}"):
+    for path, name in _files(here, "autograder"):
+        inside = path.relative_to(here)
+        if ships(inside) and inside.parts[0] != "units":
             yield name, path, 0
+    yield "autograder/units/__init__.py", here / "units" / "__init__.py", 0
     for folder in _units():
         for path, name in _files(folder, f"autograder/units/{folder.name}"):
-            if _ships(path.relative_to(folder)):
+            if ships(PurePath("units", folder.name, path.relative_to(folder))):
                 yield name, path, 0
 
 
@@ -132,10 +129,6 @@ def to_read() -> dict[str, bytes]:
     there = _files(Path(course_lib.__file__).parent, f"{TO_READ}course_lib")
     files = {name: path.read_bytes() for path, name in there if path.suffix not in UNREADABLE}
     return {**files, f"{TO_READ}README.md": COPY.encode()}
-
-
-def _ships(inside: Path) -> bool:
-    return inside.parts[0].removesuffix(".py") in SHIPPED_OF_A_UNIT
 
 
 def _shorn(path: Path, unit: int) -> bytes:

@@ -13,7 +13,10 @@ Next room: `isa/instructions.py`, what the chip can be told to do.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
+
+from course_lib.arguments import check_fields
 
 DRAM, WEIGHTS, ACTS, ACCS, PARAMS = "dram", "weights", "acts", "accs", "params"
 SRAMS = (WEIGHTS, ACTS, ACCS, PARAMS)
@@ -66,6 +69,7 @@ class Chip:
     ghz: float = 1.0
 
     def __post_init__(self) -> None:
+        check_fields(self)
         for field in fields(self):
             if field.type == "int":
                 self._check_count(field.name, 0 if field.name == "dma_latency" else 1)
@@ -76,12 +80,12 @@ class Chip:
             size = self.accs if memory == ACCS else self.size(memory)  # rows stay whole
             if size % banks:
                 raise ValueError(f"{self.name}: {memory} has {size}, not a multiple of {banks}")
-        if not self.ghz > 0:
+        if not 0 < self.ghz < math.inf:
             raise ValueError(f"{self.name}: ghz is above zero, got {self.ghz}")
 
     def _check_count(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if not isinstance(value, int) or value < least:
+        if value < least:
             raise ValueError(f"{self.name}: {name} is a whole number >= {least}, got {value!r}")
         if value > MOST.get(name, value):
             most = f"{name} is at most {MOST[name]:,}, what its field in an instruction can say"

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.arguments import check_fields, fits, takes
 from course_lib.exercises import exercise
 
 STAYS = {"os": "output", "ws": "weight", "is": "input"}  # what a cell keeps, by dataflow
@@ -50,9 +51,10 @@ class SystolicArray:
 
     def __post_init__(self) -> None:
         for size in (self.rows, self.cols):
-            if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
+            if not fits(size, int) or size < 1:
                 got = f"{self.rows} x {self.cols}"
                 raise ValueError(f"an array has a whole number of rows and columns, got {got}")
+        check_fields(self)
         if self.dataflow not in STAYS:
             raise ValueError(f"a dataflow is one of {', '.join(STAYS)}, got {self.dataflow!r}")
         if self.shadow and self.dataflow == "os":
@@ -112,6 +114,7 @@ class Run:
         )
 
 
+@takes
 def wavefront(a: np.ndarray, b: np.ndarray, array: SystolicArray) -> Run:
     """Multiply `a` [m, k] by `b` [k, n] on the simulated array, one tile after another.
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray, cycles
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.ops.in_layout import plain_types
@@ -42,6 +43,7 @@ class Product:
         return self.count * count(self.m, self.k, self.n, array)
 
 
+@takes
 def products(graph: Graph) -> list[Product]:
     """Every matmul and convolution of the graph, in order, also inside fused nodes, and of a loop
     as often as it runs."""
@@ -59,13 +61,17 @@ def products(graph: Graph) -> list[Product]:
     return found
 
 
+@takes
 def total_cycles(parts: Sequence[Product], array: SystolicArray) -> int:
     """One product after another, nothing overlapped."""
     return sum(part.cycles(array) for part in parts)
 
 
+@takes
 def utilization(parts: Sequence[Product], array: SystolicArray) -> float:
     """Part of all cell-clocks in which a cell does a useful multiply-accumulate."""
+    if not parts:
+        raise ValueError("utilization: there are no products, and so no clocks to fill")
     cells = array.rows * array.cols
     return sum(part.macs for part in parts) / (total_cycles(parts, array) * cells)
 

@@ -19,6 +19,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from course_lib.packages import need
+
 # Pages with tasks and logs, which a browser gets without a key: none are served.
 NO_PAGES = {"distributed.scheduler.http.routes": [], "distributed.worker.http.routes": []}
 OWN = {
@@ -46,15 +48,14 @@ INSECURE = (
 def connected(address: str = "", jobs: int = 1, insecure: bool = False) -> Any:
     """A client of the cluster at this address; without one, of a new cluster of `jobs` processes,
     which ends with the client. ValueError in words where it cannot be had safely."""
-    try:
-        from dask import config
-        from distributed import Client
+    need("distributed")
+    need("cryptography")
+    from dask import config
+    from distributed import Client
 
-        if not address:
-            config.set(NO_PAGES)
-            return Client(security=True, n_workers=jobs, **OWN)
-    except ImportError:
-        raise ValueError("this needs Dask: pip install distributed cryptography") from None
+    if not address:
+        config.set(NO_PAGES)
+        return Client(security=True, n_workers=jobs, **OWN)
     plain = address.split("://")[-1]
     if insecure:
         return Client(f"tcp://{plain}")

@@ -49,6 +49,7 @@ from course_lib.ir.loops.nest import Kernel, Local, Loop, Stmt
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
 from course_lib.ir.loops.verify import verify_kernel
 from course_lib.ir.loops.walk import bounded, named_apart, statements, substitute
+from course_lib.packages import need
 
 
 @dataclass(frozen=True)
@@ -182,10 +183,9 @@ def _kept(isl: Any, sets: Sets) -> Any:
 
 
 def _isl() -> Any:
-    try:
-        import islpy
-    except ImportError:
-        raise ValueError("isl needs the package islpy: pip install 'course-lib[isl]'") from None
+    need("islpy")
+    import islpy
+
     return islpy
 
 

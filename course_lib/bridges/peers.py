@@ -13,17 +13,16 @@ from pathlib import Path
 
 import numpy as np
 
+from course_lib.packages import need
+
 Runner = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 
 
 def onnxruntime_session(model: str | Path | bytes, threads: int | None = None) -> Runner:
     """onnxruntime on the CPU, all of its optimizations on. `threads` None: as many as it likes."""
-    try:
-        import onnxruntime
-    except ImportError:
-        raise ValueError(
-            "--compare onnxruntime needs the package onnxruntime: pip install 'course-lib[torch]'"
-        ) from None
+    need("onnxruntime")
+    import onnxruntime
+
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3  # errors only: warnings about unused initializers help nobody
     if threads is not None:

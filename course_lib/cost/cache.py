@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.cost.trace import Trace, trace
 from course_lib.exercises import exercise
 from course_lib.ir.loops.nest import Kernel
@@ -98,14 +99,18 @@ def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
     return found
 
 
+@takes
 def misses(kernel: Kernel, caches: Sequence[Cache] = SMALL) -> list[dict[str, int]]:
     """For each cache, how often each buffer of a kernel misses it. The second one is asked for what
     the first one misses, and so on; all have lines of one size."""
     return misses_of(trace(kernel), caches)
 
 
+@takes
 def misses_of(touched: Trace, caches: Sequence[Cache] = SMALL) -> list[dict[str, int]]:
     """`misses` for the accesses of a program."""
+    if not caches:
+        return []
     if len({cache.line for cache in caches}) > 1:
         raise ValueError("all caches must have lines of one size")
     found, lines = [], touched.addresses // caches[0].line

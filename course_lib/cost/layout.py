@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from course_lib.arguments import takes
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.cost.tile import SPARE
 from course_lib.ir.graph.graph import Graph
@@ -37,6 +38,7 @@ CONVOLUTIONS = ("conv", "conv_in_layout")
 Layouts = tuple[str, str, str]
 
 
+@takes
 def cost(graph: Graph, machine: Machine = AVX512) -> float:
     """The live convolutions and relayouts of a graph, in vector instructions."""
     relayouts = sum(relayout_cost(n) for n in _live(graph) if n.op == "relayout")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from course_lib.arguments import check_fields
 from course_lib.ir.types import DType
 
 
@@ -28,6 +29,12 @@ class Machine:
     threads: int = 1
     cache1: int = 32 << 10
     cache2: int = 256 << 10
+
+    def __post_init__(self) -> None:
+        check_fields(self)
+        for name in ("vector_bytes", "registers", "threads", "cache1", "cache2"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"Machine: {name} is at least 1, got {getattr(self, name)}")
 
     def lanes(self, dtype: DType) -> int:
         """Elements in a vector register: 1 if not even one fits, or there are no vectors."""

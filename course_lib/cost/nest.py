@@ -26,6 +26,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from course_lib.arguments import takes
 from course_lib.cost.footprint import Reach
 from course_lib.cost.machine import Machine
 from course_lib.cost.tile import SPARE
@@ -78,6 +79,7 @@ class Prediction:
         )
 
 
+@takes
 def predict(kernel: Kernel, machine: Machine) -> Prediction:
     """The price of one run, all operands in memory that is further away than the second cache
     only where they do not fit there."""

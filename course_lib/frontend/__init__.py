@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from course_lib.arguments import takes
 from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import TensorType
@@ -22,6 +23,7 @@ from course_lib.ir.types import TensorType
 __all__ = ["UnsupportedOps", "coverage", "load", "signature"]
 
 
+@takes
 def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
     """The graph of a torch module, an ONNX file (path, bytes or ModelProto) or a graph itself.
 
@@ -30,17 +32,25 @@ def load(model: Any, example_inputs: Sequence[Any] | None = None) -> Graph:
     """
     if isinstance(model, Graph):
         return model
-    if isinstance(model, (str, Path, bytes)) or hasattr(model, "opset_import"):
+    if _is_onnx(model):
         from course_lib.frontend.onnx.read import from_onnx
 
         return from_onnx(model, example_inputs)
-    if hasattr(model, "state_dict") or hasattr(model, "graph_module"):
+    known = hasattr(model, "state_dict") or hasattr(model, "graph_module")
+    if known and not isinstance(model, type):
         from course_lib.frontend.torch.export import from_torch
 
         return from_torch(model, example_inputs)
-    raise ValueError(
+    raise no_model(model)
+
+
+def no_model(model: Any) -> ValueError:
+    """What to say about something else."""
+    is_class = isinstance(model, type)
+    came = f"the class {model.__name__} itself" if is_class else type(model).__name__
+    return ValueError(
         "a model is a torch.nn.Module, an ONNX file (its path, its bytes or a ModelProto) or a "
-        f"course_lib Graph; got {type(model).__name__}"
+        f"course_lib Graph; got {came}"
     )
 
 
@@ -51,9 +61,15 @@ def signature(model: str | Graph) -> dict[str, TensorType | None]:
     """
     if isinstance(model, Graph):
         return {node.name: node.type for node in model.inputs}
+    if not _is_onnx(model):
+        raise no_model(model)
     from course_lib.frontend.onnx import file as onnx_file
 
     return onnx_file.signature(model)
+
+
+def _is_onnx(model: Any) -> bool:
+    return isinstance(model, (str, Path, bytes)) or hasattr(model, "opset_import")
 
 
 def coverage() -> dict[str, list[str]]:

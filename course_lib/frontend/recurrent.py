@@ -99,7 +99,9 @@ def gru_cell(r: Node, bias: Node | None, order: str,
     f, g = functions
     size = r.type.dims[1]
     rows = [blocks.cut(r, 0, 0, 2 * size), blocks.cut(r, 0, 2 * size, 3 * size)]
-    shifts = [bias and blocks.cut(bias, 0, 0, 2 * size), bias and blocks.cut(bias, 0, 2 * size)]
+    shifts: list[Node | None] = [None, None]
+    if bias is not None:
+        shifts = [blocks.cut(bias, 0, 0, 2 * size), blocks.cut(bias, 0, 2 * size)]
 
     def cell(x: Node, states: list[Node]) -> list[Node]:
         (hidden,) = states
@@ -141,7 +143,7 @@ def recurrent(
     kinds = [s.type for s in states]
     result = len(states) if lengths is not None else 0  # the part that is given after each step
     parts = Parts((*kinds, kinds[0]) if result else tuple(kinds))
-    column = lengths and b.reshape(lengths, (-1, 1))
+    column = None if lengths is None else b.reshape(lengths, (-1, 1))
     zero = b.const(0, kinds[0].dtype)
 
     def step(state: Node, x: Node, *time: Node) -> Node:

@@ -100,7 +100,7 @@ def register(row: Op) -> Op:
 
 def op(name: str) -> Op:
     """The row of an op, by name."""
-    if name not in OPS:
+    if not isinstance(name, str) or name not in OPS:
         raise ValueError(f"unknown op {name!r}; `python -m course_lib ops` lists the known ones")
     return OPS[name]
 

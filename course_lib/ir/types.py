@@ -17,6 +17,8 @@ from typing import Any, Union
 
 import numpy as np
 
+from course_lib.arguments import takes
+
 
 @dataclass(frozen=True, eq=False)
 class DType:
@@ -52,7 +54,10 @@ class DType:
         for number in flat(numbers):
             if isinstance(number, (bool, int, float)) and not self.holds(number):
                 raise ValueError(f"{self} has no number {number}")
-        return np.asarray(numbers, self.numpy)
+        try:
+            return np.asarray(numbers, self.numpy)
+        except TypeError:
+            raise ValueError(f"{self} is a type of numbers, got {numbers!r:.60}") from None
 
     @functools.cached_property
     def _beyond(self) -> int:
@@ -250,6 +255,7 @@ class TensorType:
 _TYPE = re.compile(r"(\w+)\[([^\]]*)\]")
 
 
+@takes
 @functools.lru_cache(maxsize=4096)
 def parse_type(text: str) -> TensorType:
     """The inverse of `str(type)`."""

@@ -17,6 +17,7 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.cost.machine import Machine
 
 # feature -> (bytes of a vector register, how many there are); the first one present counts
@@ -32,6 +33,7 @@ MOST_THREADS = 256
 CACHE = ("level", "type", "size")  # files in which Linux describes a cache: 1, Data, 48K
 
 
+@takes
 def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
     """The machine that this process runs on; `threads`: how many of its processors to use.
 

@@ -17,6 +17,7 @@ import subprocess
 
 import llvmlite.binding as llvm
 
+from course_lib.arguments import takes
 from course_lib.draw.base.beside import Column, beside
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
@@ -38,6 +39,7 @@ from course_lib.llvm.source import located, source
 MCA = ("llvm-mca-22", "llvm-mca")
 
 
+@takes
 def look(kernel: Kernel, cpu: str = "host") -> Picture:
     """Three forms of a kernel side by side, and which layers of the model it computes.
 
@@ -64,12 +66,14 @@ def _not_shared(kernel: Kernel) -> str:
     return f" · one thread runs {', '.join(alone)}: {reason}" if alone else ""
 
 
+@takes
 def passes(kernel: Kernel, cpu: str = "host") -> Picture:
     """A stepper through the optimizer: LLVM IR after each pass that changed it."""
     text, _ = emit_module(kernel)
     return stepper(changes(text, cpu), f"@{kernel.name}: what each pass of LLVM's O3 changed")
 
 
+@takes
 def reasons(kernel: Kernel, cpu: str = "host") -> Picture:
     """LLVM's remarks, each with the line of the loops that it speaks of."""
     said = remarks(located(kernel), cpu)
@@ -78,6 +82,7 @@ def reasons(kernel: Kernel, cpu: str = "host") -> Picture:
     return beside(columns, f"@{kernel.name}: what LLVM did, and what it did not")
 
 
+@takes
 def blocks(kernel: Kernel, cpu: str = "host") -> list[Picture]:
     """The control flow of each function of a kernel after the optimizer, run over all iterations:
     how often each block runs, and how many multiply-adds it executes each time."""
@@ -103,6 +108,7 @@ def _blocks(module: llvm.ModuleRef, part: Part) -> Picture:
     return flow(words, edges, f"@{part.symbol}: control flow", summary, most)
 
 
+@takes
 def ports(kernel: Kernel, cpu: str = "host") -> Picture:
     """llvm-mca's static analysis of the kernel's assembly, as text.
 

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 import llvmlite.binding as llvm
 from llvmlite import ir
 
+from course_lib.arguments import takes
 from course_lib.cost.machine import Machine
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Stmt, Write
@@ -74,6 +75,7 @@ TARGETS = {
 }  # fmt: skip
 
 
+@takes
 def assembly(kernel: Kernel, target: str) -> str:
     """A kernel as assembly for a target of `TARGETS`.
 
@@ -85,6 +87,7 @@ def assembly(kernel: Kernel, target: str) -> str:
     return machine.emit_assembly(optimize(llvm_ir(kernel, target), machine))
 
 
+@takes
 def llvm_ir(kernel: Kernel, target: str) -> str:
     """The LLVM IR that `assembly` starts from, as emitted."""
     to, module = _target(target), ir.Module(kernel.name)

@@ -9,6 +9,7 @@ Next room: `lowering.py`, where one group becomes loops.
 
 from __future__ import annotations
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
@@ -22,6 +23,7 @@ from course_lib.lower.rows import Rowwise
 from course_lib.lower.scans import lower_scan, with_operands
 
 
+@takes
 def lower(graph: Graph) -> Program:
     """The whole graph as a program of kernels in the graph's own order."""
     graph = with_operands(graph)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.program import Program
 from course_lib.memory.in_place import in_place
 from course_lib.memory.liveness import Interval, lifetimes
@@ -49,6 +50,7 @@ class MemoryPlan:
         )
 
 
+@takes
 def plan(program: Program) -> tuple[Program, MemoryPlan]:
     """The program as it will run, and where its values live.
 

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from course_lib.arguments import takes
+from course_lib.packages import need
+
 if TYPE_CHECKING:
     from torch import nn
 
@@ -29,18 +32,23 @@ class Model(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
 
 
+@takes
 def build(name: str, seed: int = 0) -> nn.Module:
     """The model of that name in eval mode; equal seeds give equal weights."""
-    from course_lib.models.weights import seeded
-
     if name not in (*MODELS, *ALONE):
         raise ValueError(f"there is no model {name!r}; the course has {', '.join(MODELS)}")
+    need("torch")
+    from course_lib.models.weights import seeded
+
     constructor = getattr(import_module(f"course_lib.models.{name}"), name)
     return seeded(constructor, seed)
 
 
+@takes
 def example_inputs(name: str, seed: int = 0) -> tuple[np.ndarray, ...]:
     """One standard-normal float32 array for each input of the model."""
+    if name not in MODELS:
+        raise ValueError(f"there is no model {name!r}; the course has {', '.join(MODELS)}")
     rng = np.random.default_rng(seed)
     return tuple(rng.standard_normal(shape, dtype=np.float32) for shape in MODELS[name].shapes)
 

@@ -7,8 +7,10 @@ Next room: `staged.py`.
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
+from course_lib.packages import install, need
+
 VERSION = "0.14.0"  # what is used here has no promise of staying as it is
-HOW = f"pip install tinygrad=={VERSION}, or 'course-lib[lab]'"
+HOW = f"pip install tinygrad=={VERSION}, or {install('tinygrad')}"
 
 try:
     _found = version("tinygrad")
@@ -16,6 +18,7 @@ except PackageNotFoundError:
     raise ImportError(f"the package tinygrad is missing: {HOW}", name="tinygrad") from None
 if _found != VERSION:
     raise ImportError(f"tinygrad {_found} is here, {VERSION} is needed: {HOW}", name="tinygrad")
+need("tinygrad")
 
 _limit = sys.getrecursionlimit()
 import tinygrad.schedule.rangeify  # noqa: E402, F401  the part that raises it

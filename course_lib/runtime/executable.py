@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.loops.program import Program, Step
@@ -31,6 +32,8 @@ from course_lib.runtime.report import KernelInfo, Report, kernel_info, report
 
 class Executable:
     """A model that runs. `graph` is what it computes, after all passes."""
+
+    target = ""  # as `compile` calls it
 
     def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
         self.graph = graph
@@ -55,6 +58,15 @@ class Executable:
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         raise NotImplementedError
 
+    def __repr__(self) -> str:
+        """`@mlp for cpu (3 kernels, 2 threads): x0: f32[1,784] -> f32[1,10]`"""
+        takes = _first([f"{node.name}: {node.type}" for node in self.graph.inputs])
+        gives = _first([str(node.type) for node in self.graph.outputs])
+        return f"@{self.graph.name} for {self.target} ({self._size()}): {takes} -> {gives}"
+
+    def _size(self) -> str:
+        return counted(len(self.kernels), "operation")
+
     def stage(self, name: str) -> Any:
         """One stage by name; an error that lists the names."""
         for stage in self.stages:
@@ -71,6 +83,8 @@ class Executable:
 class InterpretedModel(Executable):
     """Runs every node with numpy. Slow and right: the other target is tested against it."""
 
+    target = "interpreter"
+
     def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
         super().__init__(graph, stages, seconds)
         self.kernels = tuple(kernel_info(f"numpy_{node.op}", node) for node in graph.ops)
@@ -82,6 +96,8 @@ class InterpretedModel(Executable):
 
 class CompiledModel(Executable):
     """Runs the steps of `program` in order, on the bytes that the memory plan gives them."""
+
+    target = "cpu"
 
     def __init__(
         self,
@@ -120,12 +136,18 @@ class CompiledModel(Executable):
             raise self.calls[outside].outside(values)
         return entry.last
 
+    def _size(self) -> str:
+        threads = 1 + max((entry.workers for entry in self.code.entries), default=0)
+        return f"{counted(len(self.kernels), 'kernel')}, {counted(threads, 'thread')}"
+
+    @takes
     def touched(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
         """Which bytes of the arena a call writes, measured: one bool for each byte.
 
         Two calls, with the arena full of 0x00 and of 0xFF before them: what is written changes in
         at least one. The last True is the measured peak; `memory.size` is the planned one.
         """
+        arrays = bind(self.graph, arrays)
         arena = self.buffers.arena
         written = np.zeros(arena.size, bool)
         for pattern in (0x00, 0xFF):
@@ -141,8 +163,21 @@ class CompiledModel(Executable):
         return Call(self.program, step, owners, tuple(parts))
 
 
+def _first(words: Sequence[str], most: int = 4) -> str:
+    more = [f"... ({len(words)} in all)"] if len(words) > most else []
+    return ", ".join([*words[:most], *more]) or "nothing"
+
+
+def counted(count: int, what: str) -> str:
+    """3, "kernel" -> "3 kernels"."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def as_array(value: Any) -> np.ndarray:
     """A numpy array from an array, a list or a torch tensor (which may require gradients)."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
-    return np.asarray(value)
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"a {type(value).__name__} does not become an array: {error}") from None

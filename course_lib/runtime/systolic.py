@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
-from course_lib.runtime.executable import Executable
+from course_lib.runtime.executable import Executable, counted
 from course_lib.runtime.report import Report, kernel_info, report
 
 
@@ -48,6 +48,8 @@ class SystolicModel(Executable):
     offloaded  its parts and their programs
     """
 
+    target = "systolic"
+
     def __init__(
         self,
         graph: Graph,
@@ -61,6 +63,10 @@ class SystolicModel(Executable):
         self.offloaded, self.calibrated_on = offloaded, calibrated_on
         self._chip_report = chip_report
         self.kernels = tuple(kernel_info(node.op, node) for node in graph.ops)
+
+    def _size(self) -> str:
+        parts = counted(len(self.offloaded.programs), "part")
+        return f"{counted(len(self.kernels), 'operation')}, {parts} on the chip"
 
     def run(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         return [np.array(result, order="C") for result in self.offloaded.run(arrays)]

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugs_now
 from course_lib.ir.arrays import aligned_copy
@@ -96,6 +97,7 @@ def _same(kernel: Kernel, fixed: frozenset[str]) -> tuple:
     return kernel.params, kernel.text, kernel.packed, kernel.prefetched, fixed
 
 
+@takes
 def schedule(program: Program, machine: Machine, chooser: Chooser = choose_once) -> Program:
     """The same program with every kernel scheduled by `chooser`."""
     constants, types = dict(program.constants), dict(program.types)

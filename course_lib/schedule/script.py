@@ -37,6 +37,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from course_lib.arguments import check_fields, takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.reader import Reader
 from course_lib.schedule.steps import Step, step_of
@@ -48,6 +49,10 @@ class Schedule:
 
     steps: tuple[Step, ...] = ()
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
+    @takes
     def apply(self, kernel: Kernel) -> Kernel:
         """The kernel after all steps; ValueError that names the first one that does not fit."""
         for number, step in enumerate(self.steps, start=1):
@@ -101,6 +106,7 @@ class _Reader(Reader):
         return int(text) if kind == "number" else text
 
 
+@takes
 def parse_schedule(text: str) -> Schedule:
     """The inverse of `str(schedule)`; // begins a comment. ValueError with the line."""
     reader = _Reader(text)

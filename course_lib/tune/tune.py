@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from course_lib import __version__
+from course_lib.arguments import takes
 from course_lib.compiler import random_inputs, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
@@ -143,6 +144,12 @@ class Tuning:
         }
 
 
+def _check(seconds: float) -> None:
+    if not seconds >= 0:
+        raise ValueError(f"tune: the seconds to search are 0 or more, got {seconds}")
+
+
+@takes
 def tune(
     model: Any,
     example_inputs: Any = None,
@@ -159,6 +166,7 @@ def tune(
 
     Ctrl-C ends the search, and what was found until then is compared with the default.
     """
+    _check(seconds)
     how, start = how or How(), time.perf_counter()
     machine = host_machine(how.threads)
     tuned = _begun(resume, machine)

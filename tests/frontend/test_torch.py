@@ -298,6 +298,12 @@ def test_error_inside_the_model_is_reported_as_such() -> None:
         from_torch(nn.Linear(3, 2).eval(), [floats(4, 5)])
 
 
+def test_a_wrong_shape_is_said_once_and_torch_logs_nothing_of_its_own(capfd):
+    with pytest.raises(ValueError, match=r"cannot trace Linear: .* \[2, 5\] X \[4, 3\]"):
+        load(nn.Linear(4, 3).eval(), [np.ones((2, 5), np.float32)])
+    assert capfd.readouterr().err == ""
+
+
 def test_model_that_changes_its_state_is_refused() -> None:
     class Counter(nn.Module):
         def __init__(self) -> None:

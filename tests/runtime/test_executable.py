@@ -199,3 +199,28 @@ def test_stages_kernels_and_report() -> None:
     assert report.flops == sum(k.flops for k in compiled.kernels) > 2 * 5 * 8 * 6
     assert report.as_dict()["kernels"] == 1 and "matmul_relu_0" in str(report)
     assert "matmul_relu_0" in repr(report)
+
+
+# ── what it says of itself ──
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("cpu", "@layer for cpu (1 kernel, 1 thread): x0: f32[5,8] -> f32[5,6]"),
+        ("interpreter", "@layer for interpreter (1 operation): x0: f32[5,8] -> f32[5,6]"),
+    ],
+)
+def test_it_says_what_it_is_in_a_line(target, said):
+    assert repr(compile(layer(), target=target, threads=1)) == said
+
+
+def test_on_the_chip_it_says_how_many_parts_run_there():
+    said = repr(compile(layer(), target="systolic", threads=1))
+    assert said.startswith("@layer for systolic (") and "1 part on the chip)" in said
+
+
+def test_of_many_inputs_it_names_the_first_ones():
+    many = trace(lambda *inputs: concat(inputs, 0), *["f32[2]"] * 9)
+    said = repr(compile(many, target="interpreter"))
+    assert "x3: f32[2], ... (9 in all) -> f32[18]" in said and "x4" not in said

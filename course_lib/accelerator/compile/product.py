@@ -147,9 +147,9 @@ def pack(product: Product, weights: np.ndarray, inputs: slice, outputs: slice) -
 
 
 def _windowed(match: Match) -> Product:
-    node = match.node("conv") or match.root
+    found = match.node("conv")
+    node, conv = (match.root, False) if found is None else (found, True)
     n, c, *size = match.operands["x"].type.dims
-    conv = node.op == "conv"
     kernel = node.inputs[1].type.dims[2:] if conv else node.attrs["kernel"]
     window = Window.of(kernel, node.attrs, node.op)
     made = Product(

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 
+from course_lib.arguments import takes
 from course_lib.draw.base.legend import legend_row, legend_width
 from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.svg import label, points, tag
@@ -30,6 +31,7 @@ GAP = 36.0
 SIGNS = {"removed": "−", "added": "+", "marked": "◆"}
 
 
+@takes
 def graph(
     graph: Graph,
     marked: Iterable[Node | str] = (),
@@ -52,6 +54,7 @@ def graph(
     return _picture(title, summary, [("", seen)], text, unit if heat else "")
 
 
+@takes
 def before_after(before: Graph, after: Graph, title: str = "", edge_bytes: bool = False) -> Picture:
     """Two graphs side by side; what only the first has is removed, what only the second, added.
 

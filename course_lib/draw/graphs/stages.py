@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from course_lib.arguments import takes
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
@@ -62,6 +63,7 @@ class Stage:
         return f"Stage({self.name!r}, {self.level})"
 
 
+@takes
 def slider(stages: Sequence[Stage], title: str, longest: int = 400) -> Picture:
     """All stages in one picture; of a graph, the nodes that its pass removed and added are marked.
 

@@ -16,28 +16,35 @@ from itertools import cycle
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.draw.base.units import digits
 from course_lib.draw.plots.figure import SERIES, Plot, chart, plain, sheet
 
 Points = Sequence[tuple[float, float]]
+BINS = 1000  # narrower ones cannot be told apart
 COLUMNS = 4  # names in a row above the axes
 
 
+@takes
 def lines(series: Mapping[str, Points], x: str, y: str, title: str, log: str = "") -> Plot:
     """A line for each series of (x, y), in the order of x. `log` is "", "x", "y" or "xy"."""
     ordered = {name: sorted(points) for name, points in series.items()}
     return _points(ordered, x, y, title, log, joined=True)
 
 
+@takes
 def scatter(series: Mapping[str, Points], x: str, y: str, title: str, log: str = "") -> Plot:
     """A mark for each (x, y) of each series. `log` is "", "x", "y" or "xy"."""
     return _points(series, x, y, title, log, joined=False)
 
 
+@takes
 def histogram(values: Mapping[str, Iterable[float]], x: str, title: str, bins: int = 24) -> Plot:
     """How often each value of a series was seen, in `bins` steps of one width for all series."""
     arrays = {name: np.asarray(list(v), float) for name, v in values.items()}
     _check_finite(title, arrays.values())
+    if not 1 <= bins <= BINS:
+        raise ValueError(f"{title}: the number of bins is 1 to {BINS:,}, got {bins:,}")
     _, edges = np.histogram(np.concatenate(list(arrays.values())), bins)
     rows = [
         f"  {name}: {len(v)} values, least {digits(v.min())}, "

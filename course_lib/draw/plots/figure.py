@@ -22,6 +22,7 @@ from course_lib.draw.base.style import PALETTE
 from course_lib.draw.base.svg import shorten
 from course_lib.draw.base.units import digits
 from course_lib.draw.plots.redraw import as_svg
+from course_lib.packages import need
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,6 +116,7 @@ def sheet() -> AbstractContextManager[None]:
 @cache
 def _import_quietly() -> None:
     """The first import looks for fonts, and would log where it may and may not keep their list."""
+    need("matplotlib")
     log = logging.getLogger("matplotlib")
     level = log.level
     log.setLevel(logging.ERROR)

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from course_lib.arguments import takes
 from course_lib.draw.base.legend import STATES
 from course_lib.draw.base.units import digits, scaled
 from course_lib.draw.plots.figure import COLOUR, Plot, chart, plain, sheet
@@ -42,6 +43,7 @@ class Dot:
     before: tuple[float, float] | None = None
 
 
+@takes
 def roofline(
     dots: Sequence[Dot],
     peak_flops: float,

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
+from course_lib.arguments import takes
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.base.svg import escape, tag
 from course_lib.draw.base.units import digits
@@ -37,6 +38,7 @@ CSS = (
 Cell = str | int | float | None
 
 
+@takes
 def table(
     rows: Sequence[Sequence[Cell]],
     headers: Sequence[str],
@@ -64,6 +66,7 @@ def table(
     return Picture(title or "table", html, _plain(cells, headers, title, numeric, winners))
 
 
+@takes
 def bars(
     rows: Sequence[tuple[str, float] | tuple[str, float, float]], unit: str, title: str
 ) -> Plot:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
+from course_lib.arguments import takes
 from course_lib.draw.base.picture import MARGIN, Picture, sketch
 from course_lib.draw.base.stepper import stepper
 from course_lib.draw.base.style import HEAT_STEPS
@@ -24,6 +25,7 @@ MOST = 64  # steps that can be walked through
 Range = tuple[int, int]
 
 
+@takes
 def tiles(m: int, n: int, k: int, tile: tuple[int, int, int]) -> Picture:
     """Walk through `C[m, n] += A[m, k] @ B[k, n]`, one tile (in m, n, k) after the other.
 

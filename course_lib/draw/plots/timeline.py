@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from course_lib.arguments import takes
 from course_lib.draw.base.legend import legend_row
 from course_lib.draw.base.picture import Picture, framed
 from course_lib.draw.base.style import HEAT_STEPS
@@ -59,6 +60,7 @@ class Span:
     short: str = ""
 
 
+@takes
 def timeline(
     spans: Sequence[Span],
     title: str,

@@ -4,3 +4,7 @@
 
 Next room: `file.py`.
 """
+
+from course_lib.packages import need
+
+need("onnx")  # all files of this room import it

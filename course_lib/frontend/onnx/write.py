@@ -15,6 +15,7 @@ from __future__ import annotations
 import onnx
 from onnx import helper
 
+from course_lib.arguments import takes
 from course_lib.frontend.onnx.opset import NEWEST_OPSET, OLDEST_OPSET
 from course_lib.frontend.onnx.write_products import RULES
 from course_lib.frontend.onnx.writer import Writer, info
@@ -22,6 +23,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 
 
+@takes
 def to_onnx(graph: Graph, opset: int = 20) -> onnx.ModelProto:
     """The graph as a valid ONNX model of this opset. Origins become node names."""
     if not OLDEST_OPSET <= opset <= NEWEST_OPSET:

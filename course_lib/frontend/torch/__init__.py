@@ -4,3 +4,7 @@
 
 Next room: `export.py`.
 """
+
+from course_lib.packages import need
+
+need("torch")  # all files of this room import it

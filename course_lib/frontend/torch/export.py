@@ -19,10 +19,12 @@ Next: `whole.py`.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -73,7 +75,7 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
         )
     inputs = tuple(_tensor(x) for x in example_inputs)
     try:
-        with TRACING, torch.no_grad(), Whole(), warnings.catch_warnings():
+        with TRACING, torch.no_grad(), Whole(), warnings.catch_warnings(), _unlogged():
             warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
             warnings.filterwarnings("ignore", ".*were assigned during export")  # nn.LSTM's weights
             return as_aten(torch.export.export(module, inputs))
@@ -86,6 +88,17 @@ def exported(module: torch.nn.Module, example_inputs: Sequence[Any] | None) -> E
                 f"torch.where chooses between two results. PyTorch says: {message}"
             )
         raise ValueError(f"torch.export cannot trace {type(module).__name__}: {message}") from error
+
+
+@contextmanager
+def _unlogged() -> Iterator[None]:
+    """What is wrong with a shape, torch raises, and logs with a traceback of its own before."""
+    logger = logging.getLogger("torch._subclasses.fake_tensor")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    finally:
+        logger.disabled = before
 
 
 def _tensor(x: Any) -> torch.Tensor:

@@ -18,17 +18,36 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import Dim, DType, TensorType
 
 
+@takes
 def trace(fn: Callable[..., Any], *types: TensorType | str, name: str = "main") -> Graph:
-    """Run `fn` on symbolic inputs and keep what it computes as a graph."""
+    """Run `fn` on symbolic inputs and keep what it computes as a graph.
+
+    ValueError if it returns something else than a node or a list of nodes.
+    """
     parameters = [inp(f"x{k}", t) for k, t in enumerate(types)]
     result = fn(*parameters)
     outputs = result if isinstance(result, (list, tuple)) else [result]
+    for output in outputs:
+        if not isinstance(output, Node):
+            raise ValueError(f"{_name(fn)} must return a node or a list of nodes{_why(output)}")
     return Graph.of(parameters, outputs, name)
+
+
+def _why(output: Any) -> str:
+    if output is None:
+        return ", it returned None; is a `return` missing?"
+    same = ": `==` asks whether two nodes are one and the same" if isinstance(output, bool) else ""
+    return f", it returned {output!r:.60}{same}"
+
+
+def _name(fn: Callable[..., Any]) -> str:
+    return getattr(fn, "__name__", type(fn).__name__)
 
 
 def alone(node: Node) -> Graph:

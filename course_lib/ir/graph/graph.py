@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.registry import op as op_row
@@ -54,6 +55,9 @@ class Graph:
     ) -> Graph:
         """The graph of everything that `outputs` (and the nodes in `also`) need."""
         inputs, outputs = tuple(inputs), tuple(outputs)
+        for node in (*inputs, *outputs):
+            if not isinstance(node, Node):
+                raise ValueError(f"a graph @{name} has nodes as inputs and outputs, got {node!r}")
         nodes = topological_order([*inputs, *also, *outputs])
         return Graph(name, inputs, tuple(nodes), outputs)
 
@@ -104,6 +108,7 @@ class Graph:
         return print_graph(self)
 
 
+@takes
 def print_graph(graph: Graph, constants: str = "summary") -> str:
     """The graph as text. `constants` is "summary" (for people) or "exact" (parses back)."""
     if constants not in ("summary", "exact"):

@@ -8,11 +8,12 @@ last use. Next room: `ir/expr.py`, where level 2 begins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
@@ -25,10 +26,11 @@ class OutsideError(IndexError, ValueError):
     Python, and an error in words about what the user gave, as every other ValueError here."""
 
 
+@takes
 def run(
     graph: Graph,
     inputs: Sequence[Any] | Mapping[str, Any],
-    watch: Any = None,
+    watch: Callable[[Node, np.ndarray], object] | None = None,
 ) -> list[np.ndarray]:
     """Evaluate `graph`. `inputs` by position or by name; `watch(node, value)` sees every value."""
     arrays = bind(graph, inputs)
@@ -102,7 +104,10 @@ def bind(graph: Graph, inputs: Sequence[Any] | Mapping[str, Any]) -> list[np.nda
 
 
 def _checked(node: Node, array: np.ndarray, sizes: dict[str, int]) -> np.ndarray:
-    given = type_of(array)
+    try:
+        given = type_of(array)
+    except ValueError as error:
+        raise ValueError(f"input %{node.name} must be {node.type}: {error}") from None
     if not fits(given, node.type, sizes):
         known = f" (with {sizes})" if sizes else ""
         raise ValueError(f"input %{node.name} must be {node.type}{known}, got {given}")

@@ -19,6 +19,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import DType, TensorType, dtype, f32, f64, parse_type, type_of
@@ -63,7 +64,15 @@ class Node:
         where = f"  # from {', '.join(self.origin)}" if self.origin else ""
         return f"{self.op}({args}) : {self.type}{where}"
 
+    def __bool__(self) -> bool:
+        raise TypeError(
+            f"{self!r} has no value yet, so it is neither true nor false: `select` chooses between "
+            "two values when the model runs, and `is None` asks whether there is a node"
+        )
+
     # Arithmetic on nodes builds nodes, so that rewrites and examples read like formulas.
+    __array_ufunc__ = None  # numpy's `array + node` leaves it to the node, too
+
     def __add__(self, other: Any) -> Node:
         return apply("add", self, other)
 
@@ -91,22 +100,30 @@ class Node:
     def __pow__(self, other: Any) -> Node:
         return apply("pow", self, other)
 
+    def __rpow__(self, other: Any) -> Node:
+        return apply("pow", other, self)
+
     def __neg__(self) -> Node:
         return apply("neg", self)
 
     def __matmul__(self, other: Any) -> Node:
         return apply("matmul", self, other)
 
+    def __rmatmul__(self, other: Any) -> Node:
+        return apply("matmul", other, self)
+
 
 WELL_FORMED: WeakSet[Node] = WeakSet()  # a node never changes: looking at it once is enough
 
 
+@takes
 def inp(name: str, type: TensorType | str) -> Node:
     """An input of a graph."""
     type = parse_type(type) if isinstance(type, str) else type
     return Node("input", (), MappingProxyType({}), type, name)
 
 
+@takes
 def const(value: Any, type: DType | str | None = None, name: str = "", given: bool = False) -> Node:
     """A constant from an array, a list or a number (Python floats become f32).
 

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, inp
 from course_lib.ir.graph.verify import verify
@@ -40,6 +41,7 @@ _TOKEN = re.compile(
 )
 
 
+@takes
 def parse_graph(text: str) -> Graph:
     """Read one graph and verify it. Raises ValueError with the line number."""
     reader = _Reader(text)

@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course_lib.arguments import takes
 from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import WELL_FORMED, Node, checked
 
 
+@takes
 def verify(graph: Graph) -> Graph:
     """Return the graph if it is well formed; else raise ValueError naming the first bad node."""
     place = misplaced(graph.nodes)

@@ -19,15 +19,19 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load
 from course_lib.ir.loops.nest import Accumulate, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.scalar import SCALARS, convert
 from course_lib.ir.types import TensorType
 
 
+@takes
 def run_kernel(kernel: Kernel, arrays: Mapping[str, np.ndarray]) -> None:
     """Execute the kernel on the arrays of its parameters; the last one is written in place."""
     for param in kernel.params:
+        if param.name not in arrays:
+            raise ValueError(f"@{kernel.name}: there is no array for {param.name}, {param.type}")
         array = arrays[param.name]
         if array.shape != param.type.dims or array.dtype != param.type.dtype.numpy:
             raise ValueError(

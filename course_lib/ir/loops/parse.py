@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import re
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Call, Const, Expr, Iter, Load, call, literal
 from course_lib.ir.loops.nest import (
     LOOP_KINDS,
@@ -53,6 +54,7 @@ _OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 _COMBINE = {"+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
 
+@takes
 def parse_kernel(text: str) -> Kernel:
     """The inverse of `print_kernel`. Raises ValueError with the line number."""
     return verify(_Reader(text).kernel())

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Call, Expr, Iter, Load, print_expr, print_indices, walk
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import (
@@ -37,6 +38,7 @@ Types = Mapping[str, TensorType]  # of the buffers in scope
 Around = tuple[Loop, ...]  # the loops around a statement, outermost first
 
 
+@takes
 def verify_kernel(kernel: Kernel) -> Kernel:
     """The kernel itself; a ValueError that says what is wrong with it first, if anything is.
 
@@ -150,6 +152,8 @@ def _never_runs(around: Around) -> bool:
 
 
 def _unbound(index: Affine, around: Around) -> Iterator[str]:
+    if not all(isinstance(n, int) for n in (index.const, *(factor for _, factor in index.terms))):
+        yield f"{index} is not made of whole numbers"
     defined = [loop.var for loop in around] if index.terms else []
     for var, _ in index.terms:
         if var not in defined:

@@ -125,7 +125,7 @@ def _affine(y: Node, scale: Node | None, shift: Node | None) -> Node:
 
 def _per_channel(v: Node | None, rank: int) -> Node | None:
     """A vector [c] as [1, c, 1, ...], so that it broadcasts over the channel axis."""
-    return v and b.reshape(v, (1, v.type.shape[0], *[1] * (rank - 2)))
+    return None if v is None else b.reshape(v, (1, v.type.shape[0], *[1] * (rank - 2)))
 
 
 @composite(axis=Attr("axis", -1), eps=EPS)

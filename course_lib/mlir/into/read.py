@@ -15,6 +15,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, const, inp
@@ -27,6 +28,7 @@ from course_lib.mlir.into.statements import Statement, statements
 from course_lib.mlir.into.structured import OPS
 
 
+@takes
 def from_mlir(text: str, function: str = "main") -> Graph:
     """The graph that a function of a module computes.
 

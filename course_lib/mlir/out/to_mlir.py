@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
@@ -28,6 +29,7 @@ from course_lib.passes.prepare.decompose import decompose
 WEIGHTS = ("elided", "resources", "arguments")
 
 
+@takes
 def to_mlir(graph: Graph, weights: str = "elided", named: bool = True) -> str:
     """The graph as the function @main of a module, which has the graph's name.
 

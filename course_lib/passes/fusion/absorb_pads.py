@@ -9,6 +9,7 @@ The copy disappears; what is left of the pad is filling the border. Next room:
 
 from __future__ import annotations
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.build import alone
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply
@@ -16,6 +17,7 @@ from course_lib.ir.graph.provenance import origins
 from course_lib.passes.fusion.groups import kind_of
 
 
+@takes
 def absorb_pads(graph: Graph) -> Graph:
     """Put each pad into the kernel that computes what it pads, after `fuse`.
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.infra.bodies import on_bodies
@@ -52,6 +53,7 @@ class PassRun:
         return f"{self.name:<12} {change} {1e3 * self.seconds:8.1f} ms"
 
 
+@takes
 def run_passes(
     graph: Graph,
     passes: Sequence[Pass],

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.cost.layout import Layouts, conv_cost, convolutions_cost, cost
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.build import relayout
@@ -29,6 +30,7 @@ from course_lib.passes.layout.sink_relayouts import sink_relayouts
 NARROW = 8  # an image with fewer channels, such as RGB, is read as it comes
 
 
+@takes
 def layout(graph: Graph, machine: Machine = AVX512) -> Graph:
     """The graph with its convolutions in the layout that is cheapest on this machine.
 

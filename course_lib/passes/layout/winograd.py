@@ -24,6 +24,7 @@ from functools import partial
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.cost.layout import winograd_pays
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.graph import Graph, value_names
@@ -36,6 +37,7 @@ from course_lib.passes.infra.manager import Pass
 PIXELS_LAST = "nhwc"  # the layout in which the tiles are cut out: lanes are channels
 
 
+@takes
 def winograd(graph: Graph, machine: Machine = AVX512) -> Graph:
     """The graph with F(2x2,3x3) for each convolution that it can compute and where it pays.
 

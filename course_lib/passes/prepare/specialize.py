@@ -14,12 +14,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import Dim, Sym, TensorType, fits, product
 
 
+@takes
 def specialize(graph: Graph, types: Sequence[TensorType]) -> Graph:
     """The graph for inputs of exactly these types; itself if it has no symbols.
 

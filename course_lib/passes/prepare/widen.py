@@ -20,6 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, checked, const
@@ -27,6 +28,7 @@ from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import TensorType, f16, f32
 
 
+@takes
 def widen(graph: Graph) -> Graph:
     """The graph, of the same inputs and outputs, with all that it computes of f16 in f32.
 

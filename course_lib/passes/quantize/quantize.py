@@ -51,7 +51,7 @@ class _Quantizer:
         self.old, self.ranges = graph, ranges
         found = [site for site in sites(graph) if _fits(site)]
         self.anchors = {site.anchor: site for site in found}
-        self.biased = {site.biased: site for site in found if site.biased}
+        self.biased = {site.biased: site for site in found if site.biased is not None}
         self.roots = {site.root for site in found}
         self.made: dict[Node, Node] = {}  # float value -> its pair
         self.new: dict[Node, Node] = {}  # anchor -> what became of it

@@ -45,8 +45,7 @@ class Site:
     @property
     def inner(self) -> list[Node]:
         """The nodes before the root."""
-        chain = [self.anchor, self.biased] if self.biased else [self.anchor]
-        return [node for node in chain if node is not self.root]
+        return [n for n in (self.anchor, self.biased) if n is not None and n is not self.root]
 
 
 def sites(graph: Graph) -> list[Site]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.types import i8
 from course_lib.passes.clean.bn_fold import bn_fold
@@ -29,6 +30,7 @@ from course_lib.passes.quantize.integers import integers
 from course_lib.passes.quantize.quantize import quantize
 
 
+@takes
 def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     """The integer graph of a float graph; `samples` are inputs that show how large values get.
 
@@ -39,6 +41,7 @@ def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     return run_passes(qdq(graph, samples), [integers, fold, cse, dce])
 
 
+@takes
 def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     """`to_int8` of a graph of floats. One that holds quantize ops already, as from another tool,
     keeps its own scales; one without floats is what it is."""
@@ -49,6 +52,7 @@ def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     return to_int8(graph, samples) if floats else graph
 
 
+@takes
 def qdq(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
     """The same with quantize-dequantize pairs around float ops: what other tools exchange. A graph
     that has pairs of i8 is left as it is; pairs of u8 or with zero points are floats to it, and are

@@ -14,7 +14,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-MISSING = "the package apache-tvm is not installed: pip install 'course-lib[peers]'"
+from course_lib.packages import MissingPackage
 
 
 def installed() -> bool:
@@ -24,9 +24,9 @@ def installed() -> bool:
 
 @cache
 def package() -> Any:
-    """The module `tvm`, with `tvm.relax`. ValueError in words if it is not installed."""
+    """The module `tvm`, with `tvm.relax`. `MissingPackage` if it is not installed."""
     if not installed():
-        raise ValueError(MISSING)
+        raise MissingPackage("tvm")
     import_module("tvm.relax")
     return import_module("tvm")
 

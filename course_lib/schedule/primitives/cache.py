@@ -49,6 +49,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Load, literal
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, fresh_name, loops, names_of, on_loads, statements
@@ -59,6 +60,7 @@ from course_lib.schedule.primitives.pack import quotient
 Part = list[tuple[Affine, int]]  # along each axis: the first element, and how many
 
 
+@takes
 def cache(
     kernel: Kernel, buffer: str, var: str, axis: int | None = None, factor: int = 1
 ) -> Kernel:

@@ -42,6 +42,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Write
 from course_lib.ir.loops.walk import (
@@ -69,6 +70,7 @@ from course_lib.schedule.primitives.at import (
 Part = list[tuple[Affine, int]]  # along each axis: the first element, and how many
 
 
+@takes
 def compute_at(kernel: Kernel, local: str, var: str) -> Kernel:
     """Move the declaration of `local` and all that writes it to where the body of `var` begins.
 

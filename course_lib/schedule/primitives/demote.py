@@ -46,12 +46,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Load
 from course_lib.ir.loops.nest import Kernel, Local, Stmt, Store, Write
 from course_lib.ir.loops.walk import accesses, on_loads, rewrite
 from course_lib.schedule.primitives.at import affine, at_local
 
 
+@takes
 def demote(kernel: Kernel, local: str) -> Kernel:
     """Let the local live where the result is stored that is made of it.
 

@@ -46,6 +46,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store, Write
 from course_lib.ir.loops.walk import loops, nest_of, on_loads
@@ -53,6 +54,7 @@ from course_lib.ir.types import TensorType
 from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers
 
 
+@takes
 def fission(kernel: Kernel, var: str) -> Kernel:
     """The loop goes inward, past everything that its body holds, to the statements that write.
 

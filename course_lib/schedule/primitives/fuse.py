@@ -29,12 +29,14 @@ Next room: `fission.py`.
 
 from __future__ import annotations
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
 from course_lib.ir.loops.walk import loops, names_of, on_writes, substitute
 from course_lib.schedule.primitives.at import at_loop, demand_numbers, find_loop
 
 
+@takes
 def fuse(kernel: Kernel, outer: str, inner: str, name: str) -> Kernel:
     """One loop over `name` for `outer` and `inner`, all that the body of `outer` has.
 

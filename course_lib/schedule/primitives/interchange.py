@@ -30,11 +30,13 @@ Next room: `skew.py`.
 
 from __future__ import annotations
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.primitives.at import find_loop
 from course_lib.schedule.primitives.reorder import reordered
 
 
+@takes
 def interchange(kernel: Kernel, outer: str, inner: str) -> Kernel:
     """The loop over `inner`, all that the body of `outer` has, goes outside. Kinds go along."""
     what = f"interchange {outer}, {inner}"

@@ -33,6 +33,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Expr, Load
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Packing
 from course_lib.ir.loops.verify import verify_kernel
@@ -40,6 +41,7 @@ from course_lib.ir.loops.walk import extreme, loops, on_loads
 from course_lib.ir.types import TensorType
 
 
+@takes
 def pack(kernel: Kernel, param: str, axis: int, factor: int) -> Kernel:
     """Split axis `axis` of an operand by `factor`: the outer part goes first, the inner part last.
 

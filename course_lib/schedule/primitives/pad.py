@@ -45,6 +45,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Write
 from course_lib.ir.loops.verify import verify_kernel
@@ -52,6 +53,7 @@ from course_lib.ir.loops.walk import loops, rewrite, statements
 from course_lib.ir.types import TensorType
 
 
+@takes
 def pad(kernel: Kernel, local: str, axis: int, size: int) -> Kernel:
     """Let axis `axis` of a local have `size` elements.
 

@@ -30,11 +30,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.walk import nest_of
 from course_lib.schedule.primitives.at import at_loop, demand_independent, find_loop
 
 
+@takes
 def parallelize(kernel: Kernel, var: str) -> Kernel:
     """Legal if the loop carries no dependence.
 

@@ -42,10 +42,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel, Prefetched
 from course_lib.ir.loops.verify import verify_kernel
 
 
+@takes
 def prefetch(kernel: Kernel, operand: str, loop: str, within: str) -> Kernel:
     """Fetch the part of `operand` that the next iteration of `loop` reads while this one runs, an
     equal share in each iteration of the loop `within`, which stands inside.

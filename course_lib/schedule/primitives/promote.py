@@ -52,6 +52,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Load, literal, print_indices
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import (
@@ -77,6 +78,7 @@ from course_lib.ir.types import TensorType
 from course_lib.schedule.primitives.at import Place, affine, at_loop, copying, demand_numbers
 
 
+@takes
 def promote(kernel: Kernel, buffer: str, var: str) -> Kernel:
     """Keep the elements of `buffer` that the loop over `var` changes in a local while it runs.
 

@@ -50,6 +50,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
 from course_lib.ir.loops.polyhedra.domains import V, within
 from course_lib.ir.loops.walk import bounded, loops
@@ -57,6 +58,7 @@ from course_lib.schedule.legality import may_reorder
 from course_lib.schedule.primitives.at import at_loop, find_loop, perfect_nest
 
 
+@takes
 def reorder(kernel: Kernel, order: Sequence[str]) -> Kernel:
     """The loops of `order`, which stand one in another in whatever order, in this one.
 

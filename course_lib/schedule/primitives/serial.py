@@ -19,10 +19,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.primitives.at import at_loop
 
 
+@takes
 def serial(kernel: Kernel, var: str) -> Kernel:
     """Take back that a loop is a vector, unrolled or parallel one. Always legal."""
     return at_loop(kernel, var, lambda loop: (replace(loop, kind="for"),))

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.exercises import exercise
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Loop
@@ -40,6 +41,7 @@ from course_lib.ir.loops.walk import bounded, nest_of, substitute
 from course_lib.schedule.primitives.at import at_loop, find_loop
 
 
+@takes
 def skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Kernel:
     """Iteration j of the loop over `inner`, which stands in that over `outer`, becomes iteration
     j + factor * outer. Always legal."""

@@ -42,12 +42,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
 from course_lib.ir.loops.walk import bounded, extreme, names_of, nest_of, substitute
 from course_lib.schedule.primitives.at import at_loop
 
 
+@takes
 def split(kernel: Kernel, var: str, factor: int) -> Kernel:
     """Iterate over blocks of `factor`, then inside a block; what does not fill a block comes after.
 

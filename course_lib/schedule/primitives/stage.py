@@ -45,12 +45,14 @@ Next room: `compute_at.py`.
 
 from __future__ import annotations
 
+from course_lib.arguments import takes
 from course_lib.ir.expr import Affine, Load
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.loops.walk import accesses, fresh_name, names_of, renamed
 from course_lib.schedule.primitives.at import Place, at_loop, copying, perfect_nest
 
 
+@takes
 def stage(kernel: Kernel, var: str, buffer: str) -> Kernel:
     """Copy the local `buffer` for the loop over `var` and the loops that are all its body has.
 

@@ -32,10 +32,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.primitives.at import at_loop, demand_numbers, find_loop
 
 
+@takes
 def unroll(kernel: Kernel, var: str) -> Kernel:
     """Always legal, as the order stays, if the bounds of the loop are numbers."""
     demand_numbers(find_loop(kernel, var), f"unroll {var}")

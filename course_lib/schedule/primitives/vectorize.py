@@ -26,11 +26,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from course_lib.arguments import takes
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.walk import nest_of
 from course_lib.schedule.primitives.at import at_loop, demand_independent, demand_numbers, find_loop
 
 
+@takes
 def vectorize(kernel: Kernel, var: str) -> Kernel:
     """Legal if the loop carries no dependence, and its bounds are numbers.
 

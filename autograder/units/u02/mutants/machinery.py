@@ -19,9 +19,7 @@ def _first(rules, node):
 @mutant("u02.apply_rules")
 def each_node_once(graph, rules):
     """What a rule makes is not offered again."""
-    return graph.rebuild(
-        lambda node, inputs: _first(rules, made := node.with_inputs(inputs)) or made
-    )
+    return graph.rebuild(lambda node, inputs: _first(rules, node.with_inputs(inputs)))
 
 
 @mutant("u02.apply_rules")

@@ -39,8 +39,11 @@ def _horizontal(graph, *, candidates=branches, key=_key, most=None, widths=True,
             x = next(operand[b.matmul] for b in family if b.matmul in operand)
             x = x if fresh else first.matmul.inputs[0]
             y = apply("matmul", x, const(weights), origin=come)
-            if any(b.bias for b in family):
-                parts = [b.bias.value.ravel() if b.bias else np.zeros(b.width, "f") for b in family]
+            if any(b.bias is not None for b in family):
+                parts = [
+                    np.zeros(b.width, "f") if b.bias is None else b.bias.value.ravel()
+                    for b in family
+                ]
                 y = apply("add", y, const(np.concatenate(parts)), origin=come)
             merged[first.end] = y
         y, index = merged[first.end], [b.end for b in family].index(node)

@@ -181,7 +181,8 @@ def named_where_it_is_mine(graph):
         if not above:
             return made
         if op_row(node.op).kind != "elementwise":
-            return past_other(made, above[0]) or made
+            moved = past_other(made, above[0])
+            return made if moved is None else moved
         moved = _elementwise(made, above[0])
         if moved is None:
             return made

@@ -36,8 +36,10 @@ def lstm(x: Node, w: Node, r: Node, bias: Node | None = None, lengths: Node | No
         raise ValueError("coupled input and forget gates are not supported")
 
     def cell(weights: Weights, peephole: Node | None, functions: Functions) -> tuple[Weights, Cell]:
-        seen = peephole and blocks.split(peephole, 0, [hidden_size] * 3)
-        seen = seen and [seen[0], seen[2], seen[1]]  # ONNX has them for i, o, f
+        seen = None
+        if peephole is not None:
+            i, o, f = blocks.split(peephole, 0, [hidden_size] * 3)
+            seen = [i, f, o]
         return weights.one_bias(), recurrent.lstm_cell(weights.of_state, "iofg", functions, seen)
 
     return _layer(cell, x, [w, r, bias, peephole], lengths, [initial_h, initial_c], hidden_size,

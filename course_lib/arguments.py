@@ -1,0 +1,158 @@
+"""What a public function takes, checked at its door by its own annotations.
+
+    @takes
+    def split(kernel: Kernel, var: str, factor: int) -> Kernel: ...
+
+    split(kernel, "n", 2.0)   ->   ValueError: split: factor is a whole number, got 2.0 (a float)
+
+For functions that people call. Inside the library, values have the right types already, and nothing
+is looked at. What is a wrong *value* of the right type, the function says itself. Next room:
+`packages.py`.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import dataclasses
+import functools
+import inspect
+import numbers
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+NAMED = {  # one, and many
+    int: ("a whole number", "whole numbers"),
+    float: ("a number", "numbers"),
+    str: ("a text", "texts"),
+    bool: ("True or False", "truth values"),
+    type(None): ("None", "None"),
+}
+UNIONS = (Union, types.UnionType)
+LISTS = (list, tuple, collections.abc.Sequence)
+
+
+def takes(function: Function) -> Function:
+    """The same function, which looks at its arguments first: ValueError in words if one of them is
+    not what the annotations say."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        explain(function, args, kwargs)
+        return function(*args, **kwargs)
+
+    return call  # type: ignore[return-value]
+
+
+def explain(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """ValueError in words if one of a call's arguments is not what the annotations say."""
+    kinds, order, more = _parameters(function)
+    for name, value in chain(zip(chain(order, repeat(more)), args, strict=False), kwargs.items()):
+        if name in kinds and not fits(value, kinds[name]):
+            raise ValueError(f"{function.__name__}: {said(name, kinds[name], value)}")
+
+
+def check_fields(made: Any) -> None:
+    """The same for the fields of a dataclass: its `__post_init__` calls this."""
+    for name, kind in _fields(type(made)).items():
+        if not fits(value := getattr(made, name), kind):
+            raise ValueError(f"{type(made).__name__}: {said(name, kind, value)}")
+
+
+def said(name: str, kind: Any, value: Any) -> str:
+    """What was expected, and what came."""
+    text = repr(value)
+    text = f"{text} " if len(text) <= 60 and "\n" not in text else ""
+    came = "None" if value is None else f"{text}({_one(type(value).__name__)})"
+    return f"{name} is {words(kind)}, got {came}"
+
+
+@functools.cache
+def _fields(made: type) -> dict[str, Any]:
+    kinds = get_type_hints(made)
+    return {field.name: kinds[field.name] for field in dataclasses.fields(made)}
+
+
+@functools.cache
+def _parameters(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str], str | None]:
+    """The annotations; the names of what comes by position; the name of what may follow that."""
+    own = inspect.unwrap(function)
+    hints = types.SimpleNamespace(__annotations__={**own.__annotations__, "return": None})
+    kinds = get_type_hints(hints, own.__globals__)  # what it returns may need a heavy package
+    order: list[str] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            return kinds, order, name
+        order.append(name)
+    return kinds, order, None
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Is the value one of this annotation? What the annotation does not say, fits."""
+    if kind in (int, float):
+        number = numbers.Integral if kind is int else numbers.Real
+        return isinstance(value, number) and not isinstance(value, bool)
+    if kind is bool:
+        return isinstance(value, (bool, np.bool_))
+    origin, inner = get_origin(kind), get_args(kind)
+    if isinstance(kind, type) and origin is None and kind is not Any:
+        return getattr(kind, "_is_protocol", False) or isinstance(value, kind)
+    if origin in UNIONS:
+        return any(fits(value, one) for one in inner)
+    if origin is collections.abc.Callable:
+        return callable(value)
+    if origin in (dict, collections.abc.Mapping):
+        return isinstance(value, Mapping) and all(fits(one, inner[1]) for one in value.values())
+    if isinstance(value, (str, bytes)):
+        return origin not in (*LISTS, collections.abc.Iterable)
+    if origin is collections.abc.Iterable:
+        seen = value if isinstance(value, collections.abc.Collection) else ()  # the rest runs out
+        return isinstance(value, origin) and all(fits(one, inner[0]) for one in seen)
+    if origin in LISTS:
+        return _is_listed(value) and all(_elements_fit(value, origin, inner))
+    return True
+
+
+def _is_listed(value: Any) -> bool:
+    """A list, or what serves as one: an array with axes, the values of a dict."""
+    several = isinstance(value, collections.abc.Collection) and not isinstance(value, Mapping)
+    return several and getattr(value, "shape", None) != ()
+
+
+def _elements_fit(
+    value: collections.abc.Collection[Any], origin: Any, inner: Sequence[Any]
+) -> Iterator[bool]:
+    if origin is tuple and inner[-1] is not Ellipsis:
+        yield len(value) == len(inner)
+        yield from map(fits, value, inner)
+    else:
+        yield from (fits(one, inner[0]) for one in value)
+
+
+def words(kind: Any, many: bool = False) -> str:
+    """An annotation in words: "a whole number or None", "a list of functions"."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind in NAMED:
+        return NAMED[kind][many]
+    if origin in UNIONS:
+        last = sorted(inner, key=lambda one: one is type(None))
+        return " or ".join(dict.fromkeys(words(one, many) for one in last))
+    if origin is collections.abc.Callable:
+        return "functions" if many else "a function"
+    if origin in (dict, collections.abc.Mapping):
+        return "dicts" if many else "a dict"
+    if origin is tuple and inner[-1] is not Ellipsis:
+        return f"({', '.join(map(words, inner))})"
+    if origin in (*LISTS, collections.abc.Iterable):
+        of = "" if inner[0] is Any else f" of {words(inner[0], many=True)}"
+        return f"{'lists' if many else 'a list'}{of}"
+    name = getattr(kind, "__name__", str(kind))
+    return f"{name}s" if many else _one(name)
+
+
+def _one(name: str) -> str:
+    return f"{'an' if name[0] in 'AEIOUaeiou' else 'a'} {name}"
