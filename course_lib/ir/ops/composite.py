@@ -83,10 +83,10 @@ EPS = Attr("float", 1e-5)
 
 @composite(axes=Attr("axes", None), keepdims=Attr("bool", False))
 def mean(x: Node, *, axes: Sequence[int] | None, keepdims: bool) -> Node:
-    """the average along axes (None: all)"""
+    """the average along axes (None: all); NaN where there is nothing to average"""
     normal = normal_axes(axes, x.type.rank, "mean")
-    averaged = x.type.with_shape(tuple(x.type.shape[a] for a in normal))
-    return b.reduce_sum(x, normal, keepdims) * (1 / max(averaged.numel, 1))
+    count = x.type.with_shape(tuple(x.type.shape[a] for a in normal)).numel
+    return b.reduce_sum(x, normal, keepdims) * (1 / count if count else math.nan)
 
 
 def _shifted_exp(x: Node, axis: int) -> tuple[Node, Node, Node]:
