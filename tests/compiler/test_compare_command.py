@@ -75,11 +75,15 @@ def test_a_model_of_floats_has_no_steps() -> None:
 
 
 def test_distances_are_counted_in_steps_of_each_output() -> None:
-    a, b = [np.float32([0, 1.5, np.nan]), np.int8([3])], [np.float32([0, 0, np.nan]), np.int8([5])]
+    a, b = [f32(0, 1.5, np.nan), f32(3)], [f32(0, 0, np.nan), f32(5)]
     assert stepwise.in_steps(a, b, [HALF, np.asarray(1.0)]) == 3
     assert stepwise.in_steps(a, b, [None, np.asarray(1.0)]) == 2
     assert stepwise.in_steps(a, b, [None, None]) is None
-    assert stepwise.in_steps([np.float32([0])], [np.float32([np.nan])], [HALF]) == np.inf
+    assert stepwise.in_steps([f32(0)], [f32(np.nan)], [HALF]) == np.inf
+
+
+def f32(*values: float) -> np.ndarray:
+    return np.array(values, np.float32)
 
 
 def test_the_real_peer_gives_the_same_bits_on_both_levels(model, capsys) -> None:

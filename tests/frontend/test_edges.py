@@ -175,6 +175,18 @@ def test_adaptive_pooling_of_no_pixels_to_several_cells_is_refused_as_by_pytorch
         load(Fn(lambda x: F.adaptive_avg_pool2d(x, 2)).eval(), [empty(1, 2, 0, 3)])
 
 
+@pytest.mark.xfail(
+    strict=True,
+    reason="images.mix resizes by a product with a matrix that is mostly 0, and 0 * inf is NaN: an "
+    "infinity spoils its whole row. Reading only the elements that have a weight mends it.",
+)
+def test_an_infinity_stays_where_it_is_in_a_larger_image() -> None:
+    x = t(1.0, INF, 3.0, 4.0, 5.0, 6.0).reshape(1, 1, 1, 6)
+    larger = Fn(lambda x: F.interpolate(x, scale_factor=(1, 2), mode="bilinear")).eval()
+    (got,) = run(load(larger, [x]), [x.numpy()])
+    _same(got[..., 5:], larger(x).numpy()[..., 5:], "beyond what the infinity reaches")
+
+
 def test_a_sequence_that_is_all_padding_is_zeros_in_an_encoder() -> None:
     """As PyTorch's exported program; eager PyTorch has a fast path that gives NaN."""
     layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
