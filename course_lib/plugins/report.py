@@ -14,7 +14,7 @@ computes around it may be floats. Next room: `ours.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,8 @@ class PlugReport:
     notes           what a reader has to know to compare the numbers with another door's
     ran             pieces of work that the chip did while the model ran
     differing       those of them whose bits are not those of their definition, by name
+
+    Two reports are equal if they count the same; the last two say what a run has shown.
     """
 
     into: str
@@ -60,8 +62,8 @@ class PlugReport:
     refusals: tuple[str, ...]
     layers: tuple[PlugLayer, ...]
     notes: tuple[str, ...] = ()
-    ran: int = 0
-    differing: tuple[str, ...] = ()
+    ran: int = field(default=0, compare=False)
+    differing: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def macs_share(self) -> float:
