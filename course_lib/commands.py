@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.bridges import steps as stepwise
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.draw.base.stepper import stepper
@@ -106,24 +107,39 @@ def median_ms(call: Callable[[], Any], repeat: int) -> float:
 
 
 def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> dict[str, Any]:
-    """Errors against the peer, over all outputs, and its time."""
+    """Errors against the peer, over all outputs, and its time. A model of integers is compared with
+    what the peer computes without optimizing it, in steps where its results come in steps."""
+    from course_lib.frontend.onnx.steps import output_steps  # onnx is heavy
+
     peer = onnxruntime_session(task.source, options.threads)
-    theirs = peer(task.peer_inputs)
+    right, steps, more = peer(task.peer_inputs), output_steps(task.source), {}
+    if steps is not None:
+        optimized = right
+        right = onnxruntime_session(task.source, options.threads, plain=True)(task.peer_inputs)
+        more = {"steps": stepwise.distances(outputs, right, optimized, steps)}
+    return {
+        "peer": options.compare,
+        **errors(outputs, right, steps or [None] * len(outputs)),
+        **more,
+        "peer_ms": median_ms(lambda: peer(task.peer_inputs), options.repeat),
+    }
+
+
+def errors(
+    outputs: Sequence[np.ndarray], right: Sequence[np.ndarray], steps: stepwise.Sizes
+) -> dict[str, Any]:
+    """The largest errors, and whether all outputs are near enough: in steps, or by a tolerance."""
     worst_absolute = worst_relative = 0.0
     agrees = True
-    for mine, other in zip(outputs, theirs, strict=True):
+    for mine, other, step in zip(outputs, right, steps, strict=True):
         absolute, scale = _distance(mine, np.asarray(other))
         relative = absolute / scale if scale else absolute
         worst_absolute = max(worst_absolute, absolute)
         worst_relative = max(worst_relative, relative)
-        agrees = agrees and relative <= tolerance(mine.dtype)
-    return {
-        "peer": options.compare,
-        "max_abs_error": worst_absolute,
-        "max_rel_error": worst_relative,
-        "agrees": agrees,
-        "peer_ms": median_ms(lambda: peer(task.peer_inputs), options.repeat),
-    }
+        apart = stepwise.in_steps([mine], [other], [step])
+        near = relative <= tolerance(mine.dtype) if apart is None else apart <= stepwise.ALLOWED
+        agrees = agrees and near
+    return {"max_abs_error": worst_absolute, "max_rel_error": worst_relative, "agrees": agrees}
 
 
 def tolerance(dtype: np.dtype) -> float:
@@ -148,9 +164,11 @@ def _distance(mine: np.ndarray, other: np.ndarray) -> tuple[float, float]:
 
 def _comparison(found: dict[str, Any], ours_ms: float) -> str:
     verdict = "agrees with" if found["agrees"] else "DIFFERS from"
+    plain = " (without its optimizations)" if "steps" in found else ""
+    steps = stepwise.told(found["peer"], found["steps"]) + "\n" if "steps" in found else ""
     return (
-        f"{verdict} {found['peer']}: largest error {found['max_abs_error']:.2e} absolute, "
-        f"{found['max_rel_error']:.2e} relative to its largest value\n"
+        f"{verdict} {found['peer']}{plain}: largest error {found['max_abs_error']:.2e} absolute, "
+        f"{found['max_rel_error']:.2e} relative to its largest value\n{steps}"
         f"{found['peer']}: {found['peer_ms']:.3f} ms, "
         f"ours takes {ours_ms / found['peer_ms']:.2f} times as long"
     )

@@ -3,7 +3,7 @@
     peer = onnxruntime_session("model.onnx", threads=1)
     peer([x])  ->  [y]
 
-Next room: `course_lib/passes`.
+Next room: `steps.py`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from course_lib.packages import need
 Runner = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 
 
-def onnxruntime_session(model: str | Path | bytes, threads: int | None = None) -> Runner:
-    """onnxruntime on the CPU, all of its optimizations on. `threads` None: as many as it likes."""
+def onnxruntime_session(
+    model: str | Path | bytes, threads: int | None = None, plain: bool = False
+) -> Runner:
+    """onnxruntime on the CPU with all of its optimizations, or `plain`, with none. `threads` None:
+    as many as it likes."""
     need("onnxruntime")
     import onnxruntime
 
@@ -27,6 +30,8 @@ def onnxruntime_session(model: str | Path | bytes, threads: int | None = None) -
     options.log_severity_level = 3  # errors only: warnings about unused initializers help nobody
     if threads is not None:
         options.intra_op_num_threads = threads
+    if plain:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     source = model if isinstance(model, bytes) else str(model)
     providers = ["CPUExecutionProvider"]
     try:

@@ -1,6 +1,6 @@
 """Building blocks: small programs in our ops that both importers need.
 
-    attention(q, k, v, causal=True)   ->   softmax(select(mask, q @ k.T * scale, -inf)) @ v
+    attention(q, k, v, causal=True)   ->   softmax(select(seen, q @ k.T * scale, -inf)) @ v
 
 ONNX and PyTorch have hundreds of ops; most are short programs in a few dozen. What is about
 windows and image sizes stands in `images.py`, Einstein sums in `einsum.py`. Next: `einsum.py`.
@@ -28,9 +28,16 @@ def truncate(x: Node) -> Node:
 
 
 def floor_divide(x: Node, y: Node) -> Node:
-    if x.type.dtype.is_float:
-        return apply("floor", b.div(x, y))
-    return b.div(b.sub(x, apply("mod", x, y)), y)  # exact, so it does not matter how div rounds
+    """Python's x // y. Of floats, the rest is exact and the quotient is not: 1 // 0.1 is 9,
+    although 1 / 0.1 rounds to 10."""
+    if not x.type.dtype.is_float:
+        return b.div(b.sub(x, apply("mod", x, y)), y)  # exact: it does not matter how div rounds
+    rest = apply("fmod", x, y)
+    towards_zero = apply("round", b.div(b.sub(x, rest), y))
+    apart = apply("ne", apply("lt", y, 0.0), apply("lt", rest, 0.0))
+    beyond = apply("and", apply("ne", rest, 0.0), apart)
+    floor = b.select(beyond, b.sub(towards_zero, 1.0), towards_zero)
+    return b.select(apply("eq", y, 0.0), b.div(x, y), floor)
 
 
 def divide_truncating(x: Node, y: Node) -> Node:
@@ -41,7 +48,7 @@ def log_one_plus(x: Node) -> Node:
     """log(1 + x), exact for small x too: what u = 1 + x lost, x / (u - 1) gives back (Kahan)."""
     u = b.add(x, 1.0)
     corrected = b.mul(b.log(u), b.div(x, b.sub(u, 1.0)))
-    plain = apply("or", apply("eq", u, 1.0), apply("isinf", u))
+    plain = apply("or", apply("eq", u, 1.0), apply("eq", u, math.inf))
     return b.select(plain, x, corrected)
 
 
@@ -55,13 +62,13 @@ def exp_minus_one(x: Node) -> Node:
 
 
 def variance(x: Node, axes: Sequence[int] | None, keepdims: bool, correction: float) -> Node:
-    """sum((x - mean)^2) / (count - correction)."""
+    """sum((x - mean)^2) / (count - correction), with a divisor of 0 where that is negative."""
     axes = normal_axes(axes, x.type.rank, "variance")
     count = math.prod(x.type.dims[a] for a in axes)
     centred = b.sub(x, b.mean(x, axes, keepdims=True))
     total = b.reduce_sum(b.mul(centred, centred), axes, keepdims)
     divisor = count - correction
-    return b.mul(total, 1 / divisor if divisor > 0 else math.nan)
+    return b.mul(total, 1 / divisor if divisor > 0 else math.inf)  # 0 * inf is NaN, as 0 / 0 is
 
 
 def log_sum_exp(x: Node, axes: Sequence[int] | None, keepdims: bool) -> Node:
@@ -248,17 +255,24 @@ def matmul(x: Node, y: Node) -> Node:
 
 def attention(q: Node, k: Node, v: Node, mask: Node | None = None, causal: bool = False,
               scale: float | None = None) -> Node:  # fmt: skip
-    """softmax(q @ k.T * scale + mask) @ v; a bool mask says what may be looked at."""
+    """softmax(q @ k.T * scale + mask) @ v; a bool mask says what may be looked at: it stands for 0
+    and -inf. A query that may look at nothing gets 0, not the NaN of that softmax."""
     scale = 1 / math.sqrt(q.type.dims[-1]) if scale is None else scale
     scores = b.mul(b.matmul(q, swap_last(k)), float(scale))
     if causal:
         seen = triangle_mask(scores.type.dims[-2:], 0, upper=False)
         scores = b.select(seen, scores, -math.inf)
-    if mask is not None and mask.type.dtype == bool_:
-        scores = b.select(mask, scores, -math.inf)
-    elif mask is not None:
-        scores = b.add(scores, mask)
-    return b.matmul(b.softmax(scores), v)
+    if mask is None:  # each query sees a key
+        return b.matmul(b.softmax(scores), v)
+    hidden = b.add(scores, -math.inf)  # NaN stays NaN
+    masked = b.select(mask, scores, hidden) if mask.type.dtype == bool_ else b.add(scores, mask)
+    return b.matmul(_softmax_or_zero(masked), v)
+
+
+def _softmax_or_zero(scores: Node) -> Node:
+    """The softmax of each row; 0 for a row that is -inf everywhere, whose softmax is NaN."""
+    largest = b.reduce_max(scores, (-1,), keepdims=True)
+    return b.select(apply("eq", largest, -math.inf), 0.0, b.softmax(scores))
 
 
 def swap_last(x: Node) -> Node:

@@ -59,16 +59,36 @@ def beyond(x: Node, kernel: Sequence[int], strides: Sequence[int], pads: Sequenc
 
 
 def adaptive_average(x: Node, sizes: Sequence[int]) -> Node:
-    """The mean of each cell of an even grid, axis by axis."""
+    """The mean of each cell of an even grid, axis by axis.
+
+    A product with a matrix of 0 and 1/n would do for finite numbers only: an infinity times 0 is
+    NaN, so that one in a cell would spoil all the others.
+    """
     for axis, out in zip(range(x.type.rank - len(sizes), x.type.rank), sizes, strict=True):
         size = x.type.dims[axis]
-        check_room(8 * out * size, f"a matrix of weights, [{out}, {size}],")
-        weights = np.zeros((out, size))
-        for cell in range(out):
-            first, last = cell * size // out, -(-(cell + 1) * size // out)
-            weights[cell, first:last] = 1 / (last - first)
-        x = mix(x, axis, weights)
+        if size == 0:
+            raise ValueError(f"{x.type} has nothing to average along axis {axis}")
+        check_room(300 * out, f"a grid of {out:,} cells")
+        x = _cells(x, axis, [(c * size // out, -(-(c + 1) * size // out)) for c in range(out)])
     return x
+
+
+def _cells(x: Node, axis: int, cells: Sequence[tuple[int, int]]) -> Node:
+    """The mean from each start to its end along one axis. Cells overlap where sizes do not divide,
+    and a cell that is narrower than others reads its last element again, which does not count."""
+    widths = np.array([end - start for start, end in cells], int)
+    widest = int(widths.max(initial=0))
+    if x.type.dims[axis] != len(cells) * widest:
+        where = [min(start + k, end - 1) for start, end in cells for k in range(widest)]
+        x = apply("gather", x, b.const(np.array(where, np.int64)), axis=axis)
+    before, after = x.type.dims[:axis], x.type.dims[axis + 1 :]
+    parts = b.reshape(x, (*before, len(cells), widest, *after))
+    ones = [1] * len(after)
+    counts = (np.arange(widest) < widths[:, None]).reshape(len(cells), widest, *ones)
+    if not counts.all():
+        parts = b.select(b.const(counts), parts, b.const(0, x.type.dtype))
+    shares = (1 / widths).astype(x.type.dtype.numpy).reshape(len(cells), *ones)
+    return b.mul(b.reduce_sum(parts, (axis + 1,)), b.const(shares))
 
 
 def mix(x: Node, axis: int, weights: np.ndarray) -> Node:

@@ -21,7 +21,8 @@ from course_lib.accelerator.compile.support import macs
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.compiler import compile
 from course_lib.ir.graph.graph import Graph
-from course_lib.plugins.report import PlugLayer, PlugReport
+from course_lib.ir.graph.interp import run as interpret
+from course_lib.plugins.report import PlugLayer, PlugReport, same_bits
 
 
 def plug(
@@ -29,7 +30,15 @@ def plug(
 ) -> tuple[list[np.ndarray], PlugReport]:
     """The results of an integer graph, partitioned by our own compiler, and the report."""
     model = offload(integers, chip, lambda part: compile(part).run)
-    outputs = [np.asarray(value) for value in model.run(inputs)]
+    exact: dict[str, bool] = {}
+
+    def on_chip(part: Graph, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+        results = model.runs[part](values)
+        exact[f"part {len(exact) + 1}"] = same_bits(results, interpret(part, values))
+        return results
+
+    done = model.partition.run(inputs, on_chip, lambda part, values: model.runs[part](values))
+    outputs = [np.asarray(value) for value in done]
     layers = tuple(row for made in model.programs for row in chip_layers(made))
     report = PlugReport(
         into="ours",
@@ -42,6 +51,8 @@ def plug(
         refusals=tuple(map(str, model.partition.refusals)),
         layers=layers,
         notes=tuple(model.partition.notes),
+        ran=len(exact),
+        differing=tuple(name for name, same in exact.items() if not same),
     )
     return outputs, report
 

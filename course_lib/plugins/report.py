@@ -2,16 +2,22 @@
 
     outputs, report = plug(integers, [x], PRESETS["npu"])
     report.macs_share, report.cycles, report.dram_bytes, report.refusals
+    report.ran, report.differing      ->   3, ()     three pieces ran there, none gave other bits
 
 A door is a function `plug(integers, inputs, chip)`: an integer graph (`passes/quantize/to_int8.py`)
 goes through another compiler, which gives to the chip what the chip's description lets it give.
-Clocks and bytes are those of the simulator. Next room: `ours.py`.
+Clocks and bytes are those of the simulator. What the chip computes is whole numbers, so each piece
+of work that it has done is compared with its definition, bit for bit; what another compiler
+computes around it may be floats. Next room: `ours.py`.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
+
+import numpy as np
 
 from course_lib.accelerator.compile.report import DEFINITION
 
@@ -40,6 +46,10 @@ class PlugReport:
     dram_bytes      what crosses the chip's port, both ways
     refusals        each op that stayed away, and why
     notes           what a reader has to know to compare the numbers with another door's
+    ran             pieces of work that the chip did while the model ran
+    differing       those of them whose bits are not those of their definition, by name
+
+    Two reports are equal if they count the same; the last two say what a run has shown.
     """
 
     into: str
@@ -52,6 +62,8 @@ class PlugReport:
     refusals: tuple[str, ...]
     layers: tuple[PlugLayer, ...]
     notes: tuple[str, ...] = ()
+    ran: int = field(default=0, compare=False)
+    differing: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def macs_share(self) -> float:
@@ -60,7 +72,7 @@ class PlugReport:
 
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        lists = ("refusals", "layers", "notes")
+        lists = ("refusals", "layers", "notes", "differing")
         plain = {name: value for name, value in vars(self).items() if name not in lists}
         return {
             **plain,
@@ -69,6 +81,7 @@ class PlugReport:
             "layers": [asdict(layer) for layer in self.layers],
             "refusals": list(self.refusals),
             "notes": list(self.notes),
+            "differing": list(self.differing),
         }
 
     def __str__(self) -> str:
@@ -87,3 +100,20 @@ class PlugReport:
         return "\n".join([*lines, *self.notes, DEFINITION])
 
     __repr__ = __str__
+
+    @property
+    def exactness(self) -> str:
+        """What the chip did, beside the definition of it."""
+        pieces = f"{self.ran} piece{'' if self.ran == 1 else 's'} of work on the chip"
+        if self.differing:
+            wrong = ", ".join(self.differing)
+            return f"{pieces}, {len(self.differing)} with NOT the bits of the interpreter: {wrong}"
+        return f"{pieces}, with the bits of the interpreter" if self.ran else "nothing on the chip"
+
+
+def same_bits(first: Sequence[np.ndarray], second: Sequence[np.ndarray]) -> bool:
+    """Are these the same results? NaN is what NaN is."""
+    return all(
+        a.dtype == b.dtype and np.array_equal(a, b, equal_nan=a.dtype.kind == "f")
+        for a, b in zip(first, second, strict=True)
+    )

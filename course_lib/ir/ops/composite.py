@@ -24,7 +24,7 @@ from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window
 from course_lib.ir.registry import Op, flops, normal_axes, normal_axis, op, register
-from course_lib.ir.types import TensorType, divide, i64, type_of
+from course_lib.ir.types import TensorType, divide, i64, product, type_of
 
 Infer = Callable[[Sequence[TensorType], Attrs], TensorType]
 
@@ -83,10 +83,10 @@ EPS = Attr("float", 1e-5)
 
 @composite(axes=Attr("axes", None), keepdims=Attr("bool", False))
 def mean(x: Node, *, axes: Sequence[int] | None, keepdims: bool) -> Node:
-    """the average along axes (None: all)"""
+    """the average along axes (None: all); NaN where there is nothing to average"""
     normal = normal_axes(axes, x.type.rank, "mean")
-    averaged = x.type.with_shape(tuple(x.type.shape[a] for a in normal))
-    return b.reduce_sum(x, normal, keepdims) * (1 / max(averaged.numel, 1))
+    count = x.type.with_shape(tuple(x.type.shape[a] for a in normal)).numel
+    return b.reduce_sum(x, normal, keepdims) * (1 / count if count else math.nan)
 
 
 def _shifted_exp(x: Node, axis: int) -> tuple[Node, Node, Node]:
@@ -156,7 +156,9 @@ def group_norm(
     rank, shape = x.type.rank, x.type.shape
     if rank < 2 or divide(shape[1], groups) is None:
         raise ValueError(f"group_norm: {x.type} does not divide into {groups} groups")
-    y = _standardize(b.reshape(x, (shape[0], groups, -1)), (2,), eps)
+    size = divide(product(shape[1:]), groups)  # a -1 would have no answer for an empty batch
+    assert size is not None
+    y = _standardize(b.reshape(x, (shape[0], groups, size)), (2,), eps)
     return _affine(b.reshape(y, shape), _per_channel(scale, rank), _per_channel(shift, rank))
 
 

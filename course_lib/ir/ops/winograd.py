@@ -19,6 +19,7 @@ Source: Lavin and Gray, Fast Algorithms for Convolutional Neural Networks, CVPR 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
@@ -138,7 +139,8 @@ def _tiles(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     windows = sliding_window_view(x, (side, side), (1, 2))[:, ::tile, ::tile]  # type: ignore[call-overload]
     matrix = np.array(PIXELS[tile], x.dtype)
     made = np.einsum("ai,nhwcij,bj->abnhwc", matrix, windows, matrix)
-    return made.reshape(side * side, -1, x.shape[-1]).astype(x.dtype)
+    count = math.prod(made.shape[2:5])
+    return made.reshape(side * side, count, x.shape[-1]).astype(x.dtype)
 
 
 def _tiles_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -226,9 +228,10 @@ def _pixels(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     tile, side = attrs["tile"], _side(attrs, "winograd_pixels")
     rows, columns = attrs["rows"], attrs["columns"]
     matrix = np.array(RESULTS[tile], x.dtype)
-    products = x.reshape(side, side, -1, rows, columns, x.shape[-1])
+    images = x.shape[1] // (rows * columns)
+    products = x.reshape(side, side, images, rows, columns, x.shape[-1])
     made = np.einsum("ai,ijnhwc,bj->nhawbc", matrix, products, matrix)
-    return made.reshape(-1, tile * rows, tile * columns, x.shape[-1]).astype(x.dtype)
+    return made.reshape(images, tile * rows, tile * columns, x.shape[-1]).astype(x.dtype)
 
 
 def _pixels_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:

@@ -45,6 +45,7 @@ class Launch:
     tiles         products of tiles on the chip
     macs          multiply-accumulates issued there; a tile that sticks out is multiplied whole
     cycles, dram_bytes, instructions   of the chip
+    differing     sums of tiles that the chip gave and that are not those of whole numbers
     on_host       products of tiles that stayed with the lanes: their operands need not be int8
     arguments     the addresses of its buffers
     multiplied    those of them that products of tiles read
@@ -57,6 +58,7 @@ class Launch:
     cycles: int = 0
     dram_bytes: int = 0
     instructions: int = 0
+    differing: int = 0
     on_host: int = 0
     arguments: tuple[int, ...] = field(default=(), repr=False)
     multiplied: tuple[int, ...] = field(default=(), repr=False)
@@ -131,6 +133,7 @@ class ChipProgram(Program):
                 cycles=whole.cycles + run.total,
                 dram_bytes=whole.dram_bytes + counted.dram,
                 instructions=whole.instructions + len(program),
+                differing=whole.differing + int((sums != defined(work, a, b)).any((1, 2)).sum()),
                 programs=(*whole.programs, program),
             )
             return sums
@@ -148,6 +151,13 @@ class ChipProgram(Program):
         program = tile_program(work, self.chip, (self.name,))
         self.known.append((work, program))
         return program
+
+
+def defined(work: TileWork, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What `run_tiles` has to give: for each chain the sum of its products, in whole numbers."""
+    pairs = [[a[left].astype(np.int32) @ b[right].astype(np.int32) for left, right in chain]
+             for chain in work.chains]  # fmt: skip
+    return np.stack([np.sum(chain, axis=0, dtype=np.int32) for chain in pairs])
 
 
 def chip_device(chip: Chip) -> str:

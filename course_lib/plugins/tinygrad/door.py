@@ -67,6 +67,8 @@ def plug(
         refusals=tuple(refusals),
         layers=tuple(layers),
         notes=(NOTE.format(issued=sum(launch.macs for launch in launches)),),
+        ran=sum(launch.tiles > 0 for launch in launches),
+        differing=tuple(launch.kernel for launch in launches if launch.differing),
     )
 
 

@@ -11,7 +11,7 @@ when it is made, for what no library has. Next room: `door.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ import numpy as np
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.build import ChipProgram, build
 from course_lib.accelerator.compile.layer import Choose
+from course_lib.ir.graph.interp import run as interpret
+from course_lib.plugins.report import same_bits
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.patterns import NAME
 from course_lib.plugins.tvm.read import read
@@ -26,15 +28,19 @@ from course_lib.plugins.tvm.read import read
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A part of a model on the chip. `symbol` is the name under which TVM calls it."""
+    """A part of a model on the chip. `symbol` is the name under which TVM calls it; `exact` says of
+    each call whether it gave the bits of the interpreter."""
 
     symbol: str
     program: ChipProgram
+    exact: list[bool] = field(default_factory=list)
 
     def __call__(self, *tensors: Any) -> None:
         """Destination-passing style: the last tensors are the results, to be filled."""
         count = len(self.program.graph.inputs)
-        results = self.program.run([tensor.numpy() for tensor in tensors[:count]])
+        operands = [tensor.numpy() for tensor in tensors[:count]]
+        results = self.program.run(operands)
+        self.exact.append(same_bits(results, interpret(self.program.graph, operands)))
         for tensor, result in zip(tensors[count:], results, strict=True):
             tensor.copyfrom(np.ascontiguousarray(result))
 

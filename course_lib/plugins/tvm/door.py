@@ -69,7 +69,7 @@ class Plugged:
         return [result.numpy() for result in results]
 
     def report(self) -> PlugReport:
-        """What every door says. Nothing is run."""
+        """What every door says, of all runs until now. Nothing is run."""
         made = [region.program for region in self.regions]
         layers = tuple(layer for program in made for layer in chip_layers(program))
         return PlugReport(
@@ -82,6 +82,8 @@ class Plugged:
             dram_bytes=sum(port_bytes(program.program, self.chip) for program in made),
             refusals=tuple(map(str, self.refusals)),
             layers=layers,
+            ran=sum(len(region.exact) for region in self.regions),
+            differing=tuple(r.symbol for r in self.regions for exact in r.exact if not exact),
         )
 
 

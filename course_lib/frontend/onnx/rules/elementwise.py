@@ -21,7 +21,7 @@ from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import as_type
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.registry import normal_axis
-from course_lib.ir.types import bool_, f64, i32, i64
+from course_lib.ir.types import bool_, f64, i64
 
 # ── one for one ──
 
@@ -205,6 +205,8 @@ def log_softmax(x: Node, *, axis: int = -1) -> Node:
 @translates("Hardmax")
 def hardmax(x: Node, *, axis: int = -1) -> Node:
     """1 at the first largest element, 0 elsewhere."""
+    if x.type.is_static and x.type.numel == 0:
+        return x
     best = apply("argmax", x, axis=axis, keepdims=True)
     where = apply("iota", shape=x.type.dims, axis=axis, dtype="i64")
     return as_type(apply("eq", where, best), x.type.dtype)
@@ -230,54 +232,31 @@ def _sum(x: Node, axes: list[int], keep: bool) -> Node:
     return apply("reduce_sum", x, axes=axes, keepdims=keep)
 
 
-def _extreme(op: str, of_nothing: Callable[[Node], Any]) -> Callable[[Node, list[int], bool], Node]:
-    def compute(x: Node, axes: list[int], keep: bool) -> Node:
-        numbers = as_type(x, i32) if x.type.dtype == bool_ else x
-        result = apply(op, numbers, axes=axes, keepdims=keep)
-        if x.type.is_static and x.type.numel == 0:
-            return b.expand(b.const(of_nothing(x), x.type.dtype), result.type.shape)
-        return as_type(result, x.type.dtype)
-
-    return compute
-
-
-def _lowest(x: Node) -> Any:
-    """What the maximum of nothing is."""
-    if x.type.dtype == bool_:
-        return False
-    return -math.inf if x.type.dtype.is_float else np.iinfo(x.type.dtype.numpy).min
-
-
-def _highest(x: Node) -> Any:
-    if x.type.dtype == bool_:
-        return True
-    return math.inf if x.type.dtype.is_float else np.iinfo(x.type.dtype.numpy).max
+def _plain(op: str) -> Callable[[Node, list[int], bool], Node]:
+    return lambda x, axes, keep: apply(op, x, axes=axes, keepdims=keep)
 
 
 def _mean(x: Node, axes: list[int], keep: bool) -> Node:
+    """Of nothing it is NaN, in ONNX's reference; in onnxruntime it is 0. No integer is NaN."""
     if x.type.dtype.is_float:
         return apply("mean", x, axes=axes, keepdims=keep)
-    total = _sum(x, axes, keep)
-    return b.div(total, math.prod(x.type.dims[a] for a in axes))
-
-
-def _log_sum_exp(x: Node, axes: list[int], keep: bool) -> Node:
-    if x.type.is_static and x.type.numel == 0:
-        return b.log(_sum(b.exp(x), axes, keep))
-    return blocks.log_sum_exp(x, axes, keep)
+    count = math.prod(x.type.dims[a] for a in axes)
+    if count == 0:
+        raise ValueError(f"ONNX does not say what the mean of no integers is, got {x.type}")
+    return b.div(_sum(x, axes, keep), count)
 
 
 for _onnx, _compute in {
     "ReduceSum": _sum,
     "ReduceMean": _mean,
-    "ReduceMax": _extreme("reduce_max", _lowest),
-    "ReduceMin": _extreme("reduce_min", _highest),
-    "ReduceProd": lambda x, axes, keep: apply("reduce_prod", x, axes=axes, keepdims=keep),
+    "ReduceMax": _plain("reduce_max"),
+    "ReduceMin": _plain("reduce_min"),
+    "ReduceProd": _plain("reduce_prod"),
     "ReduceSumSquare": lambda x, axes, keep: _sum(b.mul(x, x), axes, keep),
     "ReduceL1": lambda x, axes, keep: _sum(b.abs(x), axes, keep),
     "ReduceL2": lambda x, axes, keep: b.sqrt(_sum(b.mul(x, x), axes, keep)),
     "ReduceLogSum": lambda x, axes, keep: b.log(_sum(x, axes, keep)),
-    "ReduceLogSumExp": _log_sum_exp,
+    "ReduceLogSumExp": blocks.log_sum_exp,
 }.items():
     translates(_onnx)(_reduction(_compute))
 

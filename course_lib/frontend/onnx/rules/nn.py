@@ -142,6 +142,8 @@ def global_average_pool(x: Node) -> Node:
 
 @translates("GlobalMaxPool")
 def global_max_pool(x: Node) -> Node:
+    if math.prod(x.type.dims[2:]) == 0:
+        raise ValueError(f"{x.type} has no pixels, so no largest one")
     return b.reduce_max(x, tuple(range(2, x.type.rank)), keepdims=True)
 
 

@@ -39,8 +39,16 @@ MATH = {
 for _aten, _ours in MATH.items():
     translates(_aten)(lambda x, ours=_ours: apply(ours, as_float(x)))
 
-for _same in ("neg", "abs", "sign", "relu"):
+for _same in ("neg", "abs", "relu"):
     translates(_same)(lambda x, ours=_same: apply(ours, x))
+
+
+@translates("sign")
+def sign(x: Node) -> Node:
+    """PyTorch's sign of NaN is 0; in numpy and ONNX it is NaN."""
+    y = apply("sign", x)
+    return b.select(apply("isnan", x), 0.0, y) if x.type.dtype.is_float else y
+
 
 for _aten, _ours in {"floor": "floor", "ceil": "ceil", "round.default": "round"}.items():
     translates(_aten)(lambda x, ours=_ours: apply(ours, x) if x.type.dtype.is_float else x)

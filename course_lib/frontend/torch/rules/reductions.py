@@ -61,12 +61,19 @@ def amin(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
 
 @translates("max.default")
 def max_all(x: Node) -> Node:
-    return reduce("reduce_max", x, None, False)
+    return _extreme_of_all("reduce_max", x)
 
 
 @translates("min.default")
 def min_all(x: Node) -> Node:
-    return reduce("reduce_min", x, None, False)
+    return _extreme_of_all("reduce_min", x)
+
+
+def _extreme_of_all(op: str, x: Node) -> Node:
+    """PyTorch checks most reductions of nothing when it exports them, but not this one."""
+    if x.type.numel == 0:
+        raise ValueError(f"{x.type} is empty: it has no largest or smallest element")
+    return reduce(op, x, None, False)
 
 
 @translates("max.dim")
@@ -99,16 +106,16 @@ def argmin(x: Node, dim: int | None = None, keepdim: bool = False) -> Node:
 
 @translates("any")
 def any(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
-    return truth(x, amax(as_type(as_type(x, bool_), i64), dim, keepdim))
+    return truth(x, amax(as_type(x, bool_), dim, keepdim))
 
 
 @translates("all")
 def all(x: Node, dim: Any = None, keepdim: bool = False) -> Node:
-    return truth(x, amin(as_type(as_type(x, bool_), i64), dim, keepdim))
+    return truth(x, amin(as_type(x, bool_), dim, keepdim))
 
 
 def truth(x: Node, result: Node) -> Node:
-    """0 or 1 as a bool. (From u8, PyTorch's bool before it had one, it stays u8.)"""
+    """A bool. (From u8, PyTorch's bool before it had one, it stays u8.)"""
     return as_type(result, u8 if x.type.dtype == u8 else bool_)
 
 
