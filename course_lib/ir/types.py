@@ -201,7 +201,7 @@ class TensorType:
     def __post_init__(self) -> None:
         if (
             type(self.shape) is tuple
-            and all([type(d) is int and 0 <= d <= MOST for d in self.shape])
+            and all([type(d) is int and 0 <= d <= MOST for d in self.shape])  # type: ignore[operator]
             and math.prod(self.shape) * self.dtype.size <= MOST
         ):
             return  # the usual case

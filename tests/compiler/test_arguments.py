@@ -297,7 +297,7 @@ def compares(x):
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: np.ones(4) + inp("x", "f32[4]"), "operands must have one element type, got f64, f32"),
     (lambda: np.exp(inp("x", "f32[4]")), "operand 'Node' does not support ufuncs"),  # type: ignore
-    (lambda: bool(inp("x", "f32[4]")), "has no value yet, so it is neither true nor false"),
+    (lambda: trace(lambda x: x if x > 0 else -x, "f32[]"), "it is neither true nor false"),
     (lambda: trace(returns_nothing, "f32[4]"), "returned None; is a `return` missing"),
     (lambda: trace(compares, "f32[4]"), "`==` asks whether two nodes are one and the same"),
     (lambda: Graph.of([inp("x", "f32[4]")], [3]), "has nodes as inputs and outputs, got 3"),  # type: ignore

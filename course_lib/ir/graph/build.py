@@ -20,7 +20,7 @@ from typing import Any
 
 from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.node import TRACING, Node, apply, const, inp
 from course_lib.ir.types import Dim, DType, TensorType
 
 
@@ -31,7 +31,11 @@ def trace(fn: Callable[..., Any], *types: TensorType | str, name: str = "main") 
     ValueError if it returns something else than a node or a list of nodes.
     """
     parameters = [inp(f"x{k}", t) for k, t in enumerate(types)]
-    result = fn(*parameters)
+    before = TRACING.set(True)
+    try:
+        result = fn(*parameters)
+    finally:
+        TRACING.reset(before)
     outputs = result if isinstance(result, (list, tuple)) else [result]
     for output in outputs:
         if not isinstance(output, Node):

@@ -12,9 +12,10 @@ are equal is a question for `passes/clean/cse.py`. `apply` infers the type from 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 from weakref import WeakSet
 
 import numpy as np
@@ -23,6 +24,8 @@ from course_lib.arguments import takes
 from course_lib.ir.arrays import aligned_copy
 from course_lib.ir.registry import op as op_row
 from course_lib.ir.types import DType, TensorType, dtype, f32, f64, parse_type, type_of
+
+TRACING = ContextVar("tracing", default=False)  # does a function run on nodes? build.py: trace
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,11 +67,15 @@ class Node:
         where = f"  # from {', '.join(self.origin)}" if self.origin else ""
         return f"{self.op}({args}) : {self.type}{where}"
 
-    def __bool__(self) -> bool:
-        raise TypeError(
-            f"{self!r} has no value yet, so it is neither true nor false: `select` chooses between "
-            "two values when the model runs, and `is None` asks whether there is a node"
-        )
+    def __bool__(self) -> Literal[True]:
+        """A node is an object, and so true. In a function that is traced it stands for a value, and
+        a decision about that value would silently be made once, for all inputs."""
+        if TRACING.get():
+            raise TypeError(
+                f"{self!r} has no value yet, so it is neither true nor false: `select` chooses "
+                "between two values when the model runs, and `is None` asks whether there is a node"
+            )
+        return True
 
     # Arithmetic on nodes builds nodes, so that rewrites and examples read like formulas.
     __array_ufunc__ = None  # numpy's `array + node` leaves it to the node, too
