@@ -19,6 +19,7 @@ from torch import nn
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.frontend import load
+from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.interp import run
 
 INF, NAN = float("inf"), float("nan")
@@ -294,3 +295,14 @@ def test_the_mean_of_nothing_is_where_onnxruntime_leaves_the_reference() -> None
 def test_global_max_pooling_of_no_pixels_is_refused() -> None:
     with pytest.raises(ValueError, match="no largest"):
         load(one_node("GlobalMaxPool", PIXELS))
+
+
+@pytest.mark.parametrize("opset", [17, 21])
+def test_any_and_all_of_truths_survive_our_export(opset: int) -> None:
+    """Also of nothing, for which onnxruntime has no largest truth."""
+    tensors = [t([True, False], [False, False]), torch.zeros((2, 0), dtype=torch.bool)]
+    both = Fn(lambda x, y: [x.any(1), x.all(1), x.any(), y.any(1), y.all(1), y.all()]).eval()
+    file = to_onnx(load(both, tensors), opset=opset).SerializeToString()
+    got = onnxruntime_session(file)([x.numpy() for x in tensors])
+    for mine, want in zip(got, both(*tensors), strict=True):
+        _same(np.asarray(mine), want.numpy(), f"opset {opset}")

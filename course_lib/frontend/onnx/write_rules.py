@@ -12,14 +12,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import onnx
+from onnx import TensorProto
 
 from course_lib.frontend.onnx.rules.elementwise import BINARY, UNARY
 from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.writer import Rule, Writer
 from course_lib.ir.graph.interp import evaluate
 from course_lib.ir.graph.node import Node
-from course_lib.ir.types import dtype
+from course_lib.ir.types import bool_, dtype
 
 RULES: dict[str, Rule] = {}
 
@@ -65,7 +65,7 @@ def _pow(w: Writer, node: Node, x: str, y: str) -> str:
     kind = node.type.dtype
     if kind.is_float or kind.size >= 4:
         return w.emit("Pow", x, y)
-    wide = (w.emit("Cast", name, to=onnx.TensorProto.INT64) for name in (x, y))
+    wide = (w.emit("Cast", name, to=TensorProto.INT64) for name in (x, y))
     return w.emit("Cast", w.emit("Pow", *wide), to=type_code(kind))
 
 
@@ -143,9 +143,23 @@ REDUCTIONS = {
 
 @exports(*REDUCTIONS)
 def _reduce(w: Writer, node: Node, x: str) -> str:
+    if node.type.dtype == bool_ and node.op in ("reduce_max", "reduce_min"):
+        return _any_or_all(w, node, x)
+    return _reduced(w, node, x, REDUCTIONS[node.op])
+
+
+def _any_or_all(w: Writer, node: Node, x: str) -> str:
+    """Is a number of truths 0? ONNX has extremes of bool since opset 20 only, and onnxruntime none
+    of nothing. All are true if not any is false."""
+    every = node.op == "reduce_min"
+    counted = w.emit("Cast", w.emit("Not", x) if every else x, to=TensorProto.INT64)
+    some = w.emit("Cast", _reduced(w, node, counted, "ReduceSum"), to=TensorProto.BOOL)
+    return w.emit("Not", some) if every else some
+
+
+def _reduced(w: Writer, node: Node, x: str, name: str) -> str:
     """The axes are an input since opset 18 (of ReduceSum since 13), before that an attribute."""
     axes, keep = node.attrs["axes"], int(node.attrs["keepdims"])
-    name = REDUCTIONS[node.op]
     if axes is None:
         return w.emit(name, x, keepdims=keep)
     if not axes:
