@@ -201,8 +201,8 @@ class TensorType:
     def __post_init__(self) -> None:
         if (
             type(self.shape) is tuple
-            and all([type(d) is int and 0 <= d <= MOST for d in self.shape])  # type: ignore[operator]
-            and math.prod(self.shape) * self.dtype.size <= MOST
+            and all([type(d) is int and 0 <= d <= MOST for d in self.shape])
+            and math.prod(self.shape) * self.dtype.size <= MOST  # type: ignore[operator]
         ):
             return  # the usual case
         shape = tuple(d if isinstance(d, Sym) else int(d) for d in self.shape)
