@@ -39,6 +39,21 @@ COURSE = HERE.parent
 PAGES = {"docs/instructors.md": "instructors", "docs/authoring.md": "authoring"}
 TEACHING = COURSE / "docs" / "units"  # u02.md: what the teacher of a unit wants to know
 
+# What `predict` and `compare` of autograder/notebook.py say, and what a page says instead.
+GUESSES = (
+    (
+        re.compile(r"Type your own guess in place of the dots, then run the cell: [\w.]+\."
+                   r"|Kept: you say [^<\n]*\.(?=<|\n|$)"),
+        "Make a guess before you read on; the answer stands further down.",
+    ),
+    (re.compile(r"(It is [^<\n]*)\. You made no prediction for [\w.]+\."), r"\1."),
+    (
+        re.compile(r"You said [^<\n]*?; it is ([^<\n]*?)\."
+                   r"( Within 10 %\.| [\d.e+]+ times too (high|low)\.)?(?=<|\n|$)"),
+        r"It is \1.",
+    ),
+)  # fmt: skip
+
 
 def build(into: Path, scratch: Path, solved: Path, notebooks: Path = COURSE / "notebooks") -> None:
     """Write the sources into `scratch` and let Sphinx make the pages in `into`.
@@ -90,7 +105,7 @@ def write_sources(scratch: Path, solved: Path, notebooks: Path) -> None:
 
 def readable(source: Source, solved: Any) -> Any:
     """The student's notebook for readers, with the outputs of the solved one: stubs stay as they
-    are, hints stand below them."""
+    are, hints stand below them. What a notebook says to whoever runs it is said to a reader."""
     notebook = expand(source, solutions=False)
     entries = {grade_id(name): slot(name) for name in source.exercises()}
     shown = {cell.id: cell for cell in solved.cells}
@@ -103,9 +118,19 @@ def readable(source: Source, solved: Any) -> Any:
         if marks.get("solution"):
             cells += _hints(entries[marks["grade_id"]], cell.id)
         else:
-            cell.outputs = shown[cell.id].outputs
+            cell.outputs = [_to_a_reader(output) for output in shown[cell.id].outputs]
     notebook.cells = cells
     return notebook
+
+
+def _to_a_reader(output: Any) -> Any:
+    """The same output, where it asks for a guess or compares one: a page keeps no guesses."""
+    for kind, text in output.get("data", {}).items():
+        if kind in ("text/plain", "text/html"):
+            for said, instead in GUESSES:
+                text = said.sub(instead, text)
+            output.data[kind] = text
+    return output
 
 
 def _hints(entry: Slot, cell_id: str) -> list[Any]:

@@ -74,6 +74,26 @@ def test_pages_show_stubs_hints_and_passing_checks_but_no_solution(website: Path
         assert "Traceback" not in text and "needs your answer" not in text
 
 
+def test_no_page_tells_a_reader_to_run_a_cell_or_speaks_of_a_guess(website: Path, root: Path):
+    for source in sources(root / "notebooks"):
+        text = _visible((website / f"{source.name}.html").read_text())
+        said = ("dots, then run the cell", "You made no prediction", "You said", "Kept: you say")
+        assert not [words for words in said if words in text], source.name
+        if "predict(" in source.path.read_text():
+            assert "Make a guess before you read on" in text and "\nIt is " in text, source.name
+
+
+def test_no_page_scrolls_sideways_on_a_phone(website: Path, browser) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 800})
+    page.set_default_timeout(600_000)
+    wide = []
+    for path in sorted(website.rglob("*.html")):
+        page.goto(path.as_uri())
+        if page.evaluate("document.documentElement.scrollWidth") > 390:
+            wide.append(path.name)
+    assert not wide
+
+
 def test_nothing_is_fetched_from_elsewhere(website: Path) -> None:
     """Links may lead out; scripts, styles, images and fonts may not."""
     for page in website.rglob("*.html"):
