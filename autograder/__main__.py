@@ -174,7 +174,7 @@ def _parser() -> argparse.ArgumentParser:
     course.add_argument("--unit", type=int, help="only this unit")
     course.add_argument("--into", type=Path, required=True, metavar="DIR")
     course.add_argument("--course", type=Path, metavar="FILE", help="default: ./course.toml")
-    course.add_argument("--roster", type=Path, metavar="CSV", help="whose names formgrader shows")
+    course.add_argument("--roster", type=Path, metavar="CSV", help="students whom formgrader names")
     course.set_defaults(run=_nbgrader)
 
     made = commands.add_parser("make-class", help="an invented class, to rehearse grading with")

@@ -97,7 +97,7 @@ def check(name: str | None = None) -> Any:
 def _overview() -> Card | Note:
     unit = overview.unit_of_this_notebook()
     if unit is None:
-        return Note('Which unit? Run a cell with an exercise first, or name one: check("...").')
+        return Note('Which unit? Run the cell of an exercise first, or name one: check("...").')
     entries = overview.exercises_in(unit)
     return overview.overview(unit, [overview.known(e) or _check(e.name) for e in entries])
 

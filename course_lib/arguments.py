@@ -1,4 +1,4 @@
-"""What a public function takes, checked at its door by its own annotations.
+"""The arguments of public functions, checked against their annotations.
 
     @takes
     def split(kernel: Kernel, var: str, factor: int) -> Kernel: ...
@@ -6,7 +6,7 @@
     split(kernel, "n", 2.0)   ->   ValueError: split: factor is a whole number, got 2.0 (a float)
 
 For functions that people call. Inside the library, values have the right types already, and nothing
-is looked at. What is a wrong *value* of the right type, the function says itself. Next room:
+is checked. If a value of the right type is wrong, the function itself says so. Next room:
 `packages.py`.
 """
 

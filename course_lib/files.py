@@ -1,4 +1,4 @@
-"""Files that the user names: read or refused in words, written as a whole or not at all.
+"""Files that the user names: read, or refused with a reason; written completely or not at all.
 
     write("int8.onnx", data)                   # a full disk, ctrl-C: the old file is still there
     with replacing("run.vcd") as unfinished:   # the same for what is written piece by piece
@@ -34,8 +34,8 @@ def write(path: str | os.PathLike[str], data: str | bytes) -> Path:
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A new file in the same folder, which takes this one's place when the block has ended well.
 
-    Whatever ends it otherwise, the new file is gone and the old one as it was. A link stays a link;
-    what is no file but a device, such as /dev/stdout, is written to directly.
+    If it ends in any other way, the new file is gone and the old one as it was. A link stays a
+    link; what is not a file but a device, such as /dev/stdout, is written to directly.
     """
     target = Path(os.path.realpath(path))
     with _in_words(path, target):
@@ -59,7 +59,7 @@ def _in_words(path: str | os.PathLike[str], target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        held = "; what it held is still there" if target.is_file() else ""
+        held = "; its old contents are still there" if target.is_file() else ""
         raise OSError(f"{path} cannot be written: {error.strerror or error}{held}") from error
 
 
@@ -80,7 +80,7 @@ def readable(path: str | os.PathLike[str]) -> Path:
     if not found.is_file():
         raise ValueError(f"{path} is a device or a pipe, not a file")
     if not os.access(found, os.R_OK):
-        raise ValueError(f"{path} cannot be read: you do not have the permission")
+        raise ValueError(f"{path} cannot be read: you do not have permission")
     return found
 
 

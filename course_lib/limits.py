@@ -1,4 +1,4 @@
-"""How much memory a model may take, asked before it is taken.
+"""How much memory a model may take, checked before it is allocated.
 
     check_room(4 * 10**12, "cos(x) : f32[1000000,1000000]")
     ->  ValueError: cos(x) : f32[1000000,1000000] takes 4,000,000,000,000 bytes, and this process
@@ -7,7 +7,7 @@
 The limit is three quarters of what there is: of the machine's memory, of the container's (cgroups),
 or of what `ulimit -v` allows, whichever is least. The rest is for Python and for the system. Beyond
 it, a machine that promises more memory than it has would end this process, or another one, without
-a word. COURSE_LIB_MEMORY=4000000000 in the environment, in bytes, is a limit of one's own. Next
+a word. COURSE_LIB_MEMORY=4000000000 in the environment, in bytes, replaces this limit. Next
 room: `files.py`.
 """
 

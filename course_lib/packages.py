@@ -1,4 +1,4 @@
-"""Packages that need not be installed: what needs each of them, and how to get it.
+"""Optional packages: what needs each of them, and how to get it.
 
     need("llvmlite")    ->   nothing where it is there, and where it is not, a `MissingPackage`:
                              machine code needs the package llvmlite: pip install 'course-lib[llvm]'

@@ -84,7 +84,7 @@ def _whole(judged: dict[str, Any]) -> str:
     apart = f"{judged['max_rel_error']:.2e} of the largest value"
     if judged["steps"] is not None:
         apart = f"{judged['steps']:g} steps of its results, {apart}"
-    near = f"within the {ALLOWED:g} that rounding may make" if judged["agrees"] else "TOO FAR"
+    near = f"within the {ALLOWED:g} that rounding may cause" if judged["agrees"] else "TOO FAR"
     if judged["steps"] is None and judged["agrees"]:
         near = "as near as floats are"
     return f"the whole model: {apart} from the interpreter, {near}"

@@ -56,7 +56,7 @@ def tune(options: Namespace) -> Result:
 
     if not 0 < options.budget < math.inf:
         said = f"got {options.budget:g}"
-        raise ValueError(f"--budget must be more than 0 seconds, and an end must come; {said}")
+        raise ValueError(f"--budget must be more than 0 seconds, and finite; {said}")
     how = How(
         options={"width": options.beam, "depth": options.depth},
         decides=options.measure,

@@ -33,11 +33,11 @@ class Failure:
         kind = self.error.partition(":")[0]
         where = f" in line {self.line}" if self.line else ""
         rest = (
-            "An earlier version of it is still plugged in, and was not checked again."
+            "Your earlier answer is still plugged in, and was not checked again."
             if earlier
             else "So nothing is plugged in, and nothing was checked."
         )
-        return f"The cell of your answer did not run to its end: {kind}{where}. {rest}"
+        return f"The cell with your answer stopped before its end: {kind}{where}. {rest}"
 
 
 _failed: dict[str, Failure] = {}

@@ -1,4 +1,4 @@
-"""An explanation, for whoever learns alone: what gives points, and three graded answers.
+"""An explanation, for someone who learns alone: what earns points, and three graded answers.
 
     check("u02.why_order")     # nothing written yet: says where to write, and shows nothing
                                # written and saved: the text beside the rubric and the samples
@@ -27,10 +27,10 @@ from course_lib.exercises import NotAnswered, Slot
 
 WRITE_FIRST = (
     "Write your explanation into the text cell below the task, save the notebook (Ctrl+S), and run "
-    "this cell again. It then shows what gives points, and three graded answers."
+    "this cell again. It then shows what earns points, and three graded answers."
 )
-NO_FILE = "Your text is read from the saved notebook, and no notebook in {} has this exercise."
-SAVED = "This is the text as it was saved last. After a change, save and run this cell again."
+NO_FILE = "Your text is read from the saved notebook, but no notebook in {} has this exercise."
+SAVED = "This is your text as you last saved it. If you change it, save and run this cell again."
 STYLE_OF_TEXT = "white-space:pre-wrap;border-left:2px solid;padding-left:.8em;margin:.2em 0"
 
 
@@ -56,7 +56,7 @@ class Reading:
         """(heading, text). Nothing of the rubric before there is a text."""
         if not self.written:
             return [("", f"{self.problem} {WRITE_FIRST}".strip())]
-        found = [("You wrote", self.written), ("What gives points", self.rubric.criteria)]
+        found = [("You wrote", self.written), ("What earns points", self.rubric.criteria)]
         for sample in self.rubric.samples:
             found.append((f"An answer that gets {_points(sample.points)}", sample.text))
         return [*found, ("", SAVED)]

@@ -134,8 +134,8 @@ class Later(Stop):
 
     kind = LATER
     problem = (
-        "Your answer has the form that is asked for. So few answers are possible that a check that "
-        "knew the right one would give it away; yours is compared with it when it is graded."
+        "Your answer has the right form. So few answers are possible that a check which knew the "
+        "right one would give it away, so yours is judged when it is graded."
     )
 
 

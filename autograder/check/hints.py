@@ -46,7 +46,7 @@ def hint(name: str) -> None:
 
 def _one_of(name: str, steps: tuple[str, ...], k: int) -> Card:
     title = f"`{name}`: hint {k + 1} of {STEPS}"
-    more = f'`hint("{name}")` once more gives {KINDS[k + 1]}.' if k + 1 < STEPS else ""
+    more = f'Run `hint("{name}")` again for {KINDS[k + 1]}.' if k + 1 < STEPS else ""
     return Card(title, (steps[k],), KINDS[k], more)
 
 

@@ -113,7 +113,7 @@ def overview(unit: int, verdicts: list[Verdict]) -> Card:
     core, further = ([_row(v) for v in verdicts if v.further == one] for one in (False, True))
     rows = [*core, ("Further, for a bonus", "", ""), *further] if further else core
     by_hand = sum(v.points for v in verdicts if v.kind == BY_HAND and not v.further)
-    said = [f"A person gives {by_hand:g} of the points, for answers in words."] if by_hand else []
+    said = [f"A person grades answers in words: {by_hand:g} of the points."] if by_hand else []
     if further:
         said.append(f"Bonus: {_earned(verdicts, True)}.")
     table = Table(("Exercise", "State", "Points"), tuple(rows))

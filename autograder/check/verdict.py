@@ -45,18 +45,19 @@ HEADLINE = {
     NOT_ATTEMPTED: "not attempted yet",
     BY_HAND: "read and graded by a person",
     UNGRADABLE: "cannot be graded",
-    LATER: "of the right form, judged when it is graded",
+    LATER: "has the right form, and is judged when it is graded",
     GRADER: "the checker failed, not you",
     UNKNOWN: "there is no such exercise",
 }
 # Why an exercise counts as not attempted; what an answer that runs has said instead: `unfinished`.
 STUB = "Its cell still holds the empty stub, which raises NotImplementedError."
 UNPLUGGED = (
-    "Nothing is plugged in: its cell has not run yet, or has no `@implements` line with its name."
+    "Nothing is plugged in: the exercise's cell has not run yet, or has no `@implements` line with "
+    "the exercise's name."
 )
 ABSENT = "No cell of the notebook has an `@implements` line with its name."
-UNREACHED = "Its cell ran, and its `@implements` line was not reached."
-NO_TEXT = "There is no text of yours below its heading."
+UNREACHED = "Its cell ran, but its `@implements` line was not reached."
+NO_TEXT = "You have written no text below its heading."
 BLANK = frozenset((STUB, UNPLUGGED, ABSENT, UNREACHED, NO_TEXT))  # there is nothing more to say
 ADVICE = {
     STUB: "Write the function in its place, run that cell, then run this one.",
@@ -135,9 +136,9 @@ def unfinished(error: str, line: int | None, code: str, own: bool) -> str:
     itself raised it; else something did that it calls."""
     where = f"line {line} of your cell, `{code}`" if line else "a line outside your cell"
     if own:
-        return f"Your function runs, as far as {where}: the rest is not written yet."
+        return f"Your function runs up to {where}: the rest is not written yet."
     return (
-        f"Your function runs into a NotImplementedError of something that it calls, in {where}. "
+        f"Your function calls something that raises NotImplementedError, in {where}. "
         f"It says: {error.partition(': ')[2] or error}"
     )
 
@@ -150,7 +151,7 @@ def lacks_points(verdict: Verdict) -> bool:
 def headline(verdict: Verdict) -> str:
     """The words above a verdict: "passed" alone means that there is nothing left to earn."""
     if lacks_points(verdict):
-        return f"works, but earns {'not all points' if verdict.earned else 'nothing'} yet"
+        return f"works, but {'does not earn all points' if verdict.earned else 'earns nothing'} yet"
     return HEADLINE[verdict.kind]
 
 

@@ -56,9 +56,9 @@ class Waiting:
     @property
     def words(self) -> str:
         return (
-            f"{self.name}: your answer is still running, after {AFTER:g} seconds. A call that does "
+            f"{self.name}: your answer is still running after {AFTER:g} seconds. A call that does "
             f"not end is stopped after {self.limit:g} seconds of processor time, or "
-            f"{BACKSTOP * self.limit:g} by the clock."
+            f"{BACKSTOP * self.limit:g} seconds by the clock."
         )
 
 
@@ -66,7 +66,7 @@ class Stopped(KeyboardInterrupt):
     """The student has stopped the check. A notebook shows these words and no stack of ours."""
 
     def __init__(self, name: str):
-        super().__init__(f"You have stopped the check of {name}. It has decided nothing.")
+        super().__init__(f"You stopped the check of {name}, so there is no verdict.")
 
     def _render_traceback_(self) -> list[str]:
         return [str(self)]

@@ -33,9 +33,9 @@ EDITIONS = ("open", "student", "instructor")
 AT_HOME = ("`README.md` says how to install what a notebook needs, and how to hand it in.",)
 UNREADABLE = (".npz",)
 COPY = """\
-This is a copy of the library, to be read. The notebooks run another one, so a change here changes
-nothing. Begin with [course_lib/compiler.py](course_lib/compiler.py); each file says at its top
-which one to open next.
+This is a copy of the library, for reading. The notebooks use another copy, so changes here have no
+effect. Begin with [course_lib/compiler.py](course_lib/compiler.py); the top of each file says which
+one to open next.
 """
 HOW_TO = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",
@@ -97,7 +97,7 @@ def library(unit: int) -> dict[str, bytes]:
 
 
 def answers_left(unit: int) -> list[str]:
-    """Which answers of `unit` and later units that library holds all the same, and where."""
+    """Which answers of `unit` and later units that library still holds, and where."""
     shipped = [one for one in _shipped(unit) if one[1].suffix == ".py"]
     firsts = {name: first for name, _, first in shipped}
     files = {

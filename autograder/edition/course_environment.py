@@ -37,22 +37,26 @@ def look(folder, python=sys.version_info):
         raise NotReady(lacks(missing))
     others = [name for name in wanted if found[name].split("+")[0] != wanted[name]]
     if others:
-        print("The course was tried with " + ", ".join(n + " " + wanted[n] for n in others) + ";")
-        print("here is " + ", ".join(n + " " + found[n] for n in others) + ". It may still work.")
+        print("The course was tested with " + ", ".join(n + " " + wanted[n] for n in others) + ";")
+        print(
+            "this kernel has "
+            + ", ".join(n + " " + found[n] for n in others)
+            + ". It may still work."
+        )
 
 
 def too_old(python):
     have, need = (".".join(str(part) for part in version[:3]) for version in (python, OLDEST))
     return (
         f"This kernel runs Python {have}; the course needs Python {need} or newer.\n"
-        "README.md in this folder says how to make an environment with a newer one."
+        "README.md in this folder says how to make an environment with a newer Python."
     )
 
 
 def not_unpacked(folder):
     return (
-        f"The library of the course is not beside this notebook, in {folder}.\n"
-        "Unpack the whole zip, and open the notebook in the folder that it makes."
+        f"The course's library is not beside this notebook, in {folder}.\n"
+        "Unpack the whole zip, and open the notebook in the unpacked folder."
     )
 
 
@@ -61,7 +65,7 @@ def lacks(missing):
     return (
         f"This kernel's Python lacks {count} that the notebook needs: {', '.join(missing)}.\n\n"
         "If you have made an environment for the course, choose it as the notebook's kernel.\n"
-        "If not, README.md in this folder says how, and what spares some gigabytes on Linux.\n"
+        "If not, README.md in this folder says how, and how to save several gigabytes on Linux.\n"
         "To install into this kernel's Python instead, run in a terminal in this folder:\n\n"
         f'    "{sys.executable}" -m pip install -r requirements.txt\n\n'
         "Then restart the kernel and run this cell again."

@@ -125,7 +125,7 @@ def _step(into: Path, name: str, content: bytes, before: dict[str, str]) -> Step
         return Step(name, is_newest=False)  # changed by the learner, and there is nothing newer
     if name == START or name.startswith(TO_READ):
         mine = next(free for free in _names(name, "mine") if not (into / free).exists())
-        note = f"{name}: you changed it, so yours is now {mine}, and {name} is the new one"
+        note = f"{name}: you changed it, so your version is now {mine}, and {name} is the new one"
         return Step(name, place=name, aside=mine, note=note)
     said = "it cannot be read as a notebook" if damaged else "you changed it"
     return _beside(into, name, content, before, f"{name}: {said}")

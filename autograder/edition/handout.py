@@ -22,11 +22,11 @@ from autograder.edition.sources import Source, expand
 HERE = Path(__file__).parent
 FIRST_CELL = """\
 # Does this kernel have what the notebook needs? If not, the import says what to do. If Python does
-# not find the file: unpack the whole zip, and open the notebook in the folder that it makes.
+# not find the file: unpack the whole zip, and open the notebook in the unpacked folder.
 import course_environment"""
 PINS = """\
-# What {names} and JupyterLab need. README.md says how to install it.
-# Whatever these packages bring along has the versions of this file:
+# The packages for {names}, and JupyterLab. README.md says how to install them.
+# What these packages depend on is installed in the versions of this file:
 -c constraints.txt"""
 README = """\
 # {title}
@@ -42,9 +42,9 @@ python -m pip install uv
 python -m uv pip install --torch-backend cpu -r requirements.txt
 ```
 
-`--torch-backend cpu` takes the PyTorch that is made for processors: without it, Linux gets one that
-is several gigabytes larger. Where uv does not work, `python -m pip install -r requirements.txt`
-installs the same packages. To open the notebook, now and every other time:
+`--torch-backend cpu` selects the PyTorch without GPU support; otherwise Linux gets one that is
+several gigabytes larger. If uv does not work, `python -m pip install -r requirements.txt`
+installs the same packages. To open the notebook, now and each time after:
 
 ```sh
 . ../course-venv/bin/activate

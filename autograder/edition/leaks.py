@@ -1,7 +1,7 @@
 """Does a release hold an answer under another name, or as a part of something else?
 
     leaked({"course_lib/machine/linear_scan.py": (ours, shorn)}, lambda path: 6)
-    -> ["machine.linear_scan: half of it or more stands in course_lib/machine/linear_scan.py ..."]
+    -> ["machine.linear_scan: at least half of it is in course_lib/machine/linear_scan.py ..."]
 
 Two functions are the same here if they differ in names, annotations and docstrings only. An answer
 is its function and the private definitions that it needs; where at least half of that stands in
@@ -41,7 +41,7 @@ def leaked(files: Mapping[str, tuple[str, str]], first: Callable[[str], int]) ->
                      and (places := _alike(part, standing[size]))]  # fmt: skip
             if found and 2 * sum(size for size, _ in found) >= sum(n for _, n in functions):
                 where = ", ".join(sorted({places[0] for _, places in found}))
-                problems.append(f"{name}: half of it or more stands in {where}")
+                problems.append(f"{name}: at least half of it is in {where}")
     return problems
 
 

@@ -95,9 +95,12 @@ def exercises_in(text: str, unit: int) -> list[tuple[str, list[Any]]]:
 
 
 def exercise_name(node: ast.AST) -> str | None:
-    """The name in a `@exercise("name", ...)` decorator."""
+    """The name in a `@exercise("name", ...)` decorator; where it is computed, how."""
     call = _decorator(node)
-    return ast.literal_eval(call.args[0]) if call else None
+    if call is None:
+        return None
+    name = call.args[0]
+    return str(name.value) if isinstance(name, ast.Constant) else ast.unparse(name)
 
 
 def _decorator(node: ast.AST) -> ast.Call | None:

@@ -35,7 +35,7 @@ FOR_TOOLS = re.compile(r" *# fmt: \w+$", re.MULTILINE)  # says nothing to a read
 STUB = 'raise NotImplementedError("write your answer here")'
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 READ_ALONE = """\
-# When you have written your text and saved the notebook: what gives points, and graded answers.
+# Once you have written your text and saved the notebook: what earns points, and graded answers.
 check("{}")"""
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 KIND_WORDS = {

@@ -57,8 +57,8 @@ def course_files(unit: int | None = None) -> dict[str, bytes]:
 
 
 def write_students(people: Iterable[Person], course: Path) -> None:
-    """Write who is in the class into the gradebook of the course, which else knows ids alone; again
-    with another roster, too."""
+    """Write who is in the class into the gradebook of the course, which otherwise knows ids only;
+    this can be repeated with another roster."""
     with Gradebook(f"sqlite:///{course.resolve()}/gradebook.db") as book:
         for person in people:
             first, last = person.parts

@@ -29,7 +29,7 @@ from autograder.process.start import unprotected
 
 WHAT_TO_DO = (
     f"{ADVICE[UNGRADABLE]} Open it there before you hand it in: it should show your answers. If "
-    "the time for that is over, ask your teacher, who decides what becomes of this one."
+    "it is too late for that, ask your teacher, who decides what happens to this file."
 )
 NO_POINTS_YET = "What you handed in cannot be graded, so it has no points yet."
 PAGE_STYLE = """

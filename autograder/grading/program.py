@@ -98,7 +98,7 @@ def read(data: bytes, explained: Iterable[str] = (), prose: Collection[str] = ()
     texts between the exercises: nobody's explanation."""
     cells = cells_of(data)
     if sum(len(source) for kind, source, _ in cells if kind == "code") > MAX_CODE:
-        raise Unreadable(f"The code cells have more than {MAX_CODE:,} characters together.")
+        raise Unreadable(f"The code cells together have more than {MAX_CODE:,} characters.")
     answers, others, checks = _sorted_out(cells)
     if len(answers) > MAX_ANSWERS:
         raise Unreadable(f"More than {MAX_ANSWERS} cells have an answer.")
@@ -154,7 +154,7 @@ def cells_of(data: bytes) -> list[tuple[str, str, str]]:
     if len(data) > MAX_BYTES:
         raise Unreadable(f"The file has more than {MAX_BYTES >> 20} MB. Clear its outputs, please.")
     if data.count(b"[") + data.count(b"{") > MAX_PARTS:
-        raise Unreadable(f"The file has more than {MAX_PARTS:,} lists. Clear its outputs, please.")
+        raise Unreadable(f"The file has more than {MAX_PARTS:,} lists. Clear its outputs.")
     text = data.decode("utf-8-sig", errors="replace")
     try:
         content = json.loads(text)
@@ -182,7 +182,7 @@ def _damage(text: str) -> str:
     if begins == "<":
         return "It is a web page."
     if begins == "{" and ends != "}":
-        return "It ends in the middle, as after an upload that was cut off."
+        return "It ends in the middle, as if the upload had been cut off."
     return ""
 
 

@@ -112,7 +112,7 @@ def _verdict_or_fault(entry: Slot, said: Any) -> Verdict:
         if (verdict.exercise, verdict.points) != (entry.name, entry.points):
             raise ValueError(f"it is about {verdict.exercise} with {verdict.points:g} points")
     except (ValueError, KeyError, TypeError) as error:
-        problem = f"What the grader's process said about this exercise is no verdict: {error}"
+        problem = f"The grader's process sent no valid verdict on this exercise: {error}"
         return Verdict.on(entry, GRADER, None, problem=problem)
     return verdict
 

@@ -29,8 +29,8 @@ from autograder.process.zygote import ASKED, ENDED, GIVEN
 from autograder.process.zygote import HERE as PRESENT
 
 SLOWLY = (
-    "Each submission's process is started from nothing here, which takes longer: under {mode}, no "
-    "process can branch off from one that has imported everything."
+    "Each submission's process starts from scratch here, which takes longer: under {mode}, a "
+    "process cannot branch off from one that has imported everything."
 )
 KEEPS = ("CAP_SYS_ADMIN",)  # in its own namespaces: to make others for the copies
 PATIENCE = 300.0  # seconds by the clock for what takes half a second

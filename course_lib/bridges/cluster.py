@@ -1,12 +1,12 @@
-"""A Dask cluster that takes orders from nobody else.
+"""A Dask cluster that obeys nobody else.
 
     with connected(jobs=2) as client: ...           # one of our own, on this machine
     with connected("10.0.0.1:8786") as client: ...  # one elsewhere, with your certificates
 
-A scheduler runs whatever function it is sent, as the user who started it, and asks nobody for a
-name: whoever reaches its port is served. So ours has a key that is made for it, stays in memory and
-is gone with it; both sides have to show that they have it (TLS). To a cluster elsewhere you bring
-the certificates that its scheduler was started with. Dask's configuration names them, a file in
+A scheduler runs whatever function it is sent, as the user who started it, and does not ask who
+sends it. So ours has a key that is made for it, stays in memory and is gone with it; both sides
+have to show that they have it (TLS). For a cluster elsewhere, you need the certificates that its
+scheduler was started with. Dask's configuration names them, a file in
 ~/.config/dask or the environment:
 
     DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..._TLS__CLIENT__CERT, ..._TLS__CLIENT__KEY
@@ -35,13 +35,13 @@ OWN = {
 }
 TLS = "DASK_DISTRIBUTED__COMM__TLS"
 NO_KEY = (
-    "{address}: a cluster elsewhere needs certificates, for whoever reaches a scheduler without "
-    f"them can run code on it. Name them in {TLS}__CA_FILE, {TLS}__CLIENT__CERT and "
-    f"{TLS}__CLIENT__KEY (or in Dask's configuration), or say --insecure"
+    "{address}: a cluster elsewhere needs certificates, because anyone who reaches a scheduler "
+    f"without them can run code on it. Name them in {TLS}__CA_FILE, {TLS}__CLIENT__CERT and "
+    f"{TLS}__CLIENT__KEY (or in Dask's configuration), or use --insecure"
 )
 INSECURE = (
-    "Insecure: {address} is used without TLS. Whoever reaches it, or the network between, can read "
-    "what is sent, change the results, and run code there and here."
+    "Insecure: {address} is used without TLS. Anyone who reaches it, or the network in between, "
+    "can read what is sent, change the results, and run code there and here."
 )
 
 
@@ -63,7 +63,7 @@ def connected(address: str = "", jobs: int = 1, insecure: bool = False) -> Any:
     try:
         return Client(f"tls://{plain}", security=security)
     except (OSError, ValueError) as error:
-        why = f"{plain}: no scheduler answers there that knows these certificates: {error}"
+        why = f"{plain}: no scheduler there accepts these certificates: {error}"
         raise ValueError(why) from None
 
 

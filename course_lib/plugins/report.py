@@ -107,7 +107,7 @@ class PlugReport:
         pieces = f"{self.ran} piece{'' if self.ran == 1 else 's'} of work on the chip"
         if self.differing:
             wrong = ", ".join(self.differing)
-            return f"{pieces}, {len(self.differing)} with NOT the bits of the interpreter: {wrong}"
+            return f"{pieces}, {len(self.differing)} NOT with the bits of the interpreter: {wrong}"
         return f"{pieces}, with the bits of the interpreter" if self.ran else "nothing on the chip"
 
 

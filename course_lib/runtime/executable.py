@@ -180,4 +180,6 @@ def as_array(value: Any) -> np.ndarray:
     try:
         return np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"a {type(value).__name__} does not become an array: {error}") from None
+        raise ValueError(
+            f"a {type(value).__name__} cannot be made into an array: {error}"
+        ) from None

@@ -305,7 +305,7 @@ WRONG: list[tuple[Callable[[], Any], str]] = [
     (lambda: course_lib.compile(Machine), "got the class Machine itself"),
     (lambda: RUN(X), r"takes 2 inputs \['x0', 'x1'\], got 1"),
     (lambda: RUN(X, None), r"input %x1 must be f32\[4,2,3,3\]: element type object"),
-    (lambda: RUN(X, [[1.0], [1.0, 2.0]]), "a list does not become an array: .* inhomogeneous"),
+    (lambda: RUN(X, [[1.0], [1.0, 2.0]]), "a list cannot be made into an array: .* inhomogeneous"),
     (lambda: example_inputs("vgg"), "there is no model 'vgg'; the course has mlp, block"),
     (lambda: run_kernel(COPY, {}), r"there is no array for x, f32\[8\]"),
     (lambda: tune(ROW, seconds=math.nan), "the seconds to search are 0 or more, got nan"),

@@ -2,7 +2,7 @@
 refused in words.
 
     quantize mlp -o int8.onnx     ->   error: int8.onnx cannot be written: No space left on device;
-    on a full disk                     what it held is still there
+    on a full disk                     its old contents are still there
 """
 
 import errno
@@ -51,7 +51,7 @@ def test_a_command_that_cannot_write_leaves_the_old_file(words, tmp_path, capsys
         status = main([*words[:-1], str(path)])
     error = capsys.readouterr().err
     assert status == 1 and len(error.splitlines()) == 1, error
-    assert f"{path} cannot be written: " in error and "what it held is still there" in error
+    assert f"{path} cannot be written: " in error and "its old contents are still there" in error
     assert path.read_text() == "old" and os.listdir(tmp_path) == [path.name]
 
 
@@ -121,7 +121,7 @@ def test_a_folder_that_may_not_be_written_to_is_told_in_words(tmp_path, monkeypa
 
     (tmp_path / "x").write_text("old")
     monkeypatch.setattr(Path, "touch", refuse)
-    with pytest.raises(OSError, match="x cannot be written: Read-only file system; what it held"):
+    with pytest.raises(OSError, match="x cannot be written: Read-only file system; its old"):
         write(tmp_path / "x", "text")
     assert read_text(tmp_path / "x") == "old"
 
@@ -151,7 +151,7 @@ def test_a_device_is_not_read_as_a_model():
 def test_a_file_without_permission_is_told_in_words(tmp_path, monkeypatch):
     (tmp_path / "x").write_text("text")
     monkeypatch.setattr(os, "access", lambda path, how: False)  # root may read everything
-    with pytest.raises(ValueError, match="you do not have the permission"):
+    with pytest.raises(ValueError, match="you do not have permission"):
         readable(tmp_path / "x")
 
 

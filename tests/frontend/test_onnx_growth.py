@@ -69,7 +69,7 @@ def test_a_function_that_calls_itself_is_named(bodies: list[list[str]], circle: 
 
 
 def test_what_onnx_refuses_about_functions_is_told_in_words() -> None:
-    with pytest.raises(ValueError, match=r"onnx cannot put in its functions: .*depth"):
+    with pytest.raises(ValueError, match=r"onnx cannot inline its functions: .*depth"):
         from_onnx(chain(5000, 1))
 
 

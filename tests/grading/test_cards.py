@@ -57,8 +57,8 @@ def test_a_cell_that_does_not_compile_is_not_checked_as_it_was_before(cell):
     verdict = check("u99.bytes")
     assert (verdict.kind, verdict.earned, verdict.line) == ("crashed", 0, 4)
     assert verdict.problem == (
-        "The cell of your answer did not run to its end: SyntaxError in line 4. "
-        "An earlier version of it is still plugged in, and was not checked again."
+        "The cell with your answer stopped before its end: SyntaxError in line 4. "
+        "Your earlier answer is still plugged in, and was not checked again."
     )
     assert verdict.code == "return (24" and verdict.error.startswith("SyntaxError: ")
     cell(RIGHT.replace("24", "25 - 1"))
@@ -75,7 +75,7 @@ def test_a_cell_that_raises_before_its_function_is_not_checked(cell):
     cell(RIGHT)
     cell("width = 1 // 0\n" + RIGHT)
     verdict = check("u99.bytes")
-    assert "ZeroDivisionError in line 1. An earlier version" in verdict.problem
+    assert "ZeroDivisionError in line 1. Your earlier answer" in verdict.problem
     assert verdict.code == "width = 1 // 0"
 
 
@@ -114,7 +114,7 @@ def test_check_without_a_name_lists_the_unit_and_says_what_is_next():
     assert rows["u99.dead"] == "not attempted yet 0 of 2"
     assert rows["u99.why"] == "read and graded by a person – of 2"
     assert rows["u99.live"] == "not attempted yet 0 of 2" and "Further, for a bonus" in text
-    assert "A person gives 2 of the points, for answers in words. Bonus: 0 of 2 points." in text
+    assert "A person grades answers in words: 2 of the points. Bonus: 0 of 2 points." in text
     assert "Next: u99.bytes, 1 point." in text.replace("`", "")
 
 
@@ -234,7 +234,7 @@ def test_an_endless_loop_is_said_to_run_in_a_terminal_and_nowhere_else(is_one, s
     assert len(lines) == is_one
     if is_one:
         assert "u99.bytes: your answer is still running" in lines[0]
-        assert "stopped after 0.5 seconds of processor time, or 5 by the clock" in lines[0]
+        assert "stopped after 0.5 seconds of processor time, or 5 seconds by the clock" in lines[0]
         assert "To stop it now, press Ctrl+C." in lines[0]
 
 
@@ -281,4 +281,4 @@ def test_whoever_stops_a_check_reads_so_and_no_stack(monkeypatch):
         check("u99.bytes")
     assert isinstance(error.value, Stopped) and error.value.__suppress_context__
     (line,) = error.value._render_traceback_()
-    assert line == "You have stopped the check of u99.bytes. It has decided nothing."
+    assert line == "You stopped the check of u99.bytes, so there is no verdict."

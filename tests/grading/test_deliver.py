@@ -193,7 +193,7 @@ def test_a_start_page_with_notes_makes_room_for_the_newest_one(tmp_path):
     assert deliver({"start.ipynb": V1}, tmp_path) == []
     assert folder(tmp_path) == {"start.ipynb": first}, "it is the newest, with notes in it"
     (said,) = deliver({"start.ipynb": V2}, tmp_path)
-    assert "yours is now start.mine.ipynb" in said
+    assert "your version is now start.mine.ipynb" in said
     (tmp_path / "start.ipynb").write_bytes(second)
     deliver({"start.ipynb": notebook("x = 3")}, tmp_path)
     assert folder(tmp_path) == {

@@ -80,7 +80,7 @@ def test_beside_a_text_of_ones_own_stand_what_gives_points_and_three_answers(ids
     for view in (text, page):
         assert [words for words in told() if words not in view] == []
         assert "An answer that gets 1 point" in view and "An answer that gets 2 points" in view
-        assert view.index("You wrote") < view.index("What gives points") < view.index("An answer")
+        assert view.index("You wrote") < view.index("What earns points") < view.index("An answer")
 
 
 def test_the_notebook_that_was_saved_last_counts(home):

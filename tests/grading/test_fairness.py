@@ -123,7 +123,7 @@ def test_the_untouched_notebook_earns_nothing(grading, untouched):
     assert {v.kind for v in report.verdicts} == {"not attempted"}
     assert {v.problem for v in report.verdicts} == {STUB, NO_TEXT}
     page = feedback_page(report, "ada")
-    assert page.count("still holds the empty stub") == 5 and "no text of yours" in page
+    assert page.count("still holds the empty stub") == 5 and "written no text below" in page
     assert '<section class="verdict' not in page  # the table says all that there is to say
 
 
@@ -145,7 +145,7 @@ def test_feedback_says_why_an_answer_counts_as_not_attempted(verdict_of):
     helper = "def needed(graph):\n    exec('raise NotImplementedError(7)', {})"
     calls = '@implements("u99.sweep")\ndef sweep(graph):\n    return needed(graph)'
     verdict = verdict_of("u99.sweep", helper, calls)
-    assert verdict.kind == "not attempted" and "something that it calls" in verdict.problem
+    assert verdict.kind == "not attempted" and "calls something that raises" in verdict.problem
     skipped = 'if False:\n    @implements("u99.sweep")\n    def sweep(graph):\n        return graph'
     assert verdict_of("u99.sweep", skipped).problem == UNREACHED
 

@@ -60,7 +60,7 @@ def test_a_term(term, tmp_path):
     for said in (
         "1 handed in nothing: cyd",
         "2 handed in, and not on the roster: eve",
-        "1 handed in what cannot be graded (why: notes in grades.csv): fay",
+        "1 handed in what cannot be graded (the notes in grades.csv say why): fay",
         "2 wait",
     ):
         assert said in run.said

@@ -151,7 +151,7 @@ def test_another_version_is_said_and_stops_nothing(home, capsys):
     look(home)
     have = importlib.metadata.version("numpy")
     assert capsys.readouterr().out == (
-        f"The course was tried with numpy 1.0;\nhere is numpy {have}. It may still work.\n"
+        f"The course was tested with numpy 1.0;\nthis kernel has numpy {have}. It may still work.\n"
     )
 
 

@@ -28,7 +28,7 @@ def test_hints_come_one_by_one_and_then_all_again(capsys):
         said.append(capsys.readouterr().out)
     assert said[0] == (
         "u99.bytes: hint 1 of 3 (a question)\n  How wide?\n"
-        '  `hint("u99.bytes")` once more gives the idea.\n'
+        '  Run `hint("u99.bytes")` again for the idea.\n'
     )
     assert said[2] == "u99.bytes: hint 3 of 3 (almost the code)\n  6 * 4\n"
     assert [line[:4] for line in said[3].splitlines()[1:]] == ["  1.", "  2.", "  3."]

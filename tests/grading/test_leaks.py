@@ -70,7 +70,7 @@ def held(*texts: str, unit: int) -> list[str]:
 @pytest.mark.parametrize("unit", [0, 6])
 def test_what_a_stand_in_shares_with_the_answer_is_said(unit):
     (problem,) = held(SCAN, unit=unit)
-    assert problem == "machine.linear_scan: half of it or more stands in file0.py (_scan)"
+    assert problem == "machine.linear_scan: at least half of it is in file0.py (_scan)"
     assert held(SCAN, unit=7) == [], "a later release has the answer by design"
 
 
@@ -79,7 +79,7 @@ def test_the_answer_in_other_words_somewhere_else_is_said():
     alone = alone.replace("dict(, registers)", "{}")
     assert held(alone, unit=6) == []
     (problem,) = held(alone, ELSEWHERE, unit=6)
-    assert problem.endswith("stands in file1.py (run)")
+    assert problem.endswith("is in file1.py (run)")
     assert held(alone, ELSEWHERE.replace("append(value)", "insert(0, value)"), unit=6) == []
 
 

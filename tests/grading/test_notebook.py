@@ -164,8 +164,9 @@ def test_an_endless_answer_is_stopped_and_the_call_is_shown(monkeypatch):
 def test_not_attempted_says_whether_the_cell_ran_and_what_it_held():
     assert str(check("u99.sweep")) == (
         "u99.sweep: not attempted yet (0 of 3 points)\n"
-        "  Nothing is plugged in: its cell has not run yet, or has no `@implements` line with its "
-        "name. Write the function in the exercise cell, run that cell, then run this one.\n"
+        "  Nothing is plugged in: the exercise's cell has not run yet, or has no `@implements` "
+        "line with the exercise's name. Write the function in the exercise cell, run that cell, "
+        "then run this one.\n"
         '  Stuck?\n    hint("u99.sweep") gives the next hint.'
     )
 
@@ -198,7 +199,7 @@ def test_not_attempted_says_that_a_function_is_half_written_or_calls_one_that_is
         return outside["until"]()
 
     problem = check("u99.sweep").problem
-    assert "NotImplementedError of something that it calls" in problem
+    assert "calls something that raises NotImplementedError" in problem
     assert '`return outside["until"]()`. It says: until is not written' in problem
 
 

@@ -1,6 +1,6 @@
 """What cannot be read is nobody's 0: it is named, told to the student, and waits for a person.
 
-ada.ipynb, cut off in uploading  ->  no points; "It ends in the middle ..."; by-hand.csv
+ada.ipynb, cut off during the upload  ->  no points; "It ends in the middle ..."; by-hand.csv
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def test_one_wrong_bit_on_the_chip_is_an_error_however_near_the_model_is(
         monkeypatch.setattr(device, "run_tiles", off_by_one(device.run_tiles))
     status, data, text = said(capsys, [*words, "--into", into])
     assert status == 1 and not data["chip_exact"] and len(data["differing"]) == 1
-    assert "1 piece of work on the chip, 1 with NOT the bits of the interpreter: " in text
+    assert "1 piece of work on the chip, 1 NOT with the bits of the interpreter: " in text
     assert data["agrees"] and data["steps"] <= 1, "one step, which a tolerance lets pass"
 
 

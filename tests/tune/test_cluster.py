@@ -125,7 +125,7 @@ def test_a_cluster_elsewhere_is_reached_with_the_certificates_of_dasks_configura
         address = cluster.scheduler_address.removeprefix("tls://")
         with config.set(named), connected(address) as client:
             assert client.submit(sum, [1, 2]).result() == 3
-        with config.set(named), pytest.raises(ValueError, match="knows these certificates"):
+        with config.set(named), pytest.raises(ValueError, match="accepts these certificates"):
             connected(open_cluster)
         lost = {**named, "distributed.comm.tls.client.key": str(tmp_path / "nowhere")}
         with config.set(lost), pytest.raises(ValueError, match=r"no certificate or key .*nowhere"):

@@ -86,7 +86,7 @@ def test_an_answer_without_points_is_not_simply_passed():
     assert as_text(found).startswith("u09.search: works, but earns nothing yet (0 of 4 points)")
     assert 'class="verdict open"' in as_html(found)
     half = verdict("u09.search", mutants_of("u09.search")["the_first_tiles_of_the_list"])
-    assert "works, but earns not all points yet" in as_text(half)
+    assert "works, but does not earn all points yet" in as_text(half)
     full = verdict("u09.search", slot("u09.search").reference)
     assert as_text(full).startswith("u09.search: passed (4 of 4 points)")
 

@@ -39,7 +39,7 @@ from autograder.grading.book.entries import HANDED_IN, NOTHING, UNDECIDED, UNREA
 from autograder.grading.book.roster import Matcher, Person
 from autograder.grading.book.tables import read_table, write_table
 
-CANNOT = "cannot be graded (why: notes in grades.csv)"
+CANNOT = "cannot be graded (the notes in grades.csv say why)"
 CANVAS = ["Student", "ID", "SIS User ID", "SIS Login ID", "Section"]
 MOODLE = ["Email address", "ID number", "Username", "Full name"]
 HEAD = [

@@ -41,7 +41,7 @@ class Growth:
         """One more time a condition is computed. ValueError if that is too many."""
         self.turns += 1
         if self.turns > 2 * MOST:
-            raise ValueError(f"the loops of this model count, together, beyond {2 * MOST:,}")
+            raise ValueError(f"the loops of this model together count beyond {2 * MOST:,}")
 
 
 def without_functions(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
@@ -55,7 +55,7 @@ def without_functions(proto: onnx.ModelProto, name: str) -> onnx.ModelProto:
     try:
         return inliner.inline_local_functions(proto)
     except Exception as error:  # of onnx, in C++: whatever it says
-        raise ValueError(f"{name}: onnx cannot put in its functions: {error}") from error
+        raise ValueError(f"{name}: onnx cannot inline its functions: {error}") from error
 
 
 def _check_growth(proto: onnx.ModelProto, name: str) -> None:

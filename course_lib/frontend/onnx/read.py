@@ -133,7 +133,7 @@ class _Importer:
             except (ValueError, TypeError, IndexError, ArithmeticError) as error:
                 raise _Located(f"{node.op_type} (from {where[0]}): {error}") from error
             except (AttributeError, KeyError) as error:  # of a rule that met something unforeseen
-                said = f"its operands or attributes are not what ONNX says they are ({error})"
+                said = f"its operands or attributes are not what ONNX prescribes ({error})"
                 raise _Located(f"{node.op_type} (from {where[0]}): {said}") from error
             self.written.update(node.output)
             for name, result in zip_longest(node.output, results[: len(node.output)]):
@@ -211,7 +211,7 @@ def _check_form(node: onnx.NodeProto, known: Any) -> None:
     single = defs.OpSchema.FormalParameterOption.Single
     for name, asked in zip(node.input, known.inputs, strict=False):
         if not name and asked.option == single:
-            raise ValueError(f"its operand {asked.name!r} is left out, and it needs it")
+            raise ValueError(f"its operand {asked.name!r} is left out, but required")
     there = {attribute.name for attribute in node.attribute}
     for name, asked in known.attributes.items():
         if asked.required and name not in there:

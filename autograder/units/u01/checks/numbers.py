@@ -76,8 +76,8 @@ def is_the_wrong_one(wrong_line):
     """The line that makes the result wrong."""
     name = value_name(wrong_line())
     if name != value_name(ours("u01.wrong_line")):
-        raise Wrong("This line is as torch-mlir wrote it, or its number was changed and the result "
-                    "is the same all the same. Follow what it defines down to the result.",
+        raise Wrong("This line is as torch-mlir wrote it, or its number was changed without any "
+                    "effect on the result. Follow what it defines down to the result.",
                     got=f"%{name}", spec=OTHER)  # fmt: skip
     return "the line that changes the result"
 

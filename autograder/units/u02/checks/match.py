@@ -131,7 +131,7 @@ def match_tries_the_order_as_written_first(match):
                 got=_bound(got) if got else "None",
                 spec=FIRST,
             )
-    return "operands in the order as written"
+    return "operands in the order written"
 
 
 def _bound(variables: Mapping[Node, Node]) -> str:

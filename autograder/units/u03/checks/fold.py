@@ -43,7 +43,7 @@ def bn_fold_by_hand(bn_fold):
     (conv,) = (node for node in live_ops(after) if node.op == "conv")
     scaled = np.allclose(conv.inputs[1].value, 6)  # the weight is 3, and the factor is 2
     same_meaning(before, after, spec=FOLDED[2] if scaled else FOLDED[1])
-    return "one program by hand"
+    return "one program written by hand"
 
 
 @checks(

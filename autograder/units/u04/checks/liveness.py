@@ -214,4 +214,4 @@ def lives_work_in_the_compiler(liveness):
     """Compiled with these lives: views, values in place, a program that does nothing."""
     for program in small_programs():
         works_in_the_compiler("schedule.memory.liveness", liveness, program)
-    return "programs compiled with your lives"
+    return "programs compiled with the lives that you find"
