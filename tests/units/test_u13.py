@@ -153,4 +153,4 @@ def test_a_tile_is_blamed_for_its_own_error():
 
 
 def test_an_answer_in_words_is_not_said_to_be_kept():
-    assert "Nothing is checked here" in str(check("u13.limits"))
+    assert "nothing written yet" in str(check("u13.limits"))

@@ -129,7 +129,11 @@ def chip_of(op: Operation) -> Chip:
     values: dict[str, Any] = {name: _plain(value) for name, value in found.data.items()}
     preset = values.pop("preset", "npu")
     try:
-        return replace(PRESETS[preset], **values)
+        base = PRESETS[preset]
+        for name in values:  # a truth value is written as an integer
+            if isinstance(getattr(base, name, None), bool) and values[name] in (0, 1):
+                values[name] = bool(values[name])
+        return replace(base, **values)
     except (KeyError, TypeError, ValueError) as error:
         raise VerifyException(f"{CHIP}: {error}") from None
 

@@ -392,7 +392,6 @@ def test_a_chip_says_every_number_and_refuses_nonsense():
         {"rows": 0},
         {"banks": (3, 1, 1)},
         {"ghz": 0},
-        {"acts": 1.5},
         {"banks": (0, 1, 1)},
         {"accs": 6, "banks": (1, 1, 4)},
         {"cols": 4096},
@@ -400,6 +399,8 @@ def test_a_chip_says_every_number_and_refuses_nonsense():
     ):
         with pytest.raises(ValueError, match="npu"):
             replace(NPU, **wrong)
+    with pytest.raises(ValueError, match="acts is a whole number"):
+        replace(NPU, acts=1.5)
     assert Chip().macs == 1024
 
 
