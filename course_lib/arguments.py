@@ -93,6 +93,8 @@ def _parameters(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str]
 
 def fits(value: Any, kind: Any) -> bool:
     """Is the value one of this annotation? What the annotation does not say, fits."""
+    if type(value) is kind:  # the usual case
+        return True
     if kind in (int, float):
         number = numbers.Integral if kind is int else numbers.Real
         return isinstance(value, number) and not isinstance(value, bool)

@@ -23,6 +23,7 @@ import dis
 import functools
 import importlib
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -83,6 +84,7 @@ WRONG_ARGUMENTS = (AttributeError, IndexError, KeyError, TypeError)
 
 _slots: dict[str, Slot] = {}
 _plugs: dict[str, Callable[..., Any]] = {}  # what is plugged in, by slot name
+_answers: Counter[str] = Counter()  # by slot name: how many answers were given, stubs among them
 _running: ContextVar[tuple[str, ...]] = ContextVar("running", default=())
 
 
@@ -200,6 +202,7 @@ def implements(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     entry = slot(name)
 
     def plug(function: Callable[..., Any]) -> Callable[..., Any]:
+        _answers[name] += 1
         entry.empty = is_stub(function)
         if entry.empty:
             return entry.call
@@ -262,6 +265,11 @@ def use(plugs: Mapping[str, Callable[..., Any]]) -> None:
 def plugs_now() -> dict[str, Callable[..., Any]]:
     """What is plugged in, by slot name."""
     return dict(_plugs)
+
+
+def answers_until_now() -> Counter[str]:
+    """How often `implements` was given a function, by slot name, be it one that it had before."""
+    return _answers.copy()
 
 
 def plugs_for(

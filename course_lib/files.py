@@ -39,9 +39,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     with _in_words(path, target):
-        mode = target.stat().st_mode if target.exists() else None
+        mode = os.stat(path).st_mode if os.path.exists(path) else None
         if mode is not None and not stat.S_ISREG(mode):
-            yield target
+            yield Path(path)  # by its own name: a pipe behind /dev/stdout has no real path
             return
         unfinished = target.with_name(f".{target.name[:LONGEST]}.{secrets.token_hex(4)}.tmp")
         unfinished.touch(exist_ok=False)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.check.shown import error_text
-from course_lib.exercises import plugs_now
+from course_lib.exercises import answers_until_now
 
 ANSWERED = re.compile(r"""^[^#"'\n]*\bimplements\(\s*["']([\w.]+)["']""", re.MULTILINE)
 CELL = ("/ipykernel_", "<ipython-input-")  # in the file name that IPython gives to a cell
@@ -49,18 +49,20 @@ def failed(name: str) -> Failure | None:
 
 def watch(shell: Any) -> None:
     """Look at every cell that has run: which answers it was to plug in, and whether it did."""
-    before = plugs_now()
+    before = answers_until_now()
 
     def after(result: Any) -> None:
         nonlocal before
-        source, now = result.info.raw_cell or "", plugs_now()
+        now = answers_until_now()
+        given, before = now - before, now
+        source = result.info.raw_cell or ""
         inside = source.startswith("%%needs")  # its body runs as a cell of its own
-        for name in () if inside else ANSWERED.findall(source):
-            if result.success or now.get(name) is not before.get(name):
+        asked = () if inside else ANSWERED.findall(source)
+        for name in {*asked, *given}:
+            if result.success or name in given:
                 _failed.pop(name, None)
             else:
                 _failed[name] = _failure(result.error_before_exec or result.error_in_exec)
-        before = now
 
     shell.events.register("post_run_cell", after)
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import html
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from autograder.check.feedback import STYLE
+from autograder.check.cards import STYLE, framed, inline
 from autograder.check.rubrics import TEXT_STUB, Rubric
 from course_lib.exercises import NotAnswered, Slot
 
@@ -69,16 +68,13 @@ class Reading:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        name = html.escape(self.exercise)
-        parts = [f"<style>{STYLE}</style>"]
-        parts.append(f'<section class="verdict open" aria-label="{name}: {self.title}">')
-        parts.append(f'<span class="points">{self.worth}</span>')
-        parts.append(f"<h4><code>{name}</code>: {self.title}</h4>")
+        body = []
         for heading, text in self.sections():
-            parts += [f"<h5><strong>{html.escape(heading)}</strong></h5>"] if heading else []
+            body += [f"<h5>{html.escape(heading)}</h5>"] if heading else []
             style = f' style="{STYLE_OF_TEXT}"' if heading == "You wrote" else ""
-            parts.append(f"<p{style}>{_inline(text)}</p>")
-        return "\n".join([*parts, "</section>"])
+            body.append(f"<p{style}>{inline(text)}</p>")
+        title = f"<code>{html.escape(self.exercise)}</code>: {self.title}"
+        return framed("open", f"{self.exercise}: {self.title}", title, body, self.worth, STYLE)
 
 
 def explained(entry: Slot) -> Reading | None:
@@ -122,8 +118,3 @@ def _cells(path: Path) -> list[dict[str, Any]]:
 
 def _points(count: float) -> str:
     return f"{count:g} point" if count == 1 else f"{count:g} points"
-
-
-def _inline(text: str) -> str:
-    """Words as HTML, those in backticks as code."""
-    return re.sub(r"`([^`\n]+)`", r"<code>\1</code>", html.escape(text))

@@ -5,7 +5,8 @@
 
 Two functions are the same here if they differ in names, annotations and docstrings only. An answer
 is its function and the private definitions that it needs; where at least half of that stands in
-what students get, they have the answer. `contents.py` makes no student's library that holds one.
+what students get, they have the answer. `release.py` releases no library that holds one, and `make
+validate` finds it before that.
 
 What an answer *does*, however it is written, is asked by autograder/soundness/borrowed.py, which
 takes longer. Next room: release.py.

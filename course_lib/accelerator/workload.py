@@ -13,7 +13,7 @@ Next room: `look.py`, the pictures.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from course_lib.accelerator.array import closed
@@ -62,7 +62,7 @@ def products(graph: Graph) -> list[Product]:
 
 
 @takes
-def total_cycles(parts: Sequence[Product], array: SystolicArray) -> int:
+def total_cycles(parts: Iterable[Product], array: SystolicArray) -> int:
     """One product after another, nothing overlapped."""
     return sum(part.cycles(array) for part in parts)
 

@@ -9,6 +9,8 @@ import errno
 import os
 import resource
 import stat
+import subprocess
+import sys
 import threading
 from contextlib import contextmanager
 from pathlib import Path
@@ -93,6 +95,12 @@ def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     write(pipe, "through")
     reader.join()
     assert got == [b"through"] and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_the_output_of_a_command_may_be_a_pipe():
+    code = "from course_lib.files import write; write('/dev/stdout', 'through')"
+    piped = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (piped.returncode, piped.stdout, piped.stderr) == (0, "through", "")
 
 
 def test_a_name_of_any_length_that_the_system_allows_can_be_written(tmp_path):

@@ -17,7 +17,7 @@ from autograder.check.cards import Card, Note, Table
 from autograder.check.feedback import as_html
 from autograder.check.overview import exercises_in, unit_of_this_notebook
 from autograder.check.received import received
-from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, WRONG, Verdict
+from autograder.check.verdict import BY_HAND, NOT_ATTEMPTED, PASSED, STUB, WRONG, Verdict
 from autograder.check.waiting import Stopped, Waiting
 from course_lib.exercises import slot
 
@@ -82,6 +82,26 @@ def test_a_cell_that_raises_before_its_function_is_not_checked(cell):
 def test_a_cell_that_raises_after_its_function_is_checked(cell):
     cell(RIGHT.replace("24", "'many'"))
     cell(RIGHT + "undefined")
+    assert check("u99.bytes").kind == "passed"
+
+
+def test_a_cell_that_gives_the_same_function_again_and_then_raises_is_checked(cell):
+    cell("from course_lib.exercises import implements\ndef mine():\n    return 24")
+    for _ in range(2):
+        cell("implements('u99.bytes')(mine)\nundefined")
+        assert check("u99.bytes").kind == "passed"
+
+
+def test_a_stub_whose_cell_raises_behind_it_is_said_to_be_a_stub(cell):
+    stub = "@implements('u99.bytes')\ndef b():\n    raise NotImplementedError\n"
+    cell("from course_lib.exercises import implements\n" + stub + "undefined")
+    verdict = check("u99.bytes")
+    assert (verdict.kind, verdict.problem) == (NOT_ATTEMPTED, STUB)
+
+
+def test_a_failure_is_over_when_any_cell_gives_an_answer(cell):
+    cell(RIGHT.replace("24", "(24"))
+    cell(RIGHT.replace('"u99.bytes"', '"u99." + "bytes"') + "undefined")
     assert check("u99.bytes").kind == "passed"
 
 

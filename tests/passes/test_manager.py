@@ -40,6 +40,11 @@ def test_watch_sees_every_stage_in_order_under_its_own_name() -> None:
     assert [n.op for n in after.nodes] == ["input", "relu"]
 
 
+def test_passes_may_come_one_by_one() -> None:
+    after = run_passes(GRAPH, (one for one in DEFAULT if one in (fold, simplify, dce)))
+    assert [node.op for node in after.nodes] == ["input", "relu"]
+
+
 def test_the_default_is_a_plain_list() -> None:
     assert [one.__name__ for one in DEFAULT] == [
         "fold", "simplify", "bn_fold", "dce", "decompose", "strength", "layout", "sink_relayouts",

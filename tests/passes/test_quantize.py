@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import course_lib
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
-from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.verify import verify
@@ -82,6 +82,11 @@ def test_pairs_stay_near_the_floats_and_integers_near_the_pairs(floats):
         (want,), (rounded,), (got,) = (run(g, sample) for g in (floats, pairs, whole))
         assert np.abs(rounded - want).max() < 0.1  # probabilities
         assert np.abs(got - rounded).max() < 0.05
+
+
+def test_samples_may_be_given_by_the_names_of_the_inputs(floats):
+    named = ({floats.inputs[0].name: sample[0]} for sample in SAMPLES)
+    assert print_graph(to_int8(floats, named)) == print_graph(to_int8(floats, SAMPLES))
 
 
 def test_the_cpu_gives_the_bits_of_the_interpreter(floats):

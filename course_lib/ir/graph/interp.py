@@ -35,18 +35,19 @@ def run(
     """Evaluate `graph`. `inputs` by position or by name; `watch(node, value)` sees every value."""
     arrays = bind(graph, inputs)
     values: dict[Node, np.ndarray] = dict(zip(graph.inputs, arrays, strict=True))
-    taken, limit = sum(array.nbytes for array in arrays), memory_limit()
-    for node in graph.ops:
-        if _size(node) > limit:  # before hours of work on those before it
-            check_room(_size(node), repr(node))
+    sizes, limit = {node: _size(node) for node in graph.ops}, memory_limit()
+    for node, size in sizes.items():
+        if size > limit:  # before hours of work on those before it
+            check_room(size, repr(node))
+    taken = sum(array.nbytes for array in arrays)
     uses = {node: 0 for node in graph.nodes}
     for node in [i for n in graph.nodes for i in n.inputs] + list(graph.outputs):
         uses[node] += 1
     for node in graph.nodes:
         if node.op != "input":
-            if taken + _size(node) > limit:
-                others = f"{taken:,} bytes of other values"
-                check_room(taken + _size(node), f"{node!r} together with {others}")
+            size = taken + sizes.get(node, 0)
+            if size > limit:
+                check_room(size, f"{node!r} together with {taken:,} bytes of other values")
             values[node] = evaluate(node, [values[i] for i in node.inputs])
             taken += _own(values[node])
         if watch is not None:

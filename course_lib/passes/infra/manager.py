@@ -16,7 +16,7 @@ import difflib
 import linecache
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,7 +56,7 @@ class PassRun:
 @takes
 def run_passes(
     graph: Graph,
-    passes: Sequence[Pass],
+    passes: Iterable[Pass],
     watch: Callable[[str, Graph], object] | None = None,
     log: list[PassRun] | None = None,
 ) -> Graph:

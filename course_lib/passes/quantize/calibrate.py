@@ -8,7 +8,7 @@ percentile or by entropy. Next room: `site.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,8 @@ import numpy as np
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node
+
+Sample = Sequence[Any] | Mapping[str, Any]  # inputs as `run` takes them, by position or by name
 
 
 class Range(NamedTuple):
@@ -30,9 +32,9 @@ class Range(NamedTuple):
         return np.float32(max(-self.low, self.high) / 127) or np.float32(1)
 
 
-def calibrate(graph: Graph, samples: Iterable[Sequence[Any]]) -> dict[Node, Range]:
-    """The range of every float value but constants, over all samples (inputs as `run` takes them);
-    0 to 0 of one without elements.
+def calibrate(graph: Graph, samples: Iterable[Sample]) -> dict[Node, Range]:
+    """The range of every float value but constants, over all samples; 0 to 0 of one without
+    elements.
 
     Raises ValueError if there is no sample, or a value is not finite.
     """

@@ -13,8 +13,7 @@ The interpreter on the result is the int8 reference of a whole model. Next room:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
 from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
@@ -25,13 +24,13 @@ from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import fold
 from course_lib.passes.clean.simplify import simplify
 from course_lib.passes.infra.manager import run_passes
-from course_lib.passes.quantize.calibrate import calibrate
+from course_lib.passes.quantize.calibrate import Sample, calibrate
 from course_lib.passes.quantize.integers import integers
 from course_lib.passes.quantize.quantize import quantize
 
 
 @takes
-def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
+def to_int8(graph: Graph, samples: Iterable[Sample]) -> Graph:
     """The integer graph of a float graph; `samples` are inputs that show how large values get.
 
     It has the same inputs and outputs, which stay floats: the first ops quantize, the last ones
@@ -42,7 +41,7 @@ def to_int8(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
 
 
 @takes
-def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
+def whole(graph: Graph, samples: Iterable[Sample]) -> Graph:
     """`to_int8` of a graph of floats. One that holds quantize ops already, as from another tool,
     keeps its own scales; one without floats is what it is."""
     held = {node.op for node in graph.ops}
@@ -53,7 +52,7 @@ def whole(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
 
 
 @takes
-def qdq(graph: Graph, samples: Iterable[Sequence[Any]]) -> Graph:
+def qdq(graph: Graph, samples: Iterable[Sample]) -> Graph:
     """The same with quantize-dequantize pairs around float ops: what other tools exchange. A graph
     that has pairs of i8 is left as it is; pairs of u8 or with zero points are floats to it, and are
     rounded once more."""
