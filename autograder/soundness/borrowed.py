@@ -117,8 +117,10 @@ def _callable(unit: int) -> tuple[str, ...]:
             continue
         tree = _parsed(content)
         if tree is not None:
+            shorn = module.startswith("autograder.")  # of a unit's own answers none ever ships
             asked = {entry.reference.__name__ for entry in exercises.slots()
-                     if entry.reference.__module__ == module and entry.unit >= unit}  # fmt: skip
+                     if entry.reference.__module__ == module
+                     and (shorn or entry.unit >= unit)}  # fmt: skip
             names = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
             found += [f"{module}.{name}" for name in names if name not in asked]
     return tuple(name for name in found if _function(name) is not None)

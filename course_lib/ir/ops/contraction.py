@@ -165,8 +165,7 @@ def _conv(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
         rows = rows.reshape(len(some), groups, size)
         parts = [rows[:, g] @ filters[g].T for g in range(groups)]  # [rows, oc/groups]
         sums[start : start + step] = np.concatenate(parts, axis=-1)
-    image = _as_sums(sums, wide).reshape(*places, len(w))
-    return np.ascontiguousarray(np.moveaxis(image, -1, 1))
+    return np.moveaxis(_as_sums(sums, wide).reshape(*places, len(w)), -1, 1)
 
 
 def _conv_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:

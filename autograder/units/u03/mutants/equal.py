@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograder.check.exemplars import in_the_library
 from autograder.check.framework import equivalent
 from autograder.units.u03.checks.onnx import FOLD
 
@@ -121,6 +122,12 @@ equivalent(
 )
 
 # ── passes.should_fuse ──
+
+# Whatever is legal earns something, and the more it saves the more.
+in_the_library("passes.should_fuse", "course_lib.passes.fusion.should_fuse.same_shape",
+               because="the stand-in, which the task gives: it saves a part")  # fmt: skip
+in_the_library("passes.should_fuse", "autograder.units.u02.checks.signs._passes_on",
+               because="a rule about two nodes that happens to hold where it pays")  # fmt: skip
 
 SCORE = "any answer is correct, and in the programs of the score "
 NO_MOVES = SCORE + "fuse never asks about a movement that is read at another size"
