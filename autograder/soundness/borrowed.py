@@ -37,6 +37,7 @@ import numpy as np
 from autograder.check.alarm import alarm
 from autograder.check.exemplars import in_the_library_of
 from autograder.check.framework import Stop
+from autograder.check.judging import prepare
 from autograder.edition.contents import COURSE, library
 from autograder.edition.sources import sources
 from autograder.process.child import limit
@@ -86,6 +87,7 @@ def borrowed(entry: Slot, jobs: int | None = None) -> tuple[Borrowed, ...]:
     for source in sources(COURSE / "notebooks"):
         for name in source.exercises():
             slot(name)
+    prepare(entry.name)  # where files may be written
     found: list[Borrowed] = []
     names = [name for name in _callable(entry.unit) if _orders(entry, name)]
     queue = [names[at : at + CHUNK] for at in range(0, len(names), CHUNK)]
@@ -258,8 +260,12 @@ def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
     """In a process of its own: which of these functions earn something."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         limit({"RLIMIT_FSIZE": 0})
+    os.environ["COURSE_LIB_CACHE"] = "off"  # machine code is no file here: it could not be kept
     exercise, names = task
     entry, found = slot(exercise), []
+    ours = verdict_of(entry, entry.reference, shrink=False)
+    if ours.earned != entry.points:  # then it would say nothing that others earn none
+        raise RuntimeError(f"our own answer does not earn its points in this process: {ours!r}")
     for name in names:
         with contextlib.suppress(Stop):  # too long in one order: it is not tried in others
             for order in _orders(entry, name):
