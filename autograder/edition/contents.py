@@ -86,8 +86,12 @@ def notebook_bytes(
 
 
 def beside(found: list[Source]) -> dict[str, bytes]:
-    """What lies beside notebooks that are handed out: the library, and how to install the rest."""
-    files = library(min(source.unit for source in found))
+    """What lies beside notebooks that are handed out: the library, and how to install the rest.
+    ValueError if that library holds an answer of the first unit among them or of a later one."""
+    first = min(source.unit for source in found)
+    if left := answers_left(first):
+        raise ValueError(f"{found[0].name} would give answers away. {'; '.join(left)}")
+    files = library(first)
     return files | handout(found, files)
 
 

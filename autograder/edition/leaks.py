@@ -5,11 +5,11 @@
 
 Two functions are the same here if they differ in names, annotations and docstrings only. An answer
 is its function and the private definitions that it needs; where at least half of that stands in
-what students get, they have the answer. `release.py` releases no library that holds one, and `make
-validate` finds it before that.
+what students get, they have the answer. No edition for a class is made with a library that holds
+one (contents.py), and `make validate` finds it before that.
 
 What an answer *does*, however it is written, is asked by autograder/soundness/borrowed.py, which
-takes longer. Next room: release.py.
+takes longer. Next room: contents.py.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ Next room: nbgrader.py, how a submission is graded there.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -67,12 +68,19 @@ def write_students(people: Iterable[Person], course: Path) -> None:
 
 
 def add_library(assignment: str, student: str, notebooks: list[str]) -> None:
-    """nbgrader's hook after `generate_assignment`: beside the notebook, what it needs to run."""
+    """nbgrader's hook after `generate_assignment`: beside the notebook, what it needs to run. Where
+    that cannot be had, there is no release, and SystemExit says why: of any other error nbgrader
+    makes a line in its log."""
     source = next((s for s in course_sources() if s.name == assignment), None)
-    if source is not None:
-        release = Path(notebooks[0]).resolve().parents[2] / "release" / assignment
+    if source is None:
+        return
+    release = Path(notebooks[0]).resolve().parents[2] / "release" / assignment
+    try:
         for name, content in beside([source]).items():
             write(release / name, content)
+    except (ValueError, OSError) as error:
+        shutil.rmtree(release, ignore_errors=True)
+        raise SystemExit(f"{assignment} was not released: {error}") from error
 
 
 class Export(ExportPlugin):

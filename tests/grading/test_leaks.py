@@ -7,13 +7,16 @@ import types
 
 import pytest
 
+from autograder.__main__ import main
 from autograder.check import exemplars
-from autograder.edition import release as releasing
+from autograder.edition import contents as making
 from autograder.edition.contents import COURSE, answers_left
+from autograder.edition.deliver import deliver
 from autograder.edition.leaks import leaked
 from autograder.edition.release import release
 from autograder.edition.solutions import without_answers
 from autograder.edition.sources import sources
+from autograder.grading.nbgrader_course import add_library
 from autograder.soundness import borrowed as borrowing
 from course_lib.exercises import slot
 
@@ -88,12 +91,28 @@ def test_no_release_of_the_course_holds_an_answer_of_its_unit_or_a_later_one():
         assert answers_left(source.unit) == [], source.name
 
 
-def test_a_release_that_would_give_an_answer_away_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(releasing, "answers_left", lambda unit: [f"u{unit:02d}.x: stands in y"])
+@pytest.fixture()
+def an_answer_left(monkeypatch):
+    monkeypatch.setattr(making, "answers_left", lambda unit: [f"u{unit:02d}.x: stands in y"])
+
+
+def test_an_edition_that_would_give_an_answer_away_is_not_written(tmp_path, an_answer_left):
     with pytest.raises(ValueError, match=r"u00_tour would give answers away. u00.x: stands in y"):
         release(tmp_path, 0)
     assert list(tmp_path.iterdir()) == []
+    assert main(["build", "--unit", "0", "--edition", "student", "--into", str(tmp_path)]) != 0
+    assert list(tmp_path.iterdir()) == []
     assert release(tmp_path, 0, edition="instructor"), "that edition is for the teacher"
+
+
+def test_nbgrader_releases_no_answer_either(tmp_path, an_answer_left):
+    notebook = tmp_path / "release" / "u00_tour" / "u00_tour.ipynb"
+    deliver({"u00_tour.ipynb": b"{}"}, notebook.parent)
+    with pytest.raises(SystemExit, match=r"u00_tour was not released: .*u00.x: stands in y"):
+        add_library(
+            "u00_tour", ".", [str(tmp_path / "source" / "u00_tour" / "." / "u00_tour.ipynb")]
+        )
+    assert not notebook.parent.exists()
 
 
 PLANTED = '''
