@@ -17,8 +17,6 @@ Next room: autograder/check/judging.py, how checks run.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import linecache
 import os
@@ -30,16 +28,14 @@ from pathlib import Path
 from typing import Any, overload
 
 from autograder.check import overview
-from autograder.check.alarm import BACKSTOP, alarm
 from autograder.check.attempts import failed, watch
 from autograder.check.cards import Card, Note, show
 from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
-from autograder.check.framework import BESIDE, Changed, Crashed, NotAttempted, Unusable
+from autograder.check.here import CALL, Here
 from autograder.check.judging import judge
 from autograder.check.packages import needs_a_package
 from autograder.check.shown import error_text
-from autograder.check.steps import counted, limit_now
 from autograder.check.validating import for_nbgrader, raise_for_nbgrader
 from autograder.check.verdict import (
     BY_HAND,
@@ -52,28 +48,18 @@ from autograder.check.verdict import (
     UNKNOWN,
     UNPLUGGED,
     Verdict,
-    unfinished,
 )
 from autograder.check.waiting import Stopped, Waiting
-from autograder.wire.arguments import Given
-from autograder.wire.codec import Codec, Unsendable
-from autograder.wire.iterators import run_out
 from course_lib import exercises
-from course_lib.exercises import Slot, UnknownExercise, slot
+from course_lib.exercises import UnknownExercise, slot
 from course_lib.packages import PACKAGES
 
-PRINTED = 2000  # characters of what one call prints that are kept for the verdict
 IN_WORDS = (
     "Nothing is checked here. Write your answer into the text cell below the task: a person reads "
     "it and gives the points."
 )
 PREDICTIONS = Path("predictions.json")
-CALL = 10  # seconds, as in the grader
 PATIENCE = 10.0  # seconds of processor time to look for the smallest program that fails
-TOO_LONG = (
-    f"One call was stopped after {CALL} seconds of processor time, "
-    f"or {BACKSTOP * CALL} by the clock: does it end?"
-)
 
 
 @overload
@@ -126,7 +112,7 @@ def _check(name: str) -> Verdict:
         return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
     try:
         with Waiting(name, CALL) as waiting:
-            answer = here(entry, waiting.look)
+            answer = Here(entry, waiting.look)
             with exercises.using({}):  # the check's own calls reach the library, not the plugs
                 verdict = judge(name, answer, patience=PATIENCE)
     except KeyboardInterrupt:
@@ -139,74 +125,6 @@ def _check(name: str) -> Verdict:
     if verdict.kind == PASSED:
         verdict = replace(verdict, so_far=overview.so_far(entry.unit))
     return verdict
-
-
-def here(entry: Slot, meanwhile: Callable[[], None] = lambda: None) -> Callable[..., Any]:
-    """The plugged function, called in this process the way the grader calls it. `meanwhile` is
-    called ten times a second while it runs."""
-    plugs, function, run = exercises.plugs_for(entry.name), entry.plugged, entry.run
-    ours = Codec()
-    theirs = Codec(call=lambda *message: callback(*message))
-
-    def callback(number: int, args: tuple, kwargs: dict) -> Any:
-        a, k = ours.decode(theirs.encode((args, kwargs)))
-        with exercises.using({}):
-            return theirs.decode(ours.encode(ours.functions[number](*a, **k)))
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        ours.reset()
-        theirs.reset()
-        a, k = theirs.decode(ours.encode((args, kwargs)))
-        beside = plugs | k.pop(BESIDE, {})
-        given = Given(entry.signature.bind(*a, **k).arguments)
-        output = io.StringIO()
-        try:
-            with (
-                exercises.using(beside),
-                contextlib.redirect_stdout(output),
-                alarm(CALL, TOO_LONG, meanwhile),
-                counted(limit_now()),
-            ):
-                result = run_out(run(*a, **k))
-        except NotImplementedError as error:
-            where, own = crashed(error, function), raised_by(error, function)
-            raise NotAttempted(unfinished(where.error, where.line, where.code, own)) from None
-        except (Exception, SystemExit) as error:
-            raise crashed(error, function) from None
-        finally:
-            call.printed = output.getvalue()[:PRINTED]
-        call.returned = True
-        if changed := given.changed():
-            raise Changed(changed)
-        try:
-            return ours.decode(theirs.encode(result))
-        except Unsendable as error:
-            raise Unusable(error) from None
-
-    call.printed, call.returned = "", False
-    call.plugs = exercises.plugs_now()  # for a check that is about all of the student's passes
-    return call
-
-
-def crashed(error: BaseException, function: Any) -> Crashed:
-    """The student's own line: the deepest frame that lies in the cell of their function."""
-    line, code = None, ""
-    cell = _cell_of(function)
-    for frame in traceback.extract_tb(error.__traceback__):
-        if frame.filename == cell:
-            line = frame.lineno
-            code = linecache.getline(cell, line or 0).strip()
-    kinds = tuple(kind.__name__ for kind in type(error).__mro__)
-    return Crashed(error_text(error), line, code, kinds=kinds)
-
-
-def raised_by(error: BaseException, function: Any) -> bool:
-    """Did the cell of the function raise this itself, and nothing that it called?"""
-    return traceback.extract_tb(error.__traceback__)[-1].filename == _cell_of(function)
-
-
-def _cell_of(function: Any) -> str:
-    return getattr(getattr(function, "__code__", None), "co_filename", "")
 
 
 def predict(key: str, value: Any, unit: str = "") -> None:

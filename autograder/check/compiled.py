@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Stop, Wrong
 from autograder.check.properties import close, random_inputs
 from course_lib.exercises import plugged, slot
@@ -58,7 +59,7 @@ def works_in_the_compiler(
 def _in_its_slot(name: str, answer: Any) -> Iterator[None]:
     """The compiler calls `answer`, which in a notebook plugs the same function in for itself."""
     entry = slot(name)
-    with plugged(name, getattr(answer, "plugs", {}).get(name, answer)):
+    with plugged(name, Answer.of(answer).plugs.get(name, answer)):
         before, entry.run = entry.run, answer
         try:
             yield

@@ -24,7 +24,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from autograder.check.exemplars import alternative as alternative  # units import them from here
+from autograder.check.answer import BESIDE as BESIDE  # units import them from here
+from autograder.check.answer import beside as beside
+from autograder.check.exemplars import alternative as alternative
 from autograder.check.exemplars import alternatives_of as alternatives_of
 from autograder.check.exemplars import equivalent as equivalent
 from autograder.check.exemplars import in_the_library as in_the_library
@@ -39,7 +41,6 @@ if TYPE_CHECKING:  # a student's process needs no hypothesis, and it is slow to 
 
 Implementation = Callable[..., Any]
 Spec = str | Iterable[str]
-BESIDE = "_beside"  # a keyword of every call of an answer: what else is plugged in meanwhile
 
 
 class Wrong(AssertionError):
@@ -221,15 +222,6 @@ def ours(exercise: str, *given: Any) -> Any:
 @functools.cache
 def _answered(reference: Callable[..., Any], *given: Any) -> Any:
     return reference(*given)
-
-
-def beside(implementation: Implementation, plugs: dict[str, Callable[..., Any]]) -> Implementation:
-    """The answer, with these functions of the check in other slots while it runs.
-
-    The slots that an answer asks (`fuse` asks `should_fuse`) hold stand-ins in a student's edition
-    and our solutions elsewhere. A check that says itself what they answer sees one behaviour.
-    """
-    return functools.partial(implementation, **{BESIDE: plugs})
 
 
 def harder(

@@ -21,8 +21,8 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
+from autograder.check.answer import Answer
 from autograder.check.examples import examples_of
 from autograder.check.framework import (
     Changed,
@@ -76,7 +76,7 @@ def judge(
     """Run the checks of a slot on an implementation until one objects. Without `shrink` the first
     program that fails is shown, and not the smallest; for that, one looks as many seconds of
     processor time as `patience` says."""
-    slot = exercises.slot(slot_name)
+    slot, answer = exercises.slot(slot_name), Answer.of(implementation)
     if slot.kind == "explain":
         return Verdict.on(slot, BY_HAND, None)
     verdict = Verdict.on(slot, GRADER, None)
@@ -90,11 +90,11 @@ def judge(
         verdict = replace(verdict, check=check.name, about=check.property, hidden=check.hidden)
         try:
             with usual_recursion():
-                seen = perform(check, implementation, seed, shrink, patience)
+                seen = perform(check, answer, seed, shrink, patience)
         except (Wrong, Crashed, Stop) as error:
             return _failed(verdict, check, error)
         except Exception as error:
-            return _failed(verdict, check, blamed(check, implementation, seed, error))
+            return _failed(verdict, check, blamed(check, answer, seed, error))
         if isinstance(seen, int):
             examples[check.what] += seen
             continue
@@ -134,53 +134,41 @@ def perform(
     patience: float = math.inf,
 ) -> Seen:
     """Run one check. Returns what it saw, or how many examples; raises Wrong, Crashed or Stop."""
-    if not hasattr(implementation, "ahead"):
-        return _performed(check, implementation, seed, shrink, patience)
+    answer = Answer.of(implementation)
     # An answer in another process: all calls in one message. A check is a pure function of what it
     # gets back, so to the same replies, byte for byte, it says again what it said to them before.
-    replies = implementation.ahead(check, seed)
+    replies = answer.ahead(check, seed)
     if replies is not None and (check, seed, replies) in _passed:
         return _passed[check, seed, replies]
-    seen = _performed(check, implementation, seed, shrink, patience)
-    if replies is not None and implementation.all_were_ahead():
+    seen = _performed(check, answer, seed, shrink, patience)
+    if replies is not None and answer.all_were_ahead():
         _passed[check, seed, replies] = seen
     return seen
 
 
-def _performed(
-    check: Check, implementation: Implementation, seed: int, shrink: bool, patience: float
-) -> Seen:
+def _performed(check: Check, answer: Answer, seed: int, shrink: bool, patience: float) -> Seen:
     if check.given is None:
-        return _once(check, implementation, seed)
-    return _for_examples(check, implementation, seed, shrink, patience)
+        return _once(check, answer, seed)
+    return _for_examples(check, answer, seed, shrink, patience)
 
 
-def _once(check: Check, implementation: Implementation, offset: int) -> str | Score | None:
-    latest: tuple[tuple, dict] = ((), {})
-
-    @functools.wraps(implementation)
-    def watched(*args: Any, **kwargs: Any) -> Any:
-        nonlocal latest
-        latest = args, kwargs
-        return implementation(*args, **kwargs)
-
+def _once(check: Check, answer: Answer, offset: int) -> str | Score | None:
+    answer.latest = (), {}
     try:
-        return check.function(watched, **randomness(check, offset))
+        return check.function(answer, **randomness(check, offset))
     except (Wrong, Crashed) as error:
-        error.printed = getattr(implementation, "printed", "")
+        error.printed = answer.printed
         if isinstance(error, (Changed, Crashed, Unusable)) and error.program is None:
-            error.program = call_shown(check.slot, *latest)
+            error.program = call_shown(check.slot, *answer.latest)
         raise
     except TimedOut as stop:
-        stop.program = stop.program or call_shown(check.slot, *latest)
+        stop.program = stop.program or call_shown(check.slot, *answer.latest)
         raise
 
 
-def _for_examples(
-    check: Check, implementation: Implementation, offset: int, shrink: bool, patience: float
-) -> int:
+def _for_examples(check: Check, answer: Answer, offset: int, shrink: bool, patience: float) -> int:
     """Try the examples. At the first failure look for the smallest. Returns their number."""
-    trial = Trial(check, implementation, offset)
+    trial = Trial(check, answer, offset)
     examples = examples_of(check, offset)
     with contextlib.suppress(Wrong, Crashed):
         for example in examples:
@@ -248,7 +236,7 @@ def _takes_ours(check: Check, seed: int) -> bool | None:
     return True
 
 
-def blamed(check: Check, implementation: Implementation, seed: int, error: Exception) -> Exception:
+def blamed(check: Check, answer: Answer, seed: int, error: Exception) -> Exception:
     """Whose fault is an error inside a check? The answer's, if the check takes our own answer.
 
     Where ours is not at hand (a student's edition), it is the answer's if the answer had returned
@@ -257,14 +245,12 @@ def blamed(check: Check, implementation: Implementation, seed: int, error: Excep
     if isinstance(error, MemoryError):
         return error
     fits = _takes_ours(check, seed)
-    if fits is None and not getattr(implementation, "returned", False):
-        return error
-    if fits is False:
+    if fits is False or (fits is None and not answer.returned):
         return error
     text = error_text(error).split("\n")[0]
     unusable = Wrong(f"The result cannot be used. Looking at it raised {text}")
     unusable.program = getattr(error, "program", None)
-    unusable.printed = getattr(implementation, "printed", "")
+    unusable.printed = answer.printed
     return unusable
 
 

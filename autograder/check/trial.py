@@ -1,6 +1,6 @@
 """One check on one answer, example by example; after a failure, on smaller and smaller ones.
 
-    trial = Trial(check, implementation, seed)
+    trial = Trial(check, answer, seed)
     trial(example)                # raises Wrong or Crashed, and keeps it
     trial.look_for_smaller()      # trial.smallest: the failure on the smallest program
 
@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.answer import Answer
 from autograder.check.examples import examples_of, explore
-from autograder.check.framework import Check, Crashed, Died, Implementation, Stop, TimedOut, Wrong
+from autograder.check.framework import Check, Crashed, Died, Stop, TimedOut, Wrong
 from autograder.check.listed import smaller_cases, smaller_graphs
 from autograder.check.shown import printed
 from autograder.check.shrink import smallest
@@ -45,8 +46,8 @@ def randomness(check: Check, offset: int) -> dict[str, Any]:
 class Trial:
     """One check on one answer, example by example; it keeps the failure on the smallest program."""
 
-    def __init__(self, check: Check, implementation: Implementation, offset: int):
-        self.check, self.implementation, self.offset = check, implementation, offset
+    def __init__(self, check: Check, answer: Answer, offset: int):
+        self.check, self.answer, self.offset = check, answer, offset
         self.smallest: Wrong | Crashed | None = None
         self.example: Any = None  # the one on which it failed
         self.calls_after = 0
@@ -58,10 +59,10 @@ class Trial:
             if time.thread_time() > self.until:
                 raise _Enough
         try:
-            self.check.function(self.implementation, example, **randomness(self.check, self.offset))
+            self.check.function(self.answer, example, **randomness(self.check, self.offset))
         except (Wrong, Crashed) as error:
             error.program = example if error.program is None else error.program
-            error.printed = getattr(self.implementation, "printed", "")
+            error.printed = self.answer.printed
             if self.smallest is None or _size(error) <= _size(self.smallest):
                 self.smallest, self.example = error, example
             raise
@@ -118,7 +119,7 @@ class Trial:
     def _takes_ours(self, example: Any) -> bool:
         """Does our answer pass there? If not, the check is not made for it. In an edition without
         our answer it passes nowhere, and nothing is reduced."""
-        reference = exercises.slot(self.check.slot).reference
+        reference = Answer.of(exercises.slot(self.check.slot).reference)
         try:
             self.check.function(reference, example, **randomness(self.check, self.offset))
         except (Exception, Stop):

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from autograder.check.alarm import alarm
+from autograder.check.answer import Answer
 from autograder.check.framework import Check, Died, Stop, TimedOut, Wrong
 from autograder.check.judging import judge
 from autograder.check.verdict import (
@@ -163,41 +163,44 @@ class _Student:
                     verdict, problem=problem, error=error, line=line, code=code
                 )
 
-    def call(self, name: str) -> Callable[..., Any]:
-        """The student's function as something that a check can call."""
 
-        def function(*args: Any, **kwargs: Any) -> Any:
-            if self.budget.seconds > until:
-                raise TimedOut(f"All calls together took over {self.limits.exercise:g} seconds.")
-            worker = self.ready_for(name)
-            try:
-                return worker.call(name, args, kwargs)
-            finally:
-                function.printed = worker.printed
+class _There(Answer):
+    """An answer of the student, called in the worker."""
 
-        def ahead(check: Check, seed: int) -> bytes | None:
-            """Make the calls of this check that one can foresee: a digest of the replies. If one
-            of them ends the process, or takes too long, they are made one at a time, to see
-            which."""
-            if name in self.one_by_one:
-                return None
-            nonlocal first, until
-            try:
-                first = self.ready_for(name)
-                return first.ahead(foreseen(check, seed))
-            except (Stop, Wrong):
-                self.one_by_one.add(name)
-                until = self.budget.seconds + self.limits.exercise
-                return None
+    def __init__(self, student: _Student, name: str):
+        super().__init__(name)
+        self.student, self.name = student, name
+        self.first: Worker | None = None  # who made the calls of this check ahead of time
+        self._begin()
 
-        def all_were_ahead() -> bool:
-            return first is not None and first is self.worker and not first.asked
+    def _begin(self) -> None:
+        self.until = self.student.budget.seconds + self.student.limits.exercise
 
-        first: Worker | None = None  # who made the calls of this check ahead of time
-        function.printed = ""
-        function.ahead, function.all_were_ahead = ahead, all_were_ahead
-        until = self.budget.seconds + self.limits.exercise
-        return function
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        if self.student.budget.seconds > self.until:
+            seconds = self.student.limits.exercise
+            raise TimedOut(f"All calls together took over {seconds:g} seconds.")
+        worker = self.student.ready_for(self.name)
+        try:
+            return worker.call(self.name, args, kwargs)
+        finally:
+            self.printed = worker.printed
+
+    def ahead(self, check: Check, seed: int) -> bytes | None:
+        """If one of these calls ends the process, or takes too long, they are made one at a time,
+        to see which."""
+        if self.name in self.student.one_by_one:
+            return None
+        try:
+            self.first = self.student.ready_for(self.name)
+            return self.first.ahead(foreseen(check, seed))
+        except (Stop, Wrong):
+            self.student.one_by_one.add(self.name)
+            self._begin()
+            return None
+
+    def all_were_ahead(self) -> bool:
+        return self.first is not None and self.first is self.student.worker and not self.first.asked
 
 
 def _verdict(entry: Slot, student: _Student, seed: int) -> Verdict:
@@ -231,7 +234,7 @@ def _judged(entry: Slot, student: _Student, seed: int) -> Verdict:
     begin, seconds = time.thread_time(), min(student.checking, 2 * student.limits.exercise)
     problem = f"Checking this answer took over {seconds:g} seconds."
     with alarm(seconds, problem), exercises.using({}):
-        answer = student.call(entry.name)
+        answer = _There(student, entry.name)
         verdict = judge(entry.name, answer, with_hidden=True, seed=seed, patience=seconds / 2)
     student.checking = max(1.0, student.checking - (time.thread_time() - begin))
     if verdict.kind != PASSED:

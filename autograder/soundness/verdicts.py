@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.verdict import Verdict
-from autograder.notebook import here
 from course_lib import exercises
 from course_lib.exercises import Slot, plugged
 
@@ -21,7 +21,7 @@ from course_lib.exercises import Slot, plugged
 def verdict_of(entry: Slot, answer: Callable[..., Any], *, shrink: bool = True) -> Verdict:
     """The verdict on `answer`. Without `shrink` the first example that fails is enough."""
     with plugged(entry.name, answer):
-        call = here(entry)
+        call = Here(entry)
         with exercises.using({}):
             return judge(entry.name, call, with_hidden=True, shrink=shrink)
 

@@ -13,9 +13,9 @@ from autograder import check, implements
 from autograder.check import framework, judging, pictures
 from autograder.check.feedback import as_html
 from autograder.check.framework import Check, TimedOut, Wrong, checks_of, mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge, perform
 from autograder.check.verdict import Verdict, as_text
-from autograder.notebook import here
 from autograder.validate import leaks, problems_of, validate, verdict_of
 from course_lib.exercises import NotAnswered, plugged, slot
 from course_lib.ir.graph.build import trace
@@ -94,7 +94,7 @@ def test_answer_cannot_change_the_checks_own_program():
         return g
 
     with plugged("u99.sweep", spoil):
-        here(slot("u99.sweep"))(graph)
+        Here(slot("u99.sweep"))(graph)
     assert graph.constants[0].value == 2.0
 
 

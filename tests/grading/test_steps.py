@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from autograder.check.framework import TimedOut
+from autograder.check.here import Here
 from autograder.check.programs import deep, diamond
 from autograder.check.steps import OutOfSteps, counted, with_steps
 from autograder.grading.sandbox import Worker
-from autograder.notebook import here
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.node import Node
 
@@ -50,7 +50,7 @@ def test_a_diamond_has_a_path_for_every_choice():
 
 def test_a_notebook_stops_an_answer_at_the_limit_and_says_why():
     with plugged("u99.sweep", along_every_path()):
-        few = with_steps(here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
+        few = with_steps(Here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
         with pytest.raises(TimedOut) as stopped:
             few(diamond())
     assert stopped.value.problem == f"More than 20,000 steps for 180 operations: {WORDS}."
@@ -58,7 +58,7 @@ def test_a_notebook_stops_an_answer_at_the_limit_and_says_why():
 
 def test_an_answer_that_looks_at_each_node_once_stays_far_below():
     with plugged("u99.sweep", slot("u99.sweep").reference):
-        few = with_steps(here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
+        few = with_steps(Here(slot("u99.sweep")), 20_000, "180 operations", WORDS)
         assert len(few(diamond()).ops) == 180
 
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Check, Crashed, Stop, Unusable, Wrong, checks_of
+from autograder.check.here import crashed
 from autograder.check.judging import _failed, blamed, perform
 from autograder.check.verdict import GRADER, PASSED, Verdict
 from autograder.edition.contents import COURSE
 from autograder.edition.sources import sources
-from autograder.notebook import crashed
 from autograder.wire.codec import Codec, Unsendable
 from course_lib import exercises
 from course_lib.exercises import slot
@@ -144,5 +145,5 @@ def _verdict(check: Check, call: Callable[..., Any]) -> Verdict:
     except (Wrong, Crashed, Stop) as error:
         return _failed(verdict, check, error)
     except Exception as error:
-        return _failed(verdict, check, blamed(check, call, 0, error))
+        return _failed(verdict, check, blamed(check, Answer.of(call), 0, error))
     return verdict

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from autograder.check.framework import mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.notebook import here
 from autograder.units.u08.answers import found, pairs, stencils, wild
 from autograder.units.u08.answers.pictures import STENCIL, lattice
 from autograder.units.u08.checks.schedules import CASES, GOOD
@@ -33,7 +33,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
     """No mutant passes the visible checks."""
     for wrong in mutants_of(name).values():
         with plugged(name, wrong):
-            call = here(slot(name))
+            call = Here(slot(name))
             with using({}):
                 verdict = judge(name, call, shrink=False)
         assert (verdict.earned or 0) < verdict.points, wrong.__name__
@@ -123,7 +123,7 @@ def test_the_schedule_runs_the_students_own_skew():
 
     for wrong, words in ((crashes, 'check("schedule.skewed") says more'), (stays, "backwards")):
         with plugged("schedule.skewed", wrong), plugged(entry.name, entry.reference):
-            call = here(entry)
+            call = Here(entry)
             with using({}):
                 verdict = judge(entry.name, call, shrink=False)
         assert words in verdict.problem, verdict

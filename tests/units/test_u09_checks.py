@@ -8,9 +8,9 @@ import pytest
 
 from autograder.check.exemplars import alternatives_of, mutants_of
 from autograder.check.feedback import as_html
+from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.verdict import Verdict, as_text
-from autograder.notebook import here
 from autograder.soundness.verdicts import is_full
 from course_lib import exercises
 from course_lib.exercises import plugged, slot
@@ -20,7 +20,7 @@ CHECKED = ("u09.space", "schedule.beam_search", "u09.trap", "u09.search", "u09.e
 
 def verdict(name, answer, hidden=False) -> Verdict:
     with plugged(name, answer):
-        call = here(slot(name))
+        call = Here(slot(name))
         with exercises.using({}):
             return judge(name, call, with_hidden=hidden)
 

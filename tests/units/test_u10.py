@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from autograder.check.framework import Wrong, mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.notebook import here
 from autograder.units.u10.answers import native, program, recorded, wild
 from course_lib.exercises import plugged, slot, using
 from course_lib.mlir.upstream.passes import passed
@@ -37,7 +37,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
     """No mutant passes the visible checks."""
     for wrong in mutants_of(name).values():
         with plugged(name, wrong):
-            call = here(slot(name))
+            call = Here(slot(name))
             with using({}):
                 verdict = judge(name, call, shrink=False)
         assert (verdict.earned or 0) < verdict.points, wrong.__name__
@@ -48,7 +48,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
 )
 def test_what_the_text_of_the_lowering_promises_for_more_operations(name, points):
     with plugged("u10.lowered", mutants_of("u10.lowered")[name]):
-        call = here(slot("u10.lowered"))
+        call = Here(slot("u10.lowered"))
         with using({}):
             assert judge("u10.lowered", call, shrink=False).earned == points
 

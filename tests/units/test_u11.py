@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from autograder.check.framework import Wrong, mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.notebook import here
 from autograder.units.u11.answers import wild
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.product import matrix
@@ -33,7 +33,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
     """No mutant passes the visible checks."""
     for wrong in mutants_of(name).values():
         with plugged(name, wrong):
-            call = here(slot(name))
+            call = Here(slot(name))
             with using({}):
                 verdict = judge(name, call, shrink=False)
         assert (verdict.earned or 0) < verdict.points, wrong.__name__

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from autograder.check.framework import mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.notebook import here
 from autograder.units.u14.answers import annotate, offload, regions, reports, tables, wild
 from autograder.units.u14.checks.costs import GOOD
 from course_lib.accelerator.chip import PRESETS
@@ -28,7 +28,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
     """No mutant passes the visible checks."""
     for wrong in mutants_of(name).values():
         with plugged(name, wrong):
-            call = here(slot(name))
+            call = Here(slot(name))
             with using({}):
                 verdict = judge(name, call, shrink=False)
         assert (verdict.earned or 0) < verdict.points, wrong.__name__

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("tinygrad")
 
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
+from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.notebook import here
 from autograder.units.u17.answers import boundaries, rows, rules, tensors, wild
 from autograder.units.u17.checks import bounds_in, outside
 from autograder.units.u17.checks.facts import extremes, holds
@@ -32,7 +32,7 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
     """No mutant passes the visible checks."""
     for wrong in mutants_of(name).values():
         with plugged(name, wrong):
-            call = here(slot(name))
+            call = Here(slot(name))
             with using({}):
                 verdict = judge(name, call, shrink=False)
         assert (verdict.earned or 0) < verdict.points, wrong.__name__

@@ -159,7 +159,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
 @contextmanager
 def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
     """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
-    with exercises.using(getattr(answer, "plugs", {})):
+    with exercises.using(answer.plugs):
         entry = exercises.slot("passes.should_fuse")
         before, entry.run = entry.run, heuristic
         try:

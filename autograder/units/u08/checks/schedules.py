@@ -278,7 +278,7 @@ def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
 
 def _beside(answer: Any) -> dict[str, Any]:
     """The student's answers that this one stands on. Without them skew has nothing to run."""
-    plugs = getattr(answer, "plugs", {})
+    plugs = answer.plugs
     return {name: plugs[name] for name in slot("u08.time_blocks").uses if name in plugs}
 
 

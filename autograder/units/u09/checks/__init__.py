@@ -180,7 +180,7 @@ def catches(trap: Any, width: int) -> None:
     def found(wide: int, depth: int) -> str:
         return beam_search("start", lambda s: tree.get(s, []), lambda s: prices[s], wide, depth)
 
-    with exercises.using(getattr(trap, "plugs", {})):
+    with exercises.using(trap.plugs):
         for depth in range(1, DEEPEST + 1):
             got = found(width, depth)
             if prices[got] < 2 * least:

@@ -148,7 +148,7 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
 
 def beneath(choose_tile: Any, product: Product, chip: Chip, error: Exception) -> None:
     """Wrong, naming the student's function that the program is made with, if that does not pass."""
-    plugs = getattr(choose_tile, "plugs", {})
+    plugs = choose_tile.plugs
     for name in EMITTERS:
         if name in plugs and not _passes(name, plugs[name]):
             raise Wrong(
@@ -175,7 +175,7 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
     if guess > HOPELESS * least:
         return guess / least, f"{named(product)}: about {guess:,} clocks, not timed, in {tile}"
     try:
-        with exercises.using(getattr(choose_tile, "plugs", {})):
+        with exercises.using(choose_tile.plugs):
             took = clocks(product, tile, chip)
     except Exception as error:
         beneath(choose_tile, product, chip, error)
