@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Score, Wrong, checks, ours
 from autograder.check.properties import a_number, live_ops, valid_graph
 from autograder.units.u02.answers import CANDIDATES
@@ -37,7 +38,7 @@ from course_lib.passes.infra.manager import PassError, run_passes
 def passes_of(answer: Any):
     """The passes that the student has plugged in; in the grader, the library's."""
     try:
-        with exercises.using(answer.plugs):
+        with exercises.using(Answer.of(answer).plugs):
             yield
     except PassError as error:
         raise Wrong(f"A pass that is plugged in failed on your program. {error}") from None

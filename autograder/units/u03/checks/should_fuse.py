@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Wrong, background, checks
 from autograder.units.u03.answers.programs import PROGRAMS
 from course_lib import exercises
@@ -159,7 +160,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
 @contextmanager
 def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
     """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
-    with exercises.using(answer.plugs):
+    with exercises.using(Answer.of(answer).plugs):
         entry = exercises.slot("passes.should_fuse")
         before, entry.run = entry.run, heuristic
         try:

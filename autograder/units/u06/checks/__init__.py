@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Wrong, checks, ours
 from course_lib import exercises
 from course_lib.ir.loops.parse import parse_kernel
@@ -126,7 +127,7 @@ def scheduling_first_is_slower(too_early):
     if written != ["out"]:
         raise Wrong(f"The kernel must write `out`; it writes {' and '.join(written) or 'nothing'}.",
                     program=text, spec=SMALL[1])  # fmt: skip
-    with exercises.using(too_early.plugs):
+    with exercises.using(Answer.of(too_early).plugs):
         runs = {way: measure(build(kernel, Core(registers=8), (way,))) for way in (BEFORE, AFTER)}
     before, after = runs[BEFORE], runs[AFTER]
     if before.cycles <= after.cycles:

@@ -16,6 +16,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.shown import error_text
 from autograder.units.u08.answers.stencils import missing, plate, wrong
@@ -278,7 +279,7 @@ def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
 
 def _beside(answer: Any) -> dict[str, Any]:
     """The student's answers that this one stands on. Without them skew has nothing to run."""
-    plugs = answer.plugs
+    plugs = Answer.of(answer).plugs
     return {name: plugs[name] for name in slot("u08.time_blocks").uses if name in plugs}
 
 

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
+from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
 from autograder.check.properties import a_number
 from autograder.units.u09.answers.landscapes import LAYERS, Landscape
@@ -180,7 +181,7 @@ def catches(trap: Any, width: int) -> None:
     def found(wide: int, depth: int) -> str:
         return beam_search("start", lambda s: tree.get(s, []), lambda s: prices[s], wide, depth)
 
-    with exercises.using(trap.plugs):
+    with exercises.using(Answer.of(trap).plugs):
         for depth in range(1, DEEPEST + 1):
             got = found(width, depth)
             if prices[got] < 2 * least:

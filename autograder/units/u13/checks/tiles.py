@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.alarm import alarm
+from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
 from autograder.check.judging import judge
 from autograder.check.shown import error_text
@@ -148,7 +149,7 @@ def legal(choose_tile: Any, product: Product, chip: Chip) -> Tile:
 
 def beneath(choose_tile: Any, product: Product, chip: Chip, error: Exception) -> None:
     """Wrong, naming the student's function that the program is made with, if that does not pass."""
-    plugs = choose_tile.plugs
+    plugs = Answer.of(choose_tile).plugs
     for name in EMITTERS:
         if name in plugs and not _passes(name, plugs[name]):
             raise Wrong(
@@ -175,7 +176,7 @@ def distance(choose_tile: Any, product: Product, chip: Chip = NPU) -> tuple[floa
     if guess > HOPELESS * least:
         return guess / least, f"{named(product)}: about {guess:,} clocks, not timed, in {tile}"
     try:
-        with exercises.using(choose_tile.plugs):
+        with exercises.using(Answer.of(choose_tile).plugs):
             took = clocks(product, tile, chip)
     except Exception as error:
         beneath(choose_tile, product, chip, error)
