@@ -9,6 +9,8 @@
 
 Each form that the program has on its way can be printed, and run or drawn (`watch`, `run.stages`).
 Next room: `ir/types.py`, where the language of the compiler begins.
+
+Reading path, 1 of 12; next: `ir/graph/node.py`.
 """
 
 from __future__ import annotations

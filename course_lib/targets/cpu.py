@@ -4,6 +4,8 @@
                              lower/, memory/, schedule/       llvm/        runtime/
 
 Next room: `interpreter.py`.
+
+Reading path, 7 of 12; next: `ir/loops/nest.py`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
     run.stage("mlp_cpu_0.loops")   a part that is left to the processor, on its own way
 
 Next room: `tuned.py`.
+
+Reading path of the chip, 1 of 12; next: `passes/quantize/to_int8.py`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,10 @@
 compile(model, target="systolic")   its part for the processor: "f_cpu_0.loops", ...
 """
 
+import sys
 from dataclasses import replace
 from importlib import import_module
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from course_lib.passes.infra.asks import asked, asks
 from course_lib.passes.infra.manager import pass_name, run_passes
 from course_lib.passes.layout.layout import layout
 from course_lib.passes.pipeline import DEFAULT
+from course_lib.targets.interpreter import Interpreter
 from course_lib.targets.target import TARGETS, Log, Options, target
 
 pytest.importorskip("llvmlite")
@@ -42,6 +45,28 @@ def test_each_target_is_a_file_of_its_name(name):
     assert run.target == name and run.stages is log.stages and run.compile_seconds is log.seconds
     wanted = course_lib.compile(net(), target="interpreter", passes=[])(X)
     np.testing.assert_allclose(run(X), wanted, rtol=1e-5, atol=0.02 * (name == "systolic"))
+
+
+def test_a_new_target_is_a_file_and_a_line(monkeypatch):
+    """It decides which passes run, and gets what was asked for."""
+
+    class Counting(Interpreter):
+        name = "counting"
+
+        def passes(self, options: Options):
+            return [dce]
+
+        def executable(self, graph: Graph, options: Options, log: Log):
+            log.see(f"{options.threads} threads", "text")
+            return super().executable(graph, options, log)
+
+    monkeypatch.setitem(TARGETS, "counting", ())
+    module = SimpleNamespace(TARGET=Counting())
+    monkeypatch.setitem(sys.modules, "course_lib.targets.counting", module)
+    run = course_lib.compile(net(), target="counting", threads=3)
+    assert [stage.name for stage in run.stages] == ["import", "dce", "3 threads"]
+    with pytest.raises(ValueError, match="cpu, interpreter, systolic, counting, got 'gpu'"):
+        course_lib.compile(net(), target="gpu")
 
 
 def test_what_the_chip_leaves_to_the_processor_is_seen_and_kept():
