@@ -83,7 +83,7 @@ class Executable:
 
 
 class InterpretedModel(Executable):
-    """Runs every node with numpy. Slow and right: the other target is tested against it."""
+    """Runs every node with numpy. Slow and right: the others are tested against it."""
 
     target = "interpreter"
 
