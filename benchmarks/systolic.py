@@ -27,7 +27,7 @@ from course_lib.accelerator.systolic import STAYS, SystolicArray
 from course_lib.compiler import compile
 from course_lib.ir.graph.interp import run
 from course_lib.models import MODELS, example_inputs
-from course_lib.runtime.systolic import SystolicModel
+from course_lib.targets.systolic import SystolicModel
 
 SIZES, SIDE = (197, 768, 768), 32  # m, k, n
 CONFIG = """[general]

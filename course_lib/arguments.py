@@ -6,12 +6,13 @@
     split(kernel, "n", 2.0)   ->   ValueError: split: factor is a whole number, got 2.0 (a float)
 
 For functions that people call. Inside the library, values have the right types already, and nothing
-is checked. If a value of the right type is wrong, the function itself says so. Next room:
-`packages.py`.
+is checked. If a value of the right type is wrong, the function itself says so. Of a class that is
+imported for type checkers alone, only the name is compared. Next room: `packages.py`.
 """
 
 from __future__ import annotations
 
+import builtins
 import collections.abc
 import dataclasses
 import functools
@@ -20,7 +21,7 @@ import numbers
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
-from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, ForwardRef, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -71,6 +72,20 @@ def said(name: str, kind: Any, value: Any) -> str:
     return f"{name} is {words(kind)}, got {came}"
 
 
+class Names(dict[str, Any]):
+    """The names of a module. One that it imports for type checkers alone stands for itself."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, None) or ForwardRef(name)
+
+
+def hints(function: Callable[..., Any]) -> dict[str, Any]:
+    """The annotations of the parameters; what is returned may need a heavy package."""
+    own = inspect.unwrap(function)
+    asked = types.SimpleNamespace(__annotations__={**own.__annotations__, "return": None})
+    return get_type_hints(asked, own.__globals__, Names(own.__globals__))
+
+
 @functools.cache
 def _fields(made: type) -> dict[str, Any]:
     kinds = get_type_hints(made)
@@ -80,10 +95,7 @@ def _fields(made: type) -> dict[str, Any]:
 @functools.cache
 def _parameters(function: Callable[..., Any]) -> tuple[dict[str, Any], list[str], str | None]:
     """The annotations; the names of what comes by position; the name of what may follow that."""
-    own = inspect.unwrap(function)
-    hints = types.SimpleNamespace(__annotations__={**own.__annotations__, "return": None})
-    kinds = get_type_hints(hints, own.__globals__)  # what it returns may need a heavy package
-    order: list[str] = []
+    kinds, order = hints(function), list[str]()
     for name, parameter in inspect.signature(function).parameters.items():
         if parameter.kind is parameter.VAR_POSITIONAL:
             return kinds, order, name
@@ -95,6 +107,8 @@ def fits(value: Any, kind: Any) -> bool:
     """Is the value one of this annotation? What the annotation does not say, fits."""
     if type(value) is kind:  # the usual case
         return True
+    if isinstance(kind, ForwardRef):  # whoever made the value has imported its class
+        return kind.__forward_arg__ in {one.__name__ for one in type(value).__mro__}
     if kind in (int, float):
         number = numbers.Integral if kind is int else numbers.Real
         return isinstance(value, number) and not isinstance(value, bool)
@@ -152,7 +166,8 @@ def words(kind: Any, many: bool = False) -> str:
     if origin in (*LISTS, collections.abc.Iterable):
         of = "" if inner[0] is Any else f" of {words(inner[0], many=True)}"
         return f"{'lists' if many else 'a list'}{of}"
-    name = getattr(kind, "__name__", str(kind))
+    name = kind.__forward_arg__ if isinstance(kind, ForwardRef) else None
+    name = name or getattr(kind, "__name__", str(kind))
     return f"{name}s" if many else _one(name)
 
 

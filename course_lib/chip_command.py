@@ -19,7 +19,7 @@ from course_lib.accelerator.trace.chrome import write_trace
 from course_lib.commands import Result
 from course_lib.compiler import compile, read
 from course_lib.ir.graph.interp import run as interpret
-from course_lib.runtime.systolic import SystolicModel
+from course_lib.targets.systolic import SystolicModel
 from course_lib.task import prepare
 
 

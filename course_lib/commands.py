@@ -22,6 +22,7 @@ from course_lib.bridges import steps as stepwise
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.compiler import compile
 from course_lib.draw.base.stepper import stepper
+from course_lib.draw.graphs.stages import picture as drawn
 from course_lib.draw.graphs.stages import slider
 from course_lib.files import read_text
 from course_lib.ir.attributes import REQUIRED
@@ -191,7 +192,7 @@ def show(options: Namespace) -> Result:
     data = {"model": str(options.model), "stage": stage.name, "level": stage.level}
     if options.output is None:
         return Result(stage.text, {**data, "text": stage.text})
-    return _shown(stage.picture(), stage.name, data, options)
+    return _shown(drawn(stage), stage.name, data, options)
 
 
 def _shown(picture: Any, what: str, data: dict[str, Any], options: Namespace) -> Result:
@@ -303,10 +304,10 @@ def _plainly(number: int | None) -> str:
 
 def asm(options: Namespace) -> Result:
     """A model's kernels as assembly for a target; those that it cannot run are named."""
-    from course_lib.llvm.targets import TARGETS, assembly  # llvmlite is heavy
+    from course_lib.llvm.processors import PROCESSORS, assembly  # llvmlite is heavy
 
-    if options.target not in TARGETS:
-        raise ValueError(f"--target is one of {', '.join(TARGETS)}, got {options.target!r}")
+    if options.target not in PROCESSORS:
+        raise ValueError(f"--target is one of {', '.join(PROCESSORS)}, got {options.target!r}")
     task = prepare(options)
     graph = compile(task.model, task.inputs, target="interpreter").graph
     steps = lower(everywhere(graph, decompose)).steps

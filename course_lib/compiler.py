@@ -3,57 +3,43 @@
     run = course_lib.compile(model, [x])
     run(x)
 
-Four forms of one program. Each can be printed, graphs can be drawn, and all but LLVM IR can be run:
+    read       frontend/   a model becomes a graph of tensor ops
+    passes     passes/     the graph becomes a better one
+    a target   targets/    the graph becomes what runs: on this processor, on the chip, with numpy
 
-    graph of tensor ops  ->  loop nests over buffers      ->  LLVM IR  ->  machine code
-    frontend/, passes/       lower/, memory/, schedule/       llvm/        runtime/
-
+Each form that the program has on its way can be printed, and run or drawn (`watch`, `run.stages`).
 Next room: `ir/types.py`, where the language of the compiler begins.
+
+Reading path, 1 of 12; next: `ir/graph/node.py`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from course_lib.accelerator.chip import PRESETS, Chip
-from course_lib.accelerator.compile.offload import offload
-from course_lib.accelerator.compile.report import chip_report
-from course_lib.accelerator.isa.text import disassemble
 from course_lib.arguments import takes
-from course_lib.draw.graphs.stages import Stage
 from course_lib.frontend import load
+from course_lib.ir.arrays import as_array
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import type_of
-from course_lib.limits import check_room
-from course_lib.lower.lower import lower
-from course_lib.memory.plan import plan
 from course_lib.packages import need
-from course_lib.passes.fusion.fuse import fuse
-from course_lib.passes.fusion.regroup import fuse_as
-from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import Pass, run_passes
-from course_lib.passes.layout.layout import layout
-from course_lib.passes.layout.winograd import winograd_as
 from course_lib.passes.pipeline import DEFAULT
-from course_lib.passes.prepare.decompose import decompose
 from course_lib.passes.prepare.specialize import specialize
 from course_lib.passes.prepare.widen import widen
-from course_lib.passes.quantize.to_int8 import whole
-from course_lib.runtime.buffers import check_memory
-from course_lib.runtime.executable import CompiledModel, Executable, InterpretedModel, as_array
-from course_lib.runtime.systolic import SystolicModel
-from course_lib.schedule.schedule import looking_up, schedule
-from course_lib.schedule.search.tuned import Schedules, Tuned, schedules
+from course_lib.targets.target import Log, Options, Watch
+from course_lib.targets.target import target as target_of
 
-TARGETS = ("cpu", "interpreter", "systolic")
-Watch = Callable[[str, Any], object]
+if TYPE_CHECKING:  # each comes with the target that needs it
+    from course_lib.accelerator.chip import Chip
+    from course_lib.runtime.executable import Executable
+    from course_lib.schedule.search.tuned import Tuned
 
 
 @takes
@@ -90,144 +76,42 @@ def compile(
     Raises ValueError in words for a model that cannot be read, an op that is not supported (all of
     them at once, with where they stand in the model) and a pass that breaks the graph.
     """
-    if target not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, got {target!r}")
-    stages: list[Stage] = []
-    seconds: dict[str, float] = {}
-
-    def see(name: str, form: Any) -> None:
-        stages.append(Stage(name, form))
-        if watch is not None:
-            watch(name, form)
-
-    with timed(seconds, "import"):
+    to, log = target_of(target), Log(watch)
+    with log.timed("import"):
         graph = read(model, example_inputs)
-    see("import", graph)
-    tuned = searched(search, threads, cpu)
-    rest = as_tuned(DEFAULT if passes is None else passes, tuned)
-    if target == "systolic":
-        samples = None if example_inputs is None else _listed(example_inputs)
-
-        def on_cpu(part: Graph) -> Any:
-            made = run_passes(part, rest)
-            return generate(made, lambda name, form: None, [], {}, threads, cpu, tuned).run
-
-        return on_chip(graph, samples, chip, on_cpu, see, stages, seconds)
-    with timed(seconds, "passes"):
-        graph = run_passes(graph, rest, see)
-    if target == "interpreter":
-        return InterpretedModel(graph, stages, seconds)
-    return generate(graph, see, stages, seconds, threads, cpu, tuned)
+    log.see("import", graph)
+    asked = DEFAULT if passes is None else passes
+    options = Options(asked, inputs_of(example_inputs), threads, cpu, chip)
+    if search is not None:
+        options = with_search(options, search)
+    with log.timed("passes"):
+        graph = run_passes(graph, to.passes(options), log.see)
+    return to.executable(graph, options, log)
 
 
 def read(model: Any, example_inputs: Any) -> Graph:
     """The model as a verified graph with numbers for sizes, which computes in f32 at least."""
-    if example_inputs is not None:
-        example_inputs = _listed(example_inputs)
-    graph = verify(load(model, example_inputs))
-    if example_inputs is not None:
-        graph = specialize(graph, [type_of(as_array(x)) for x in example_inputs])
+    given = None if example_inputs is None else listed(example_inputs)
+    graph = verify(load(model, given))
+    if given is not None:
+        graph = specialize(graph, [type_of(as_array(x)) for x in given])
     return widen(graph)
 
 
-def searched(search: Tuned | str | Path | None, threads: int | None, cpu: str) -> Schedules | None:
-    """What was found beforehand, if anything is asked for, and if it is for this machine."""
-    if search is None:
-        return None
-    need("llvmlite")
-    from course_lib.llvm.host import host_machine
-
-    return schedules(search, host_machine(threads, cpu))
+def inputs_of(example_inputs: Any) -> list[np.ndarray] | None:
+    """The example inputs as arrays, if there are any."""
+    return None if example_inputs is None else [as_array(x) for x in listed(example_inputs)]
 
 
-def as_tuned(passes: Sequence[Pass], tuned: Schedules | None) -> Sequence[Pass]:
-    """The passes, which ask what was found for their graph: `winograd` before `layout`, `fuse`."""
-    if tuned is None:
-        return passes
-    asking = {
-        layout: [winograd_as(tuned.convolutions_of), layout],
-        fuse: [fuse_as(tuned.groups_of)],
-    }
-    return [made for one in passes for made in asking.get(one, [one])]
-
-
-def generate(
-    graph: Graph,
-    see: Watch,
-    stages: list[Stage],
-    seconds: dict[str, float],
-    threads: int | None,
-    cpu: str = "host",
-    tuned: Schedules | None = None,
-) -> CompiledModel:
-    """Graph -> loops -> memory plan -> LLVM IR -> machine code."""
-    need("llvmlite")
-    from course_lib.llvm.helpers import helpers, new_kernels
-    from course_lib.llvm.host import host_machine
-    from course_lib.llvm.jit import compile_program
-
-    machine = host_machine(threads, cpu)
-    with timed(seconds, "lower"):
-        program = lower(everywhere(graph, decompose))
-    with timed(seconds, "memory"):
-        program, memory = plan(program)
-        check_memory(program, memory)
-    see("loops", program)
-    with helpers(new_kernels(program, machine, tuned), machine.threads - 1, cpu) as helped:
-        with timed(seconds, "schedule"):
-            program = schedule(program, machine, helped.choosing(looking_up(tuned)))
-        see("scheduled", program)
-        with timed(seconds, "codegen"):
-            code = compile_program(program, cpu, machine.threads, helped.generate)
-    see("llvm", code.llvm_ir)
-    see("optimized", code.optimized)
-    see("assembly", code.assembly)  # a function: made when somebody looks
-    return CompiledModel(graph, program, memory, code, stages, seconds)
-
-
-def on_chip(
-    graph: Graph,
-    inputs: Sequence[Any] | None,
-    chip: str | Chip,
-    on_cpu: Callable[[Graph], Any],
-    see: Watch,
-    stages: list[Stage],
-    seconds: dict[str, float],
-) -> SystolicModel:
-    """Graph of floats -> of 8-bit integers -> parts -> programs of the chip; `on_cpu` compiles the
-    other parts."""
-    if isinstance(chip, str) and chip not in PRESETS:
-        raise ValueError(f"chip is one of {', '.join(PRESETS)}, got {chip!r}")
-    machine = PRESETS[chip] if isinstance(chip, str) else chip
-    said = "random numbers" if inputs is None else "the example inputs"
-    sample = random_inputs(graph) if inputs is None else [as_array(x) for x in inputs]
-    with timed(seconds, "quantize"):
-        integers = verify(whole(graph, [sample]))
-    see("quantize", integers)
-    with timed(seconds, "chip"):
-        made = offload(integers, machine, on_cpu)
-    see("chip", lambda: "".join(disassemble(p.program) for p in made.programs))
-    return SystolicModel(integers, made, chip_report, said, stages, seconds)
-
-
-def random_inputs(graph: Graph) -> list[np.ndarray]:
-    """Standard normal floats, zeros for other inputs."""
-    rng = np.random.default_rng(0)
-    check_room(sum(8 * n.type.numel for n in graph.inputs), "random inputs for the ranges of int8")
-    return [
-        rng.standard_normal(n.type.dims).astype(n.type.dtype.numpy)
-        if n.type.dtype.is_float else np.zeros(n.type.dims, n.type.dtype.numpy)
-        for n in graph.inputs
-    ]  # fmt: skip
-
-
-def _listed(inputs: Any) -> Sequence[Any]:
+def listed(inputs: Any) -> Sequence[Any]:
+    """Several inputs, or the one that was given."""
     return inputs if isinstance(inputs, (list, tuple)) else [inputs]
 
 
-@contextmanager
-def timed(seconds: dict[str, float], step: str):
-    """Add how long the block took to `seconds[step]`."""
-    start = time.perf_counter()
-    yield
-    seconds[step] = seconds.get(step, 0.0) + time.perf_counter() - start
+def with_search(options: Options, search: Tuned | str | Path) -> Options:
+    """The options with what was found beforehand for this machine, which the passes know, too."""
+    need("llvmlite")
+    from course_lib.targets.tuned import passes_with, searched
+
+    tuned = searched(search, options.threads, options.cpu)
+    return replace(options, tuned=tuned, passes=passes_with(options.passes, tuned))

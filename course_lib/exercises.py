@@ -25,7 +25,7 @@ import importlib
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import CodeType
@@ -298,8 +298,18 @@ def slot(name: str) -> Slot:
 
 
 def slots(unit: int | None = None) -> list[Slot]:
-    """The registered slots, of one unit or of all, in the order in which they were defined."""
+    """The slots of all files that were imported until now (`load_all`: of all there are), of one
+    unit or of all, in the order in which they were defined."""
     return [entry for entry in _slots.values() if unit is None or entry.unit == unit]
+
+
+@functools.cache
+def load_all() -> None:
+    """Import every file of the library that has an exercise, so that `slots` is complete. Where a
+    package is missing that such a file needs, it is left out."""
+    for module in dict.fromkeys(MODULES.values()):
+        with suppress(ModuleNotFoundError):
+            importlib.import_module(f"course_lib.{module}")
 
 
 def is_stub(function: Callable[..., Any]) -> bool:

@@ -3,7 +3,8 @@
     need("llvmlite")    ->   nothing where it is there, and where it is not, a `MissingPackage`:
                              machine code needs the package llvmlite: pip install 'course-lib[llvm]'
 
-Whoever imports one of them late asks here first; `compiler.py` does, before it needs `llvm/`.
+Whoever imports one of them late asks here first; `targets/target.py` does, before it imports what a
+target stands on.
 Next room: `ir`.
 """
 

@@ -34,8 +34,9 @@ AT_HOME = ("`README.md` says how to install what a notebook needs, and how to ha
 UNREADABLE = (".npz",)
 COPY = """\
 This is a copy of the library, for reading. The notebooks use another copy, so changes here have no
-effect. Begin with [course_lib/compiler.py](course_lib/compiler.py); the top of each file says which
-one to open next.
+effect. Begin with [course_lib/compiler.py](course_lib/compiler.py): the last line at its top names
+the next of twelve files that lead from a model to machine code. "Next room" at the top of a file
+names a neighbour of it.
 """
 HOW_TO = (
     "Run a notebook from top to bottom: it works before you have answered anything. Each exercise",

@@ -27,7 +27,7 @@ import nbformat
 from autograder.check.hints import ladder
 from autograder.check.rubrics import TEXT_STUB
 from autograder.edition.solutions import imports_of_signature, signature_line, solution_body
-from course_lib.exercises import Slot, slot, slots
+from course_lib.exercises import Slot, load_all, slot, slots
 
 FURTHER = re.compile(r"^##+ Further\b", re.MULTILINE)
 POINTER = re.compile(r"%exercise\s+([\w.]+)\s*")
@@ -257,6 +257,7 @@ def _problems(source: Source, cells: list[Any]) -> list[str]:
     problems += [
         f"{n} belongs to unit {slot(n).unit}" for n in names if slot(n).unit != source.unit
     ]
+    load_all()
     missing = [entry.name for entry in slots(source.unit) if entry.name not in names]
     problems += [f"no cell points to {name}" for name in missing]
     return problems + _misplaced(cells)

@@ -113,6 +113,7 @@ def _halves(part: list[str]) -> tuple[list[str], list[str]]:
 def _callable(unit: int) -> tuple[str, ...]:
     """The functions of that unit's library, but those that are its exercises or later ones."""
     found = []
+    exercises.load_all()
     for path, content in library(unit).items():
         module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         if not path.endswith(".py") or not module.startswith(ROOMS) or module in APART:
@@ -302,6 +303,7 @@ def _earned(entry: Slot, name: str, order: tuple[int, ...]) -> float:
 @functools.cache
 def _stand_ins(entry: Slot) -> dict[str, Callable[..., Any]]:
     """What a student's copy has in the place of the other exercises of the unit and later ones."""
+    exercises.load_all()
     later = (one for one in exercises.slots() if one.unit >= entry.unit and one is not entry)
     return {one.name: one.baseline or _unanswered(one.name) for one in later}
 

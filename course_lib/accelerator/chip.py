@@ -9,6 +9,8 @@
                            ╚══◄ activations SRAM ◄────────────────┘
 
 Next room: `isa/instructions.py`, what the chip can be told to do.
+
+Reading path of the chip, 4 of 12; next: `accelerator/compile/product.py`.
 """
 
 from __future__ import annotations

@@ -49,3 +49,15 @@ def aligned_copy(array: np.ndarray) -> np.ndarray:
 def is_aligned(array: np.ndarray) -> bool:
     """Does it begin at a multiple of 64 and lie row after row?"""
     return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
+
+
+def as_array(value: Any) -> np.ndarray:
+    """A numpy array from an array, a list or a torch tensor (which may require gradients)."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+    try:
+        return np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"a {type(value).__name__} cannot be made into an array: {error}"
+        ) from None

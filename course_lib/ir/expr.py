@@ -5,6 +5,8 @@
 Everything between the square brackets is an `Affine` index (a sum of loop variables times
 constants), everything else an `Expr`. The scalar functions and their meaning are rows of
 `scalar.py`. Next room: `ir/loops/nest.py`, which puts loops around such expressions.
+
+Reading path, 4 of 12; next: `ir/ops/contraction.py`.
 """
 
 from __future__ import annotations

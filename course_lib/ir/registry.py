@@ -5,6 +5,8 @@
 The verifier, both interpreters, the cost model, lowering, code generation and the documentation
 (`python -m course_lib ops`) all read these rows. The rows themselves are in `ops/`, one file for
 each kind of op. Next room: `ir/graph/build.py`, which makes nodes.
+
+Reading path, 3 of 12; next: `ir/expr.py`.
 """
 
 from __future__ import annotations

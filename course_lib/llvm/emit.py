@@ -14,6 +14,8 @@ returns 1 if an index that it read from memory (a gather's) was outside its buff
 `vector` loop an index moves in lanes: an access that does not move is loaded once, one that moves
 is a vector. A loop inside runs for all lanes at once, and a local inside has an element for each of
 them. Next room: `lanes.py`.
+
+Reading path, 11 of 12; next: `llvm/entry.py`.
 """
 
 from __future__ import annotations

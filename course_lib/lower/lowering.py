@@ -11,6 +11,8 @@
 A fused group lowers to *one* kernel by inlining: where the body of an op asks for the value of an
 operand at a point, and the operand is computed inside the group, its own body answers. Nothing else
 is needed for vertical fusion. Next room: `rows.py`, several reductions in one kernel.
+
+Reading path, 9 of 12; next: `schedule/primitives/split.py`.
 """
 
 from __future__ import annotations
@@ -53,15 +55,8 @@ class Lowering:
         self.known: dict[tuple[Node, Point], Expr] = {}
         self.temporaries = 0
 
-    def _anchor(self) -> Node | None:
-        """The one op of the group that has loops which combine values."""
-        combining = [n for n in self.group.ops if any(f.reduce for f in forms_of(n))]
-        if len(combining) > 1:
-            ops = ", ".join(n.op for n in combining)
-            raise ValueError(f"a fused group can hold one reduction or contraction, got {ops}")
-        return combining[0] if combining else None
-
     def kernel(self) -> Kernel:
+        """The loops of the anchor, or of the last op, with all others inlined into them."""
         out = Buffer("out", self.root.type)
         body: list[Stmt] = []
         pad = self.root if self._pads() else None
@@ -77,6 +72,14 @@ class Lowering:
                 inside += self._plain(form)
         body += inside if pad is None else _written_into(forms_of(pad)[-1], inside)
         return Kernel(self.name, (*self.params, out), tuple(body), self.origin)
+
+    def _anchor(self) -> Node | None:
+        """The one op of the group that has loops which combine values."""
+        combining = [n for n in self.group.ops if any(f.reduce for f in forms_of(n))]
+        if len(combining) > 1:
+            ops = ", ".join(n.op for n in combining)
+            raise ValueError(f"a fused group can hold one reduction or contraction, got {ops}")
+        return combining[0] if combining else None
 
     def _pads(self) -> bool:
         """Does the group end with a pad of what it computes?"""

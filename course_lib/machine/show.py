@@ -3,7 +3,7 @@
     cycles(built)         each instruction from its start until its result is ready
     registers(lives, found)   which value is in which register, from which instruction to which
 
-Next room: `course_lib/llvm/targets.py`, the same for real processors.
+Next room: `course_lib/llvm/processors.py`, the same for real processors.
 """
 
 from __future__ import annotations

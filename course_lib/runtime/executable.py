@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 
 from course_lib.arguments import takes
+from course_lib.ir.arrays import as_array
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import bind, run
 from course_lib.ir.loops.program import Program, Step
+from course_lib.ir.stage import Stage
 from course_lib.memory.plan import MemoryPlan
 from course_lib.runtime.buffers import Arrays, Buffers
 from course_lib.runtime.call import Call
@@ -35,7 +37,7 @@ class Executable:
 
     target = ""  # as `compile` calls it
 
-    def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
+    def __init__(self, graph: Graph, stages: list[Stage], seconds: dict[str, float]) -> None:
         self.graph = graph
         self.stages = stages
         self.compile_seconds = seconds
@@ -67,7 +69,7 @@ class Executable:
     def _size(self) -> str:
         return counted(len(self.kernels), "operation")
 
-    def stage(self, name: str) -> Any:
+    def stage(self, name: str) -> Stage:
         """One stage by name; an error that lists the names."""
         for stage in self.stages:
             if stage.name == name:
@@ -81,11 +83,11 @@ class Executable:
 
 
 class InterpretedModel(Executable):
-    """Runs every node with numpy. Slow and right: the other target is tested against it."""
+    """Runs every node with numpy. Slow and right: the others are tested against it."""
 
     target = "interpreter"
 
-    def __init__(self, graph: Graph, stages: list, seconds: dict[str, float]) -> None:
+    def __init__(self, graph: Graph, stages: list[Stage], seconds: dict[str, float]) -> None:
         super().__init__(graph, stages, seconds)
         self.kernels = tuple(kernel_info(f"numpy_{node.op}", node) for node in graph.ops)
 
@@ -105,7 +107,7 @@ class CompiledModel(Executable):
         program: Program,
         memory: MemoryPlan,
         code: Any,
-        stages: list,
+        stages: list[Stage],
         seconds: dict[str, float],
     ) -> None:
         super().__init__(graph, stages, seconds)
@@ -171,15 +173,3 @@ def _first(words: Sequence[str], most: int = 4) -> str:
 def counted(count: int, what: str) -> str:
     """3, "kernel" -> "3 kernels"."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def as_array(value: Any) -> np.ndarray:
-    """A numpy array from an array, a list or a torch tensor (which may require gradients)."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu()
-    try:
-        return np.asarray(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"a {type(value).__name__} cannot be made into an array: {error}"
-        ) from None

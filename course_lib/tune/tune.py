@@ -30,17 +30,18 @@ import numpy as np
 
 from course_lib import __version__
 from course_lib.arguments import takes
-from course_lib.compiler import random_inputs, read
+from course_lib.compiler import inputs_of, read
 from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.samples import random_inputs
 from course_lib.llvm.host import host_machine
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass
 from course_lib.passes.layout.layout import layout
 from course_lib.passes.pipeline import DEFAULT
-from course_lib.runtime.executable import CompiledModel, as_array
+from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.script import Schedule
 from course_lib.schedule.search.beam import WIDTH, beam
 from course_lib.schedule.search.choice import CONVOLUTIONS, GROUPS, Choice, Names
@@ -345,9 +346,8 @@ class _Search:
 
 
 def _arrays(graph: Graph, given: Any) -> list[np.ndarray]:
-    if given is None:
-        return random_inputs(graph)
-    return [as_array(x) for x in (given if isinstance(given, (list, tuple)) else [given])]
+    inputs = inputs_of(given)
+    return random_inputs(graph) if inputs is None else inputs
 
 
 @contextlib.contextmanager

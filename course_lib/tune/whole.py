@@ -14,13 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from course_lib.compiler import as_tuned, generate
 from course_lib.cost.layout import winograd_pays
-from course_lib.draw.graphs.stages import Stage
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, key_of_graph
@@ -30,6 +27,9 @@ from course_lib.passes.layout.winograd import can
 from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.search.choice import Choice, Names, Value
 from course_lib.schedule.search.tuned import Tuned
+from course_lib.targets.cpu import TARGET as CPU
+from course_lib.targets.target import Log, Options
+from course_lib.targets.tuned import passes_with
 from course_lib.tune.duel import faster, in_turns, ratio
 from course_lib.tune.groups import GroupRecord
 from course_lib.tune.shares import Work
@@ -49,18 +49,15 @@ class Whole:
     threads: int | None
 
     def compiled(self, tuned: Tuned | None = None) -> CompiledModel:
-        graph, stages = run_passes(self.graph, as_tuned(self.passes, tuned)), list[Stage]()
-
-        def see(name: str, form: Any) -> None:
-            stages.append(Stage(name, form))
-
-        return generate(graph, see, stages, {}, self.threads, "host", tuned)
+        options = Options(passes_with(self.passes, tuned), threads=self.threads, tuned=tuned)
+        graph = run_passes(self.graph, options.passes)
+        return CPU.executable(graph, options, Log())
 
     def at(self, wanted: Pass, tuned: Tuned | None = None) -> Graph | None:
         """The graph as the pass `wanted` gets it; None where it is not among the passes."""
         if wanted not in self.passes:
             return None
-        return run_passes(self.graph, as_tuned(self.passes[: self.passes.index(wanted)], tuned))
+        return run_passes(self.graph, passes_with(self.passes[: self.passes.index(wanted)], tuned))
 
     def in_turns(self, models: Sequence[CompiledModel], seconds: float) -> list[list[float]]:
         """Seconds of a call of each model, round after round."""

@@ -23,7 +23,7 @@ import course_lib
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.systolic import SystolicArray, cycles, wavefront
 from course_lib.accelerator.workload import products, total_cycles, utilization
-from course_lib.arguments import fits, takes
+from course_lib.arguments import fits, hints, takes
 from course_lib.cost.cache import SMALL, misses
 from course_lib.cost.layout import cost as layout_cost
 from course_lib.cost.machine import Machine
@@ -51,7 +51,7 @@ from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.verify import verify_kernel
 from course_lib.ir.types import parse_type
 from course_lib.llvm.host import host_machine
-from course_lib.llvm.targets import assembly
+from course_lib.llvm.processors import assembly
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan
 from course_lib.mlir.into.read import from_mlir
@@ -231,11 +231,11 @@ def annotations(function: Any, count: int) -> list[Any]:
     if getattr(function, "__module__", "") in EXERCISES:
         return [Any] * count
     called = type(function).__call__ if isinstance(function, Executable) else function
-    hints = get_type_hints(called)
+    kinds_of = get_type_hints(called) if isinstance(called, type) else hints(called)
     kinds: list[Any] = []
     for name, parameter in inspect.signature(function).parameters.items():
         many = parameter.kind is parameter.VAR_POSITIONAL
-        kinds += [hints.get(name, Any)] * (count - len(kinds) if many else 1)
+        kinds += [kinds_of.get(name, Any)] * (count - len(kinds) if many else 1)
     return kinds[:count]
 
 

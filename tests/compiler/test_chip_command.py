@@ -15,7 +15,7 @@ from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
-from course_lib.runtime.systolic import SystolicModel
+from course_lib.targets.systolic import SystolicModel
 
 pytest.importorskip("torch")
 from course_lib.models import digits, example_inputs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -144,6 +145,13 @@ def test_slot_knows_its_specification(double):
         "(n: 'int') -> 'int'",
     )
     assert entry in slots(unit=7) and entry not in slots(unit=8)
+
+
+def test_all_slots_are_there_once_they_are_asked_for():
+    """In a fresh process, which has imported little."""
+    code = "from course_lib.exercises import *; load_all(); print(*(s.name for s in slots()))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert set(result.stdout.split()) == set(exercises.MODULES), result.stderr
 
 
 def test_slots_of_the_library_are_found_by_name():

@@ -1,6 +1,5 @@
 """The start page: links to the units that exist, and an honest word about the others."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -117,36 +116,11 @@ def test_readme_and_start_page_say_how_many_units_there_are(root):
     assert f"{there} of {planned} units exist" in (root / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_library_is_as_long_as_the_start_page_says(root):
-    """A search for better schedules is no part of a compilation, and is not counted."""
+def test_the_reading_path_is_as_long_as_the_start_page_says(root):
+    """Walked and counted in tests/compiler/test_reading_path.py."""
     page = " ".join((root / "notebooks" / "index.md").read_text(encoding="utf-8").split())
-    library, map_ = root / "course_lib", (root / "docs" / "architecture.md").read_text("utf-8")
-    path = re.findall(r"`([\w/]+\.py)`", map_[map_.index("## Where to start reading") :])
-    assert len(path) == 12 and "Twelve files" in page
-    assert path[0].endswith("compiler.py")
-    files = [root / path[0], *map(library.joinpath, path[1:])]
-    read = sum(len(file.read_text("utf-8").splitlines()) for file in files)
-    assert abs(read - said_of("lines with their explanations", page)) <= 100, read
-    rooms = "ir", "passes", "lower", "schedule", "memory", "cost", "llvm", "runtime"
-    assert len(rooms) == 8 and "The eight rooms" in page
-    code = [f for room in rooms for f in (library / room).rglob("*.py") if "search" not in f.parts]
-    count = sum(map(lines_of_code, code))
-    assert abs(count - said_of("lines of code", page)) <= 500, count
-
-
-def said_of(what: str, page: str) -> int:
-    """The number in "about 1,500 lines of code"."""
-    (number,) = re.findall(rf"about ([\d,]+) {what}", page)
-    return int(number.replace(",", ""))
-
-
-def lines_of_code(path: Path) -> int:
-    """Without comments, docstrings and blank lines."""
-    text = path.read_text("utf-8")
-    docs: set[int] = set()
-    for node in ast.walk(ast.parse(text)):
-        can = isinstance(node, (ast.Module, ast.FunctionDef, ast.ClassDef))
-        if can and ast.get_docstring(node) is not None:
-            docs.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
-    lines = enumerate(text.splitlines(), start=1)
-    return sum(bool(line.split("#")[0].strip()) for at, line in lines if at not in docs)
+    assert "Twelve files, in at most 2,500 lines with their explanations" in page
+    reading = " ".join((root / "docs" / "reading.md").read_text(encoding="utf-8").split())
+    assert "at most twelve files and 2,500 lines" in reading
+    first = re.findall(r"^1\. `([\w/]+\.py)`", (root / "docs" / "reading.md").read_text(), re.M)
+    assert all(f"library/course_lib/{name}" in page for name in first) and len(first) == 2

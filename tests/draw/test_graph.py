@@ -19,11 +19,12 @@ from course_lib.draw.graphs.graph import before_after, graph
 from course_lib.draw.graphs.layout import Size, layered
 from course_lib.draw.graphs.lines import changed_lines, node_lines
 from course_lib.draw.graphs.scene import scene
-from course_lib.draw.graphs.stages import Stage, slider
+from course_lib.draw.graphs.stages import slider
 from course_lib.ir.graph.build import exp, matmul, mean, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.registry import flops
+from course_lib.ir.stage import Stage
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 

@@ -7,6 +7,7 @@ import pytest
 
 from course_lib.compiler import compile
 from course_lib.cost import work
+from course_lib.draw.graphs.stages import picture
 from course_lib.ir.graph.build import concat, matmul, relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
@@ -192,7 +193,7 @@ def test_stages_kernels_and_report() -> None:
         "graph", "loops", "code",
     ]  # fmt: skip
     for stage in compiled.stages:
-        assert stage.text.strip() and stage.picture().html
+        assert stage.text.strip() and picture(stage).html
     with pytest.raises(ValueError, match="no stage 'mlir'; this compilation has: import"):
         compiled.stage("mlir")
     report = compiled.report()

@@ -9,6 +9,8 @@ the loads of a step before the work of the step in front of it, if they go to ot
 queues it gains little, because the load engine runs ahead of the array by itself; with queues
 shorter than a step it has to be this order. `tokens.py` finds who has to wait for whom. Next room:
 `products.py`.
+
+Reading path of the chip, 8 of 12; next: `accelerator/isa/execute.py`.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@ to whoever compiles for the processor.
     model = offload(integers, PRESETS["npu"], compile_cpu)
     model.run([x])   ->   [y], the bits of the interpreter          model.programs[0].timing.total
 
-This file does not know who compiles for the processor (`course_lib/compiler.py` passes it in).
-Next room: `report.py`.
+This file does not know who compiles for the processor: the target passes it in
+(`course_lib/targets/systolic.py`). Next room: `report.py`.
 """
 
 from __future__ import annotations

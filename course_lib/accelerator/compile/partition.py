@@ -7,6 +7,8 @@ Each match of a pattern (`support.py`), and each op without one, gets the number
 smallest that is not below those of its operands, odd for the chip, even for the processor. A value
 thus never flows to a part with a smaller number, and that is all there is to say about cycles: the
 parts can run one after another. Next room: `product.py`.
+
+Reading path of the chip, 3 of 12; next: `accelerator/chip.py`.
 """
 
 from __future__ import annotations

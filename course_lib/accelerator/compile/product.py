@@ -7,6 +7,8 @@ A matrix product is a convolution with a window of one pixel, so everything behi
 convolutions only. Images lie as NHWC. The sum of one output runs over `runs`: stretches of bytes
 that lie side by side in the piece of image that is on the chip (`patch`). In NHWC, a row of the
 window is one stretch of kw * channels bytes (implicit im2col). Next room: `tiles.py`.
+
+Reading path of the chip, 5 of 12; next: `accelerator/compile/tiles.py`.
 """
 
 from __future__ import annotations

@@ -6,6 +6,8 @@
 A tile is h x w pixels of the result, `channels` of the sum, and `blocks` columns of the array wide.
 Each SRAM is cut into slots of whole banks, so that an engine that fills one slot does not stop one
 that reads another. Next room: `walk.py`, the order in which tiles come.
+
+Reading path of the chip, 6 of 12; next: `accelerator/compile/walk.py`.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ every giver stands before its taker.
 What overwrites waits for all readers of the bank, not of the bytes alone: a bank belongs to one
 engine at a time, so an early load would stop the array in the middle of its tile. VTA's compiler
 leaves the same work to TVM's passes. Next room: `estimate.py`.
+
+Reading path of the chip, 10 of 12; next: `accelerator/core/simulate.py`.
 """
 
 from __future__ import annotations

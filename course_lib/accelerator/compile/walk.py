@@ -3,6 +3,8 @@
     for step in walk(layer, tile, chip): ...      block of pixels, group of outputs, chunk of sums
 
 Next room: `slots.py`, what is still on the chip from before.
+
+Reading path of the chip, 7 of 12; next: `accelerator/compile/emit.py`.
 """
 
 from __future__ import annotations

@@ -15,6 +15,8 @@ last sums still move out. A `preload` waits until the product before it has star
 weights) or is done. So F tiles of m pixels take (F-1) max(m, R) + m + 2R + C - 2 clocks, or
 F (m + 2R + C - 2). The sums of a `matmul_os` need R clocks to move out before it is done; if the
 chip does not count that drain, the next product starts R clocks before. Next room: `deadlock.py`.
+
+Reading path of the chip, 12 of 12; its end.
 """
 
 from __future__ import annotations

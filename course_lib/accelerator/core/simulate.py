@@ -5,6 +5,8 @@
 
 `times` alone is much faster where only the clocks are wanted, as in a search. Next room:
 `course_lib/accelerator/trace`.
+
+Reading path of the chip, 11 of 12; next: `accelerator/core/clockwork.py`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,8 @@
     matmul  acts=0 h=1 w=9 step=4 line=36 k=4 n=4 accs=0     ->   accs[0:9] = acts @ weights
 
 Next room: `store.py`.
+
+Reading path of the chip, 9 of 12; next: `accelerator/compile/tokens.py`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ A node never changes. A pass that wants a different graph makes new nodes for wh
 shares the rest. Two nodes are equal only if they are the same object: whether two *computations*
 are equal is a question for `passes/clean/cse.py`. `apply` infers the type from the op table
 (`ir/registry.py`), so that an ill-typed node cannot be made. Next room: `order.py`.
+
+Reading path, 2 of 12; next: `ir/registry.py`.
 """
 
 from __future__ import annotations

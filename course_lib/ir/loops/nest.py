@@ -18,6 +18,8 @@ promise about how it may run, not what it computes: every kind has the meaning o
 As text, sums, differences, products and quotients are infix, every other scalar function is a call.
 A literal is f32 if it is written with a point and i64 if not; other types are spelled out, as in
 `1.0:f64`. `parse.py` reads the text back. Next room: `walk.py`.
+
+Reading path, 8 of 12; next: `lower/lowering.py`.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ itself, so that every index stays inside its buffer.
 
 Products of i8 are summed in i32 where `sums` says so; sums that leave their type wrap around, as in
 hardware. Next room: `pooling.py`.
+
+Reading path, 5 of 12; next: `passes/fusion/fuse.py`.
 """
 
 from __future__ import annotations
@@ -33,39 +35,6 @@ from course_lib.ir.types import DType, TensorType, dtype
 V = Affine.var
 ROWS = 1 << 24  # elements: of the windows that a convolution writes out at a time
 SUMS = Attr("dtype", None)  # what sums of integers are kept in; None: the operands' type
-
-
-def _sum_type(operand: DType, attrs: Attrs, what: str) -> DType:
-    """The element type of the sums, and so of the result."""
-    wide = dtype(attrs["sums"] or operand.name)
-    if wide == operand:
-        return wide
-    if operand.kind not in ("int", "uint") or wide.kind != "int" or wide.size <= operand.size:
-        raise ValueError(f"{what}: sums of {operand} cannot be kept in {wide}, but integers can be "
-                         "summed in wider signed ones")  # fmt: skip
-    return wide
-
-
-def _operands(a: np.ndarray, b: np.ndarray, terms: int, wide: np.dtype) -> list[np.ndarray]:
-    """The operands in the type in which numpy multiplies them: integers in the floats that hold
-    every sum of so many terms exactly, if there are such, because only floats have a fast product.
-    """
-    if wide.kind not in "iu":
-        return [a, b]
-    largest = [max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b)]
-    bound = largest[0] * largest[1] * terms
-    exact = [np.dtype(t) for t, bits in ((np.float32, 24), (np.float64, 53)) if bound < 2**bits]
-    return [x.astype(exact[0] if exact else wide) for x in (a, b)]
-
-
-def _as_sums(y: np.ndarray, wide: np.dtype) -> np.ndarray:
-    """Whole numbers, perhaps as floats, in the type of the sums: they wrap around."""
-    return y.astype(np.int64).astype(wide) if y.dtype != wide else y
-
-
-def product(x: Expr, y: Expr, out: TensorType) -> Expr:
-    """What a sum of the result adds at one point."""
-    return call("mul", cast(x, out.dtype), cast(y, out.dtype))
 
 
 # ── matmul ──
@@ -212,3 +181,39 @@ CONV = register(
         flops=lambda out, ins, attrs: 2 * out.numel * math.prod(ins[1].dims[1:]),
     )
 )
+
+
+# ── sums ──
+
+
+def _sum_type(operand: DType, attrs: Attrs, what: str) -> DType:
+    """The element type of the sums, and so of the result."""
+    wide = dtype(attrs["sums"] or operand.name)
+    if wide == operand:
+        return wide
+    if operand.kind not in ("int", "uint") or wide.kind != "int" or wide.size <= operand.size:
+        raise ValueError(f"{what}: sums of {operand} cannot be kept in {wide}, but integers can be "
+                         "summed in wider signed ones")  # fmt: skip
+    return wide
+
+
+def _operands(a: np.ndarray, b: np.ndarray, terms: int, wide: np.dtype) -> list[np.ndarray]:
+    """The operands in the type in which numpy multiplies them: integers in the floats that hold
+    every sum of so many terms exactly, if there are such, because only floats have a fast product.
+    """
+    if wide.kind not in "iu":
+        return [a, b]
+    largest = [max(int(x.max(initial=0)), -int(x.min(initial=0))) for x in (a, b)]
+    bound = largest[0] * largest[1] * terms
+    exact = [np.dtype(t) for t, bits in ((np.float32, 24), (np.float64, 53)) if bound < 2**bits]
+    return [x.astype(exact[0] if exact else wide) for x in (a, b)]
+
+
+def _as_sums(y: np.ndarray, wide: np.dtype) -> np.ndarray:
+    """Whole numbers, perhaps as floats, in the type of the sums: they wrap around."""
+    return y.astype(np.int64).astype(wide) if y.dtype != wide else y
+
+
+def product(x: Expr, y: Expr, out: TensorType) -> Expr:
+    """What a sum of the result adds at one point."""
+    return call("mul", cast(x, out.dtype), cast(y, out.dtype))

@@ -11,6 +11,8 @@ Why no cycle can appear: two members may be connected by a path through nodes ou
 exp -> conv -> pad -> add beside exp -> add. If exp and add were one kernel, it would have to run
 before pad and after it. That all users are in the group excludes it: exp has a user, conv, that is
 not. Next room: `regroup.py`.
+
+Reading path, 6 of 12; next: `targets/cpu.py`.
 """
 
 from __future__ import annotations
@@ -21,8 +23,10 @@ from course_lib.ir.graph.node import Node
 from course_lib.passes.clean.dce import keep
 from course_lib.passes.fusion import should_fuse as heuristic
 from course_lib.passes.fusion.groups import as_kernels, fits
+from course_lib.passes.infra.asks import asks
 
 
+@asks("groups")  # `regroup.py` replays them
 @exercise("passes.fuse", unit=3, points=4, baseline=keep)
 def fuse(graph: Graph) -> Graph:
     """Put connected nodes into groups; each group of two or more becomes one `fused` node.

@@ -159,18 +159,18 @@ def key_of_graph(graph: Graph) -> str:
     return hashlib.sha256(print_graph(graph).encode()).hexdigest()
 
 
-def fuse_as(look_up: Callable[[Graph], Grouping | None]) -> Pass:
-    """The pass `fuse`, but for graphs for which a grouping is known."""
+def fuse_as(look_up: Callable[[Graph], Grouping | None], otherwise: Pass = fuse) -> Pass:
+    """The pass `fuse`, or `otherwise`, but for graphs for which a grouping is known."""
 
     def fuse_(graph: Graph) -> Graph:
         grouping = look_up(graph)
         if grouping is None:
-            return fuse(graph)
+            return otherwise(graph)
         try:
             return Regrouping(graph).fused(grouping)
         except ValueError as error:
             warnings.warn(f"the groups that were found do not fit: {error}", stacklevel=2)
-            return fuse(graph)
+            return otherwise(graph)
 
     fuse_.__name__ = "fuse"
     return fuse_

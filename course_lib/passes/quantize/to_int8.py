@@ -9,6 +9,8 @@
 This is quantization after training (Jacob et al. 2018, Krishnamoorthi 2018): symmetric, weights for
 each output channel, activations for each tensor, ranges from the smallest and largest value seen.
 The interpreter on the result is the int8 reference of a whole model. Next room: `calibrate.py`.
+
+Reading path of the chip, 2 of 12; next: `accelerator/compile/partition.py`.
 """
 
 from __future__ import annotations

@@ -36,6 +36,8 @@ kernel @slanted(x: f32[3,6], out: f32[3,6]) {
 It is always legal: the same iterations run in the same order.
 
 Next room: `reorder.py`.
+
+Reading path, 10 of 12; next: `llvm/emit.py`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.targets import TARGETS, assembly, llvm_ir, target_machine
+from course_lib.llvm.processors import PROCESSORS, assembly, llvm_ir, target_machine
 
 LAYER = """
 kernel @layer(x: f32[64,128], w: f32[128,96], b: f32[96], out: f32[64,96]) {
@@ -218,7 +218,7 @@ def targets_table() -> Picture:
     for target, (pattern, numbers) in MULTIPLY_ADDS.items():
         text = assembly(layer(), target)
         found = re.findall(pattern, text)
-        rows.append([target, TARGETS[target].cpu, len(text.splitlines()),
+        rows.append([target, PROCESSORS[target].cpu, len(text.splitlines()),
                      found[0].split()[0], numbers, len(found)])  # fmt: skip
     header = ["target", "processor", "lines of assembly", "its multiply-add",
               "float32 at once, per thread", "how often it appears"]  # fmt: skip
@@ -232,7 +232,7 @@ def lanes_table() -> Picture:
     for target, (_, numbers) in MULTIPLY_ADDS.items():
         found = re.findall(r"vfmadd\w+ps|fmla|vfmacc\.vf|vfmadd\.v\w|fma\.rn\.f32|v_pk_fma_f32",
                            assembly(tile(1, 1), target))  # fmt: skip
-        rows.append([target, TARGETS[target].cpu, found[0], len(found), numbers,
+        rows.append([target, PROCESSORS[target].cpu, found[0], len(found), numbers,
                      len(found) * numbers])  # fmt: skip
     return table(rows, ["target", "processor", "its first multiply-add", "multiply-adds",
                         "float32 in each", "multiplications in all"])  # fmt: skip

@@ -18,7 +18,7 @@ from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.targets import llvm_ir, target_machine
+from course_lib.llvm.processors import llvm_ir, target_machine
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, build
 from course_lib.machine.core import Core

@@ -13,7 +13,7 @@ import course_lib
 from course_lib.ir.graph.interp import run as interpret
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
-from course_lib.runtime.systolic import SystolicModel
+from course_lib.targets.systolic import SystolicModel
 
 
 def on_the_chip(name: str, chip: str = "npu") -> SystolicModel:

@@ -50,7 +50,7 @@ class Gpu:
 
 
 @dataclass(frozen=True)
-class Target:
+class Processor:
     """A processor as LLVM names it, and what a schedule for it has to know."""
 
     triple: str
@@ -60,38 +60,38 @@ class Target:
     gpu: Gpu | None = None
 
 
-TARGETS = {
-    "x86-64": Target("x86_64-unknown-linux-gnu", "haswell", "", Machine("haswell", 32, 16)),
-    "aarch64": Target("aarch64-unknown-linux-gnu", "neoverse-n1", "",
+PROCESSORS = {
+    "x86-64": Processor("x86_64-unknown-linux-gnu", "haswell", "", Machine("haswell", 32, 16)),
+    "aarch64": Processor("aarch64-unknown-linux-gnu", "neoverse-n1", "",
                       Machine("neoverse-n1", 16, 32)),
-    "riscv64": Target("riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c,+v",
+    "riscv64": Processor("riscv64-unknown-linux-gnu", "generic-rv64", "+m,+a,+f,+d,+c,+v",
                       Machine("rv64gcv", 16, 32)),
-    "nvptx": Target("nvptx64-nvidia-cuda", "sm_80", "", None,
+    "nvptx": Processor("nvptx64-nvidia-cuda", "sm_80", "", None,
                     Gpu("ptx_kernel", "llvm.nvvm.read.ptx.sreg.ctaid.x",
                         "llvm.nvvm.read.ptx.sreg.tid.x", 0)),
-    "amdgpu": Target("amdgcn-amd-amdhsa", "gfx90a", "", None,
+    "amdgpu": Processor("amdgcn-amd-amdhsa", "gfx90a", "", None,
                      Gpu("amdgpu_kernel", "llvm.amdgcn.workgroup.id.x",
                          "llvm.amdgcn.workitem.id.x", PRIVATE)),
 }  # fmt: skip
 
 
 @takes
-def assembly(kernel: Kernel, target: str) -> str:
-    """A kernel as assembly for a target of `TARGETS`.
+def assembly(kernel: Kernel, processor: str) -> str:
+    """A kernel as assembly for a processor of `PROCESSORS`.
 
     Loops that have a schedule already (some are `vector` loops) keep it. ValueError for another
-    target, and on a GPU for an index that comes from memory (nobody could be told that it is
+    one, and on a GPU for an index that comes from memory (nobody could be told that it is
     outside).
     """
-    machine = target_machine(target)
-    return machine.emit_assembly(optimize(llvm_ir(kernel, target), machine))
+    machine = target_machine(processor)
+    return machine.emit_assembly(optimize(llvm_ir(kernel, processor), machine))
 
 
 @takes
-def llvm_ir(kernel: Kernel, target: str) -> str:
+def llvm_ir(kernel: Kernel, processor: str) -> str:
     """The LLVM IR that `assembly` starts from, as emitted."""
-    to, module = _target(target), ir.Module(kernel.name)
-    module.triple, module.data_layout = to.triple, str(target_machine(target).target_data)
+    to, module = _processor(processor), ir.Module(kernel.name)
+    module.triple, module.data_layout = to.triple, str(target_machine(processor).target_data)
     if to.gpu is None:
         assert to.machine is not None
         done = any(loop.kind == "vector" for loop in loops(kernel.body))
@@ -104,11 +104,11 @@ def llvm_ir(kernel: Kernel, target: str) -> str:
     return re.sub(r"(= alloca .*)$", rf"\1{space}", str(module), flags=re.M)
 
 
-def target_machine(target: str) -> llvm.TargetMachine:
-    """LLVM's code generator for a target of `TARGETS`."""
+def target_machine(processor: str) -> llvm.TargetMachine:
+    """LLVM's code generator for a processor of `PROCESSORS`."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-    to = _target(target)
+    to = _processor(processor)
     found = llvm.Target.from_triple(to.triple)
     return found.create_target_machine(cpu=to.cpu, features=to.features, opt=3)
 
@@ -121,10 +121,10 @@ def threads_of(body: tuple[Stmt, ...]) -> tuple[tuple[Loop, ...], tuple[Stmt, ..
     return (), body
 
 
-def _target(name: str) -> Target:
-    if name not in TARGETS:
-        raise ValueError(f"a target is one of {', '.join(TARGETS)}, got {name!r}")
-    return TARGETS[name]
+def _processor(name: str) -> Processor:
+    if name not in PROCESSORS:
+        raise ValueError(f"a processor is one of {', '.join(PROCESSORS)}, got {name!r}")
+    return PROCESSORS[name]
 
 
 class _Thread(Emitter):

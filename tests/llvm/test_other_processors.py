@@ -21,8 +21,8 @@ from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine as host
-from course_lib.llvm.targets import (
-    TARGETS,
+from course_lib.llvm.processors import (
+    PROCESSORS,
     THREADS,
     assembly,
     llvm_ir,
@@ -32,7 +32,7 @@ from course_lib.llvm.targets import (
 from course_lib.lower.lower import lower
 from course_lib.passes.prepare.decompose import decompose
 
-GPUS = [name for name, target in TARGETS.items() if target.gpu]
+GPUS = [name for name, processor in PROCESSORS.items() if processor.gpu]
 GRAPHS = {
     "softmax": "softmax(%x) {axis = 1} : f32[6,10]",
     "exp": "exp(%x) : f32[6,10]",
@@ -69,15 +69,15 @@ kernel @chain(x: f32[8], out: f32[8]) {
 }"""
 
 
-def gpu_of(target):
-    gpu = TARGETS[target].gpu
+def gpu_of(processor):
+    gpu = PROCESSORS[processor].gpu
     assert gpu is not None
     return gpu
 
 
-def on_this_machine(kernel, target):
+def on_this_machine(kernel, processor):
     """The GPU's LLVM IR, with the thread's number read from a variable."""
-    text, gpu = llvm_ir(kernel, target), gpu_of(target)
+    text, gpu = llvm_ir(kernel, processor), gpu_of(processor)
     text = re.sub(r"target (triple|datalayout) = .*\n", "", text)
     text = re.sub(r",? addrspace\(\d\)", "", text).replace(gpu.convention, "")
     for name in (gpu.block, gpu.thread):
@@ -87,8 +87,8 @@ def on_this_machine(kernel, target):
     return text.replace("llvm.nvvm.", "nvvm.").replace("llvm.amdgcn.", "amdgcn.")
 
 
-def run_threads(kernel, target, arrays, blocks):
-    text, gpu = on_this_machine(kernel, target), gpu_of(target)
+def run_threads(kernel, processor, arrays, blocks):
+    text, gpu = on_this_machine(kernel, processor), gpu_of(processor)
     engine = llvm.create_mcjit_compiler(optimize(text, host()), host())
     engine.finalize_object()
     names = [f"at.{name.removeprefix('llvm.')}" for name in (gpu.block, gpu.thread)]
@@ -102,14 +102,14 @@ def run_threads(kernel, target, arrays, blocks):
                 function(*(array.ctypes.data for array in arrays.values()))
 
 
-@pytest.mark.parametrize("target", GPUS)
+@pytest.mark.parametrize("processor", GPUS)
 @pytest.mark.parametrize("text", [SMALL, LOOPS, CHAIN])
-def test_the_threads_together_compute_the_kernel(text, target):
+def test_the_threads_together_compute_the_kernel(text, processor):
     kernel = parse_kernel(text)
     rng = np.random.default_rng(0)
     ours = {p.name: rng.integers(-4, 5, p.type.dims).astype(np.float32) for p in kernel.params}
     theirs = {name: array.copy() for name, array in ours.items()}
-    run_threads(kernel, target, ours, blocks=3)
+    run_threads(kernel, processor, ours, blocks=3)
     run_kernel(kernel, theirs)
     np.testing.assert_allclose(ours["out"], theirs["out"])
 
@@ -121,25 +121,25 @@ def test_independent_outer_loops_become_threads():
     assert threads_of(parse_kernel(CHAIN).body)[0] == ()
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_layer_is_emitted_with_fused_multiply_adds(target):
-    text = assembly(layer(), target)
-    assert re.search(MULTIPLY_ADDS[target][0], text)
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_the_layer_is_emitted_with_fused_multiply_adds(processor):
+    text = assembly(layer(), processor)
+    assert re.search(MULTIPLY_ADDS[processor][0], text)
     assert "layer" in text
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("processor", PROCESSORS)
 @pytest.mark.parametrize("name", GRAPHS)
-def test_other_ops_are_emitted(name, target):
+def test_other_ops_are_emitted(name, processor):
     graph = parse_graph(f"graph @f(%x: f32[6,10]) -> ({GRAPHS[name].split(': ')[-1]}) {{\n"
                         f"  %0 = {GRAPHS[name]}\n  return %0\n}}")  # fmt: skip
     for step in lower(decompose(graph)).steps:
         if step.kernel is not None:
-            assert step.kernel.name in assembly(step.kernel, target)
+            assert step.kernel.name in assembly(step.kernel, processor)
 
 
 def test_memories_are_told_apart():
-    nvidia, amd = (llvm_ir(layer(), target) for target in GPUS)
+    nvidia, amd = (llvm_ir(layer(), processor) for processor in GPUS)
     assert "ptr addrspace(1)" in nvidia
     assert "addrspace(5)" not in nvidia
     assert "alloca [1 x float], align 64, addrspace(5)" in amd
@@ -165,15 +165,15 @@ kernel @rows(x: f32[9,64], w: f32[4,64,32], out: f32[4,9,32]) prefetch(w, o, i) 
 
 
 @pytest.mark.parametrize(
-    ("target", "instruction"),
+    ("processor", "instruction"),
     [("x86-64", "prefetcht0"), ("aarch64", "prfm"), ("riscv64", None), ("nvptx", None)],
 )
-def test_what_is_prefetched_is_asked_for_in_each_step(target, instruction):
+def test_what_is_prefetched_is_asked_for_in_each_step(processor, instruction):
     """Where the processor has an instruction for it, and no other threads to run meanwhile."""
     found = re.findall(
-        r"^\s+(prefetch\w*|prfm)\b", assembly(parse_kernel(PREFETCHED), target), re.M
+        r"^\s+(prefetch\w*|prfm)\b", assembly(parse_kernel(PREFETCHED), processor), re.M
     )
-    plain = assembly(parse_kernel(PREFETCHED.replace("prefetch(w, o, i)", "")), target)
+    plain = assembly(parse_kernel(PREFETCHED.replace("prefetch(w, o, i)", "")), processor)
     assert set(found) == ({instruction} if instruction else set())
     assert not re.search(r"prefetch|prfm", plain)
 
@@ -198,11 +198,11 @@ def test_the_command_prints_assembly(capsys):
 
 
 @pytest.mark.skipif(shutil.which("llc-22") is None, reason="llc-22 is not installed")
-@pytest.mark.parametrize("target", TARGETS)
-def test_llvms_own_tool_reads_what_we_emit(target):
-    to = TARGETS[target]
-    module = optimize(llvm_ir(layer(), target), target_machine(target))
+@pytest.mark.parametrize("processor", PROCESSORS)
+def test_llvms_own_tool_reads_what_we_emit(processor):
+    to = PROCESSORS[processor]
+    module = optimize(llvm_ir(layer(), processor), target_machine(processor))
     command = ["llc-22", "-O3", f"-mtriple={to.triple}", f"-mcpu={to.cpu}", "-o", "-"]
     command += [f"-mattr={to.features}"] if to.features else []
     made = subprocess.run(command, input=str(module), capture_output=True, text=True, check=True)
-    assert re.search(MULTIPLY_ADDS[target][0], made.stdout)
+    assert re.search(MULTIPLY_ADDS[processor][0], made.stdout)
