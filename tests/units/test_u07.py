@@ -43,7 +43,7 @@ from autograder.units.u07.checks.schedules import CASES, score, worth
 from autograder.validate import verdict_of
 from course_lib.bridges.gxx import FLAGS, CppError, compiler
 from course_lib.cost.blocks import blocks
-from course_lib.cost.cache import SMALL, by_registers, misses, misses_of
+from course_lib.cost.cache import SMALL, misses, misses_of, set_by_set
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugged, slot
 from course_lib.ir.types import f32
@@ -214,7 +214,7 @@ def test_the_bill():
 def test_conflicts_and_their_remedy():
     for width, kept in ((240, True), (256, False), (272, True)):
         block = [width // 16 * row for row in range(16)]
-        again = len(by_registers(block * 2, 8, 4)) - 16
+        again = len(set_by_set(block * 2, 8, 4)) - 16
         assert again == (0 if kept else 16)
     panel = "split(n, 16)\nsplit(k, 16)\nreorder(no, ko, m, ki, ni)"
     plain, packed = (misses(scheduled((12, 128, 128), panel + more))[0] for more in

@@ -1,8 +1,8 @@
 """Visible checks of unit 7, Tiling.
 
 Here are those of the numbers. The cache and its size are checked in cache.py; the schedules are
-judged in schedules.py. Misses are counted by the stand-in of `missed`, which is right, so that no
-answer depends on another one. Next room: cache.py.
+judged in schedules.py. Misses are counted by the stand-in of `missed`, which is right (and slower
+than the text allows), so that no answer depends on another one. Next room: cache.py.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number
 from autograder.units.u07.answers.products import scheduled
-from course_lib.cost.cache import Cache, by_registers, misses
+from course_lib.cost.cache import Cache, misses, set_by_set
 from course_lib.exercises import baselines
 
 # The loads for each multiply-add of the best tile, by the number of registers.
@@ -160,7 +160,7 @@ def always_misses(bad_width: Any, sets: int, ways: int) -> None:
             spec="a multiple of 16, at least 16 and at most 65,536",
         )
     lines = [int(width) // 16 * row for row in range(ways + 1)] * 2
-    missing = by_registers(lines, sets, ways)
+    missing = set_by_set(lines, sets, ways)
     if len(missing) < len(lines):
         raise Wrong(
             f"Only {len(missing)} of {len(lines)} accesses miss at a width of {width:g}.",

@@ -16,25 +16,38 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import a_number
 from autograder.check.steps import with_steps
-from course_lib.cost.cache import by_registers
+from course_lib.cost.cache import set_by_set
 from course_lib.cost.reuse import distances
+
+Accesses = tuple[list[int], int, int]  # lines, sets, ways
+FAR = 1 << 33  # a line number that needs more than 32 bits
 
 # ── the cache ──
 
 
 @st.composite
-def accesses(draw: DrawFn, most: int = 24) -> tuple[list[int], int, int]:
-    """(lines, sets, ways): few lines, so that sets fill up and lines come back."""
-    sets, ways = draw(st.integers(1, 4)), draw(st.integers(1, 4))
-    lines = draw(st.lists(st.integers(0, 2 * sets * ways), max_size=most))
-    return lines, sets, ways
+def accesses(draw: DrawFn, most: int = 24, sets: int = 4, ways: int = 4) -> Accesses:
+    """(lines, sets, ways): few lines in few sets, so that sets fill up and lines come back."""
+    of, places = draw(st.integers(1, sets)), draw(st.integers(1, ways))
+    used, first = min(of, draw(st.integers(1, 3))), draw(st.sampled_from([0, 0, 5, FAR]))
+    places_of = st.integers(0, used * (places + 2) - 1)
+    drawn = draw(st.lists(places_of, min_size=min(most // 2, 4 * places), max_size=most))
+    return [n % used + of * (first + n // used) for n in drawn], of, places
 
 
-def judged(missed: Any, lines: list[int], sets: int, ways: int, spec: str = "") -> None:
-    """The misses are those of the stand-in."""
-    program = f"missed({lines}, {sets}, {ways})" if len(lines) < 60 else f"{len(lines)} accesses"
+def judged(
+    missed: Any,
+    lines: list[int],
+    sets: int,
+    ways: int,
+    spec: str = "",
+    right: list[int] | None = None,
+) -> None:
+    """The misses are those of the stand-in, or `right`."""
+    few = len(lines) < 60
+    program = f"missed({lines if few else f'{len(lines)} accesses'}, {sets}, {ways})"
     got = whole_numbers(missed(list(lines), sets, ways), program)
-    right = by_registers(lines, sets, ways)
+    right = set_by_set(lines, sets, ways) if right is None else right
     if got != right:
         at = next((k for k, (a, b) in enumerate(zip(got, right, strict=False)) if a != b),
                   min(len(got), len(right)))  # fmt: skip
@@ -67,10 +80,11 @@ def whole_numbers(got: Any, program: str) -> list[int]:
     )
 
 
+EMPTY_AT_FIRST = "The cache is empty at first"
 REPEATED, ROOM = "the lines that missed, with repetitions", "how many lines a set can hold"
 # Each but the last is wrong for one kind of mistake only, so the sentence fits.
 SMALL_CASES = [
-    ("The cache is empty at first", ([5, 5, 5], 1, 1)),
+    (EMPTY_AT_FIRST, ([5, 5, 5], 1, 1)),
     (REPEATED, ([0, 1, 2, 3, 4, 1], 1, 2)),
     (ROOM, ([0, 1, 0, 2, 3, 4, 2], 1, 2)),
     ("the line in it that was asked for longest ago leaves first", ([0, 1, 2, 1], 1, 2)),
@@ -78,6 +92,24 @@ SMALL_CASES = [
     ("A hit counts as asking for the line, too", ([0, 1, 2, 0, 3, 0, 1], 1, 3)),
     ("If the set is full", ([0, 2, 0, 4, 0, 2], 2, 2)),
 ]
+
+
+@checks("cost.cache.missed", spec=EMPTY_AT_FIRST)
+def every_call_begins_with_an_empty_cache(missed):
+    """The same accesses twice, and others in between."""
+    again = [5, 7, 5], 1, 2
+    first = whole_numbers(missed(*again), f"missed{again}")
+    missed([7, 5, 6], 1, 2)
+    got = whole_numbers(missed(*again), f"missed{again}")
+    if got != first:
+        raise Wrong(
+            "The second call with the same accesses returns something else than the first one. "
+            "Nothing may stay from one call to the next.",
+            program=f"missed{again}, called twice",
+            got=str(got),
+            expected=str(first),
+            spec=EMPTY_AT_FIRST,
+        )
 
 
 @checks("cost.cache.missed", spec=[spec for spec, _ in SMALL_CASES])
@@ -102,18 +134,39 @@ def random_accesses(missed, example):
     judged(missed, *example)
 
 
+@checks("cost.cache.missed", given=accesses(90, sets=70, ways=20), examples=40,
+        what="random accesses", spec=[*CACHE_SPEC, ROOM])  # fmt: skip
+def random_accesses_to_larger_caches(missed, example):
+    """The misses of random accesses to caches of more sets and ways, in order."""
+    judged(missed, *example)
+
+
 STEPS = (
     "Each access must take a number of steps that does not grow with `sets` or with the number of "
     "accesses before it"
 )
 
 
+def in_turns(count: int, sets: int, ways: int) -> tuple[list[int], list[int]]:
+    """(lines, those that miss): 512 sets take turns. Every second one is asked for as many lines
+    as it can hold, again and again, and each of the others for one line more, so it never hits."""
+    lines, missing = [], []
+    for k in range(count):
+        turn, number = divmod(k, 512)
+        lines.append(32 * number + sets * (turn % (ways + number % 2)))
+        if number % 2 or turn < ways:
+            missing.append(lines[-1])
+    return lines, missing
+
+
 @checks("cost.cache.missed", spec=STEPS)
 def long_programs_are_no_obstacle(missed):
-    """4,000 accesses, 512 sets."""
-    lines = [(k * k) % 3001 for k in range(4000)]
+    """8,000 accesses, 16,384 sets."""
+    sets, ways = 1 << 14, 4
+    lines, right = in_turns(8000, sets, ways)
     why = "is every set, or every earlier access, looked at again for each access?"
-    judged(with_steps(missed, 400_000, "4,000 accesses and 512 sets", why), lines, 512, 4, STEPS)
+    few = with_steps(missed, 1_000_000, f"8,000 accesses and {sets:,} sets", why)
+    judged(few, lines, sets, ways, STEPS, right)
 
 
 # ── reuse distance ──
@@ -157,7 +210,7 @@ def a_cache_of_that_size_is_enough(smallest, example):
     lines, share = example
     counts = dict(Counter(distances(lines).tolist()))
     few = "at most this share of the accesses misses"
-    enough(smallest, counts, share, few, lambda kept: len(by_registers(lines, 1, kept)))
+    enough(smallest, counts, share, few, lambda kept: len(set_by_set(lines, 1, kept)))
 
 
 def enough(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.cost.cache import by_registers
+from course_lib.cost.cache import set_by_set
 
 # ── reuse distance ──
 
@@ -215,7 +215,7 @@ def always_the_widest(sets, ways):
 def tried_out(sets, ways):
     width = 16
     while (
-        len(by_registers([width // 16 * r for r in range(ways + 1)] * 2, sets, ways)) < 2 * ways + 2
+        len(set_by_set([width // 16 * r for r in range(ways + 1)] * 2, sets, ways)) < 2 * ways + 2
     ):
         width += 16
     return float(width)
