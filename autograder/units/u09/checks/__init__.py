@@ -72,6 +72,7 @@ WAYS = {  # of larger spaces
     ((512,), 3): 55,
     ((1009, 256, 1), 3): 135,
     ((512, 256, 14, 14, 3, 3), 4): 148_684_800,
+    ((512, 256) * 6, 3): 229_853_552_099_853_515_625,
     ((512, 512, 28, 28, 3, 3, 1000, 360), 6): 50_688_140_972_725_960_704,
 }
 TINY: list[tuple[tuple[int, ...], int]] = [
@@ -234,10 +235,10 @@ def catches(trap: Any, width: int) -> None:
 
 @checks("u09.trap", spec=TRAP)
 def it_catches_the_narrow_beam(trap):
-    """Widths 1, 2, 3 and 6."""
-    for width in (1, 2, 3, 6):
+    """Widths 1, 2, 3, 6 and 30."""
+    for width in (1, 2, 3, 6, 30):
         catches(trap, width)
-    return "widths 1, 2, 3 and 6"
+    return "widths 1, 2, 3, 6 and 30"
 
 
 # ── how many to measure ──
@@ -258,10 +259,10 @@ def schedules(draw: DrawFn, most: int = 8) -> tuple[list[float], list[float], fl
     and many lie at the limit, or a little beside it."""
     count = draw(st.integers(1, most))
     scale = draw(st.sampled_from([1.0, 2.0**-20, 2.0**13]))  # powers of two, which round nothing
-    within = draw(st.sampled_from([0.0, 0.05, 0.25, 0.5, 1.0, 3.0]))
+    within = draw(st.sampled_from([0.0, 3.0, 0.05, 0.25, 0.5, 1.0, 3.0]))
     least = draw(st.sampled_from([1.0, 2.0, 4.0]))
     limit = (1 + within) * least
-    at_limit = [max(limit * (1 - 1e-6), least)]
+    at_limit = [max(limit * share, least) for share in (1 - 1e-6, 0.75, 0.75)]
     at_limit += [limit] if within != 0.05 else []  # there, rounding would decide
     times = st.sampled_from([1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 1.5, 3.25, 3.26, 0.5, 1.0000001])
     slow = [limit * 1.004, limit * (1 + 1e-6), limit + 0.5, 2 * limit]
@@ -270,6 +271,23 @@ def schedules(draw: DrawFn, most: int = 8) -> tuple[list[float], list[float], fl
     measured = [scale * draw(times_more) for _ in range(count)]
     measured[draw(st.integers(0, count - 1))] = scale * least
     return predicted, measured, within
+
+
+MEASURED = [
+    ([1.0, 2.0, 3.0], [4.0, 1.0, 1.0], 3.0),
+    ([1.0, 2.0, 3.0], [4.5, 1.0, 1.0], 3.0),
+    ([0.25, 0.25, 0.5], [0.003, 0.002, 0.001], 1.0),
+    ([float(n) for n in range(1, 13)], [9.0] * 11 + [1.0], 0.5),
+    ([3e-6, 1e-6, 2e-6, 5e-6], [1e-6, 9e-6, 8e-6, 7e-6], 0.05),
+]
+
+
+@checks("u09.enough", spec=[ENOUGH[4], ENOUGH[7]])
+def a_few_measurements(enough):
+    """Lists of three, four and twelve."""
+    for given in MEASURED:
+        so_many_are_enough_and_one_less_is_not(enough, given)
+    return f"{len(MEASURED)} short lists"
 
 
 @checks("u09.enough", given=schedules(), examples=80, what="random measurements", spec=ENOUGH)

@@ -251,6 +251,7 @@ SMALL = [
     Land({0: [0, 1], 1: [0, 2], 2: [1, 3]}, {0: 1, 1: 3, 2: 3, 3: 2}, 2, 4),  # ways back
     Land({0: [2, 1], 1: [3], 2: [4]}, {0: 9, 1: -0.5, 2: -0.5, 3: -3, 4: -2.5}, 1, 2, "strings"),
     Land({0: [1, 2], 1: [3], 2: [4]}, {0: 9, 1: 3 + 1e-9, 2: 3, 3: 0, 4: 1}, 1, 2, "tuples"),
+    Land({0: [1, 2, 3, 4], 4: [5]}, {0: 9, 1: 1, 2: 2, 3: 3, 4: 4, 5: 0.5}, 4, 2),
     Land({0: [1, 2, 3], 1: [2, 3]}, {0: 9, 1: 4, 2: 4, 3: 4}, 2, 3, "strings and numbers"),
     Land({0: [1, 2], 1: [3, 4], 2: [5, 6], 3: [7], 4: [8], 5: [9], 6: [10]},  # one width for all
          {n: float(n) for n in range(11)}, 2, 3),
@@ -259,10 +260,10 @@ SMALL = [
 
 @checks("schedule.beam_search", spec=ALL)
 def small_trees(beam_search):
-    """Ten small trees."""
+    """Eleven small trees."""
     for land in SMALL:
         judged(beam_search, land)
-    return "ten small trees"
+    return "eleven small trees"
 
 
 @checks("schedule.beam_search", given=lands(), examples=120, what="random trees", spec=ALL)

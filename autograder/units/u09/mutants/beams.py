@@ -200,7 +200,6 @@ LOOSE = {
     "compares_objects": _loosely(key=id),
     "compares_what_is_printed_of_them": _loosely(key=lambda state: str(state)[:1]),
     "leaves_out_empty_states": _loosely(keep=bool),
-    "states_must_be_numbers": _loosely(key=lambda state: state + 0),
     "the_lesser_of_equally_cheap_states": _in_pairs,
     "the_start_is_found_again": _start_again,
     "a_price_must_be_positive": _below(lambda price: price > 0),
