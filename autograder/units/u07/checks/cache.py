@@ -93,6 +93,8 @@ SMALL_CASES = [
     ("line number n may be in set n % sets only", ([0, 2, 4, 1, 0, 1], 2, 2)),
     ("A hit counts as asking for the line, too", ([0, 1, 2, 0, 3, 0, 1], 1, 3)),
     ("If the set is full", ([0, 2, 0, 4, 0, 2], 2, 2)),
+    (ROOM, ([*range(20)] * 2 + [20, 1, 0], 1, 20)),
+    ("line number n may be in set n % sets only", ([*range(70)] * 2 + [70, 0, 70], 70, 1)),
 ]
 
 
@@ -136,7 +138,7 @@ def random_accesses(missed, example):
     judged(missed, *example)
 
 
-@checks("cost.cache.missed", given=accesses(90, sets=70, ways=20), examples=40,
+@checks("cost.cache.missed", given=accesses(60, sets=70, ways=16), examples=30,
         what="random accesses", spec=[*CACHE_SPEC, ROOM])  # fmt: skip
 def random_accesses_to_larger_caches(missed, example):
     """The misses of random accesses to caches of more sets and ways, in order."""
@@ -167,7 +169,7 @@ def long_programs_are_no_obstacle(missed):
     sets, ways = 1 << 14, 4
     lines, right = in_turns(8000, sets, ways)
     why = "is every set, or every earlier access, looked at again for each access?"
-    few = with_steps(missed, 1_000_000, f"8,000 accesses and {sets:,} sets", why)
+    few = with_steps(missed, 500_000, f"8,000 accesses and {sets:,} sets", why)
     judged(few, lines, sets, ways, STEPS, right)
 
 
@@ -182,6 +184,7 @@ SMALLEST_CASES = [
     (LEAST, ({-1: 4, 0: 4, 7: 4, 100: 4}, 0.5)),
     (FEW, ({5: 1, -1: 1, 3: 2}, 0.25)),
     (FEW, ({-1: 8, 2: 64, 9: 56}, 0.5)),
+    (LEAST, ({-1: 1, 200: 2, 1000: 1}, 0.5)),
     (NONE, ({-1: 1, 4: 3}, 1.0)),
     ("never below the share of the first accesses", ({-1: 1, 0: 1, 63: 2}, 0.25)),
     (FIRST, ({-1: 3, 0: 1}, 0.75)),

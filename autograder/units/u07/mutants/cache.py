@@ -110,9 +110,6 @@ WRONG = {
     "the_cache_stays_full": lambda l, s, w: _one_by_one(l, s, w, held=_kept.setdefault((s, w), {})),
     "slices_what_came_before": lambda l, s, w: _looked_back(l, s, w, lambda l, t: l[:t]),
     "copies_the_cache": lambda l, s, w: _one_by_one(l, s, w, each=dict),
-    "copies_all_sets": lambda l, s, w: _one_by_one(
-        l, s, w, each=lambda held: {n: [*here] for n, here in held.items()}
-    ),
     "searches_the_whole_table": _numpys_table,
     "searches_the_whole_history": _numpys_history,
 }

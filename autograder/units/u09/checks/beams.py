@@ -272,7 +272,7 @@ def the_right_states_go_on(beam_search, land):
     judged(beam_search, land)
 
 
-@checks("schedule.beam_search", spec=[*ONCE, *OVER])
+@checks("schedule.beam_search", spec=ALL)
 def a_search_without_an_end_to_find(beam_search):
     """A tree of 2**40 paths in which every second one meets again."""
     depth = 40
