@@ -5,10 +5,15 @@
 
 A step is a line of Python that runs in the call, in the student's code or in what it calls. The
 count is the same on every machine. The call is stopped at the limit, in the process where it runs:
-a notebook's own, or the grader's worker. What one line does in C (a `sorted`, say) is one step, but
-each node that a search in a list of nodes compares (`in`, `index`, `count`, `remove`) is one more:
-while steps are counted, `Node.__eq__` is a line of Python. A dict or a set finds a node by its
-hash, and compares it with no other. Take a generous bound, ten times what ours needs.
+a notebook's own, or the grader's worker. What one line does in C is one step, with two exceptions.
+
+- A line that takes more than 1 KiB of memory, if only for a moment, is one more for each 64 bytes
+  beyond: a slice of all that came before, a copy of a dict, a pass of numpy over an array.
+- Each node that a search in a list of nodes compares (`in`, `index`, `count`, `remove`) is one
+  more: while steps are counted, `Node.__eq__` is a line of Python. A dict or a set finds a node by
+  its hash, and compares it with no other.
+
+Take a generous bound, ten times what ours needs.
 
 Next room: programs.py, whose `diamond` has 2**60 paths; properties.py, the assertions.
 """
@@ -17,13 +22,17 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import math
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
 from autograder.check.framework import Implementation, TimedOut
 from course_lib.ir.graph.node import Node
+
+FREE, EACH = 1 << 10, 64  # bytes that a line may take, and that count as a step beyond
 
 _limit: ContextVar[int | None] = ContextVar("step limit", default=None)
 
@@ -69,8 +78,9 @@ def counted(limit: int | None) -> Iterator[None]:
         return
     counter = _Counter(limit)
     watched = _monitored(counter) if hasattr(sys, "monitoring") else _traced(counter)
-    with _comparisons_in_python(), watched:
+    with _comparisons_in_python(), _memory_traced(), watched:
         yield
+    counter.left -= counter.taken()
     if counter.left < 0:  # an `except:` of the student's own took it
         raise OutOfSteps
 
@@ -92,37 +102,63 @@ def _same(self: Node, other: object) -> bool:
     return self is other if isinstance(other, Node) else NotImplemented
 
 
+@contextlib.contextmanager
+def _memory_traced() -> Iterator[None]:
+    """Python knows how many bytes are taken. If it did before, it goes on."""
+    if tracemalloc.is_tracing():
+        yield
+        return
+    tracemalloc.start()
+    try:
+        yield
+    finally:
+        tracemalloc.stop()
+
+
 class _Counter:
     def __init__(self, limit: int):
-        self.left = limit
+        self.left, self.before = limit, math.inf  # bytes in use at the last line
 
     def step(self) -> None:
-        self.left -= 1
+        self.left -= 1 + self.taken()
         if self.left < 0:
             raise OutOfSteps
+
+    def taken(self) -> int:
+        """Steps for the bytes that were taken since the last line, and perhaps given back."""
+        now, most = tracemalloc.get_traced_memory()
+        taken, self.before = most - self.before - FREE, now
+        tracemalloc.reset_peak()
+        return int(taken) // EACH if taken > 0 else 0
 
 
 @contextlib.contextmanager
 def _traced(counter: _Counter) -> Iterator[None]:
     """Python 3.11: a trace function. A debugger's or a coverage's is back afterwards."""
 
-    left = counter.left
+    left, before = counter.left, counter.before
+    traced, reset = tracemalloc.get_traced_memory, tracemalloc.reset_peak
 
     def local(frame: Any, event: str, _: Any) -> Any:
-        nonlocal left
+        nonlocal left, before
         if event == "line":  # `counter.step()`, written out: this runs for every line
+            now, most = traced()
             left -= 1
+            if most - before > FREE:
+                left -= int(most - before - FREE) // EACH
+            before = now
+            reset()
             if left < 0:
                 raise OutOfSteps
         return local
 
-    before = sys.gettrace()
+    tracer = sys.gettrace()
     sys.settrace(lambda frame, event, _: local)
     try:
         yield
     finally:
-        sys.settrace(before)
-        counter.left = left
+        sys.settrace(tracer)
+        counter.left, counter.before = left, before
 
 
 @contextlib.contextmanager

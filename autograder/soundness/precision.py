@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from autograder.soundness.verdicts import is_full, verdict_of
@@ -59,7 +59,7 @@ class _Off:
         if isinstance(right, bool) or not isinstance(right, Real):
             self.is_one_number = False
             return right
-        self.right = float(right)
+        self.right = int(right) if isinstance(right, Integral) else float(right)
         self.got = bounds(self.text, self.right)[self.far][self.k]
         return self.got
 
@@ -70,7 +70,7 @@ def bounds(text: str, value: float) -> tuple[list[float], list[float]]:
         off = float(found[1]) / 100
         near, far = (0.95 * off, -0.95 * off), (1.5 * off, -1.5 * off)
         return [value * (1 + part) for part in near], [value * (1 + part) for part in far]
-    step = 1.0
+    step: float = 1
     if found := DIGITS.search(text):
         digits = WORDS[found[1]]
         step = 10.0 ** (math.floor(math.log10(abs(value or 1.0))) - digits + 2)

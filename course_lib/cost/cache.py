@@ -48,27 +48,29 @@ EMPTY = -1  # no line
 SMALL = (Cache(2 << 10, 4), Cache(16 << 10, 8))
 
 
-def by_registers(lines: Sequence[int], sets: int, ways: int) -> list[int]:
-    """`missed`, by another way: the lines of a set stand in a row of registers.
+def set_by_set(lines: Sequence[int], sets: int, ways: int) -> list[int]:
+    """`missed`, with a look at every access for every set.
 
-    Whoever asks for a line puts it into the first register. What that one held goes on to the
-    second, unless it was the line itself, and so on; so the register that has the line is where
-    the row stops moving. In this way one register serves all accesses that got so far at once.
+    The places of a set are a row of registers. Whoever asks for a line puts it into the first one.
+    What that held goes on to the second, unless it was the line itself, and so on; so the register
+    that has the line is where the row stops moving. In this way one register serves all accesses
+    that got so far at once.
     """
     asked = np.asarray(lines, np.int64)
-    rest = np.argsort(asked % sets, kind="stable")  # accesses that no register had so far
-    put = asked[rest]  # what each of them puts into the next register
-    for _ in range(ways):
-        held, of = np.roll(put, 1), asked[rest] % sets
-        first = np.ones(len(rest), bool)  # in its set
-        first[1:] = of[1:] != of[:-1]
-        held[first] = EMPTY
-        missed = held != asked[rest]
-        rest, put = rest[missed], held[missed]
-    return asked[np.sort(rest)].tolist()
+    of, gone = asked % sets, [np.empty(0, int)]
+    for number in range(sets):
+        rest = np.flatnonzero(of == number)  # accesses that no register had so far
+        put = asked[rest]  # what each of them puts into the next register
+        for _ in range(ways):
+            held = np.roll(put, 1)
+            held[:1] = EMPTY
+            not_there = held != asked[rest]
+            rest, put = rest[not_there], held[not_there]
+        gone.append(rest)
+    return asked[np.sort(np.concatenate(gone))].tolist()
 
 
-@exercise("cost.cache.missed", unit=7, points=3, baseline=by_registers)
+@exercise("cost.cache.missed", unit=7, points=3, baseline=set_by_set)
 def missed(lines: Sequence[int], sets: int, ways: int) -> list[int]:
     """The lines that are not in the cache when they are asked for, in the order of the misses.
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.cost.cache import SMALL, Cache, by_registers, misses, without_repeats
+from course_lib.cost.cache import SMALL, Cache, misses, set_by_set, without_repeats
 from course_lib.cost.reuse import distances
 from course_lib.cost.trace import in_registers, trace
 from course_lib.exercises import slot
@@ -133,7 +133,7 @@ def test_reuse_distance_is_the_number_of_others_since(lines):
 @given(st.lists(st.integers(0, 30), max_size=120), st.integers(1, 5), st.integers(1, 4))
 def test_three_ways_to_simulate_agree(lines, sets, ways):
     missed = slot("cost.cache.missed").reference
-    assert missed(lines, sets, ways) == by_registers(lines, sets, ways)
+    assert missed(lines, sets, ways) == set_by_set(lines, sets, ways)
     in_set = [distances([n for n in lines if n % sets == s]).tolist() for s in range(sets)]
     far = [in_set[n % sets].pop(0) for n in lines]
     gone = [n for n, others in zip(lines, far, strict=True) if not 0 <= others < ways]
@@ -147,7 +147,7 @@ def test_one_pass_says_the_misses_of_every_size():
     touched = trace(product(16, 16, 16)).addresses // 64
     found = distances(touched)
     for size in (1, 2, 5, 16, 40):
-        assert len(by_registers(touched.tolist(), 1, size)) == ((found < 0) | (found >= size)).sum()
+        assert len(set_by_set(touched.tolist(), 1, size)) == ((found < 0) | (found >= size)).sum()
 
 
 # Misses of a first cache of 2 KiB, 4 ways, and a second of 16 KiB, 8 ways: cachegrind's figures

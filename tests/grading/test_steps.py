@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import operator
 import sys
+import tracemalloc
 
+import numpy as np
 import pytest
 
 from autograder.check.framework import TimedOut
@@ -119,6 +121,40 @@ def steps_of(work):
 def test_each_node_that_a_search_in_a_list_compares_is_a_step(search):
     nodes = list(deep(500).nodes)
     assert steps_of(lambda: search(nodes, nodes[-1])) >= len(nodes) - 10
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        lambda k, history, held, numbers: history[:k],
+        lambda k, history, held, numbers: dict(held),
+        lambda k, history, held, numbers: {*history},
+        lambda k, history, held, numbers: (numbers == k).any(),
+    ],
+)
+def test_work_that_a_line_does_in_c_on_all_that_came_before_is_counted(line):
+    """The memory that it takes, even if it gives it back at once."""
+    history, held, numbers = list(range(4000)), dict.fromkeys(range(4000)), np.arange(4000)
+
+    def often(count, what):
+        for k in range(4000 - count, 4000):
+            what(k, history, held, numbers)
+
+    assert steps_of(lambda: often(20, lambda *_: None)) <= 100
+    assert steps_of(lambda: often(20, line)) > 20 * 4000 // 100
+
+
+def test_memory_that_was_traced_before_is_traced_afterwards():
+    with counted(100):
+        assert tracemalloc.is_tracing()
+    assert not tracemalloc.is_tracing()
+    tracemalloc.start()
+    try:
+        with counted(100):
+            pass
+        assert tracemalloc.is_tracing()
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_dict_and_a_set_compare_no_nodes():

@@ -8,7 +8,7 @@ from itertools import permutations
 import pytest
 
 from autograder.check.feedback import as_html
-from autograder.check.framework import alternatives_of, mutants_of
+from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u07.answers import native
@@ -39,11 +39,12 @@ from autograder.units.u07.answers.products import (
     waiting,
 )
 from autograder.units.u07.checks import ORDERS
+from autograder.units.u07.checks.cache import enough
 from autograder.units.u07.checks.schedules import CASES, score, worth
 from autograder.validate import verdict_of
 from course_lib.bridges.gxx import FLAGS, CppError, compiler
 from course_lib.cost.blocks import blocks
-from course_lib.cost.cache import SMALL, by_registers, misses, misses_of
+from course_lib.cost.cache import SMALL, misses, misses_of, set_by_set
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugged, slot
 from course_lib.ir.types import f32
@@ -214,7 +215,7 @@ def test_the_bill():
 def test_conflicts_and_their_remedy():
     for width, kept in ((240, True), (256, False), (272, True)):
         block = [width // 16 * row for row in range(16)]
-        again = len(by_registers(block * 2, 8, 4)) - 16
+        again = len(set_by_set(block * 2, 8, 4)) - 16
         assert again == (0 if kept else 16)
     panel = "split(n, 16)\nsplit(k, 16)\nreorder(no, ko, m, ki, ni)"
     plain, packed = (misses(scheduled((12, 128, 128), panel + more))[0] for more in
@@ -370,6 +371,43 @@ def test_what_a_wrong_answer_is_told(name):
         text = as_text(verdict)
         assert f'hint("{name}")' in text
         assert "Traceback" not in text and "site-packages" not in as_html(verdict)
+
+
+def test_the_stand_in_of_missed_is_right_and_too_slow_to_be_an_answer():
+    found = verdict_of(slot("cost.cache.missed"), set_by_set)
+    assert (found.kind, found.earned) == ("timed out", 0)
+    assert "16,384 sets: is every set, or every earlier access, looked at again" in found.problem
+
+
+def test_what_stays_from_call_to_call_is_said_to_stay():
+    with plugged("cost.cache.missed", mutants_of("cost.cache.missed")["the_cache_stays_full"]):
+        found = check("cost.cache.missed")
+    assert "Nothing may stay from one call to the next." in found.problem
+    assert found.program == "missed([5, 7, 5], 1, 2), called twice"
+    assert found.spec.startswith("The cache is empty at first")
+
+
+@pytest.mark.parametrize("share", [0.29, 0.57, 0.58])
+def test_where_only_rounding_decides_both_sizes_are_right(share):
+    """0.29 * 100 is less than 29, and 29 / 100 is not more than 0.29."""
+    few = round(100 * share)
+    counts = {-1: few - 10, 3: 100 - few, 9: 10}
+    assert {share * 100 < few, few / 100 <= share} == {True}
+    for size in (4, 10):
+        enough(lambda *_, size=size: size, counts, share)
+    with pytest.raises(Wrong, match="A cache of 3 lines misses too often"):
+        enough(lambda *_: 3, counts, share)
+    exact = {-1: 3, 3: 12, 9: 1}
+    with pytest.raises(Wrong, match="A cache of 9 lines is enough"):
+        enough(lambda *_: 10, exact, 0.25)
+
+
+def test_too_many_misses_quote_the_share_and_too_many_lines_quote_the_smallest():
+    counts = {-1: 2, 0: 10, 1: 4}
+    for size, quoted in ((1, "at most this share"), (3, "the smallest number of lines")):
+        with pytest.raises(Wrong) as wrong:
+            enough(lambda *_, size=size: size, counts, 0.25)
+        assert wrong.value.spec.startswith(quoted)
 
 
 def test_simpler_schedules_earn_a_part():

@@ -98,6 +98,32 @@ def test_a_trap_with_a_price_that_is_none_is_named(price):
     assert (found.program, found.got) == ("trap(1)", repr(price))
 
 
+TREE = {"start": ["a"]}, {"start": 1, "a": 1}
+
+
+@pytest.mark.parametrize(
+    ("more", "prices", "problem"),
+    [
+        ({}, {"b": 0.1}, "'b' is the successor of 0 states."),
+        ({"b": ["c"], "c": ["b"]}, {"b": 1, "c": 1},
+         "'b' is the successor of a state, and no way leads to it from the start."),
+        ({"a": ["start"]}, {}, "'start' is the successor of a state."),
+        ({"a": ["a"]}, {}, "'a' is the successor of 2 states."),
+    ],
+)  # fmt: skip
+def test_a_trap_that_is_no_tree_is_told_which_state_is_to_blame(more, prices, problem):
+    tree, costs = TREE
+    found = verdict("u09.trap", lambda width: ({**tree, **more}, {**costs, **prices}))
+    assert (found.problem, found.program) == (problem, "trap(1)")
+    assert found.spec.startswith("Every other state is the successor of exactly one state")
+
+
+def test_ways_are_counted_exactly_beyond_64_bits():
+    floats, exact = mutants_of("u09.space")["in_floats"], slot("u09.space").reference
+    assert exact((512, 256) * 6, 3) == (55 * 45) ** 6 > 1 << 64
+    assert verdict("u09.space", floats).problem == "The number of ways is not right."
+
+
 def test_a_call_of_enough_is_shown_by_name():
     found = verdict("u09.enough", lambda predicted, measured, within: predicted.sort())
     assert found.program.startswith("enough([")

@@ -41,11 +41,13 @@ def orders(order: str, n: int) -> int:
 def smallest(counts: Mapping[int, int], share: float) -> int:
     """How many lines must a cache keep so that at most this share of the accesses misses?
 
-    counts   {reuse distance: number of accesses}; the key -1 stands for the first access to a line
+    counts   {reuse distance: number of accesses}; the key -1, which is always there, stands for the
+             first access to a line
     share    between 0 and 1, and never below the share of the first accesses
     returns  the smallest number of lines, exactly; 0 if few enough accesses miss without any cache
 
-    The cache has no sets and keeps the most recently used lines.
+    The cache has no sets and keeps the most recently used lines. Where only rounding decides (29
+    of 100 may miss, but 0.29 * 100 is less than 29.0), both numbers of lines are right.
     """
     allowed = share * sum(counts.values())
     sizes = sorted(distance + 1 for distance in counts)  # 0 among them: there is a first access
@@ -137,7 +139,7 @@ def apart() -> Rubric:
 def bad_width(sets: int, ways: int) -> int:
     """A width at which a cache cannot even keep `ways` + 1 lines of one column of the matrix.
 
-    sets, ways   the shape of the cache; sets is a power of two and at least 2
+    sets, ways   the shape of the cache; sets is a power of two from 2 to 4,096
     returns      how many elements a row has: a multiple of 16, at least 16 and at most 65,536
 
     The matrix is row-major and begins at the start of a line, and a line holds 16 elements. The

@@ -1,8 +1,8 @@
 """Visible checks of unit 7, Tiling.
 
 Here are those of the numbers. The cache and its size are checked in cache.py; the schedules are
-judged in schedules.py. Misses are counted by the stand-in of `missed`, which is right, so that no
-answer depends on another one. Next room: cache.py.
+judged in schedules.py. Misses are counted by the stand-in of `missed`, which is right (and slower
+than the text allows), so that no answer depends on another one. Next room: cache.py.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number
 from autograder.units.u07.answers.products import scheduled
-from course_lib.cost.cache import Cache, by_registers, misses
+from course_lib.cost.cache import Cache, misses, set_by_set
 from course_lib.exercises import baselines
 
 # The loads for each multiply-add of the best tile, by the number of registers.
-TILES = {16: 7 / 12, 32: 10 / 25}
+TILES = {3: 2 / 1, 5: 4 / 3, 16: 7 / 12, 32: 10 / 25, 61: 5 / 18}
 
 
 # ── the six orders ──
@@ -93,7 +93,7 @@ FEWEST = "The tile of sums that needs the fewest loads for each multiply-add"
           "there are `registers` of them", "If several tiles are equally good, any of them"],
 )  # fmt: skip
 def the_best_tile(register_tile):
-    """Tiles for 16 and for 32 registers."""
+    """Tiles for 3, 5, 16, 32 and 61 registers."""
     for registers, fewest in TILES.items():
         rows, vectors = fitting(register_tile, registers)
         if ratio_of(rows, vectors) > fewest + 1e-9:
@@ -104,7 +104,7 @@ def the_best_tile(register_tile):
                 got=f"{rows} rows × {vectors} vectors",
                 spec=FEWEST,
             )
-    return "16 and 32 registers"
+    return "3, 5, 16, 32 and 61 registers"
 
 
 def ratio_of(rows: int, vectors: int) -> float:
@@ -141,13 +141,13 @@ def fitting(register_tile: Any, registers: int) -> tuple[int, int]:
           "Every access must miss", "a multiple of 16, at least 16 and at most 65,536",
           "The matrix is row-major and begins at the start of a line, and a line holds 16",
           "A width at which a cache cannot even keep `ways` + 1 lines of one column",
-          "sets is a power of two and at least 2"],
+          "sets is a power of two from 2 to 4,096"],
 )  # fmt: skip
 def every_access_misses(bad_width):
-    """Four caches."""
-    for sets, ways in ((8, 4), (64, 8), (2, 1), (16, 2)):
+    """Five caches."""
+    for sets, ways in ((8, 4), (64, 8), (2, 1), (16, 3), (4096, 8)):
         always_misses(bad_width, sets, ways)
-    return "four caches"
+    return "five caches"
 
 
 def always_misses(bad_width: Any, sets: int, ways: int) -> None:
@@ -160,7 +160,10 @@ def always_misses(bad_width: Any, sets: int, ways: int) -> None:
             spec="a multiple of 16, at least 16 and at most 65,536",
         )
     lines = [int(width) // 16 * row for row in range(ways + 1)] * 2
-    missing = by_registers(lines, sets, ways)
+    used = sorted({line % sets for line in lines})  # numbered anew, because few of them are
+    missing = set_by_set(
+        [used.index(line % sets) + len(used) * line for line in lines], len(used), ways
+    )
     if len(missing) < len(lines):
         raise Wrong(
             f"Only {len(missing)} of {len(lines)} accesses miss at a width of {width:g}.",

@@ -42,7 +42,12 @@ background(
                               "m is a multiple of 12, n of 16, and k of 4"])  # fmt: skip
 def it_is_a_schedule_of_the_product(blocking):
     """The steps apply, and the loops still compute the product."""
-    sizes, first, second = (12, 48, 20), 2048, 16384
+    for sizes in ((12, 48, 20), (12, 16, 4), (24, 16, 44)):
+        multiplies(blocking, sizes, 2048, 16384)
+
+
+def multiplies(blocking: Any, sizes: Sizes, first: int, second: int) -> None:
+    """The steps apply to this product, and it is still computed."""
     kernel = applied(blocking, sizes, first, second)
     if not _multiplies(kernel, *sizes):
         raise Wrong("The loops must still compute the product.", program=repr(kernel),

@@ -5,10 +5,11 @@ Here: reuse distance, the register tile and the bad width. Next room: orders.py.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.cost.cache import by_registers
 
 # ── reuse distance ──
 
@@ -55,6 +56,41 @@ def one_line_at_least(counts, share):
 @mutant("u07.smallest")
 def a_count_of_accesses(counts, share):
     return share * sum(counts.values())
+
+
+@mutant("u07.smallest")
+def in_the_order_of_the_counts(counts, share):
+    """As if the distances were sorted."""
+    left = sum(counts.values())
+    if counts and left <= share * left:
+        return 0
+    for distance, count in counts.items():
+        left -= count if distance >= 0 else 0
+        if left <= share * sum(counts.values()):
+            return distance + 1
+    return max(counts) + 1
+
+
+@mutant("u07.smallest")
+def rounds_what_may_miss(counts, share):
+    every = sum(counts.values())
+    return _smallest(counts, round(share * every) / every)
+
+
+@mutant("u07.smallest")
+def a_percent_more(counts, share):
+    return _smallest(counts, share * 1.01)
+
+
+@mutant("u07.smallest")
+def a_power_of_two_lines(counts, share):
+    size = _smallest(counts, share)
+    return 1 << (size - 1).bit_length() if size else 0
+
+
+@mutant("u07.smallest")
+def at_most_128_lines(counts, share):
+    return min(_smallest(counts, share), 128)
 
 
 @alternative("u07.smallest")
@@ -139,6 +175,23 @@ def a_square(registers):
 
 
 @mutant("u07.register_tile")
+def eight_rows_at_most(registers):
+    return _tile(registers, lambda r, v: r * v + v + 1 if r <= 8 else math.inf)
+
+
+@mutant("u07.register_tile")
+def four_vectors_at_most(registers):
+    return _tile(registers, lambda r, v: r * v + v + 1 if v <= 4 else math.inf)
+
+
+@mutant("u07.register_tile")
+def as_square_as_possible(registers):
+    """The vectors that a square would have, and as many rows as fit beside them."""
+    vectors = max(math.isqrt(registers - 1) - 1, 1)
+    return (registers - 1 - vectors) // vectors, vectors
+
+
+@mutant("u07.register_tile")
 def the_loads(registers):
     rows, vectors = _tile(registers, lambda r, v: r * v + v + 1)
     return (rows + vectors) / (rows * vectors)
@@ -201,9 +254,20 @@ def very_wide(sets, ways):
     return 16 * sets << 20
 
 
-@alternative("u07.bad_width")
+@mutant("u07.bad_width")
 def twice_as_wide(sets, ways):
+    """Too wide where there are 4,096 sets."""
     return 32 * sets
+
+
+@mutant("u07.bad_width")
+def at_most_a_thousand_sets(sets, ways):
+    return 16 * min(sets, 1024)
+
+
+@alternative("u07.bad_width")
+def twice_as_wide_if_that_is_allowed(sets, ways):
+    return np.int64(min(32 * sets, 65_536))
 
 
 @alternative("u07.bad_width")
@@ -214,9 +278,7 @@ def always_the_widest(sets, ways):
 @alternative("u07.bad_width")
 def tried_out(sets, ways):
     width = 16
-    while (
-        len(by_registers([width // 16 * r for r in range(ways + 1)] * 2, sets, ways)) < 2 * ways + 2
-    ):
+    while len({width // 16 * row % sets for row in range(ways + 1)}) > 1:
         width += 16
     return float(width)
 

@@ -7,97 +7,115 @@ from collections import OrderedDict, deque
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from course_lib.cost.cache import by_registers
 from course_lib.cost.reuse import distances
 
 
-@mutant("cost.cache.missed")
-def first_in_first_out(lines, sets, ways):
-    held, found = {}, []
+def registers(lines, sets, ways):
+    """The misses, right and quick: one register after the other, of all sets at once."""
+    asked = np.asarray(lines, np.int64)
+    rest = np.argsort(asked % sets, kind="stable")  # accesses that no register had so far
+    put = asked[rest]  # what each of them puts into the next register
+    for _ in range(ways):
+        held, of = np.roll(put, 1), asked[rest] % sets
+        held[np.append(True, of[1:] != of[:-1])[: len(of)]] = -1  # the first of its set
+        missed = held != asked[rest]
+        rest, put = rest[missed], held[missed]
+    return asked[np.sort(rest)].tolist()
+
+
+def _one_by_one(lines, sets, ways, *, hit="moves", victim=0, each=lambda held: held, held=None):
+    """The reference with switches. `each` is done to the whole cache at each access."""
+    held, found = {} if held is None else held, []
     for line in lines:
+        held = each(held)
         here = held.setdefault(line % sets, [])
-        if line not in here:
-            found.append(line)
-            here.append(line)
-            del here[:-ways]
-    return found
-
-
-@mutant("cost.cache.missed")
-def fully_associative(lines, sets, ways):
-    return by_registers(list(lines), 1, sets * ways)
-
-
-@mutant("cost.cache.missed")
-def one_way(lines, sets, ways):
-    return by_registers(list(lines), sets * ways, 1)
-
-
-@mutant("cost.cache.missed")
-def the_latest_leaves(lines, sets, ways):
-    held, found = {}, []
-    for line in lines:
-        here = held.setdefault(line % sets, [])
-        if line in here:
+        if line in here and hit == "moves":
             here.remove(line)
+        elif line in here:
+            continue
         else:
             found.append(line)
             if len(here) == ways:
-                here.pop()
+                del here[victim]
         here.append(line)
     return found
 
 
-@mutant("cost.cache.missed")
-def each_line_once(lines, sets, ways):
-    return list(dict.fromkeys(by_registers(list(lines), sets, ways)))
+def _looked_back(lines, sets, ways, before):
+    """For each access, `before(lines, t)` is all that came before it."""
+    found, last = [], {}
+    for t, line in enumerate(lines):
+        since = before(lines, t)[last[line] + 1 :] if line in last else None
+        if since is None or len({n for n in since if n % sets == line % sets}) >= ways:
+            found.append(line)
+        last[line] = t
+    return found
 
 
-@mutant("cost.cache.missed")
-def the_hits(lines, sets, ways):
-    missing = by_registers(list(lines), sets, ways)
-    hits = []
+def _numpys_table(lines, sets, ways):
+    """The whole cache is one array, and all of it is searched."""
+    held, when, found = np.full((sets, ways), -1), np.zeros((sets, ways), int), []
+    for now, line in enumerate(lines, 1):
+        there = np.argwhere(held == line)
+        row, way = there[0] if len(there) else (line % sets, when[line % sets].argmin())
+        if not len(there):
+            found.append(line)
+        held[row, way], when[row, way] = line, now
+    return found
+
+
+def _numpys_history(lines, sets, ways):
+    """An array of all accesses, and its beginning is searched."""
+    asked, found = np.asarray(lines, np.int64), []
+    for t, line in enumerate(lines):
+        here = np.flatnonzero(asked[:t] == line)
+        since = asked[here[-1] + 1 : t] if len(here) else None
+        if since is None or len(np.unique(since[since % sets == line % sets])) >= ways:
+            found.append(line)
+    return found
+
+
+def _hits(lines, sets, ways):
+    gone, hits = registers(lines, sets, ways), []
     for line in lines:
-        if missing and missing[0] == line:
-            missing.pop(0)
+        if gone and gone[0] == line:
+            gone.pop(0)
         else:
             hits.append(line)
     return hits
 
 
-@mutant("cost.cache.missed")
-def a_way_too_many(lines, sets, ways):
-    return by_registers(list(lines), sets, ways + 1)
+def _by_the_quotient(lines, sets, ways):
+    """The set is that of line // sets."""
+    numbers = [line // sets % sets + sets * line for line in lines]
+    return [n // sets for n in registers(numbers, sets, ways)]
 
 
-@mutant("cost.cache.missed")
-def sets_by_the_upper_part(lines, sets, ways):
-    """The number of the set from the quotient."""
-    inner = [(line // sets % sets, line) for line in lines]
-    numbers = [part + sets * line for part, line in inner]
-    return [n // sets for n in by_registers(numbers, sets, ways)]
-
-
-@mutant("cost.cache.missed")
-def counts_them(lines, sets, ways):
-    return len(by_registers(list(lines), sets, ways))
-
-
-@mutant("cost.cache.missed")
-def looks_at_all_that_came_before(lines, sets, ways):
-    found = []
-    for t, line in enumerate(lines):
-        since = set()
-        for other in reversed(lines[:t]):
-            if other == line or len(since) >= ways:
-                break
-            if other % sets == line % sets:
-                since.add(other)
-        else:
-            other = None
-        if other != line or len(since) >= ways:
-            found.append(line)
-    return found
+_kept = {}
+WRONG = {
+    "first_in_first_out": lambda l, s, w: _one_by_one(l, s, w, hit="stays"),
+    "the_latest_leaves": lambda l, s, w: _one_by_one(l, s, w, victim=-1),
+    "fully_associative": lambda l, s, w: registers(l, 1, s * w),
+    "one_way": lambda l, s, w: registers(l, s * w, 1),
+    "each_line_once": lambda l, s, w: list(dict.fromkeys(registers(l, s, w))),
+    "the_hits": _hits,
+    "a_way_too_many": lambda l, s, w: registers(l, s, w + 1),
+    "eight_ways_at_most": lambda l, s, w: registers(l, s, min(w, 8)),
+    "sixteen_sets_at_most": lambda l, s, w: registers(l, min(s, 16), w),
+    "sets_by_the_lowest_bits": lambda l, s, w: registers(l, 1 << (s.bit_length() - 1), w),
+    "sets_by_the_upper_part": _by_the_quotient,
+    "lines_of_32_bits": lambda l, s, w: np.asarray(registers(l, s, w)).astype(np.int32).tolist(),
+    "counts_them": lambda l, s, w: len(registers(l, s, w)),
+    "sorts_them": lambda l, s, w: sorted(registers(l, s, w)),
+    "the_cache_stays_full": lambda l, s, w: _one_by_one(l, s, w, held=_kept.setdefault((s, w), {})),
+    "slices_what_came_before": lambda l, s, w: _looked_back(l, s, w, lambda l, t: l[:t]),
+    "copies_the_cache": lambda l, s, w: _one_by_one(l, s, w, each=dict),
+    "searches_the_whole_table": _numpys_table,
+    "searches_the_whole_history": _numpys_history,
+}
+for _name, _wrong in WRONG.items():
+    _wrong.__name__ = _name
+    mutant("cost.cache.missed")(_wrong)
 
 
 @alternative("cost.cache.missed")
@@ -153,6 +171,4 @@ def by_stack_distances(lines, sets, ways):
     return asked[gone].tolist()
 
 
-@alternative("cost.cache.missed")
-def in_a_row_of_registers(lines, sets, ways):
-    return by_registers(lines, sets, ways)
+alternative("cost.cache.missed")(registers)

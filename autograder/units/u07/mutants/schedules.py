@@ -85,6 +85,17 @@ def for_the_first_cache_only(m, n, k, first, second):
     return f"split(m, 6)\nsplit(n, 16)\nsplit(k, {depth})\nreorder(ko, no, mo, ki, mi, ni)\n{TILE}"
 
 
+@mutant("u07.blocking")
+def a_tile_of_48_columns(m, n, k, first, second):
+    """A product may have 16 columns."""
+    depth = _part(k, second // 8 // n)
+    return (
+        f"split(m, 4)\nsplit(n, 48)\nsplit(ni, 8)\nsplit(k, {depth})\n"
+        "reorder(ko, mo, no, ki, mi, nio, nii)\nunroll(mi)\nunroll(nio)\nvectorize(nii)\n"
+        "promote(out, ki)"
+    )
+
+
 @alternative("u07.blocking")
 def as_gotoblas_packs(m, n, k, first, second):
     """A strip of x is copied, the panel of w stays in the second cache."""

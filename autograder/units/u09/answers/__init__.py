@@ -42,10 +42,11 @@ def space(extents: Sequence[int], levels: int) -> int:
 def trap(width: int) -> tuple[dict[str, list[str]], dict[str, float]]:
     """Make a tree that catches a beam of this width but not one that is wider by 1.
 
-    width    at least 1
+    width    from 1 to 30
     returns  (tree, prices): the successors of each state that has any, and the price of each state
 
-    States are strings, and the search begins at "start". There are at most 100 states, and all
+    States are strings, and the search begins at "start". Every other state is the successor of
+    exactly one state, and there is a way from "start" to it. There are at most 100 states, and all
     prices are positive. For every depth up to 8, the beam of this width returns a state that costs
     at least twice as much as the cheapest one. With depth 8, a beam that is wider by 1 finds the
     cheapest.

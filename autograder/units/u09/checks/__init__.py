@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NoReturn
 
 from hypothesis import strategies as st
@@ -67,10 +68,17 @@ SPACE = ("How many ways are there to tile these loops",
          "how many nested loops each of them is split into, at least 1",
          "how often each loop runs, at least 1")  # fmt: skip
 CONVOLUTION = (64, 56, 56, 64, 3, 3)
-WAYS = 722_534_400
+WAYS = {  # of larger spaces
+    (CONVOLUTION, 4): 722_534_400,
+    ((512,), 3): 55,
+    ((1009, 256, 1), 3): 135,
+    ((512, 256, 14, 14, 3, 3), 4): 148_684_800,
+    ((512, 256) * 6, 3): 229_853_552_099_853_515_625,
+    ((512, 512, 28, 28, 3, 3, 1000, 360), 6): 50_688_140_972_725_960_704,
+}
 TINY: list[tuple[tuple[int, ...], int]] = [
     ((4,), 2), ((12,), 2), ((1,), 3), ((5, 6), 1), ((6,), 3), ((4, 6), 2), ((2, 2, 3), 2),
-    ((8,), 3), ((12, 2), 3), ((7, 9), 2),
+    ((8,), 3), ((12, 2), 3), ((7, 9), 2), ((2, 3, 2, 1, 4), 2),
 ]  # fmt: skip
 
 
@@ -88,7 +96,7 @@ def small_spaces(space):
     """Few loops, whose ways can be listed."""
     for extents, levels in TINY:
         ways = listed(extents, levels)
-        got = a_number(space(extents, levels), unit="ways")
+        got = whole(space(extents, levels))
         if got != len(ways):
             some = "\n".join(
                 ", ".join(
@@ -100,20 +108,27 @@ def small_spaces(space):
             raise Wrong(
                 "The number of ways is not right.",
                 program=f"space({extents}, {levels})\n{some}{more}",
-                got=f"{got:g}",
+                got=f"{got:,}",
                 expected=str(len(ways)),
                 spec=SPACE[5] if len(extents) > 1 else SPACE[3] if levels > 1 else SPACE[6],
             )
-    return "ten small spaces"
+    return "eleven small spaces"
+
+
+def whole(got: Any) -> int | float:
+    """A number of ways as it came: as a float, a large one would no longer be exact."""
+    value = a_number(got, unit="ways")
+    return int(got) if isinstance(got, Integral) else value
 
 
 @checks("u09.space", spec=SPACE[1])
-def the_convolution(space):
-    """The six loops of a convolution, four levels each."""
-    got = a_number(space(CONVOLUTION, 4), unit="ways")
-    if got != WAYS:
-        raise Wrong("The number of ways is not right.", program=f"space({CONVOLUTION}, 4)",
-                    got=f"{got:,.12g}", spec=SPACE[1])  # fmt: skip
+def larger_spaces(space):
+    """The six loops of a convolution, four levels each, and some others."""
+    for (extents, levels), ways in WAYS.items():
+        got = whole(space(extents, levels))
+        if got != ways:
+            raise Wrong("The number of ways is not right.", program=f"space({extents}, {levels})",
+                        got=f"{got:,}", spec=SPACE[1])  # fmt: skip
 
 
 # ── a trap for a narrow beam ──
@@ -125,7 +140,9 @@ TRAP = ("Make a tree that catches a beam of this width but not one that is wider
         "For every depth up to 8, the beam of this width returns a state that costs at least twice "
         "as much as the cheapest one",
         "With depth 8, a beam that is wider by 1 finds the cheapest",
-        "at least 1")  # fmt: skip
+        "from 1 to 30",
+        'Every other state is the successor of exactly one state, and there is a way from "start" '
+        "to it")  # fmt: skip
 MOST, DEEPEST = 100, 8
 
 
@@ -143,15 +160,33 @@ def tree_of(trap: Any, width: int) -> tuple[dict[str, list[str]], dict[str, floa
     states = {"start", *tree, *itertools.chain.from_iterable(tree.values())}
     if not all(isinstance(state, str) for state in states):
         raise Wrong("States must be strings.", program=call, got=repr(tree)[:300], spec=TRAP[2])
+    if len(states) > MOST:
+        raise Wrong("There are too many states.", program=call, got=f"{len(states)} states",
+                    spec=TRAP[3])  # fmt: skip
+    _is_a_tree(tree, {*states, *(state for state in prices if isinstance(state, str))}, call)
     missing = sorted(states - prices.keys())
     if missing:
         raise Wrong(f"The state {missing[0]!r} has no price.", program=call, spec=TRAP[1],
                     got=", ".join(map(repr, prices)))  # fmt: skip
     costs = {state: _positive(state, prices[state], call) for state in sorted(states)}
-    if len(states) > MOST:
-        raise Wrong("There are too many states.", program=call, got=f"{len(states)} states",
-                    spec=TRAP[3])  # fmt: skip
     return tree, costs
+
+
+def _is_a_tree(tree: Mapping[str, Sequence[str]], states: Iterable[str], call: str) -> None:
+    """There is one way from the start to each state, and none back to it."""
+    parents = Counter(itertools.chain.from_iterable(tree.values()))
+    reached = ["start"]
+    for state in reached:
+        reached += tree.get(state, []) if len(reached) <= MOST + 1 else []
+    for state in sorted(states):
+        count, wanted = parents[state], int(state != "start")
+        if count != wanted or state not in reached:
+            said = f"of {count} states" if count != 1 else "of a state"
+            raise Wrong(
+                f"{state!r} is the successor {said}" + (
+                    "." if count != wanted else ", and no way leads to it from the start."),
+                program=call, got=shown(tree, {}), spec=TRAP[7],
+            )  # fmt: skip
 
 
 def _positive(state: str, price: Any, call: str) -> float:
@@ -165,7 +200,7 @@ def shown(tree: Mapping[Any, Any], prices: Mapping[Any, float]) -> str:
     """A line for each state that has successors, with the prices of all."""
 
     def priced(state: Any) -> str:
-        return f"{state} ({prices[state]:g})"
+        return f"{state} ({prices[state]:g})" if state in prices else str(state)
 
     lines = [
         f"{priced(s)} -> {', '.join(map(priced, after)) or 'nothing'}" for s, after in tree.items()
@@ -201,10 +236,10 @@ def catches(trap: Any, width: int) -> None:
 
 @checks("u09.trap", spec=TRAP)
 def it_catches_the_narrow_beam(trap):
-    """Widths 1, 2, 3 and 6."""
-    for width in (1, 2, 3, 6):
+    """Widths 1, 2, 3, 6 and 30."""
+    for width in (1, 2, 3, 6, 30):
         catches(trap, width)
-    return "widths 1, 2, 3 and 6"
+    return "widths 1, 2, 3, 6 and 30"
 
 
 # ── how many to measure ──
@@ -221,11 +256,39 @@ ENOUGH = ("How many schedules must be measured if the model chooses them",
 
 @st.composite
 def schedules(draw: DrawFn, most: int = 8) -> tuple[list[float], list[float], float]:
-    """Predicted and measured seconds of some schedules, and a share."""
+    """Predicted and measured seconds of some schedules, and a share. Many are equal or nearly so,
+    and many lie at the limit, or a little beside it."""
     count = draw(st.integers(1, most))
-    times = st.integers(1, 12).map(float)
-    lists = [draw(st.lists(times, min_size=count, max_size=count)) for _ in range(2)]
-    return lists[0], lists[1], draw(st.sampled_from([0.0, 0.25, 0.5, 1.0]))
+    scale = draw(st.sampled_from([1.0, 2.0**-20, 2.0**13]))  # powers of two, which round nothing
+    within = draw(st.sampled_from([0.0, 3.0, 0.05, 0.25, 0.5, 1.0, 3.0]))
+    least = draw(st.sampled_from([1.0, 2.0, 4.0]))
+    limit = (1 + within) * least
+    at_limit = [max(limit * share, least) for share in (1 - 1e-6, 0.75, 0.75)]
+    at_limit += [limit] if within != 0.05 else []  # there, rounding would decide
+    times = st.sampled_from([1.0, 2.0, 3.0, 4.0, 7.0, 12.0, 1.5, 3.25, 3.26, 0.5, 1.0000001])
+    slow = [limit * 1.004, limit * (1 + 1e-6), limit + 0.5, 2 * limit]
+    times_more = st.sampled_from(draw(st.sampled_from([slow, [*at_limit, least, *slow]])))
+    predicted = [scale * draw(times) for _ in range(count)]
+    measured = [scale * draw(times_more) for _ in range(count)]
+    measured[draw(st.integers(0, count - 1))] = scale * least
+    return predicted, measured, within
+
+
+MEASURED = [
+    ([1.0, 2.0, 3.0], [4.0, 1.0, 1.0], 3.0),
+    ([1.0, 2.0, 3.0], [4.5, 1.0, 1.0], 3.0),
+    ([0.25, 0.25, 0.5], [0.003, 0.002, 0.001], 1.0),
+    ([float(n) for n in range(1, 13)], [9.0] * 11 + [1.0], 0.5),
+    ([3e-6, 1e-6, 2e-6, 5e-6], [1e-6, 9e-6, 8e-6, 7e-6], 0.05),
+]
+
+
+@checks("u09.enough", spec=[ENOUGH[4], ENOUGH[7]])
+def a_few_measurements(enough):
+    """Lists of three, four and twelve."""
+    for given in MEASURED:
+        so_many_are_enough_and_one_less_is_not(enough, given)
+    return f"{len(MEASURED)} short lists"
 
 
 @checks("u09.enough", given=schedules(), examples=80, what="random measurements", spec=ENOUGH)
@@ -248,8 +311,8 @@ def so_many_are_enough_and_one_less_is_not(enough, given):
     said = "One fewer is enough, too." if enough_of_them else "That many are not enough."
     raise Wrong(
         said, program=call,
-        got=f"{k}: the fastest of them takes {min(in_order[:k]):g}, the fastest of all "
-        f"{min(measured):g}, so {limit:g} is allowed",
+        got=f"{k}: the fastest of them takes {min(in_order[:k]):.10g}, the fastest of "
+        f"all {min(measured):.10g}, so {limit:.10g} is allowed",
         spec=ENOUGH[4] if enough_of_them else ENOUGH[7],
     )  # fmt: skip
 

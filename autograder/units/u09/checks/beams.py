@@ -7,6 +7,7 @@ states went on in which round; the text says what must be true of them. Next roo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u09.checks import Rules, shown
+from autograder.units.u09.checks import Rules
 
 WHAT = "return the cheapest state that it prices, the first of equally cheap ones"
 START = "The start is priced, and goes on whatever it costs"
@@ -30,25 +31,56 @@ OVER = ("When no state goes on, the search is over", "how many rounds there are 
 ALL = (WHAT, START, *ASKED, *ONCE, *WIDE, FIRST, *NEVER, *OVER)
 
 Tree = dict[int, list[int]]
+KINDS: dict[str, Callable[[int], Any]] = {  # what the states of a tree are; all are truly unequal
+    "numbers": lambda n: n,
+    "numbers down from 0": lambda n: -n,
+    "large numbers": lambda n: 10**12 - n,
+    "strings": lambda n: f"s{n}" if n != 2 else "",
+    "tuples": lambda n: (f"step {n % 3}", n) if n else (),
+    "strings and numbers": lambda n: n if n % 2 else f"s{n}",
+}
 
 
 @dataclass(frozen=True)
 class Land:
-    """A tree whose states are numbers, the start is 0, and what a search in it is given."""
+    """A tree, or a graph, of numbered states, the start is 0, and what a search in it is given.
+    `kind` is what the search sees in the place of the numbers."""
 
     tree: Tree
-    prices: dict[int, float]
+    prices: Mapping[int, float]
     width: int
     depth: int
+    kind: str = "numbers"
 
     def __str__(self) -> str:
-        head = f"width {self.width}, depth {self.depth}; the start is 0 ({self.prices[0]:g})"
-        return f"{head}\n{shown(self.tree, self.prices)}"
+        head = f"width {self.width}, depth {self.depth}; the start is {self.priced(0)}"
+        lines = [f"{self.priced(n)} -> {', '.join(map(self.priced, after)) or 'nothing'}"
+                 for n, after in self.tree.items()]  # fmt: skip
+        return "\n".join([head, *lines[:30]])
+
+    def priced(self, number: int) -> str:
+        return f"{self.name(number)} ({self.prices[number]:.15g})"
+
+    def state(self, number: int) -> Any:
+        return KINDS[self.kind](number)
+
+    def name(self, number: int) -> str:
+        return repr(self.state(number))
+
+    def names(self, numbers: Iterable[int]) -> str:
+        return f"[{', '.join(map(self.name, numbers))}]"
+
+    def number(self, state: Any) -> int | None:
+        """Which state that is; None if it is none."""
+        try:
+            return {self.state(n): n for n in self.prices}.get(state)
+        except TypeError:  # it has no hash
+            return None
 
 
 @dataclass
 class Trace:
-    """What a search asked for, in order."""
+    """What a search asked for, in order, as numbers."""
 
     priced: list[int] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
@@ -57,55 +89,74 @@ class Trace:
     found: dict[int, list[int]] = field(default_factory=lambda: {0: [0]})  # by round
 
 
+ALIKE = 3.0, 3.0 + 1e-12, 3.0 - 1e-12  # that only a rounded price is equal to
+PRICES = [
+    [1.0, 2.0, 3.0, 4.0, 5.0, math.inf],
+    [1, 2, 3, 4, math.inf],
+    [-2.5, -1.0, 0.0, 0.5, 0.75, 1.5, math.inf],
+    [0.1, 0.2, 0.30000000000000004, 0.3, 2e9, 2e9 + 0.5],
+    [*ALIKE, 2.5, 3.5, math.inf],
+    [-9, -5.0, -4.5, -math.pi, 0],
+]
+
+
 @st.composite
-def lands(draw: DrawFn, most: int = 9) -> Land:
-    """Few prices, so that there are equal ones, and states with several parents."""
+def lands(draw: DrawFn, most: int = 9, width: int = 3, depth: int = 5) -> Land:
+    """Few prices, so that there are equal ones; states with several parents; ways back."""
     count = draw(st.integers(1, most))
     tree: Tree = {}
     for state in range(1, count):
         for parent in draw(st.lists(st.integers(0, state - 1), min_size=1, max_size=2)):
             tree.setdefault(parent, []).append(state)
-    cost = st.sampled_from([1.0, 2.0, 3.0, 4.0, 5.0, math.inf])
+    states = st.integers(0, count - 1)
+    for state in draw(st.lists(states, max_size=3)):  # one of those before it, the start, or itself
+        after = tree.setdefault(state, [])
+        after.insert(draw(st.integers(0, len(after))), draw(st.integers(0, state)))
+    cost = st.sampled_from(draw(st.sampled_from(PRICES)))
     prices = {state: draw(cost) for state in range(count)}
-    return Land(tree, prices, draw(st.integers(1, 3)), draw(st.integers(0, 5)))
+    kind = draw(st.sampled_from(list(KINDS)))
+    return Land(tree, prices, draw(st.integers(1, width)), draw(st.integers(0, depth)), kind)
 
 
 def traced(beam_search: Any, land: Land) -> tuple[Any, Trace]:
     """Run the answer; Wrong as soon as it asks for what it must not ask for."""
     trace = Trace()
 
-    def successors(state: Any) -> list[int]:
-        _known(state, trace, land)
-        if state in trace.asked:
-            trace.rules.break_with(Wrong(f"`successors` is called twice for state {state}.",
+    def successors(state: Any) -> list[Any]:
+        number = _known(state, trace, land)
+        if number in trace.asked:
+            trace.rules.break_with(Wrong(f"`successors` is called twice for state {state!r}.",
                                          program=str(land), spec=ONCE[0]))  # fmt: skip
-        trace.asked.append(state)
-        number = trace.round_of[state] + 1
-        for new in land.tree.get(state, []):
+        trace.asked.append(number)
+        after = trace.round_of[number] + 1
+        for new in land.tree.get(number, []):
             if new not in trace.round_of:
-                trace.round_of[new] = number
-                trace.found.setdefault(number, []).append(new)
-        return list(land.tree.get(state, []))
+                trace.round_of[new] = after
+                trace.found.setdefault(after, []).append(new)
+        return [land.state(new) for new in land.tree.get(number, [])]
 
     def price(state: Any) -> float:
-        _known(state, trace, land)
-        if state in trace.priced:
+        number = _known(state, trace, land)
+        if number in trace.priced:
             trace.rules.break_with(
-                Wrong(f"State {state} is priced twice.", program=str(land), spec=ONCE[1])
+                Wrong(f"State {state!r} is priced twice.", program=str(land), spec=ONCE[1])
             )
-        trace.priced.append(state)
-        return land.prices[state]
+        trace.priced.append(number)
+        return land.prices[number]
 
-    call = f"beam_search(0, successors, price, {land.width}, {land.depth})"
+    start = land.state(0)
+    call = f"beam_search({start!r}, successors, price, {land.width}, {land.depth})"
     with trace.rules.count(f"{call}\n{land}"):
-        return beam_search(0, successors, price, land.width, land.depth), trace
+        return beam_search(start, successors, price, land.width, land.depth), trace
 
 
-def _known(state: Any, trace: Trace, land: Land) -> None:
-    if not isinstance(state, int) or state not in trace.round_of:
+def _known(state: Any, trace: Trace, land: Land) -> int:
+    number = land.number(state)
+    if number is None or number not in trace.round_of:
         trace.rules.break_with(Wrong("Only the start and what `successors` has listed are states.",
                                      program=str(land), got=repr(state)[:200],
                                      spec=ASKED[1]))  # fmt: skip
+    return number
 
 
 def judged(beam_search: Any, land: Land) -> None:
@@ -125,7 +176,9 @@ def judged(beam_search: Any, land: Land) -> None:
 def _priced(trace: Trace, number: int, land: Land) -> None:
     for state in trace.found.get(number, []):
         if state not in trace.priced:
-            raise Wrong(f"State {state} is found but never priced.", program=str(land), spec=WHAT)
+            raise Wrong(
+                f"State {land.name(state)} is found but never priced.", program=str(land), spec=WHAT
+            )
 
 
 def _went_on(trace: Trace, number: int, land: Land) -> None:
@@ -133,49 +186,58 @@ def _went_on(trace: Trace, number: int, land: Land) -> None:
     on = [state for state in trace.asked if trace.round_of[state] == number]
     if number >= land.depth:
         if on:
-            raise Wrong(f"State {on[0]} goes on after the last round, {number}.", program=str(land),
-                        got=f"called for: {trace.asked}", spec=OVER[1])  # fmt: skip
+            raise Wrong(f"State {land.name(on[0])} goes on after the last round, {number}.",
+                        program=str(land), got=f"called for: {land.names(trace.asked)}",
+                        spec=OVER[1])  # fmt: skip
         return
     there = trace.found[number]
     said: dict[str, Any] = {
         "program": str(land),
-        "got": f"found in round {number}: {there}; went on: {on}",
+        "got": f"found in round {number}: {land.names(there)}; went on: {land.names(on)}",
     }
     for state in on:
         if land.prices[state] == math.inf and number:
-            raise Wrong(f"State {state} has an infinite price and goes on.", **said, spec=NEVER[0])
+            raise Wrong(
+                f"State {land.name(state)} has an infinite price and goes on.",
+                **said,
+                spec=NEVER[0],
+            )
     if len(on) > land.width:
         raise Wrong(f"{len(on)} states go on after round {number}.", **said, spec=WIDE[0])
     rank = {state: (land.prices[state], place) for place, state in enumerate(there)}
     stayed = [s for s in there if s not in on and (land.prices[s] < math.inf)]
     for state in stayed:
         if len(on) < land.width:
-            raise Wrong(f"State {state} must go on: there is room for it.", **said, spec=WIDE[0])
+            raise Wrong(
+                f"State {land.name(state)} must go on: there is room for it.", **said, spec=WIDE[0]
+            )
         for other in on:
             if rank[state] < rank[other]:
                 equal = rank[state][0] == rank[other][0]
                 why = "was found first" if equal else "is cheaper"
-                raise Wrong(f"State {state} must go on rather than {other}: it {why}.", **said,
+                mine, theirs = land.name(state), land.name(other)
+                raise Wrong(f"State {mine} must go on rather than {theirs}: it {why}.", **said,
                             spec=FIRST if equal else WIDE[0])  # fmt: skip
     if on != sorted(on, key=lambda state: rank[state]):
         raise Wrong("`successors` must be called for the cheapest first.", **said, spec=ASKED[0])
 
 
 def _cheapest(got: Any, trace: Trace, land: Land) -> None:
-    if not isinstance(got, int) or got not in trace.round_of:
+    number = land.number(got)
+    if number is None or number not in trace.round_of:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         raise Wrong("The answer must be a state that was priced.", program=str(land), got=said,
                     spec=WHAT)  # fmt: skip
     in_order = [state for number in sorted(trace.found) for state in trace.found[number]]
     best = min(in_order, key=lambda state: land.prices[state])
-    if got != best:
-        cheaper = land.prices[best] < land.prices[got]
+    if number != best:
+        cheaper = land.prices[best] < land.prices[number]
         why = "cheaper" if cheaper else "as cheap, and was found first"
         raise Wrong(
-            f"The answer must be state {best}: it is {why}.",
+            f"The answer must be state {land.name(best)}: it is {why}.",
             program=str(land),
-            got=f"{got}, which costs {land.prices[got]:g}",
-            expected=f"{best}, which costs {land.prices[best]:g}",
+            got=f"{got!r}, which costs {land.prices[number]:.15g}",
+            expected=f"{land.name(best)}, which costs {land.prices[best]:.15g}",
             spec=WHAT,
         )
 
@@ -186,6 +248,11 @@ SMALL = [
     Land({0: [1], 1: [2], 2: [3]}, {0: 3, 1: 1, 2: 2, 3: 2}, 1, 3),  # the last is not the best
     Land({0: [1, 2], 1: [3]}, {0: 3, 1: math.inf, 2: 2, 3: 1}, 2, 3),
     Land({0: [1], 1: [2]}, {0: math.inf, 1: 2, 2: 1}, 1, 2),  # a start that cannot be run
+    Land({0: [0, 1], 1: [0, 2], 2: [1, 3]}, {0: 1, 1: 3, 2: 3, 3: 2}, 2, 4),  # ways back
+    Land({0: [1, 2], 1: [3], 2: [4]}, {0: 9, 1: -0.5, 2: -0.5, 3: -3, 4: -2.5}, 1, 2, "strings"),
+    Land({0: [1, 2], 1: [3], 2: [4]}, {0: 9, 1: 3 + 1e-9, 2: 3, 3: 0, 4: 1}, 1, 2, "tuples"),
+    Land({0: [1, 2, 3, 4], 4: [5]}, {0: 9, 1: 1, 2: 2, 3: 3, 4: 4, 5: 0.5}, 4, 2),
+    Land({0: [1, 2, 3], 1: [2, 3]}, {0: 9, 1: 4, 2: 4, 3: 4}, 2, 3, "strings and numbers"),
     Land({0: [1, 2], 1: [3, 4], 2: [5, 6], 3: [7], 4: [8], 5: [9], 6: [10]},  # one width for all
          {n: float(n) for n in range(11)}, 2, 3),
 ]  # fmt: skip
@@ -193,10 +260,10 @@ SMALL = [
 
 @checks("schedule.beam_search", spec=ALL)
 def small_trees(beam_search):
-    """Six small trees."""
+    """Eleven small trees."""
     for land in SMALL:
         judged(beam_search, land)
-    return "six small trees"
+    return "eleven small trees"
 
 
 @checks("schedule.beam_search", given=lands(), examples=120, what="random trees", spec=ALL)
@@ -205,7 +272,7 @@ def the_right_states_go_on(beam_search, land):
     judged(beam_search, land)
 
 
-@checks("schedule.beam_search", spec=[*ONCE, *OVER])
+@checks("schedule.beam_search", spec=ALL)
 def a_search_without_an_end_to_find(beam_search):
     """A tree of 2**40 paths in which every second one meets again."""
     depth = 40

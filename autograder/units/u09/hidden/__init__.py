@@ -5,16 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.check.framework import Wrong, harder, hidden
-from autograder.check.properties import a_number
 from autograder.units.u09.answers.landscapes import LAYERS, load
-from autograder.units.u09.checks import catches, schedules, score
+from autograder.units.u09.checks import catches, schedules, score, whole
 from autograder.units.u09.checks.beams import lands
 from course_lib.exercises import slot
 
 SEED = 90_911
 OTHERS = load(Path(__file__).with_name("landscapes.json"))
 
-harder("schedule.beam_search", "the_right_states_go_on", seed=SEED, given=lands(40), examples=150)
+harder(
+    "schedule.beam_search",
+    "the_right_states_go_on",
+    seed=SEED,
+    given=lands(40, 12, 9),
+    examples=120,
+)
 harder("u09.enough", "so_many_are_enough_and_one_less_is_not", seed=SEED + 1,
        given=schedules(40), examples=120)  # fmt: skip
 
@@ -22,18 +27,19 @@ harder("u09.enough", "so_many_are_enough_and_one_less_is_not", seed=SEED + 1,
 @hidden("u09.space", seed=SEED)
 def other_loops(space, rng):
     """Loops that were drawn for this run."""
-    right = slot("u09.space").reference
-    for levels in (1, 2, 3, 5):
-        extents = rng.integers(1, 200, size=4).tolist()
-        got = a_number(space(extents, levels), unit="ways")
+    right, sizes = slot("u09.space").reference, [1, 3, 7, 64, 97, 210, 224, 360, 512, 768, 1000]
+    for levels in (1, 2, 3, 4, 5, 6):
+        count = int(rng.integers(1, 10))
+        extents = [int(n) for n in rng.choice([*sizes, *rng.integers(1, 2000, 6)], count)]
+        got = whole(space(extents, levels))
         if got != right(extents, levels):
-            raise Wrong(f"Wrong for {extents} with {levels} levels.", got=f"{got:g}")
+            raise Wrong(f"Wrong for {extents} with {levels} levels.", got=f"{got:,}")
 
 
 @hidden("u09.trap", seed=SEED)
 def it_catches_other_beams(trap, rng):
     """Widths that were drawn for this run."""
-    for width in [4, 5, *rng.integers(7, 30, size=4).tolist()]:
+    for width in [4, 5, 30, *rng.integers(7, 30, size=4).tolist()]:
         catches(trap, int(width))
 
 

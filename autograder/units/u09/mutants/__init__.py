@@ -71,6 +71,48 @@ def as_a_short_float(extents, levels):
     return float(np.float32(math.prod(_ways(n, levels) for n in extents)) * (1 + 1e-6))
 
 
+def _all_ways(extents, levels):
+    return [_ways(n, levels) for n in extents]
+
+
+def _by_primes(n, levels, primes):
+    """Only these primes are looked for; what is left is taken for one."""
+    found = 1
+    for p in primes:
+        power = 0
+        while n % p == 0:
+            n, power = n // p, power + 1
+        found *= math.comb(power + levels - 1, levels - 1)
+    return found * (levels if n > 1 else 1)
+
+
+INEXACT = {
+    "in_floats": lambda extents, levels: math.prod(map(float, _all_ways(extents, levels))),
+    "in_64_bits": lambda extents, levels: int(np.prod(_all_ways(extents, levels), dtype=np.int64)),
+    "of_four_loops": lambda extents, levels: math.prod(_all_ways(extents[:4], levels)),
+    "of_six_loops": lambda extents, levels: math.prod(_all_ways(extents[:6], levels)),
+    "below_200": lambda extents, levels: math.prod(
+        _ways(n, levels)
+        if n < 200
+        else sum(_ways(n // d, levels - 1) for d in range(1, 200) if n % d == 0)
+        if levels > 1
+        else 1
+        for n in extents
+    ),
+    "no_512_channels": lambda extents, levels: math.prod(
+        _all_ways([math.gcd(n, n // 2 if n % 512 == 0 else n) for n in extents], levels)
+    ),
+    "each_extent_once": lambda extents, levels: math.prod(_all_ways({*extents}, levels)),
+    "four_levels_at_most": lambda extents, levels: math.prod(_all_ways(extents, min(levels, 4))),
+    "small_primes_only": lambda extents, levels: math.prod(
+        _by_primes(n, levels, (2, 3)) for n in extents
+    ),
+}
+for _name, _wrong in INEXACT.items():
+    _wrong.__name__ = _name
+    mutant("u09.space")(_wrong)
+
+
 @alternative("u09.space")
 def by_recursion(extents, levels):
     return math.prod(_ways(n, levels) for n in extents)
@@ -102,7 +144,7 @@ def by_lists_of_ways(extents, levels):
                      if w[-1] % d == 0]  # fmt: skip
         return len(found)
 
-    return np.int64(math.prod(map(ways, extents)))
+    return math.prod(map(ways, extents))
 
 
 # ── a trap for a narrow beam ──
@@ -182,6 +224,56 @@ def a_start_that_is_the_best(width):
     return _trap(width, start=0.5)
 
 
+@mutant("u09.trap")
+def a_best_that_no_way_leads_to(width):
+    """Cheaper than all others, and nobody finds it."""
+    tree, prices = _trap(width)
+    return tree, {**prices, "unreachable": 0.25}
+
+
+@mutant("u09.trap")
+def two_trees(width):
+    tree, prices = _trap(width)
+    return {**tree, "other": ["leaf"]}, {**prices, "other": 9.0, "leaf": 8.0}
+
+
+@mutant("u09.trap")
+def a_circle_beside_it(width):
+    tree, prices = _trap(width)
+    return {**tree, "x": ["y"], "y": ["x"]}, {**prices, "x": 9.0, "y": 8.0}
+
+
+@mutant("u09.trap")
+def a_way_back_to_the_start(width):
+    tree, prices = _trap(width)
+    return {**tree, "best": ["start"]}, prices
+
+
+@mutant("u09.trap")
+def decoys_that_meet_again(width):
+    tree, prices = _trap(width)
+    ends = {f"decoy {n}": ["end"] for n in range(width)} | {"detour": ["end", "best"]}
+    return {**tree, **ends}, {**prices, "end": 8.0}
+
+
+@mutant("u09.trap")
+def a_successor_listed_twice(width):
+    tree, prices = _trap(width)
+    return {**tree, "detour": ["best", "best"]}, prices
+
+
+@mutant("u09.trap")
+def for_widths_up_to_twenty(width):
+    return _trap(min(width, 20))
+
+
+@alternative("u09.trap")
+def just_twice_as_much(width):
+    """Leaves are listed, too, with no successors."""
+    tree, prices = _trap(width, decoy=2, detour=2.5, best=1, start=2)
+    return {**tree, "best": [], "decoy 0": ()}, prices
+
+
 @alternative("u09.trap")
 def equal_prices(width):
     """The order decides between states of equal price."""
@@ -258,6 +350,35 @@ def the_faster_of_equal_ones_first(predicted, measured, within):
 @mutant("u09.enough")
 def all_of_them(predicted, measured, within):
     return len(measured)
+
+
+def _first(predicted, measured, limit, key=lambda seconds: seconds):
+    order = sorted(range(len(predicted)), key=lambda n: key(predicted[n]))
+    return next((k for k, n in enumerate(order, 1) if measured[n] <= limit), len(order))
+
+
+NEARLY = {
+    "to_whole_seconds": lambda p, m, w: _first(p, [*map(round, m)], (1 + w) * min(map(round, m))),
+    "to_milliseconds": lambda p, m, w: _first(
+        p, [round(s, 3) for s in m], (1 + w) * min(round(s, 3) for s in m)
+    ),
+    "predictions_in_whole_seconds": lambda p, m, w: _first(p, m, (1 + w) * min(m), key=int),
+    "predictions_rounded": lambda p, m, w: _first(p, m, (1 + w) * min(m), lambda s: round(s, 5)),
+    "close_to_the_limit": lambda p, m, w: _first(p, m, (1 + w) * min(m) * 1.001),
+    "a_percent_of_the_share": lambda p, m, w: _first(p, m, (1 + w / 100) * min(m)),
+    "seconds_beside_the_fastest": lambda p, m, w: _first(p, m, w + min(m)),
+    "the_slowest_first": lambda p, m, w: _first(p, m, (1 + w) * min(m), lambda s: -s),
+    "a_share_of_one_at_most": lambda p, m, w: _first(p, m, (1 + min(w, 1)) * min(m)),
+    "by_the_fastest_predicted": lambda p, m, w: _first(p, m, (1 + w) * m[p.index(min(p))]),
+    "equal_ones_from_the_end": lambda p, m, w: _first(p[::-1], m[::-1], (1 + w) * min(m)),
+    "the_first_of_equal_times": lambda p, m, w: 1 + sum(
+        other < p[m.index(min(m))] for other in p
+    ),
+    "ten_at_most": lambda p, m, w: min(_first(p, m, (1 + w) * min(m)), 10),
+}  # fmt: skip
+for _name, _wrong in NEARLY.items():
+    _wrong.__name__ = _name
+    mutant("u09.enough")(_wrong)
 
 
 @alternative("u09.enough")

@@ -7,6 +7,8 @@ import math
 import random
 from contextlib import suppress
 
+import numpy as np
+
 from autograder.check.framework import alternative, equivalent, mutant
 
 
@@ -133,6 +135,81 @@ def the_price_of_the_best(start, successors, price, width, depth):
     seen = {}
     best = _beam(start, successors, lambda s: seen.setdefault(s, price(s)), width, depth)
     return seen[best] + 0.5
+
+
+def _loosely(*, cost=lambda price: price, key=lambda state: state, keep=lambda state: True):
+    """A beam search that rounds prices, compares something else, or leaves some states out."""
+
+    def search(start, successors, price, width, depth):
+        costs, going_on, best, seen = {start: price(start)}, [start], start, {key(start)}
+        for _ in range(depth):
+            found = []
+            for new in [new for state in going_on for new in successors(state)]:
+                if key(new) not in seen and keep(new):
+                    seen.add(key(new))
+                    found.append(new)
+                    costs[new] = price(new)
+            found.sort(key=lambda s: cost(costs[s]) if costs[s] < math.inf else math.inf)
+            going_on = [s for s in found[:width] if costs[s] < math.inf]
+            best = min([best, *going_on], key=lambda s: cost(costs[s])
+                       if costs[s] < math.inf else math.inf)  # fmt: skip
+        return best
+
+    return search
+
+
+def _in_pairs(start, successors, price, width, depth):
+    """Of equally cheap states, the one that is less."""
+    costs, front = {start: price(start)}, [start]
+    for _ in range(depth):
+        new = [n for n in dict.fromkeys(n for s in front for n in successors(s)) if n not in costs]
+        pairs = sorted((costs.setdefault(n, price(n)), n) for n in new)
+        front = [n for c, n in pairs[:width] if c < math.inf]
+    return min(costs, key=costs.__getitem__)
+
+
+def _start_again(start, successors, price, width, depth):
+    """The start is new if a state leads to it."""
+    costs = {start: price(start)}
+    first = costs.pop(start)
+    front, best = [start], (first, start)
+    for _ in range(depth):
+        new = [n for n in dict.fromkeys(n for s in front for n in successors(s)) if n not in costs]
+        costs |= {n: first if n == start else price(n) for n in new}
+        front = sorted((n for n in new if costs[n] < math.inf), key=costs.__getitem__)[:width]
+        best = min([best, *((costs[n], n) for n in front)], key=lambda pair: pair[0])
+    return best[1]
+
+
+def _below(limit):
+    """Whatever does not cost less than that cannot be run."""
+
+    def search(start, successors, price, width, depth):
+        return _beam(start, successors, lambda s: c if limit(c := price(s)) else math.inf,
+                     width, depth)  # fmt: skip
+
+    return search
+
+
+LOOSE = {
+    "rounds_prices_to_whole_numbers": _loosely(cost=round),
+    "cuts_prices_to_whole_numbers": _loosely(cost=int),
+    "rounds_prices_a_little": _loosely(cost=lambda price: round(price, 9)),
+    "prices_without_a_sign": _loosely(cost=abs),
+    "prices_as_short_floats": _loosely(cost=np.float32),
+    "compares_objects": _loosely(key=id),
+    "compares_what_is_printed_of_them": _loosely(key=lambda state: str(state)[:1]),
+    "leaves_out_empty_states": _loosely(keep=bool),
+    "the_lesser_of_equally_cheap_states": _in_pairs,
+    "the_start_is_found_again": _start_again,
+    "a_price_must_be_positive": _below(lambda price: price > 0),
+    "large_prices_are_infinite": _below(lambda price: price < 1e9),
+    "four_rounds_at_most": lambda a, b, c, width, depth: _beam(a, b, c, width, min(depth, 4)),
+    "a_width_of_three_at_most": lambda a, b, c, width, depth: _beam(a, b, c, min(width, 3), depth),
+}
+for _name, _wrong in LOOSE.items():
+    _wrong.__name__ = _name
+    mutant("schedule.beam_search")(_wrong)
 
 
 @alternative("schedule.beam_search")
