@@ -187,6 +187,17 @@ def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
             assert np.allclose(got, tensors.result(text, x=x), atol=1e-4)
 
 
+def test_a_rule_with_a_variable_too_many_blames_no_other():
+    verdict = judge("u17.laws", mutants_of("u17.laws")["a_variable_that_the_rule_has_not"])
+    assert verdict.problem.startswith("Rule 3 has the variable x,"), verdict
+
+
+def test_lines_that_make_too_much_together_are_refused():
+    text = "".join(f"a{k} = pad x 0:262142\n" for k in range(17))
+    with pytest.raises(ValueError, match="all lines together"):
+        tensors.values(text, {"x": np.ones(2)})
+
+
 def test_one_kernel_is_possible_for_rows():
     text = alternatives_of("u17.normalized")["sums_written_out_as_additions"](16, 64)
     assert tensors.kernels(text, x=(16, 64)) == 1

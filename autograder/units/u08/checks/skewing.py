@@ -172,7 +172,8 @@ def _of_kinds(draw: DrawFn, kernel: Kernel, around: Sequence[str]) -> Kernel:
     return kernel
 
 
-@checks("schedule.skewed", given=nests(), examples=60, what="random nests", spec=[NUMBERS, RUNS])
+@checks("schedule.skewed", given=nests(), examples=60, what="random nests",
+        spec=[NUMBERS, RUNS, INNER])  # fmt: skip
 def random_nests(skewed, example):
     """The loop runs the same iterations in the same order, under the new numbers."""
     kernel, factor, outer, var = example

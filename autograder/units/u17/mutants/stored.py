@@ -75,6 +75,22 @@ def unsigned_ones_as_well(program):
 
 
 @mutant("plugins.narrowed")
+def long_unsigned_ones_as_well(program):
+    return _rule(program, wide=("int16", "int32", "int64", "uint32", "uint64"))
+
+
+@mutant("plugins.narrowed")
+def bytes_as_well(program):
+    """As many bytes as before, but of another type."""
+    return _rule(program, wide=("int16", "int32", "int64", "uint8"))
+
+
+@mutant("plugins.narrowed")
+def truth_values_as_well(program):
+    return _rule(program, wide=("int16", "int32", "int64", "bool"))
+
+
+@mutant("plugins.narrowed")
 def only_the_first_range(program):
     """Keeps one range of the stage and of the index."""
     return _rule(program, ranges=2)
