@@ -102,7 +102,8 @@ def expressions(draw: DrawFn, size: int = 5) -> list[Row]:
     return rows
 
 
-@checks("u17.bounds", given=expressions(), examples=100, spec=[LOWEST, COVERS, TIGHT])
+@checks("u17.bounds", given=expressions(), examples=100,
+        spec=[LOWEST, COVERS, TIGHT, *dict.fromkeys(ABOUT.values())])  # fmt: skip
 def whole_expressions(bounds, rows):
     """Each row's bounds are the lowest and highest value, over all values of its operands."""
     right_bounds(bounds, rows)

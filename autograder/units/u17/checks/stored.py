@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -127,11 +128,23 @@ def kept_local(text: str, after: list[Staged]) -> None:
         now = ", ".join(new) or "nothing"
         raise Wrong(f"A `local` stage held {', '.join(old)} and holds {now} "
                     "now.", program=text, got=as_text(after), spec=REST)  # fmt: skip
+    many = [_numbers(lines) for lines in both]
+    if many[0] != many[1]:
+        raise Wrong(f"The stages stored {many[0]} numbers and store {many[1]} now: a stage has its "
+                    "value, and then its ranges.", program=text, got=as_text(after),
+                    spec=REST)  # fmt: skip
     ops = {line.name: line.op for line in after}
     for line in after:
         if line.op == "index" and ops[str(line.operands[0])] not in ("param", "stage", "local"):
             raise Wrong(f"`{line}` does not read a stage; cast what the `index` has read, "
                         "not the stage.", program=text, got=as_text(after), spec=READ)  # fmt: skip
+
+
+def _numbers(lines: Sequence[Staged]) -> list[int]:
+    """How many numbers each stage stores: none if what follows its value is no range."""
+    sizes = {line.name: line.size if line.op == "range" else 0 for line in lines}
+    return sorted(prod(sizes.get(str(x), 0) for x in line.operands[1:]) for line in lines
+                  if line.op == "stage")  # fmt: skip
 
 
 def as_text(lines: list[Staged]) -> str:
@@ -238,7 +251,7 @@ def staged(draw: DrawFn, kernels: int = 2) -> str:
     return "\n".join([*lines, *ends]) + "\n"
 
 
-@checks("plugins.narrowed", given=staged(), examples=30, spec=[SAME, FITS, REST])
+@checks("plugins.narrowed", given=staged(), examples=30, spec=[SAME, FITS, REST, READ])
 def random_programs_keep_their_meaning(narrowed, text):
     """The values are the same, and what may not change its type has it still."""
     after = kept_values(narrowed, text)
