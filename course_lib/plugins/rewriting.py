@@ -125,7 +125,9 @@ def _kind(u: UOp) -> str:
         "short": "int16",
         "unsigned short": "uint16",
         "int": "int32",
+        "unsigned int": "uint32",
         "long": "int64",
+        "unsigned long": "uint64",
         "float": "float32",
         "bool": "bool",
     }

@@ -25,7 +25,10 @@ from typing import Any
 
 import numpy as np
 
-KINDS = ("bool", "int8", "uint8", "int16", "uint16", "int32", "int64", "float32")
+KINDS = (
+    *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
+    "float32",
+)
 ELEMENTWISE = {"add": 2, "mul": 2, "max": 2, "lt": 2, "where": 3}
 STORED = ("stage", "local")
 LINES, ELEMENTS = 200, 1 << 16

@@ -111,6 +111,29 @@ def test_blocks_of_time():
     assert (stencils.missing(long), counts) == (32_768, [1024, 512, 256, 128, 336])
 
 
+ROW = "out[i, j] = out[i - 1, j] + out[i, j - 1]"
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [(f"for i in 1..9 {{ for j in 1..9 {{ {ROW} }} out[i, 0] = 0.0 }}", "beside the inner loop"),
+     (f"out[0, 0] = 0.0 for i in 1..9 {{ for j in 1..9 {{ {ROW} }} }}", "beside the outer loop"),
+     ("for i in 1..9 { out[i, 0] = 0.0 } for j in 1..9 { out[0, j] = 0.0 }", "stand in the other"),
+     (f"for t in 0..3 {{ for i in 1..9 {{ for j in 1..9 {{ {ROW} }} }} }}", "exactly two loops"),
+     ("for i in 1..1000000000000 { for j in 1..3 { out[0, 0] = 1.0 } }", "but it has 2 with i")],
+)  # fmt: skip
+def test_what_is_wrong_with_two_loops_is_said(body, words):
+    verdict = judge("u08.one_thread", lambda: f"kernel @k(out: f32[9,9]) {{ {body} }}")
+    assert words in verdict.problem, verdict
+
+
+def test_missing_pairs_of_conditions_quote_what_pairs_say():
+    """Not the example of the notation."""
+    wrong = mutants_of("u08.eliminate")["only_the_others"]
+    verdict = judge("u08.eliminate", wrong)
+    assert "satisfy them exactly" in verdict.spec, verdict
+
+
 def test_the_schedule_runs_the_students_own_skew():
     """What it makes of a loop is what the steps work on, and the check says whose it is."""
     entry = slot("u08.time_blocks")

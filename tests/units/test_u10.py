@@ -43,6 +43,16 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
         assert (verdict.earned or 0) < verdict.points, wrong.__name__
 
 
+def test_our_answer_about_the_pages_is_what_the_pages_compute():
+    """The first page that no longer computes a · b, and where."""
+    a, b = np.random.default_rng(3).permutation(18).reshape(2, 3, 3).astype("f4") + 2
+    wrong = ((program.short(name), meaning.ran(text or shown, a, b) != a * b)
+             for name, shown, text in recorded.TWICE)  # fmt: skip
+    name, where = next((name, where) for name, where in wrong if where.any())
+    told, elements = slot("u10.culprit").reference()
+    assert (told, sorted(elements)) == (name, [tuple(at) for at in np.argwhere(where).tolist()])
+
+
 @pytest.mark.parametrize(
     "name, points", [("one_for_each_operation", 2), ("one_for_each_sum_and_product", 3)]
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,6 @@ from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.units.u17.answers import boundaries, rows, rules, tensors, wild
-from autograder.units.u17.checks import bounds_in, outside
 from autograder.units.u17.checks.facts import extremes, holds
 from course_lib.exercises import plugged, slot, using
 from course_lib.plugins.rewriting import operations, rewritten, rules_of
@@ -52,10 +53,39 @@ def test_the_pages_are_what_tinygrad_says():
 def test_bytes_below_zero_are_126():
     x = np.arange(256, dtype=np.uint8).view(np.int8).astype(np.int32)
     assert (2 * x + 5 < 0).sum() == 126
-    page = bounds_in(boundaries.COUNT["apply rangeify"])
-    false = [line for line, (claimed, taken) in page.items()
-             if outside(claimed, taken)]  # fmt: skip
-    assert false[0] == "%5"
+
+
+def test_our_answer_about_the_pages_is_what_the_pages_say():
+    """The first page that compares nothing, and the first false bounds on the page before it."""
+    names = list(boundaries.COUNT)
+    at = next(k for k, page in enumerate(boundaries.COUNT.values()) if "CMPLT" not in page)
+    found = bounds_in(boundaries.COUNT[names[at - 1]])
+    line, taken = next((line, taken) for line, (claimed, taken) in found.items()
+                       if taken[0] < claimed[0] or taken[1] > claimed[1])  # fmt: skip
+    assert slot("u17.culprit").reference() == (names[at], line, taken)
+
+
+def bounds_in(page):
+    """For each line that is computed from a byte: the bounds of the page, and those over all 256
+    bytes."""
+    values, found = {}, {}
+    for text in page.splitlines():
+        name, op, inside, low, high = re.findall(
+            r"(%\d+) += (\w+)\(([^)]*)\) *(-?\d*)(?: \.\. )?(-?\d*)", text)[0]  # fmt: skip
+        words = inside.split(", ")
+        if (op == "INDEX" and words[-1] != "0") or op == "BUFFER":
+            values[name] = list(range(256))
+        elif words[0] in values and op in ("CAST", "MUL", "ADD", "CMPLT"):
+            values[name] = [computed(op, x, words[1]) for x in values[words[0]]]
+        if name in values and low:
+            found[name] = ((int(low), int(high)), (min(values[name]), max(values[name])))
+    return found
+
+
+def computed(op, x, word):
+    if op == "CAST":
+        return rows.wrapped(x, "int8") if "char" in word else x
+    return {"MUL": x * int(word), "ADD": x + int(word), "CMPLT": int(x < int(word))}[op]
 
 
 def test_with_true_bounds_it_counts_right_and_tinygrad_is_as_before():
@@ -155,6 +185,17 @@ def test_programs_mean_in_tinygrad_what_they_mean_in_numpy():
         for text in texts:
             got = tensors.tensor(text, x=Tensor(x)).numpy()
             assert np.allclose(got, tensors.result(text, x=x), atol=1e-4)
+
+
+def test_a_rule_with_a_variable_too_many_blames_no_other():
+    verdict = judge("u17.laws", mutants_of("u17.laws")["a_variable_that_the_rule_has_not"])
+    assert verdict.problem.startswith("Rule 3 has the variable x,"), verdict
+
+
+def test_lines_that_make_too_much_together_are_refused():
+    text = "".join(f"a{k} = pad x 0:262142\n" for k in range(17))
+    with pytest.raises(ValueError, match="all lines together"):
+        tensors.values(text, {"x": np.ones(2)})
 
 
 def test_one_kernel_is_possible_for_rows():

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.units.u17.checks.facts import expressions, right_bounds
 from autograder.units.u17.checks.programs import kernels_score, right_rows, right_windows
-from autograder.units.u17.checks.stored import as_text, kept_values, staged
+from autograder.units.u17.checks.stored import (
+    as_text,
+    kept_local,
+    kept_values,
+    staged,
+    stored_types,
+)
 from course_lib.exercises import slot
-from course_lib.plugins.staged import stored_bytes
+from course_lib.plugins.staged import Staged, read_staged
 
 SEED = 170_917
 harder("u17.culprit", "the_pass_the_line_and_its_bounds", seed=SEED)
@@ -43,11 +51,16 @@ def bounds_far_from_zero(bounds, rng):
                               ("floordiv", 0, int(rng.integers(1, 500)))])  # fmt: skip
 
 
-@hidden("plugins.narrowed", seed=SEED, given=staged(4), examples=80)
-def stores_as_few_bytes_as_ours(narrowed, text):
-    """The values are the same, and the bytes are those that our rule leaves."""
-    after = kept_values(narrowed, text, seed=1)
-    ours = kept_values(slot("plugins.narrowed").reference, text)
-    if stored_bytes(after) != stored_bytes(ours):
-        raise Wrong(f"{stored_bytes(ours)} bytes must be stored, not {stored_bytes(after)}.",
+@hidden("plugins.narrowed", seed=SEED, given=staged(4), examples=60)
+def stores_the_types_that_ours_does(narrowed, text):
+    """The values are the same, and each stage has the type that our rule leaves."""
+    after, ours = kept_values(narrowed, text, seed=1), _ours(text)
+    if stored_types(after) != stored_types(ours):
+        raise Wrong(f"The stages must hold {stored_types(ours)}, not {stored_types(after)}.",
                     program=text, got=as_text(after), expected=as_text(ours))  # fmt: skip
+    kept_local(text, after)
+
+
+@cache
+def _ours(text: str) -> list[Staged]:
+    return read_staged(slot("plugins.narrowed").reference(text))

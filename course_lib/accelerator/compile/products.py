@@ -43,7 +43,8 @@ def products(
 ) -> list[Instruction]:
     """The instructions that compute one block of output channels for one piece of image.
 
-    runs      (offset, length) of the stretches of bytes that every sum reads, in order
+    runs      (offset, length) of the stretches of bytes that every sum reads, in order;
+              the offsets may go down
     weights   where the weights begin: a row of `first.n` for each byte of each run, in order
     first     the matmul for the first byte alone: k = 1
     rows      rows of the array

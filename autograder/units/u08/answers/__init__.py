@@ -63,7 +63,8 @@ def broken(
     distances  how many iterations later the second of two iterations is, for each loop, outermost
                first. In the loops as they are now, it runs later
     rows       the coefficients of what the new loops count, outermost first: (2, 1) stands for
-               2*t + i. Two iterations never get the same numbers
+               2*t + i. Two iterations never get the same numbers. There may be more new loops than
+               old ones
     blocks     False: the new loops stand one inside another. True: each of them is also cut into
                blocks, and the blocks run one after another, as with split and reorder(to, io,
                ti, ii). A distance must survive whatever the sizes of the blocks are

@@ -105,7 +105,7 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
 
 def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
     values = (end,) if whole(end) else end
-    if isinstance(values, (tuple, list)) and all(map(whole, values)):
+    if isinstance(values, (tuple, list, np.ndarray)) and all(map(whole, values)):
         at = dict(zip(statement.vars, values, strict=False))
         inside = (condition.evaluate(at) >= 0 for condition in statement.domain)
         if len(values) == len(statement.vars) and all(inside):
@@ -205,8 +205,8 @@ def it_agrees_with_all_pairs(meet, case):
 
 
 @checks("u08.meet", spec=FAST)
-def long_loops_take_no_longer(meet):
-    """Loops of up to 10**18 iterations."""
+def long_loops_take_no_longer(meet, rng):
+    """Loops of up to 10**18 iterations, and numbers to match."""
     n = 10**12
     for case, there in (
         ((1, 0, 1, 10**17 + 1, 10**18), True), ((1, 10**17 + 1, 1, 0, 10**18), True),
@@ -214,7 +214,22 @@ def long_loops_take_no_longer(meet):
         ((1, 0, 1, n - 1, n), True), ((1, 0, 1, n, n), False),
         ((1_000_003, 5, 999_983, 6, n), True), ((2 * 10**9, 0, 6, 3, n), False),
         ((-1, n - 1, 1_000_000, 1, n), True), ((1, n - 1, -10**6, n // 2, n), False),
-        ((10**9 + 7, 0, 10**9 + 9, 10**20, n), True),
+        ((10**9 + 7, 0, 10**9 + 9, 10**20, n), True), *(large(rng) for _ in range(60)),
     ):  # fmt: skip
         few = with_steps(meet, 2_000, f"meet{case}", "are iterations tried one after another?")
         right_pair(few, case, there, FAST)
+
+
+def large(rng: np.random.Generator) -> tuple[tuple[int, int, int, int, int], bool]:
+    """(a, b, c, d, n) with large numbers, and whether they meet: at a pair that was drawn first,
+    often at an end of the loops, or one element beside it, where short loops are tried."""
+    n = int(rng.choice([1, 2, 7, 30, 10**6, 10**12, 10**18]))
+    a, c = (int(rng.integers(1, 10 ** rng.integers(1, 16))) * int(rng.choice([-1, 1]))
+            for _ in range(2))  # fmt: skip
+    b = int(rng.integers(-(10**17), 10**17))
+    i, j = (int(rng.choice([0, n - 1, int(rng.integers(n))])) for _ in range(2))
+    near = int(rng.integers(-2, 3)) * max(abs(a), abs(c)) if n <= 30 else 0
+    d = a * i + b - c * j + near
+    there = not near or any((a * k + b - d) % c == 0 and 0 <= (a * k + b - d) // c < n
+                            for k in range(n))  # fmt: skip
+    return (a, b, c, d, n), there

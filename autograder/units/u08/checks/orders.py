@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -24,6 +25,7 @@ FIRST = "The first distance that does not survive a new order of the loops; None
 ROWS = "the coefficients of what the new loops count, outermost first: (2, 1) stands for 2*t + i"
 NESTED = "False: the new loops stand one inside another"
 BLOCKS = "True: each of them is also cut into blocks"
+MANY = "There may be more new loops than old ones"
 SIZES = "A distance must survive whatever the sizes of the blocks are"
 
 background("u08.broken", "Two iterations never get the same numbers", because="what is given")
@@ -45,6 +47,9 @@ ORDERS = [
     ([(2, -1), (3, -1), (1, -3)], [(0, 1), (1, 0)], False, (2, -1), FIRST),
     ([(0, 1, -1), (1, 0, 0)], [(1, 0, 0), (0, 1, 0), (0, 0, 1)], True, (0, 1, -1), SIZES),
     ([], [(0, 1), (1, 0)], True, None, FIRST),
+    ([(1, -1), (0, 1)], [(1, 0), (1, 1), (0, 1)], False, None, MANY),
+    ([(1, -1), (0, 1)], [(1, 1), (1, 0), (0, 1)], True, (1, -1), MANY),
+    ([(1,), (3,)], [(0,), (2,)], True, None, MANY),
 ]
 
 
@@ -80,6 +85,7 @@ def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spe
         NESTED,
         BLOCKS,
         SIZES,
+        MANY,
         "one of the distances, or None",
         "how many iterations later the second of two iterations is",
     ],
@@ -93,14 +99,19 @@ def orders_of_few_loops(broken):
 
 @st.composite
 def orders(draw: DrawFn, dims: int = 2, size: int = 3) -> tuple[Any, Any, bool]:
-    """(distances, rows, blocks): distances that lead forwards, and rows that can be undone."""
+    """(distances, rows, blocks): distances that lead forwards, and rows that can be undone, now and
+    then with one more that could be missing."""
+    dims = draw(st.sampled_from([dims, dims, 1]))
     one = st.tuples(*[st.integers(-size, size)] * dims).filter(lambda d: d > (0,) * dims)
-    distances = draw(st.lists(one, max_size=3))
+    distances = draw(st.lists(one, max_size=4))
     rows = [[int(i == j) for j in range(dims)] for i in draw(st.permutations(range(dims)))]
-    for _ in range(draw(st.integers(0, 2))):
+    for _ in range(draw(st.integers(0, 2)) if dims > 1 else 0):
         to, of = draw(st.permutations(range(dims)))[:2]
         factor = draw(st.integers(-2, 2))
         rows[to] = [x + factor * y for x, y in zip(rows[to], rows[of], strict=True)]
+    if draw(st.integers(0, 3)) == 3:
+        more = [draw(st.integers(-2, 2)) for _ in range(dims)]
+        rows.insert(draw(st.integers(0, dims)), more)
     return distances, [tuple(row) for row in rows], draw(st.booleans())
 
 
@@ -137,16 +148,19 @@ HALVES = "Values of the other variables, which may be fractions"
 MEANS = "(2, -1, 5) says that 2*x - y + 5 >= 0: a coefficient for each variable, and then the"
 WHICH = "the number of the variable to be eliminated, from 0 on"
 SYSTEMS = [
-    ([(1, -1, 0), (-1, 0, 4)], 0, HOLD),
-    ([(1, 0, 0), (-1, 0, 7), (-1, 1, 0), (0, -1, 7)], 0, MEANS),
-    ([(2, -1, 0), (-3, 1, 1)], 0, HOLD),
-    ([(1, 2, 0), (1, -3, 5), (0, 1, 4)], 1, WHICH),
-    ([(1, 1, -3), (2, 1, 0)], 0, HOLD),
-    ([(0, 1, 2), (0, -1, 3)], 0, HOLD),
-    ([(2, 1), (-2, -3)], 0, HOLD),
-    ([(3, 0, 1), (-2, 0, -5)], 0, HOLD),
-    ([(1, 0, 0), (-1, 0, 5), (0, 2, -1), (0, -2, 1)], 0, HALVES),
-    ([], 0, HOLD),
+    ([(1, -1, 0), (-1, 0, 4)], 0),
+    ([(1, 0, 0), (-1, 0, 7), (-1, 1, 0), (0, -1, 7)], 0),
+    ([(2, -1, 0), (-3, 1, 1)], 0),
+    ([(1, 2, 0), (1, -3, 5), (0, 1, 4)], 1),
+    ([(1, 1, -3), (2, 1, 0)], 0),
+    ([(0, 1, 2), (0, -1, 3)], 0),
+    ([(2, 1), (-2, -3)], 0),
+    ([(3, 0, 1), (-2, 0, -5)], 0),
+    ([(0, 0, -1), (1, 1, 0)], 0),
+    ([(1, 0, 0), (2, -1, 3), (-1, 0, 5), (-3, 1, 2)], 0),
+    ([(1, 0, 0), (-1, 0, 5), (0, 2, -1), (0, -2, 1)], 0),
+    ([(1, 1, -1, 0, 2), (-1, 0, 2, -1, 5), (-2, 1, 0, 1, 0), (0, 1, 1, 1, 9)], 0),
+    ([], 0),
 ]
 
 
@@ -156,27 +170,32 @@ SYSTEMS = [
 )
 def small_systems(eliminate):
     """A few conditions of one and of two variables."""
-    for conditions, k, spec in SYSTEMS:
-        same_shadow(eliminate, conditions, k, spec)
+    for conditions, k in SYSTEMS:
+        same_shadow(eliminate, conditions, k)
     return f"{len(SYSTEMS)} sets of conditions"
 
 
 @st.composite
-def systems(draw: DrawFn, variables: int = 2, most: int = 5) -> tuple[Any, int]:
-    """(conditions, k): a few conditions with small coefficients."""
-    number = st.integers(-3, 3)
-    one = st.tuples(*[number] * variables, st.integers(-9, 9))
-    return draw(st.lists(one, min_size=1, max_size=most)), draw(st.integers(0, variables - 1))
+def systems(draw: DrawFn, variables: int = 3, most: int = 5) -> tuple[Any, int]:
+    """(conditions, k): up to `most` conditions of one to `variables` variables. Some are about few
+    of the variables or about none, and some have larger coefficients."""
+    width = draw(st.integers(1, variables))
+    large = draw(st.sampled_from([3, 3, 12]))
+    number = st.one_of(st.just(0), st.integers(-large, large))
+    none = st.tuples(*[st.just(0)] * width, st.integers(-2, 2))
+    some = st.tuples(*[number] * width, st.integers(-9, 9))
+    rows = st.lists(st.one_of(some, some, some, none), max_size=most)
+    return draw(rows), draw(st.integers(0, width - 1))
 
 
 @checks("u08.eliminate", given=systems(), examples=80, what="random conditions", spec=[ZERO, HOLD])
 def random_systems(eliminate, example):
     """At each point, there is a fraction for the variable exactly if your conditions hold."""
     conditions, k = example
-    same_shadow(eliminate, conditions, k, HOLD)
+    same_shadow(eliminate, conditions, k)
 
 
-def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
+def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
     """At points of the other variables, the result holds just if some value of variable k fits."""
     program = f"eliminate({conditions}, {k})"
     got = eliminate([*conditions], k)
@@ -190,31 +209,53 @@ def same_shadow(eliminate: Any, conditions: Any, k: int, spec: str) -> None:
                     got=said(rows), spec=ZERO)  # fmt: skip
     if not conditions:
         return
-    others = width - 2
-    whole = [*product(range(-6, 7), repeat=others)]
-    between = [tuple(x + 0.5 for x in point) for point in whole if point]
-    for point in [*whole, *between]:
-        at = [*point[:k], 0, *point[k:], 1]
-        fits, holds = _some_value(conditions, k, at), all(np.dot(row, at) >= -1e-9 for row in rows)
-        if fits != holds:
-            where = f"where the other variable is {point[0]}" if point else "here"
-            if others > 1:
-                where = f"where the other variables are {point}"
-            some = "a" if fits else "no"
-            raise Wrong(f"There is {some} value for variable {k} {where}, but your conditions "
-                        f"{'hold' if holds else 'do not hold'}.",
-                        program=program, got=said(rows), spec=spec)  # fmt: skip
+    points = _points(width - 2)
+    at = np.insert(points, k, 0, axis=1)
+    fits, holds = _some_value(conditions, k, at), (_values(rows, at) >= -NEARLY).all(axis=1)
+    for number in np.flatnonzero(fits != holds)[:1]:
+        point = tuple(float(x) for x in points[number, :-1])
+        where = f"where the other variable is {point[0]:g}" if point else "here"
+        if len(point) > 1:
+            where = f"where the other variables are ({', '.join(f'{x:g}' for x in point)})"
+        some, does = ("a", "do not hold") if fits[number] else ("no", "hold")
+        raise Wrong(f"There is {some} value for variable {k} {where}, but your conditions {does}.",
+                    program=program, got=said(rows),
+                    spec=HOLD if np.equal(point, np.round(point)).all() else HALVES)  # fmt: skip
+
+
+NEARLY = 1e-9
+
+
+@cache
+def _points(others: int) -> np.ndarray:
+    """Values of so many variables and a 1 for the constant: whole numbers that are small first,
+    fractions last."""
+    rng = np.random.default_rng(8)
+    near = np.array([*product(range(-5, 6), repeat=min(others, 2))])
+    near = np.hstack([near, rng.integers(-5, 6, (len(near), others - near.shape[1]))])
+    near = near[np.argsort(np.abs(near).sum(axis=1), kind="stable")]
+    far = rng.integers(-60, 61, (150, others))
+    points = np.vstack([near, far, near + 0.5, far / 6])
+    return np.hstack([points, np.ones((len(points), 1))])
+
+
+def _values(rows: Any, at: np.ndarray) -> np.ndarray:
+    """What each condition gives at each point, in units of its largest number."""
+    table = np.array([[float(x) for x in row] for row in rows]).reshape(-1, at.shape[1])
+    return at @ (table / np.maximum(1, np.abs(table).max(axis=1, keepdims=True))).T
+
+
+def _some_value(conditions: Any, k: int, at: np.ndarray) -> np.ndarray:
+    """At each point: do the conditions leave a fraction for variable k, which is 0 in `at`?"""
+    values = _values(conditions, at)
+    slopes = _values(conditions, np.eye(at.shape[1])[[k]])[0]
+    ends = -values[:, slopes != 0] / slopes[slopes != 0]
+    rises = slopes[slopes != 0] > 0
+    least = ends[:, rises].max(axis=1, initial=-np.inf)
+    most = ends[:, ~rises].min(axis=1, initial=np.inf)
+    return (least <= most + NEARLY) & (values[:, slopes == 0] >= -NEARLY).all(axis=1)
 
 
 def _numbers(row: Any, width: int) -> bool:
     sized = isinstance(row, (tuple, list, np.ndarray)) and (not width or len(row) == width)
     return sized and all(isinstance(x, (int, float, Fraction, np.number)) for x in row)
-
-
-def _some_value(conditions: Any, k: int, at: Sequence[float]) -> bool:
-    """Is there a fraction for variable k? What bounds it is tried, and what lies between."""
-    ends = [-np.dot(row, at) / row[k] for row in conditions if row[k]]
-    tried = [*ends, *(end + far for end in ends for far in (-1e3, 1e3)), 0.0]
-    return any(
-        all(np.dot(row, at) + row[k] * value >= -1e-9 for row in conditions) for value in tried
-    )

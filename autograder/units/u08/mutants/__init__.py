@@ -161,6 +161,15 @@ def rounded_by_adding_almost_one(a, b, c, d, n):
     return _line(a, b, c, d, n, steps)
 
 
+@mutant("u08.meet")
+def a_hundred_steps_along_the_line(a, b, c, d, n):
+    """Right where the first pairs in range come soon."""
+    first = only_gcd(a, b, c, d, n)
+    step, rise = abs(c // gcd(a, c)), a * abs(c // gcd(a, c)) // c
+    found = ((first[0] + k * step, first[1] + k * rise) for k in range(100)) if first else ()
+    return next(((i, j) for i, j in found if i < n and 0 <= j < n), None)
+
+
 def _line(a, b, c, d, n, steps=None):
     """The first solution. `steps` are those from one i to the next until j is in its range."""
     g = gcd(a, c)

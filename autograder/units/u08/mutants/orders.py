@@ -78,6 +78,12 @@ def is_it_legal(distances, rows, blocks):
     return not any(_bad(_new(rows, d), blocks) for d in distances)
 
 
+@mutant("u08.broken")
+def as_many_rows_as_loops(distances, rows, blocks):
+    """Right where there are no more new loops than old ones."""
+    return next((d for d in distances if _bad(_new(rows[: len(d)], d), blocks)), None)
+
+
 def _bad(new, blocks):
     return min(new) < 0 if blocks else new < [0] * len(new)
 
@@ -140,6 +146,18 @@ def only_the_others(conditions, k):
 def only_the_pairs(conditions, k):
     return [tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True))
             for a, b in _pairs(conditions, k)]  # fmt: skip
+
+
+@mutant("u08.eliminate")
+def about_no_variable(conditions, k):
+    """A condition without variables says nothing: but -1 >= 0 says that there is no value."""
+    return [row for row in in_lowest_terms(conditions, k) if any(row[:-1])]
+
+
+@mutant("u08.eliminate")
+def the_first_lower_bound(conditions, k):
+    low = [row for row in conditions if row[k] > 0]
+    return in_lowest_terms([row for row in conditions if row not in low[1:]], k)
 
 
 @mutant("u08.eliminate")

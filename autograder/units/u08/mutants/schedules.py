@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.expr import Affine
-from course_lib.ir.loops.walk import bounded, substitute
+from course_lib.ir.loops.nest import Accumulate, Loop
+from course_lib.ir.loops.walk import bounded, rewrite, substitute
 
 V = Affine.var
 
@@ -99,6 +100,78 @@ def the_loops_inside_keep_their_bounds(loop, outer, factor):
     body = tuple(replace(new, start=old.start, stop=old.stop) if hasattr(old, "start") else new
                  for new, old in zip(skewed.body, loop.body, strict=True))  # fmt: skip
     return replace(skewed, body=body)
+
+
+def _body_of(loop, outer, factor):
+    return _changed(loop, V(loop.var) - V(outer) * factor, V(outer) * factor).body
+
+
+def _skewed(loop, outer, factor, body):
+    """The right loop, but for its body."""
+    skewed = _changed(loop, V(loop.var) - V(outer) * factor, V(outer) * factor)
+    return replace(skewed, body=tuple(body))
+
+
+@mutant("schedule.skewed")
+def the_first_statement_alone(loop, outer, factor):
+    return _skewed(loop, outer, factor, _body_of(loop, outer, factor)[:1])
+
+
+@mutant("schedule.skewed")
+def the_last_statement_first(loop, outer, factor):
+    return _skewed(loop, outer, factor, reversed(_body_of(loop, outer, factor)))
+
+
+@mutant("schedule.skewed")
+def equal_statements_once(loop, outer, factor):
+    return _skewed(loop, outer, factor, dict.fromkeys(_body_of(loop, outer, factor)))
+
+
+@mutant("schedule.skewed")
+def sums_stay_as_they_are(loop, outer, factor):
+    both = zip(_body_of(loop, outer, factor), loop.body, strict=True)
+    return _skewed(loop, outer, factor, (old if isinstance(old, Accumulate) else new
+                                         for new, old in both))  # fmt: skip
+
+
+@mutant("schedule.skewed")
+def every_loop_inside_is_a_plain_one(loop, outer, factor):
+    def plain(stmt):
+        return (replace(stmt, kind="for"),) if isinstance(stmt, Loop) else (stmt,)
+
+    return _skewed(loop, outer, factor, rewrite(_body_of(loop, outer, factor), plain))
+
+
+@mutant("schedule.skewed")
+def every_loop_inside_has_one_bound(loop, outer, factor):
+    def plain(stmt):
+        return (replace(stmt, above=(), below=()),) if isinstance(stmt, Loop) else (stmt,)
+
+    return _skewed(loop, outer, factor, rewrite(_body_of(loop, outer, factor), plain))
+
+
+@mutant("schedule.skewed")
+def two_bounds_at_most(loop, outer, factor):
+    skewed = _changed(loop, V(loop.var) - V(outer) * factor, V(outer) * factor)
+    return replace(skewed, above=skewed.above[:1], below=skewed.below[:1])
+
+
+@mutant("schedule.skewed")
+def by_three_at_most(loop, outer, factor):
+    return _skewed(loop, outer, max(-3, min(3, factor)), _body_of(loop, outer, factor))
+
+
+@alternative("schedule.skewed")
+def with_other_names_inside(loop, outer, factor):
+    """A loop inside may be called otherwise: what it runs is the same."""
+
+    def renamed(stmt):
+        if not isinstance(stmt, Loop):
+            return (stmt,)
+        new = f"{stmt.var}_new"
+        return (replace(stmt, var=new, body=substitute(stmt.body, {stmt.var: V(new)})),)
+
+    return _skewed(loop, outer, factor, rewrite(_body_of(loop, outer, factor), renamed))
 
 
 @alternative("schedule.skewed")

@@ -43,7 +43,7 @@ def normalized(rows: int, cols: int) -> str:
 
     tinygrad's scheduler counts the kernels. Three earn half of the points, and two earn all of
     them. The worst of several shapes counts. All reductions together read at most four
-    numbers for each number of x.
+    numbers for each number of x. A program has at most 1,000 lines.
     """
     return f"""
     s = sum x 1
@@ -73,8 +73,8 @@ def normalized(rows: int, cols: int) -> str:
 def bounds(rows: list[tuple]) -> list[tuple[int, int]]:
     """Find the lowest and the highest value of every row of an integer expression.
 
-    rows     the rows; %0 is rows[0], and a row reads only rows above it
-    returns  a pair (lowest, highest) for each row
+    rows     one or more rows; %0 is rows[0], and a row reads only rows above it
+    returns  a pair (lowest, highest) for each row; True and False count as 1 and 0
 
     ("between", low, high) is any whole number from low to high. "add", "mul", "max" and "lt" are
     followed by the indices of two rows; "lt" gives 1 if the first is less than the second, else 0.

@@ -91,7 +91,8 @@ def asked(bounds: Callable[[list[Row]], list[Bounds]]) -> Iterator[list[tuple[st
                 rows.append((op, *range(many), *more))
                 if op in ("add", "mul") and (kind := _kind(self)):
                     rows.append(("cast", many, kind))
-                pair = tuple(bounds(rows)[-1])
+                low, high = map(int, bounds(rows)[-1])  # of numpy, or a truth value
+                pair = low, high
                 known[self] = tuple(map(bool, pair)) if op == "lt" else pair
                 if known[self] != own:
                     differences.append((op, own, known[self]))

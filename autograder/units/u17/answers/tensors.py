@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-LINES, ELEMENTS, AXES = 40, 1 << 18, 6
+LINES, ELEMENTS, TOTAL, AXES = 1000, 1 << 18, 1 << 22, 6
 BINARY: dict[str, Callable[..., Any]] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "lt": np.less,
 }  # fmt: skip
@@ -49,7 +49,7 @@ def parsed(text: str) -> list[Step]:
     lines = [line.split("#")[0].strip() for line in text.splitlines()]
     lines = [line for line in lines if line]
     if not 0 < len(lines) <= LINES:
-        raise ValueError(f"a program has 1 to {LINES} lines, this one has {len(lines)}")
+        raise ValueError(f"a program has 1 to {LINES:,} lines, this one has {len(lines):,}")
     return [_step(line) for line in lines]
 
 
@@ -98,6 +98,7 @@ def _sizes(op: str, word: str, line: str) -> tuple[Any, ...]:
 def values(text: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The value of every line, by name. ValueError names a line that does not fit."""
     known: dict[str, np.ndarray] = {name: np.asarray(x) for name, x in given.items()}
+    total = 0
     for step in parsed(text):
         if step.name in known:
             raise ValueError(f"{step.name} has a value already: {step.text[:80]!r}")
@@ -111,6 +112,9 @@ def values(text: str, given: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         except (ValueError, IndexError) as error:
             shapes = " and ".join(str(np.shape(x)) for x in operands)
             raise ValueError(f"{step.text[:80]!r} does not fit {shapes}: {error}") from None
+        total += known[step.name].size
+        if total > TOTAL:
+            raise ValueError(f"all lines together make more than {TOTAL:,} numbers")
     return known
 
 

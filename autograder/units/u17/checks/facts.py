@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
@@ -16,8 +18,8 @@ from autograder.units.u17.checks import is_int, said
 # ── bounds ──
 
 LOWEST = "Find the lowest and the highest value of every row of an integer expression"
-ABOVE = "the rows; %0 is rows[0], and a row reads only rows above it"
-PAIR = "a pair (lowest, highest) for each row"
+ABOVE = "one or more rows; %0 is rows[0], and a row reads only rows above it"
+PAIR = "a pair (lowest, highest) for each row; True and False count as 1 and 0"
 LEAF = '("between", low, high) is any whole number from low to high'
 TWO = '"add", "mul", "max" and "lt" are followed by the indices of two rows'
 LESS = '"lt" gives 1 if the first is less than the second, else 0'
@@ -51,13 +53,19 @@ ONE_ROW = [
     [leaf(-7, 7), ("floordiv", 0, 4)],
     [leaf(9, 11), ("mod", 0, 8)],
     [leaf(6, 9), ("mod", 0, 8)],
+    [leaf(0, 7), ("mod", 0, 8)],
+    [leaf(2, 10), ("mod", 0, 8)],
     [leaf(-3, -1), ("mod", 0, 8)],
     [leaf(-3, 3), ("mod", 0, 8)],
     [leaf(0, 100), ("cast", 0, "int8")],
     [leaf(0, 255), ("cast", 0, "int8")],
+    [leaf(-128, 127), ("cast", 0, "int8")],
+    [leaf(-100, 156), ("cast", 0, "uint8")],
     [leaf(130, 140), ("cast", 0, "int8")],
     [leaf(-4, -2), ("cast", 0, "uint8")],
     [leaf(-130, 130), ("cast", 0, "int16")],
+    [leaf(-(2**60) - 1, 2**60 + 1), ("floordiv", 0, 3), ("mod", 0, 7)],
+    [leaf(2**53, 2**53 + 1), leaf(2**53 + 1, 2**53 + 1), ("lt", 0, 1), ("mul", 0, 1)],
 ]  # fmt: skip
 
 
@@ -71,24 +79,31 @@ def one_operation(bounds):
 
 @st.composite
 def expressions(draw: DrawFn, size: int = 5) -> list[Row]:
-    """Rows with small leaves; each row but the leaves reads rows above it."""
+    """Rows with small or large leaves, some of one value; the others read rows above them."""
+    far = draw(st.sampled_from([12, 12, 300, 70_000, 10**18]))
     rows: list[Row] = []
     for _ in range(draw(st.integers(1, 3))):
-        low = draw(st.integers(-12, 12))
-        rows.append(leaf(low, low + draw(st.integers(0, 12))))
+        low = draw(st.integers(-far, far))
+        rows.append(leaf(low, low + draw(st.integers(0, draw(st.sampled_from([0, 12, far]))))))
     for _ in range(draw(st.integers(1, size))):
         op = draw(st.sampled_from(["add", "mul", "max", "lt", "floordiv", "mod", "cast"]))
         i, j = (draw(st.integers(0, len(rows) - 1)) for _ in range(2))
         if op == "cast":
             rows.append((op, i, draw(st.sampled_from(sorted(TYPES)))))
-        elif op in ("floordiv", "mod"):
-            rows.append((op, i, draw(st.integers(1, 9))))
+        elif op in ("floordiv", "mod"):  # of a remainder, all values of one turn can be tried
+            most = [9, 600] if op == "mod" else [9, 600, far]
+            by = draw(st.integers(1, draw(st.sampled_from(most))))
+            if rows[i][0] == "between" and draw(st.booleans()):  # about as many numbers as that
+                wide = rows[i][2] - rows[i][1] + draw(st.integers(-1, 2))
+                by = wide if 0 < wide < 600 else by
+            rows.append((op, i, by))
         else:
             rows.append((op, i, j))
     return rows
 
 
-@checks("u17.bounds", given=expressions(), examples=60, spec=[LOWEST, COVERS, TIGHT])
+@checks("u17.bounds", given=expressions(), examples=100,
+        spec=[LOWEST, COVERS, TIGHT, *dict.fromkeys(ABOUT.values())])  # fmt: skip
 def whole_expressions(bounds, rows):
     """Each row's bounds are the lowest and highest value, over all values of its operands."""
     right_bounds(bounds, rows)
@@ -96,35 +111,40 @@ def whole_expressions(bounds, rows):
 
 def right_bounds(bounds: Any, rows: list[Row]) -> None:
     """One pair for each row, right for whatever pairs its operands have."""
-    found = bounds(rows)
-    if not isinstance(found, (list, tuple)) or len(found) != len(rows):
-        raise Wrong("There must be a pair for each row.", program=shown(rows), got=said(found),
+    got = bounds(rows)
+    sized = isinstance(got, (list, tuple, np.ndarray))
+    if not sized or len(got) != len(rows):
+        raise Wrong("There must be a pair for each row.", program=shown(rows), got=said(got),
                     spec=PAIR)  # fmt: skip
+    found: list[tuple[int, int]] = []
     for at, row in enumerate(rows):
-        pair = found[at]
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2 or not all(map(is_int, pair)):
+        pair = got[at]
+        two = isinstance(pair, (list, tuple, np.ndarray)) and len(pair) == 2
+        if not two or not all(isinstance(x, (int, np.integer, np.bool_)) for x in pair):
             raise Wrong(f"The bounds of %{at} must be two whole numbers.", program=shown(rows),
                         got=said(pair), spec=PAIR)  # fmt: skip
+        found.append((int(pair[0]), int(pair[1])))
         if row[0] == "between":
-            if tuple(pair) != row[1:]:
+            if found[at] != row[1:]:
                 raise Wrong(f"%{at} is any number from {row[1]} to {row[2]}.", program=shown(rows),
                             got=said(pair), spec=LEAF)  # fmt: skip
             continue
-        taken = extremes(row, [tuple(found[one]) for one in reads(row)])
-        if tuple(pair) != taken[0]:
-            raise Wrong(_why(at, row, tuple(pair), *taken), program=shown(rows, found[:at]),
-                        got=f"%{at}: {tuple(pair)}", expected=f"%{at}: {taken[0]}",
-                        spec=_spec(row, tuple(pair), taken[0]))  # fmt: skip
+        taken = extremes(row, [found[one] for one in reads(row)])
+        if found[at] != taken[0]:
+            raise Wrong(_why(at, row, found[at], *taken), program=shown(rows, found[:at]),
+                        got=f"%{at}: {found[at]}", expected=f"%{at}: {taken[0]}",
+                        spec=_spec(row, found[at], taken[0]))  # fmt: skip
 
 
 def extremes(row: Row, pairs: list[Any]) -> tuple[tuple[int, int], tuple[Any, Any]]:
-    """The lowest and highest value over all operands in these pairs, and operands that give them.
-    Where the extremes are at the ends, only these are tried; else all values of one turn."""
+    """The lowest and highest value over all operands in these pairs, and operands that give them:
+    they are at the ends, or where the numbers wrap around for the first time."""
     tried: list[Any] = list(pairs)
     if row[0] in ("mod", "cast"):
         low, high = pairs[0]
-        turn = row[2] if row[0] == "mod" else TYPES[row[2]][1] - TYPES[row[2]][0] + 1
-        tried = [range(low, min(high, low + turn) + 1)]
+        least, most = TYPES[row[2]] if row[0] == "cast" else (0, row[2] - 1)
+        wraps = low + (most - low) % (most - least + 1)  # the last number before
+        tried = [[low, high, *(x for x in (wraps, wraps + 1) if low <= x <= high)]]
     values = {computed(row, operands): operands for operands in product(*tried)}
     low, high = min(values), max(values)
     return (low, high), (values[low], values[high])
@@ -168,11 +188,14 @@ def each_false_rule_has_a_counterexample(laws):
             raise Wrong(f"There is no rule {said(number)}.", got=said(found), spec=DIFFER)
         left, right = RULES[number]
         names = variables(number)
-        if sorted(values) != names or any(
-            not is_int(x) or x not in VALUES for x in values.values()
-        ):
-            raise Wrong(f"Rule {number} needs a whole number from -20 to 20 for each of "
-                        f"{', '.join(names)}.", got=said(values), spec=MEAN)  # fmt: skip
+        if {*values} != {*names}:
+            raise Wrong(f"Rule {number} has the variable{'s' * (len(names) > 1)} "
+                        f"{' and '.join(names)}, and needs values for no others.",
+                        program=f"{left}  ->  {right}", got=said(values), spec=DIFFER)  # fmt: skip
+        if any(not is_int(x) or x not in VALUES for x in values.values()):
+            raise Wrong("Each value must be a whole number from -20 to 20.", got=said(values),
+                        spec=MEAN)  # fmt: skip
+        values = {name: int(value) for name, value in values.items()}
         both = side(left, values), side(right, values)
         if both[0] == both[1]:
             raise Wrong(f"With these values, both sides of rule {number} are {both[0]}.",
@@ -187,6 +210,7 @@ def variables(number: int) -> list[str]:
     return [name for name in "xy" if name in "".join(RULES[number]).replace("max", "")]
 
 
+@cache
 def holds(number: int) -> bool:
     """Are both sides equal for all values?"""
     left, right = RULES[number]

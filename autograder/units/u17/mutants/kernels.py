@@ -194,6 +194,27 @@ def sums_written_out_as_additions(rows, cols):
 
 
 @alternative("u17.normalized")
+def added_one_by_one(rows, cols):
+    """One kernel of some hundred lines."""
+    lines, sums = ["z0 = mul x x"], {"x": "", "z0": ""}
+    for j in range(cols):
+        for of in sums:
+            lines.append(f"{of}_{j} = shrink {of} 0:{rows},{j}:{j + 1}")
+            lines += [f"{of}s{j} = add {sums[of]} {of}_{j}"] if j else []
+            sums[of] = f"{of}s{j}" if j else f"{of}_{j}"
+    one = f"{1 / cols:.12f}"
+    return "\n".join([*lines, f"m = mul {sums['x']} {one}", f"q = mul {sums['z0']} {one}",
+                      "mm = mul m m", "v = sub q mm", "e = add v 0.00001", "sd = sqrt e",
+                      "r = reciprocal sd", "d = sub x m", "y = mul d r"])  # fmt: skip
+
+
+@mutant("u17.normalized")
+def the_small_number_added_late(rows, cols):
+    return _squares(rows, cols).replace("add v 0.00001", "add v 0").replace(
+        "r = reciprocal sd", "se = add sd 0.00001\n    r = reciprocal se")  # fmt: skip
+
+
+@alternative("u17.normalized")
 def with_all_digits(rows, cols):
     """1 / cols as Python prints it, and 1e-05."""
     text = _squares(rows, cols).replace("0.00001", "1e-05")

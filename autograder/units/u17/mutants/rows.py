@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from itertools import product
+
+import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
 from autograder.units.u17.answers.rows import TYPES, computed, reads, wrapped
@@ -105,6 +108,35 @@ def the_larger_highest(rows):
 
 
 @mutant("u17.bounds")
+def division_by_floats(rows):
+    """Right below 2**53."""
+    return _ranges(rows, floordiv=lambda p, c: (math.floor(p[0] / c), math.floor(p[1] / c)))
+
+
+@mutant("u17.bounds")
+def a_remainder_of_more_numbers_than_it_has(rows):
+    """From 2 to 10 there are nine numbers, one more than remainders of 8."""
+
+    def mod(p, c):
+        low, high = p[0] % c, p[1] % c
+        return (low, high) if p[1] - p[0] <= c and low <= high else (0, c - 1)
+
+    return _ranges(rows, mod=mod)
+
+
+@mutant("u17.bounds")
+def a_square_is_not_negative(rows):
+    """But the two operands are independent, even if they are one row."""
+    return [(max(0, low), high) if row[0] == "mul" and row[1] == row[2] else (low, high)
+            for row, (low, high) in zip(rows, _ranges(rows), strict=True)]  # fmt: skip
+
+
+@mutant("u17.bounds")
+def in_32_bits(rows):
+    return [(max(-(2**31), low), min(2**31 - 1, high)) for low, high in _ranges(rows)]
+
+
+@mutant("u17.bounds")
 def only_the_last_row(rows):
     return _ranges(rows)[-1:]
 
@@ -131,6 +163,17 @@ def by_all_values_of_small_operands(rows):
             tried = pairs
         found.append(_hull(computed(row, operands) for operands in product(*tried)))
     return found
+
+
+@alternative("u17.bounds")
+def truths_as_they_come(rows):
+    return _ranges(rows, lt=lambda p, q: (p[1] < q[0], p[0] < q[1]))
+
+
+@alternative("u17.bounds")
+def as_numbers_of_numpy(rows):
+    """Where they fit."""
+    return [tuple(np.int64(x) if abs(x) < 2**62 else x for x in pair) for pair in _ranges(rows)]
 
 
 @alternative("u17.bounds")
@@ -179,6 +222,11 @@ def a_value_on_which_both_sides_agree():
 
 
 @mutant("u17.laws")
+def a_variable_that_the_rule_has_not():
+    return {**FALSE, 3: {"x": 12, "y": 0}}
+
+
+@mutant("u17.laws")
 def numbers_that_are_too_large():
     return {**FALSE, 9: {"x": 2000}}
 
@@ -187,6 +235,12 @@ def numbers_that_are_too_large():
 def other_values():
     return {2: {"x": -1, "y": -1}, 3: {"x": 13}, 7: {"x": 2, "y": -3}, 8: {"x": -3, "y": 3},
             9: {"x": 7}}  # fmt: skip
+
+
+@alternative("u17.laws")
+def with_numbers_of_numpy():
+    return {np.int64(number): {name: np.int32(x) for name, x in values.items()}
+            for number, values in FALSE.items()}  # fmt: skip
 
 
 @alternative("u17.laws")

@@ -9,7 +9,7 @@ equivalent("plugins.narrowed", "return None", "return index",
 
 
 def _rule(program, wide=("int16", "int32", "int64"), low=-128, high=127, spaces=("GLOBAL",),
-          to="int8", back=True, cut=False, ranges=None):  # fmt: skip
+          to="int8", back=True, cut=False, first=1, ranges=None):  # fmt: skip
     from tinygrad.dtype import to_dtype
     from tinygrad.uop import Ops
     from tinygrad.uop.ops import PatternMatcher, UPat
@@ -22,7 +22,7 @@ def _rule(program, wide=("int16", "int32", "int64"), low=-128, high=127, spaces=
             return None
         if (not cut and (x.vmin < low or x.vmax > high)) or stage.arg.addrspace.name not in spaces:
             return None
-        narrow = stage.replace(dtype=None, src=(x.cast(to_dtype(to)), *stage.src[1:ranges]))
+        narrow = stage.replace(dtype=None, src=(x.cast(to_dtype(to)), *stage.src[first:ranges]))
         read = index.replace(dtype=None, src=(narrow, *index.src[1:ranges]))
         return read.cast(x.dtype) if back else read
 
@@ -72,6 +72,28 @@ def local_ones_as_well(program):
 @mutant("plugins.narrowed")
 def unsigned_ones_as_well(program):
     return _rule(program, wide=("int16", "int32", "int64", "uint16"))
+
+
+@mutant("plugins.narrowed")
+def long_unsigned_ones_as_well(program):
+    return _rule(program, wide=("int16", "int32", "int64", "uint32", "uint64"))
+
+
+@mutant("plugins.narrowed")
+def bytes_as_well(program):
+    """As many bytes as before, but of another type."""
+    return _rule(program, wide=("int16", "int32", "int64", "uint8"))
+
+
+@mutant("plugins.narrowed")
+def truth_values_as_well(program):
+    return _rule(program, wide=("int16", "int32", "int64", "bool"))
+
+
+@mutant("plugins.narrowed")
+def the_old_value_as_a_range(program):
+    """Among what follows the value that is stored."""
+    return _rule(program, first=0)
 
 
 @mutant("plugins.narrowed")
