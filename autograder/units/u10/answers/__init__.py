@@ -204,12 +204,13 @@ def below() -> Rubric:
 def lowered(text: str) -> str:
     """Lower a function of Toy to linalg on tensors, with as few operations as possible.
 
-    text     a module with one function, which returns a matrix. It consists of additions,
-             multiplications and transposes of matrices, and all shapes are known
+    text     a module with one function. It consists of one or more additions, multiplications and
+             transposes of matrices, returns the result of one of them, and all shapes are known
     returns  the text of a module. Its function @main takes the same matrices and returns the same
              result
 
-    In your module, only `linalg.generic` computes something. One for each operation of Toy earns
+    In your module, only `linalg.generic` computes something, and each iterator type says correctly
+    whether its loop is a reduction. One `linalg.generic` for each operation of Toy earns
     half of the points. One for each addition and multiplication earns three quarters: a transpose
     needs none, because its users can read its operand through another map, and a returned transpose
     can be written through one. One is enough for the whole function, since every element of the
