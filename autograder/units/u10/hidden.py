@@ -28,9 +28,9 @@ from autograder.units.u10.checks import (
 from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
 from autograder.units.u10.checks.products import right_product
 from autograder.units.u10.checks.programs import (
-    A,
     FOLLOWS,
     REFUSED,
+    A,
     Shape,
     as_text,
     both,
