@@ -267,3 +267,12 @@ def test_nothing_needs_xdsl_but_the_answers(monkeypatch):
     """Without it the numbers of the opening question are those that were recorded."""
     monkeypatch.setattr(native, "find_spec", lambda name: None)
     assert "2,016 of 4,096" in native.opening()
+
+
+def test_directives_that_filecheck_does_not_take_are_named():
+    """A CHECK-LABEL gives no variable its value."""
+    text = "builtin.module {\n  toy.func @f(%a: f32) {\n    %0 = toy.mul %a\n  }\n}\n"
+    with pytest.raises(ValueError, match=r"Variable A referenced .* at `.* toy.mul \[\[A\]\]`"):
+        dialect.filechecked(
+            text, "CHECK-LABEL: @f([[A:%.]]:\nCHECK-NEXT: [[P:%.]] = toy.mul [[A]]\n"
+        )

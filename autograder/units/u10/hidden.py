@@ -6,25 +6,7 @@ from functools import lru_cache
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import raises
-from autograder.units.u10.checks import (
-    AROUND,
-    FAILS,
-    FREE,
-    NOTHING,
-    OTHER,
-    PASSES,
-    RETURN,
-    RETURNS,
-    SUM,
-    TWO,
-    M,
-    T,
-    function,
-    judged,
-    module,
-    right,
-    unary,
-)
+from autograder.units.u10.checks import AROUND, FAILS, FREE, NOTHING, PASSES, RETURNS, judged, texts
 from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
 from autograder.units.u10.checks.products import right_product
 from autograder.units.u10.checks.programs import (
@@ -118,33 +100,10 @@ def _sunk(text: str) -> str:
     return slot("u10.sunk").reference(text)
 
 
-GOOD = [
-    (module(OTHER, right("one"), right(a="%b", b="%a", p="%r"), OTHER), FREE, "has other names"),
-    (module(right(a="%x1", b="%x2", p="%y_0")), FREE, "has other names for its values"),
-    (module(right("twice_before"), right(a="%arg1", b="%arg0")), AROUND, "has another function"),
-    (module(right(), function(*TWO, name="later")), AROUND, "has transposes in another function"),
-]
-PRODUCT = f"%0 = toy.mul %a, %b : ({M}, {M}) -> {M}"
-BAD = [
-    (module(function(PRODUCT, f"toy.return %b : {M}")), RETURNS, "returns the second parameter"),
-    (module(function(f"%1 = {SUM}", PRODUCT, RETURN)), NOTHING, "leaves a sum that nobody needs"),
-    (module(function(PRODUCT, f"%1 = {unary('transpose', '%0', M, T)}", RETURN)), NOTHING,
-     "leaves a transpose after the product"),
-    (module(function(PRODUCT, f"%1 = toy.mul %0, %b : ({M}, {M}) -> {M}",
-                     f"toy.return %1 : {M}")), NOTHING, "multiplies twice"),
-    (module(function(PRODUCT, f"%1 = toy.mul %a, %a : ({M}, {M}) -> {M}",
-                     f"toy.return %1 : {M}")), PASSES, "returns another product"),
-    (module(function(PRODUCT, f"toy.print %a : {M}", RETURN)), FAILS, "prints a parameter"),
-    (module(right("a_twice"), function(*TWO), right("b_twice")), AROUND,
-     "is right in two other functions"),
-    (module(right("twice_old"), function(f"%0 = {SUM}", RETURN)), AROUND, "adds, in @twice"),
-]  # fmt: skip
-
-
 @hidden("u10.tested", seed=SEED, spec=[AROUND, FREE, RETURNS, NOTHING, PASSES, FAILS])
-def other_texts(tested):
-    """Other variants of the right text, and other mistakes."""
-    return judged(tested, GOOD, BAD)
+def other_texts(tested, rng):
+    """Other names, other functions, and other mistakes, drawn for this run."""
+    return judged(tested, texts(rng, 8, 16))
 
 
 @hidden("u10.lowered", seed=SEED)
