@@ -19,6 +19,7 @@ pytest.importorskip("xdsl")
 pytest.importorskip("filecheck")
 
 from autograder.units.u10.answers import dialect, meaning
+from autograder.units.u10.checks import texts
 from autograder.units.u10.checks.lowering import PROGRAMS
 from autograder.units.u10.checks.programs import normal
 
@@ -271,8 +272,7 @@ def test_nothing_needs_xdsl_but_the_answers(monkeypatch):
 
 def test_directives_that_filecheck_does_not_take_are_named():
     """A CHECK-LABEL gives no variable its value."""
-    text = "builtin.module {\n  toy.func @f(%a: f32) {\n    %0 = toy.mul %a\n  }\n}\n"
-    with pytest.raises(ValueError, match=r"Variable A referenced .* at `.* toy.mul \[\[A\]\]`"):
-        dialect.filechecked(
-            text, "CHECK-LABEL: @f([[A:%.]]:\nCHECK-NEXT: [[P:%.]] = toy.mul [[A]]\n"
-        )
+    (text, *_), *_ = texts(np.random.default_rng(0), 1, 0)
+    asked = "CHECK-LABEL: @twice([[A:%[^:]+]]:\nCHECK-NEXT: [[P:%[^ ]+]] = toy.mul [[A]],\n"
+    with pytest.raises(ValueError, match=r"Variable A referenced .* at `.* toy.mul \[\[A\]\],`"):
+        dialect.filechecked(text, asked)

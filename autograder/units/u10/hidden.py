@@ -71,7 +71,8 @@ def other_operands_that_do_not_fit(matmul, rng):
     for _ in range(20):
         m, k, n = (int(size) for size in rng.integers(2, 9, 3))
         pairs = [((m, k), (k + 1, n)), ((m, k, 1), (1, n)), ((m,), (m, n)), ((m, k), (k, n, 1)),
-                 ((m, k), (k,)), ((m, k), ())]  # fmt: skip
+                 ((m, k), (k,)), ((m, k), ()), ((m, k, k), (k, n, n)), ((k,), (k,)),
+                 ((m, k, n), (n, k, m))]  # fmt: skip
         left, other = pairs[int(rng.integers(len(pairs)))]
         text = product(left, other)
         raises(ToyError, lambda text=text: matmul(text),

@@ -99,9 +99,22 @@ SHAPES = [
     (program({"a": (2, 3)}, "toy.print %a : tensor<2x3xf64>", "toy.return"),
      program({"a": (2, 3)}, "toy.print %a : tensor<2x3xf64>", "toy.return"), MAY),
 ]  # fmt: skip
-NO_TENSOR = program({"a": (2, 3)}, "%n = arith.constant 1.0 : f64",
-                    "%p = toy.matmul %a, %n : (tensor<2x3xf64>, f64) -> tensor<2x3xf64>",
-                    "toy.print %p : tensor<2x3xf64>", "toy.return")  # fmt: skip
+
+
+def misfit(left: str, right: str, result: str) -> str:
+    """A product of values of these types; the reader refuses what is no TENSOR."""
+    return ("builtin.module {\n  %a, %b = \"builtin.unrealized_conversion_cast\"() : () -> "
+            f"({left}, {right})\n  %p = toy.matmul %a, %b : ({left}, {right}) -> {result}\n"
+            "}\n")  # fmt: skip
+
+
+NUMBERS = [
+    (misfit("tensor<2x3xf64>", "f64", "tensor<2x3xf64>"), "The second operand is a number"),
+    (misfit("f64", "tensor<2x3xf64>", "tensor<2x3xf64>"), "The first operand is a number"),
+    (misfit("f64", "f64", "f64"), "Both operands are numbers"),
+    (misfit("tensor<2x3xf64>", "tensor<3x4xf64>", "f64"), "The result is a number"),
+    (misfit("tensor<2x3xf32>", "tensor<3x4xf32>", "tensor<2x4xf32>"), "These are tensors of f32"),
+]
 WRONG_SHAPES = [
     (product((2, 3), (4, 2)), REFUSED, "The inner sizes, 3 and 4, differ"),
     (product((2, 3), (2, 3)), REFUSED, "The inner sizes, 3 and 2, differ"),
@@ -109,8 +122,12 @@ WRONG_SHAPES = [
     (product((2, 3), (3,)), REFUSED, "The second operand is not a matrix"),
     (product((), (3, 2)), REFUSED, "The first operand is not a matrix"),
     (product((2, 3), (3, 2, 2)), REFUSED, "The second operand is not a matrix"),
+    (product((2, 3, 4), (3, 2, 2)), REFUSED, "Neither operand is a matrix"),
+    (product((2, 3, 4), (4, 5, 6)), REFUSED, "Neither operand is a matrix"),
+    (product((3,), (3,)), REFUSED, "Neither operand is a matrix"),
+    (product((), ()), REFUSED, "Neither operand is a matrix"),
     (product((2, 3), (3, 4), (4, 2)), SHAPE, "The stated shape of the result is wrong"),
-    (NO_TENSOR, TWO, "The second operand is a number, not a TENSOR"),
+    (product((2, 3), (3, 4), (2, 4, 1)), SHAPE, "The stated shape of the result is wrong"),
 ]
 
 
@@ -137,11 +154,14 @@ def shapes_match(matmul: Any, given: str, wanted: str, spec: str) -> None:
 def what_does_not_fit_is_refused(matmul):
     """Operands that have no product, and a result with a wrong shape."""
     for given, spec, words in WRONG_SHAPES:
-        error = ValueError if given is NO_TENSOR else ToyError  # the reader refuses it, or the op
-        raises(error, lambda given=given: matmul(given),
+        raises(ToyError, lambda given=given: matmul(given),
                f"{words}, so the operation must be refused.", program=given, spec=spec,
                called="VerifyException")  # fmt: skip
-    return f"{len(WRONG_SHAPES)} wrong programs"
+    for given, words in NUMBERS:
+        raises(ValueError, lambda given=given: matmul(given),
+               f"{words}, so there is no such operation.", program=given, spec=TWO,
+               called="VerifyException")  # fmt: skip
+    return f"{len(WRONG_SHAPES) + len(NUMBERS)} wrong programs"
 
 
 # ── transposes ──

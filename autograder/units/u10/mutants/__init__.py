@@ -147,7 +147,8 @@ HEAD = LABEL + PARAMETERS
 P, END = f"[[P:{NAME}]] = toy.mul [[A]], [[B]] :", "toy.return [[P]] :"
 DIRECTIVES = {  # whole tests, each of which lets something through
     "any_operands": f"{LABEL}CHECK-NEXT: [[P:{NAME}]] = toy.mul\nCHECK-NEXT: toy.return [[P]]\n",
-    "any_result": f"{HEAD}CHECK-NEXT: {{{{.*}}}} = toy.mul [[A]], [[B]] :\nCHECK-NEXT: toy.return\n",
+    "any_result": f"{HEAD}CHECK-NEXT: {{{{.*}}}} = toy.mul [[A]], [[B]] :\n"
+                  "CHECK-NEXT: toy.return\n",
     "without_the_return": f"{HEAD}CHECK-NEXT: toy.mul [[A]], [[B]] :\n",
     "anything_before": f"{HEAD}CHECK: {P}\nCHECK-NEXT: {END}\n",
     "anything_between": f"{HEAD}CHECK-NEXT: {P}\nCHECK: {END}\n",
