@@ -126,6 +126,8 @@ WRONG_SHAPES = [
     (product((2, 3, 4), (4, 5, 6)), REFUSED, "Neither operand is a matrix"),
     (product((3,), (3,)), REFUSED, "Neither operand is a matrix"),
     (product((), ()), REFUSED, "Neither operand is a matrix"),
+    (product((2, 3, 4), (4,)), REFUSED, "Neither operand is a matrix"),
+    (product((2,), (2, 3, 4)), REFUSED, "Neither operand is a matrix"),
     (product((2, 3), (3, 4), (4, 2)), SHAPE, "The stated shape of the result is wrong"),
     (product((2, 3), (3, 4), (2, 4, 1)), SHAPE, "The stated shape of the result is wrong"),
 ]

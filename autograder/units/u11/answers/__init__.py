@@ -102,10 +102,10 @@ def tiled(text: str, rows: int) -> str:
 
     A tile of y has `rows` rows, and as many columns as the array of the module's chip. Where the
     sizes do not divide evenly, the last tiles are smaller. Rows are outside: all tiles of the first
-    rows come first, from left to right. For each tile, load its rows of x, load its columns of w,
-    multiply, and store the sums. Sums stay in the cells (`"os"`). A product has one buffer in
-    `acts`, one in `weights` and one in `accs`, each with one slot. The slot is as high as its
-    largest tile; in `acts` it is as wide as that tile, in the other two as wide as the array.
+    rows come first, from left to right. For each tile, load its rows of x and its columns of w, in
+    either order, multiply, and store the sums. Sums stay in the cells (`"os"`). A product has one
+    buffer in `acts`, one in `weights` and one in `accs`, each with one slot. The slot is as high as
+    its largest tile; in `acts` it is as wide as that tile, in the other two as wide as the array.
     """
 
     class Tile(RewritePattern):

@@ -40,7 +40,7 @@ def a_program_of_three_lines(turns):
     return "a program of three lines"
 
 
-@checks("u11.turns", given=straight(), examples=25, what="random programs",
+@checks("u11.turns", given=straight(), examples=12, what="random programs",
         spec=[TURNS, GIVEN, DONE, FIT, NEXT, ROUND, FIND, ELSE])  # fmt: skip
 def contents_take_turns(turns, text):
     """New contents go to the next slot, and every operation finds them there."""
