@@ -17,11 +17,11 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from course_lib.mlir.reading import Reader
 from course_lib.mlir.toy import dialect
 from course_lib.mlir.toy.ast import LARGEST
 from course_lib.mlir.toy.canonical import canonicalize
@@ -51,7 +51,7 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
             raise ValueError(f"{operation.__name__} needs the decorator @irdl_op_definition")
         made.load_op(operation)
     try:
-        module = Parser(made, text, "program").parse_module()
+        module = Reader(made, text, "program").parse_module()
     except (ParseError, VerifyException, RecursionError) as error:
         raise ValueError(f"this is not a module: {error}") from None
     verify(module)

@@ -18,11 +18,11 @@ from xdsl.context import Context
 from xdsl.dialects import arith, builtin, func, linalg, tensor
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr
-from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from autograder.units.u10.answers.dialect import limited
 from autograder.units.u10.answers.scalars import FLOATS, as_type, computed
+from course_lib.mlir.reading import Reader
 
 DIALECTS = (builtin.Builtin, func.Func, arith.Arith, tensor.Tensor, linalg.Linalg)
 POINTS = 4_000  # of a loop nest
@@ -38,7 +38,7 @@ def main_of(text: str) -> func.FuncOp:
     for dialect in DIALECTS:
         context.load_dialect(dialect)
     try:
-        module = Parser(context, text, "module").parse_module()
+        module = Reader(context, text, "module").parse_module()
         for op in module.walk():
             if isinstance(op, linalg.ops.GenericOp):
                 _lengths(op)
