@@ -104,7 +104,7 @@ def _sunk(text: str) -> str:
 @hidden("u10.tested", seed=SEED, spec=[AROUND, FREE, RETURNS, NOTHING, PASSES, FAILS])
 def other_texts(tested, rng):
     """Other names, other functions, and other mistakes, drawn for this run."""
-    return judged(tested, texts(rng, 8, 16))
+    return judged(tested, texts(rng, 8, 24, alone=False))
 
 
 @hidden("u10.lowered", seed=SEED)

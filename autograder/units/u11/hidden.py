@@ -29,9 +29,9 @@ def other_products(moved, rng):
 @hidden("u11.greatest", seed=SEED)
 def other_matrices(greatest, rng):
     """Right and wrong sizes, drawn for this run."""
-    for _ in range(8):
+    for _ in range(5):
         printed(greatest, asked(rng).text())
-    for text, spec, words in wrong_ones(rng, pairs=16):
+    for text, spec, words in wrong_ones(rng, pairs=12, alone=False):
         refused(greatest, text, spec, words)
 
 
@@ -40,7 +40,7 @@ def other_sizes(tiled, rng):
     """Sizes that were drawn for this run, on two chips."""
     for _ in range(5):
         m, k, n = (int(size) for size in rng.integers(1, 14, 3))
-        right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(1, 9)), SIZE)
+        right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(-(-m // 4), 9)), SIZE)
     m, k, n = (int(size) for size in rng.integers(30, 70, 3))
     right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 40, SIZE)
     two = products(Product(m, 5, 4), Product(3, k, 9))
@@ -50,7 +50,7 @@ def other_sizes(tiled, rng):
 @hidden("u11.turns", seed=SEED)
 def more_slots(turns, rng):
     """The visible programs with other numbers of slots."""
-    for k in rng.permutation(len(FITS))[:4]:
+    for k in rng.permutation(len(FITS))[:3]:
         right_turns(turns, FITS[int(k)][0], int(rng.integers(1, 7)))
 
 

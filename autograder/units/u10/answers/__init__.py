@@ -27,6 +27,12 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from course_lib.mlir.toy.functions import FuncOp
 
 
+def read_early(name: str, text: str, *_: object) -> None:
+    """Read the program of a call before there is an answer: once for a class."""
+    if name in ("u10.sunk", "u10.lowered"):
+        parsed(text)
+
+
 @exercise("u10.culprit", unit=10, points=2, kind="evidence")
 def culprit() -> tuple[str, list[tuple[int, int]]]:
     """One of the passes above is wrong. Which one, and what does it break?

@@ -140,12 +140,15 @@ FAULTS: list[tuple[str, str, dict[str, str]]] = [
 ]  # fmt: skip
 
 
-def texts(rng: np.random.Generator, right: int, pairs: int) -> list[tuple[str, bool, str, str]]:
-    """Modules, whether the test passes, the sentence, and what is special. One for each fault, and
-    so many in which nothing is wrong, or two things are."""
+def texts(
+    rng: np.random.Generator, right: int, pairs: int, alone: bool = True
+) -> list[tuple[str, bool, str, str]]:
+    """Modules, whether the test passes, the sentence, and what is special: one for each fault,
+    and so many in which nothing is wrong, or two things are."""
     found = [_around(rng, {}, others=k % 2) for k in range(right)]
-    found += [_around(rng, one[2], one, others=k % 3) for k, one in enumerate(FAULTS)]
-    for one in FAULTS:
+    faults = FAULTS if alone else []
+    found += [_around(rng, one[2], one, others=k % 3) for k, one in enumerate(faults)]
+    for one in faults:
         if "of" in one[2] or one[2].get("result") in ("{a}", "{b}"):  # taken for another value
             found += [_around(rng, one[2], one, begin=names) for names in permutations(CHAIN)]
     for _ in range(pairs):

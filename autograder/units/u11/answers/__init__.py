@@ -38,6 +38,12 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
 
 
+def read_early(name: str, text: str, *_: object) -> None:
+    """Read the program of a call before there is an answer: once for a class."""
+    if name in ("u11.tiled", "u11.turns"):
+        parsed(text)
+
+
 @exercise("u11.moved", unit=11, points=2, kind="number")
 def moved(m: int, k: int, n: int, tm: int, tn: int, outer: str) -> int:
     """How many bytes does a product in tiles move between DRAM and the chip?

@@ -75,6 +75,7 @@ CASES = [
     (products(Product(4, 4, 6)), 4, LAST),
     (products(Product(7, 9, 5)), 3, SIZE),
     (products(Product(3, 250, 3)), 16, SMALL),
+    (products(Product(3, 2, 5)), 1, SIZE),
     (products(Product(8, 4, 8), chip=NARROW), 4, SIZE),
     (products(Product(5, 6, 7), Product(6, 3, 2)), 4, CUT),
 ]

@@ -77,13 +77,13 @@ THREE = _filled("1x4x4", rows=8, stored=False)
 FITS = [
     (_filled("1x4x4"), 1),
     (_filled("1x4x4"), 2),
-    (_filled("1x4x4"), 9),
-    (_filled("1x64x8"), 9),
-    (_filled("1x60x12"), 9),
-    (_filled("1x30x10"), 3),
-    (_filled("1x4x4", "1x4x4"), 2),
-    (_filled("1x4x4", "1x4x4"), 9),
-    (_filled("1x64x8", "1x4x4"), 9),
+    (_filled("1x4x4", stored=False), 9),
+    (_filled("1x64x8", stored=False), 9),
+    (_filled("1x60x12", stored=False), 9),
+    (_filled("1x30x10", stored=False), 3),
+    (_filled("1x4x4", "1x4x4", rows=12), 2),
+    (_filled("1x4x4", "1x4x4", stored=False), 9),
+    (_filled("1x64x8", "1x4x4", stored=False), 9),
 ]
 
 
