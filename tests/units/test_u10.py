@@ -276,3 +276,18 @@ def test_directives_that_filecheck_does_not_take_are_named():
     asked = "CHECK-LABEL: @twice([[A:%[^:]+]]:\nCHECK-NEXT: [[P:%[^ ]+]] = toy.mul [[A]],\n"
     with pytest.raises(ValueError, match=r"Variable A referenced .* at `.* toy.mul \[\[A\]\],`"):
         dialect.filechecked(text, asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("sums_become_products", "The program computes the same"),
+        ("forgets_the_shape_inside", "every shape that was known stays known"),
+        ("exchanges_the_operands", "with its operands in the same order"),
+    ],
+)
+def test_a_wrong_pattern_quotes_the_sentence_that_it_breaks(name, says):
+    with plugged("u10.sunk", mutants_of("u10.sunk")[name]):
+        call = here(slot("u10.sunk"))
+        with using({}):
+            assert says in judge("u10.sunk", call, shrink=False).spec

@@ -175,6 +175,7 @@ SAVES = "By itself, this saves a transpose only if nobody else uses these two"
 STAYS = "otherwise the operation stays as it is"
 SAME = "The program computes the same"
 KNOWN = "every shape that was known stays known"
+FREE = "The new sum or product may have an unknown shape if one of its operands has"
 MOVE = "Move transposes behind sums and products, where they can meet others and cancel"
 IN_TOY = "a program in the Toy dialect"
 SINK = "rewritten(text, Sink()), where Sink is a pattern of yours"
@@ -255,7 +256,8 @@ MOVED = [
 ]  # fmt: skip
 
 
-@checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, STAYS, KNOWN])
+@checks("u10.sunk", spec=[MOVE, IN_TOY, SINK, BOTH, ORDER, RESULT, SAVES, STAYS, SAME, KNOWN,
+                           FREE])  # fmt: skip
 def small_programs(sunk):
     """Programs of a few operations: some are rewritten, and some stay as they are."""
     for given, wanted, spec in [*MOVED, *((text, text, STAYS) for text in STAY)]:

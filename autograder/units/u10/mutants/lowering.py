@@ -250,8 +250,8 @@ equivalent(
 )
 equivalent(
     "u10.lowered",
-    "enumerate(function.block.args)}",
-    "enumerate(function.block.args, 1)}",
+    "value in enumerate(parameters)}",
+    "value in enumerate(parameters, 1)}",
     because="names of parameters are free",
 )
 equivalent(
