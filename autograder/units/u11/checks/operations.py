@@ -257,8 +257,7 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
             raise ValueError("its windows have more than 1,000,000 bytes")
         instruction.run(state)
     except (ValueError, IndexError) as error:
-        wide = re.search(r"\bk[hw]\b", str(error)) and "missing" not in str(error)
-        limits = LIMITS if wide else FORM
+        limits = LIMITS if re.search(r"vmax: k[hw] is", str(error)) else FORM
         raise Wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
                     program=called, got=line[:500], spec=limits) from None  # fmt: skip
     if not np.array_equal(held, before):
