@@ -84,10 +84,10 @@ def _ranks(which: list[str], change: Callable[[list[int]], list[int]]) -> Callab
 
 
 def _many(rows: int) -> Callable[[Asked], object]:
-    """Other `rows`, for which x has the right size."""
+    """Other `rows`, for which x has the right size, if there is one."""
 
     def change(one: Asked) -> None:
-        one.sizes["x"][0] = one.sizes["x"][0] // one.rows * max(rows, 1)
+        one.sizes["x"][0] = one.sizes["x"][0] // one.rows * max(rows, 0)
         one.rows = rows
 
     return change
