@@ -19,6 +19,7 @@ pytest.importorskip("xdsl")
 pytest.importorskip("filecheck")
 
 from autograder.units.u10.answers import dialect, meaning
+from autograder.units.u10.checks import texts
 from autograder.units.u10.checks.lowering import PROGRAMS
 from autograder.units.u10.checks.programs import normal
 
@@ -277,3 +278,26 @@ def test_nothing_needs_xdsl_but_the_answers(monkeypatch):
     """Without it the numbers of the opening question are those that were recorded."""
     monkeypatch.setattr(native, "find_spec", lambda name: None)
     assert "2,016 of 4,096" in native.opening()
+
+
+def test_directives_that_filecheck_does_not_take_are_named():
+    """A CHECK-LABEL gives no variable its value."""
+    (text, *_), *_ = texts(np.random.default_rng(0), 1, 0)
+    asked = "CHECK-LABEL: @twice([[A:%[^:]+]]:\nCHECK-NEXT: [[P:%[^ ]+]] = toy.mul [[A]],\n"
+    with pytest.raises(ValueError, match=r"Variable A referenced .* at `.* toy.mul \[\[A\]\],`"):
+        dialect.filechecked(text, asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("sums_become_products", "The program computes the same"),
+        ("forgets_the_shape_inside", "every shape that was known stays known"),
+        ("exchanges_the_operands", "with its operands in the same order"),
+    ],
+)
+def test_a_wrong_pattern_quotes_the_sentence_that_it_breaks(name, says):
+    with plugged("u10.sunk", mutants_of("u10.sunk")[name]):
+        call = here(slot("u10.sunk"))
+        with using({}):
+            assert says in judge("u10.sunk", call, shrink=False).spec

@@ -252,3 +252,40 @@ def test_what_checks_ask_the_library_agrees_with_our_formula():
         for outer in ("rows", "columns"):
             wanted = slot("u11.moved").reference(m, k, n, tm, tn, outer)
             assert counted(m, k, n, tm, tn, outer) == wanted
+
+
+def test_a_buffer_with_more_slots_is_the_same_value():
+    """A dictionary by values finds it again."""
+    module = dialect.parsed(tables.START)
+    (buffer,) = dialect.buffers(module)
+    kept, users = {buffer.result: "b"}, len([*buffer.result.uses])
+    dialect.resized(buffer, 3)
+    assert kept[buffer.result] == "b" and len([*buffer.result.uses]) == users
+    assert "memref<3x4x4xi8" in dialect.finished(module)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("vmax src=0 acts=256 h=2 w=1 bytes=4 step=4 line=16 kh=3 kw=1 kline=4", "instruction for"),
+        ("vmax src=0 acts=252 h=2 w=1 bytes=4 step=4 line=16 kh=4 kw=1 kline=4", "begin"),
+        ("vmax src=0 acts=256 h=2 w=1 bytes=4 step=4 line=16 kh=16 kw=1 kline=4", "above 15"),
+        ("vmax src=0", "src=.. acts=.."),
+    ],
+)
+def test_a_wrong_byte_quotes_what_it_breaks(line, says):
+    from autograder.units.u11.checks.operations import right_vmax
+
+    with pytest.raises(Wrong) as caught:
+        right_vmax(lambda *_: line, (0, 256, 8, 4, 4), PRESETS["teaching"])
+    assert says in caught.value.spec
+
+
+def test_programs_of_visible_checks_are_read_before_there_is_an_answer():
+    from autograder.grading import worker
+
+    text = tables.START.replace("%b", "%buffer")
+    worker._read_early("call", "u11.turns", (text, 2), {}, None)
+    before = dialect._parsed.cache_info().hits
+    dialect.parsed(text)
+    assert dialect._parsed.cache_info().hits == before + 1

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u11.checks import EACH, LEFT, right_bytes
-from autograder.units.u11.checks.operations import (
-    LEFT as OVER,
-)
-from autograder.units.u11.checks.operations import (
-    RANGE,
-    acts,
-    greatest_of,
-    printed,
-    refused,
-    right_vmax,
-)
+from autograder.units.u11.checks.operations import asked, printed, refused, right_vmax, wrong_ones
 from autograder.units.u11.checks.programs import straight
 from autograder.units.u11.checks.tiles import CUT, SIZE, Product, products, right_tiles
 from autograder.units.u11.checks.turns import FITS, right_turns
@@ -22,15 +12,15 @@ from course_lib.accelerator.chip import PRESETS
 
 SEED = 110_811
 harder("u11.hazard", "careless_changes_an_array", seed=SEED)
-harder("u11.turns", "contents_take_turns", seed=SEED, given=straight(14), examples=25)
+harder("u11.turns", "contents_take_turns", seed=SEED, given=straight(12), examples=12)
 
 
 @hidden("u11.moved", seed=SEED)
 def other_products(moved, rng):
     """Sizes that were drawn for this run."""
-    for _ in range(12):
+    for _ in range(8):
         m, k, n = (int(size) for size in rng.integers(1, 30, 3))
-        tm, tn = (int(size) for size in rng.integers(1, 12, 2))
+        tm, tn = (int(rng.integers(-(-size // 5), size + 3)) for size in (m, n))
         for outer in ("rows", "columns"):
             one = -(-m // tm) == 1 or -(-n // tn) == 1
             right_bytes(moved, (m, k, n, tm, tn, outer), LEFT if one else EACH)
@@ -39,23 +29,18 @@ def other_products(moved, rng):
 @hidden("u11.greatest", seed=SEED)
 def other_matrices(greatest, rng):
     """Right and wrong sizes, drawn for this run."""
-    for _ in range(20):
-        rows, made, columns = (int(size) for size in rng.integers(1, 13, 3))
-        out = acts(f"{made}x{columns}")
-        printed(greatest, greatest_of(acts(f"{rows * made}x{columns}"), out, rows))
-        more = greatest_of(acts(f"{rows * made + 1}x{columns}"), out, rows)
-        refused(greatest, more, OVER, f"{rows * made + 1} rows of x are not {rows} times {made}")
-        high = int(rng.integers(16, 40))
-        text = greatest_of(acts(f"{high * made}x{columns}"), out, high)
-        refused(greatest, text, RANGE, f"{high} rows do not fit into four bits")
+    for _ in range(5):
+        printed(greatest, asked(rng).text())
+    for text, spec, words in wrong_ones(rng, pairs=12, alone=False):
+        refused(greatest, text, spec, words)
 
 
 @hidden("u11.tiled", seed=SEED)
 def other_sizes(tiled, rng):
     """Sizes that were drawn for this run, on two chips."""
-    for _ in range(8):
-        m, k, n = (int(size) for size in rng.integers(1, 20, 3))
-        right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(1, 9)), SIZE)
+    for _ in range(5):
+        m, k, n = (int(size) for size in rng.integers(1, 14, 3))
+        right_tiles(tiled, products(Product(m, k, n)), int(rng.integers(-(-m // 4), 9)), SIZE)
     m, k, n = (int(size) for size in rng.integers(30, 70, 3))
     right_tiles(tiled, products(Product(m, k, n), chip='{preset = "npu"}'), 40, SIZE)
     two = products(Product(m, 5, 4), Product(3, k, 9))
@@ -65,8 +50,8 @@ def other_sizes(tiled, rng):
 @hidden("u11.turns", seed=SEED)
 def more_slots(turns, rng):
     """The visible programs with other numbers of slots."""
-    for text, _ in FITS:
-        right_turns(turns, text, int(rng.integers(1, 7)))
+    for k in rng.permutation(len(FITS))[:3]:
+        right_turns(turns, FITS[int(k)][0], int(rng.integers(1, 7)))
 
 
 @hidden("u11.vmax", seed=SEED)

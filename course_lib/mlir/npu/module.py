@@ -16,7 +16,6 @@ from xdsl.dialects import affine, arith, builtin, func, linalg, math, memref, te
 from xdsl.dialects.builtin import FileLineColLoc, IntegerType, ModuleOp
 from xdsl.dialects.linalg import ops
 from xdsl.ir import Block, Dialect, Operation
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import ParseError, VerifyException
@@ -24,6 +23,7 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 from course_lib.mlir.npu.dialect import ActivateOp, ClearOp, MatmulOp, ProductOp
 from course_lib.mlir.npu.machine import PanelsAttr, SpaceAttr
 from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
+from course_lib.mlir.reading import Reader
 from course_lib.mlir.trouble import trouble
 
 NPU = Dialect(
@@ -66,7 +66,7 @@ def read(text: str, file: str = "input.mlir", *operations: type[Operation]) -> M
     if (found := trouble(text, LARGEST)) is not None:
         raise NpuError(f"{file}:{_place(text, found[1])}: {found[0]}")
     try:
-        module = Parser(context(*operations), text, file).parse_module()
+        module = Reader(context(*operations), text, file).parse_module()
     except ParseError as error:
         raise NpuError(f"{file}:{_place(text, error.span.start)}: {error.msg}") from None
     except VerifyException as error:  # an attribute or a type that cannot be

@@ -17,10 +17,10 @@ from xdsl.context import Context
 from xdsl.dialects import affine, arith, builtin, cf, func, memref, scf
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, IntAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Dialect, Operation
-from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from course_lib.mlir.reading import Reader
 from course_lib.mlir.toy.ast import LARGEST
 from course_lib.mlir.toy.dialect import AddOp, CastOp, ConstantOp, MulOp, ReshapeOp, TransposeOp
 from course_lib.mlir.toy.functions import CallOp, FuncOp, PrintOp, ReturnOp
@@ -70,7 +70,7 @@ def read(text: str, file: str = "input") -> ModuleOp:
     if found := trouble(text, LARGEST):
         raise ToyError(f"syntax error: {found[0]}", _place(text, found[1]))
     try:
-        return Parser(context(), text, file).parse_module()
+        return Reader(context(), text, file).parse_module()
     except ParseError as error:
         raise ToyError(f"syntax error: {error.msg}", _place(text, error.span.start)) from None
     except VerifyException as error:  # an attribute or a type that cannot be

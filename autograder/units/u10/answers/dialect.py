@@ -17,11 +17,11 @@ from functools import lru_cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
-from xdsl.parser import Parser
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import ParseError, VerifyException
 
+from course_lib.mlir.reading import Reader
 from course_lib.mlir.toy import dialect
 from course_lib.mlir.toy.ast import LARGEST
 from course_lib.mlir.toy.canonical import canonicalize
@@ -51,7 +51,7 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
             raise ValueError(f"{operation.__name__} needs the decorator @irdl_op_definition")
         made.load_op(operation)
     try:
-        module = Parser(made, text, "program").parse_module()
+        module = Reader(made, text, "program").parse_module()
     except (ParseError, VerifyException, RecursionError) as error:
         raise ValueError(f"this is not a module: {error}") from None
     verify(module)
@@ -113,7 +113,9 @@ def with_shapes(text: str, operation: type[Operation]) -> str:
 
 
 def filechecked(text: str, directives: str) -> bool:
-    """Does FileCheck find in the text what the directives ask for? If not, it prints why."""
+    """Does FileCheck find in the text what the directives ask for? If not, it prints why.
+    ValueError for directives that it does not understand."""
+    from filecheck.error import CheckError, ParseError
     from filecheck.finput import FInput
     from filecheck.matcher import Matcher
     from filecheck.options import Options
@@ -121,10 +123,14 @@ def filechecked(text: str, directives: str) -> bool:
     from filecheck.parser import pattern_for_opts
 
     options = Options(match_filename="directives", input_file="text")
-    asked = Directives(options, io.StringIO(directives), *pattern_for_opts(options))
-    matcher = Matcher(options, FInput("text", text), asked)
-    matcher.stderr = said = io.StringIO()
-    matched = matcher.run() == 0
+    try:
+        asked = Directives(options, io.StringIO(directives), *pattern_for_opts(options))
+        matcher = Matcher(options, FInput("text", text), asked)
+        matcher.stderr = said = io.StringIO()
+        matched = matcher.run() == 0
+    except (CheckError, ParseError) as error:
+        what = error.op.arg if isinstance(error, CheckError) else error.offending_line
+        raise ValueError(f"FileCheck says: {error.message}, at `{what.strip()}`") from None
     print(re.sub(r"Possible intended match at:.*", "", said.getvalue(), flags=re.DOTALL), end="")
     return matched
 

@@ -87,6 +87,19 @@ def unknown(text: str) -> list[str]:
     return [str(op) for op in found if any(shape_of(v) is None for v in op.results)]
 
 
+def unclear(text: str) -> list[str]:
+    """Of these, all but sums and products one of whose operands has such a shape."""
+    blind = [str(op) for op in operations(text) if isinstance(op, (AddOp, MulOp))
+             and any(shape_of(v) is None for v in op.operands)]  # fmt: skip
+    return [op for op in unknown(text) if op not in blind]
+
+
+def shown(text: str) -> list[tuple[str, bool]]:
+    """What prints or returns something, and whether its shape is known."""
+    found = [op for op in operations(text) if isinstance(op, (PrintOp, ReturnOp))]
+    return [(str(op), all(shape_of(v) is not None for v in op.operands)) for op in found]
+
+
 def toy_bill(text: str) -> tuple[int, int, int]:
     """Loop nests, loads and stores, if every operation becomes a nest that writes its result."""
     nests = loads = stores = 0

@@ -7,6 +7,7 @@ What needs xDSL is imported where it is used. Next room: products.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -85,81 +86,104 @@ RUNS = "filechecked(text, directives) with directives of yours"
 GIVEN = "a module that contains a public function @twice with two parameters of tensor<2x3xf64>"
 
 M, T = "tensor<2x3xf64>", "tensor<3x2xf64>"
-MUL = f"toy.mul {{}}, {{}} : ({M}, {M}) -> {M}"
-
-
-def function(
-    *lines: str, name: str = "twice", a: str = "%a", b: str = "%b", result: str = M
-) -> str:
-    """A function of two matrices."""
-    body = "".join(f"    {line}\n" for line in lines)
-    return f"  toy.func @{name}({a}: {M}, {b}: {M}) -> {result} {{\n{body}  }}\n"
-
-
-def module(*functions: str) -> str:
-    return f"builtin.module {{\n{''.join(functions)}}}\n"
-
-
-def right(name: str = "twice", a: str = "%a", b: str = "%b", p: str = "%0") -> str:
-    lines = f"{p} = {MUL.format(a, b)}", f"toy.return {p} : {M}"
-    return function(*lines, name=name, a=a, b=b)
-
-
-def unary(op: str, of: str, given: str, result: str) -> str:
-    return f"toy.{op} {of} : {given} to {result}"
-
-
-OTHER = function(f"%0 = {unary('transpose', '%a', M, T)}", f"toy.return %0 : {T}", name="other",
-                 result=T)  # fmt: skip
-SUM = f"toy.add %a, %b : ({M}, {M}) -> {M}"
-PRODUCT, RETURN = f"%0 = {MUL.format('%a', '%b')}", f"toy.return %0 : {M}"
-GOOD = [
-    (module(right()), PASSES, "is what @twice should be"),
-    (module(right(a="%x", b="%y", p="%product")), FREE, "has other names for its values"),
-    (module(right(a="%arg0", b="%arg1", p="%2")), FREE, "has other names for its values"),
-    (module(right(a="%b", b="%a", p="%1")), FREE, "has other names for its values"),
-    (module(right(a="%x_1", b="%B", p="%p_1")), FREE, "has names with `_` and capitals"),
-    (module(right(a="%a.1", b="%x-y", p="%$p")), FREE, "has other names that MLIR allows"),
-    (module(OTHER, right()), AROUND, "has another function before @twice"),
-    (module(right(), OTHER), AROUND, "has another function after @twice"),
-    (
-        module(right("twice_more"), OTHER, right(p="%7"), right("last")),
-        AROUND,
-        "has more functions",
-    ),
-]
-TWO = (f"%0 = {unary('transpose', '%a', M, T)}", f"%1 = {unary('transpose', '%b', M, T)}",
-       f"%2 = toy.mul %0, %1 : ({T}, {T}) -> {T}", f"%3 = {unary('transpose', '%2', T, M)}",
-       f"toy.return %3 : {M}")  # fmt: skip
-BAD = [
-    (module(function(*TWO)), FAILS, "leaves the transposes where they were"),
-    (module(function(PRODUCT, f"%1 = {unary('transpose', '%0', M, T)}",
-                     f"%2 = {unary('transpose', '%1', T, M)}", f"toy.return %2 : {M}")),
-     FAILS, "leaves two transposes after the product"),
-    (module(function(f"%0 = {SUM}", RETURN)), PASSES, "adds"),
-    (module(function(f"%0 = {MUL.format('%a', '%a')}", RETURN)), PASSES,
-     "multiplies the first parameter by itself"),
-    (module(function(f"%0 = {MUL.format('%b', '%b')}", RETURN)), PASSES,
-     "multiplies the second parameter by itself"),
-    (module(function(f"%0 = {MUL.format('%b', '%a')}", RETURN)), PASSES,
-     "multiplies in the other order"),
-    (module(function(PRODUCT, f"toy.return %a : {M}")), RETURNS, "returns the first parameter"),
-    (module(function(PRODUCT, f"%1 = {SUM}", f"toy.return %1 : {M}")), NOTHING,
-     "returns a sum, after the product"),
-    (module(function(PRODUCT, f"toy.print %0 : {M}", RETURN)), NOTHING, "prints the product"),
-    (module(function(f"toy.print %a : {M}", PRODUCT, RETURN)), NOTHING, "prints a parameter"),
-    (module(function(f"%1 = {unary('transpose', '%a', M, T)}", PRODUCT, RETURN)), NOTHING,
-     "leaves a transpose that nobody needs"),
-    (module(function(f"%p = {MUL.format('%p1', '%p2')}", f"toy.return %p1 : {M}", a="%p1",
-                     b="%p2")),
-     RETURNS, "returns a parameter, whose name begins with that of the product"),
-    (module(function(f"%0 = {MUL.format('%ab', '%ab')}", RETURN, a="%ab", b="%a")), PASSES,
-     "multiplies the first parameter by itself; its name begins with that of the second"),
-    (module(right("other"), function(*TWO)), AROUND, "is right in @other and not in @twice"),
-    (module(function(*TWO), right("other")), AROUND, "is right in @other and not in @twice"),
-    (module(function(*TWO), right("twice_more")), AROUND, "is right only in @twice_more"),
-    (module(right("twice_more"), function(*TWO)), AROUND, "is right only in @twice_more"),
+# Some are the beginning of others, and MLIR allows more than letters.
+NAMES_OF_VALUES = ("%a %b %0 %1 %2 %10 %arg0 %arg1 %arg10 %p %p1 %p11 %ab %x_1 %x %B %bB %x-y %x.y "
+                   "%product $p").replace(" $", " %$").split()  # fmt: skip
+CHAIN = ["%p", "%p1", "%p11"]
+OTHERS = ["other", "twice_more", "a_twice", "twice2", "Twice", "twice.1", "tw", "last"]
+# Lines beside the product, where q is a new value, and the type of q.
+BESIDE = {
+    "prints its first parameter": (f"toy.print {{a}} : {M}", ""),
+    "prints its second parameter": (f"toy.print {{b}} : {M}", ""),
+    "adds": (f"{{q}} = toy.add {{a}}, {{b}} : ({M}, {M}) -> {M}", M),
+    "multiplies twice": (f"{{q}} = toy.mul {{a}}, {{b}} : ({M}, {M}) -> {M}", M),
+    "multiplies the other way round, too": (f"{{q}} = toy.mul {{b}}, {{a}} : ({M}, {M}) -> {M}", M),
+    "transposes": (f"{{q}} = toy.transpose {{b}} : {M} to {T}", ""),
+    "casts": (f"{{q}} = toy.cast {{a}} : {M} to {M}", M),
+    "reshapes": (f"{{q}} = toy.reshape {{a}} : {M} to tensor<6xf64>", ""),
+    "has a constant": (f"{{q}} = toy.constant dense<1.0> : {M}", M),
+    "calls a function": (f"{{q}} = toy.generic_call @other({{a}}, {{b}}) : ({M}, {M}) -> {M}", M),
+}
+BEHIND = {
+    "prints the product": (f"toy.print {{p}} : {M}", ""),
+    "multiplies the product": (f"{{q}} = toy.mul {{p}}, {{b}} : ({M}, {M}) -> {M}", M),
+    "transposes the product": (f"{{q}} = toy.transpose {{p}} : {M} to {T}", ""),
+    "casts the product": (f"{{q}} = toy.cast {{p}} : {M} to {M}", M),
+}
+# Something wrong: what it is about, what @twice does, and how it differs from what is right.
+FAULTS: list[tuple[str, str, dict[str, str]]] = [
+    (PASSES, "adds", {"op": "add"}),
+    (PASSES, "multiplies in the other order", {"of": "{b}, {a}"}),
+    (PASSES, "multiplies its first parameter by itself", {"of": "{a}, {a}"}),
+    (PASSES, "multiplies its second parameter by itself", {"of": "{b}, {b}"}),
+    (RETURNS, "returns its first parameter", {"result": "{a}"}),
+    (RETURNS, "returns its second parameter", {"result": "{b}"}),
+    *((NOTHING, words, {"before": words}) for words in BESIDE),
+    *((NOTHING, words, {"behind": words}) for words in [*BESIDE, *BEHIND]),
+    *((RETURNS, f"{words}, and returns that", {"behind": words, "result": "{q}"})
+      for words, (_, type) in [*BESIDE.items(), *BEHIND.items()] if type),
+    (FAILS, "leaves the transposes where they were", {"transposed": "yes"}),
 ]  # fmt: skip
+
+
+def texts(
+    rng: np.random.Generator, right: int, pairs: int, alone: bool = True
+) -> list[tuple[str, bool, str, str]]:
+    """Modules, whether the test passes, the sentence, and what is special: one for each fault,
+    and so many in which nothing is wrong, or two things are."""
+    found = [_around(rng, {}, others=k % 2) for k in range(right)]
+    faults = FAULTS if alone else []
+    found += [_around(rng, one[2], one, others=k % 3) for k, one in enumerate(faults)]
+    for one in faults:
+        if "of" in one[2] or one[2].get("result") in ("{a}", "{b}"):  # taken for another value
+            found += [_around(rng, one[2], one, begin=names) for names in permutations(CHAIN)]
+    for _ in range(pairs):
+        one, two = (FAULTS[int(k)] for k in rng.choice(len(FAULTS), 2, replace=False))
+        others = int(rng.integers(2))
+        found.append(_around(rng, {**two[2], **one[2]}, one, others))
+    return found
+
+
+def _around(
+    rng: np.random.Generator,
+    differs: dict[str, str],
+    fault: Any = None,
+    others: int = 0,
+    begin: Sequence[str] = (),
+) -> tuple[str, bool, str, str]:
+    """@twice with something wrong or nothing; other functions are wrong if it is right, and right
+    if it is wrong."""
+    names = [OTHERS[int(k)] for k in rng.permutation(len(OTHERS))[: 3 * bool(others)]]
+    made = [_function(rng, name, {} if fault else FAULTS[1][2]) for name in names]
+    made.insert(int(rng.integers(len(made) + 1)), _function(rng, "twice", differs, begin))
+    text = f"builtin.module {{\n{''.join(made)}}}\n"
+    if fault is None:
+        what = (AROUND, "has other functions") if others else (FREE, "has its own names")
+        return text, True, *what
+    return text, False, fault[0], f"{fault[1]} in @twice"
+
+
+def _function(
+    rng: np.random.Generator, name: str, differs: dict[str, str], begin: Sequence[str] = ()
+) -> str:
+    """A function of two matrices, whose values have names by chance, the first perhaps these."""
+    drawn = [NAMES_OF_VALUES[int(k)] for k in rng.permutation(len(NAMES_OF_VALUES))]
+    a, b, p, q, r, s = [*begin, *(one for one in drawn if one not in begin)][:6]
+    op, of = differs.get("op", "mul"), differs.get("of", "{a}, {b}")
+    lines = [f"{{p}} = toy.{op} {of} : ({M}, {M}) -> {M}"]
+    if "transposed" in differs:
+        lines = [f"{{q}} = toy.transpose {{a}} : {M} to {T}",
+                 f"{{r}} = toy.transpose {{b}} : {M} to {T}",
+                 f"{{s}} = toy.mul {{q}}, {{r}} : ({T}, {T}) -> {T}",
+                 f"{{p}} = toy.transpose {{s}} : {T} to {M}"]  # fmt: skip
+    for where, at in (("before", 0), ("behind", len(lines))):
+        if where in differs:
+            line, _ = {**BESIDE, **BEHIND}[differs[where]]
+            lines.insert(at, line.replace("{q}", "{r}" if where == "before" else "{q}"))
+    result = differs.get("result", "{p}")
+    lines.append(f"toy.return {result if any(result in line for line in lines) else '{p}'} : {M}")
+    body = "".join(f"    {line.format(a=a, b=b, p=p, q=q, r=r, s=s)}\n" for line in lines)
+    return f"  toy.func @{name}({a}: {M}, {b}: {M}) -> {M} {{\n{body}  }}\n"
 
 
 @checks("u10.tested", spec=[PASSES, RETURNS, NOTHING, FAILS, FREE, AROUND, GIVEN,
@@ -167,22 +191,22 @@ BAD = [
                             RUNS])  # fmt: skip
 def right_texts_pass_and_wrong_ones_fail(tested):
     """Harmless variants of the right text, and one text for each thing that can go wrong."""
-    return judged(tested, GOOD, BAD)
+    return judged(tested, texts(np.random.default_rng(0), 16, 8))
 
 
-def judged(tested: Any, good: Sequence[Any], bad: Sequence[Any]) -> str:
-    """The answer is True for the good texts and False for the bad ones."""
-    for wanted, texts in ((True, good), (False, bad)):
-        for text, spec, words in texts:
-            got = tested(text)
-            if not isinstance(got, (bool, np.bool_)):
-                raise Wrong("The function must return what `filechecked` returns.", program=text,
-                            got=said(got), expected="True or False", spec=spec)  # fmt: skip
-            if got != wanted:
-                does = "fails but must pass" if wanted else "passes but must fail"
-                raise Wrong(f"Your test {does}: this text {words}.", program=text, got=str(got),
-                            expected=str(wanted), spec=spec)  # fmt: skip
-    return f"{len(good)} right texts, {len(bad)} wrong ones"
+def judged(tested: Any, cases: Sequence[tuple[str, bool, str, str]]) -> str:
+    """The answer is True for the right texts and False for the wrong ones."""
+    for text, wanted, spec, words in cases:
+        got = tested(text)
+        if not isinstance(got, (bool, np.bool_)):
+            raise Wrong("The function must return what `filechecked` returns.", program=text,
+                        got=said(got), expected="True or False", spec=RUNS)  # fmt: skip
+        if got != wanted:
+            does = "fails but must pass" if wanted else "passes but must fail"
+            raise Wrong(f"Your test {does}: this text {words}.", program=text, got=str(got),
+                        expected=str(wanted), spec=spec)  # fmt: skip
+    good = sum(wanted for _, wanted, *_ in cases)
+    return f"{good} right texts, {len(cases) - good} wrong ones"
 
 
 assert TWICE.count("transpose") == 3

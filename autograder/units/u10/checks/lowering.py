@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,32 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u10.checks.programs import A, B, Shape, as_text, both, ends, main, turned
+from autograder.units.u10.checks.programs import (
+    A,
+    B,
+    Shape,
+    arguments,
+    as_text,
+    both,
+    ends,
+    main,
+    program,
+    turned,
+    typed,
+)
 
 LOWER = "Lower a function of Toy to linalg on tensors, with as few operations as possible"
-GIVEN = "a module with one function, which returns a matrix"
+GIVEN = "a module with one function"
 CONSISTS = (
-    "It consists of additions, multiplications and transposes of matrices, and all shapes are known"
+    "It consists of one or more additions, multiplications and transposes of matrices, returns the "
+    "result of one of them, and all shapes are known"
 )
 MODULE = (
     "the text of a module. Its function @main takes the same matrices and returns the same result"
 )
 ONLY = "In your module, only `linalg.generic` computes something"
-EACH = "One for each operation of Toy earns half of the points"
+KINDS = "each iterator type says correctly whether its loop is a reduction"
+EACH = "One `linalg.generic` for each operation of Toy earns half of the points"
 THREE = "One for each addition and multiplication earns three quarters"
 ONE = "that earns all points"
 WORST = "The worst of several programs counts"
@@ -47,15 +60,16 @@ PROGRAMS = [
 
 
 @st.composite
-def matrices(draw: DrawFn, most: int = 7, squares: bool = True) -> str:
+def matrices(draw: DrawFn, most: int = 5) -> str:
     """A program of additions, multiplications and transposes; of square matrices, too, of which
-    one may meet its own transpose."""
-    square = squares and draw(st.booleans())
-    one, other = ((3, 3), (3, 3)) if square else (A, B)
-    values: list[tuple[str, Shape]] = [("a", one), ("b", one), ("c", other)]
-    lines: list[str] = []
+    one may meet its own transpose. Some results may be needed by nobody, at the end as well."""
+    one = draw(st.sampled_from([(3, 3), (2, 3), (4, 1), (3, 5)]))
+    values: list[tuple[str, Shape]] = [
+        (name, one if name != "q" else one[::-1]) for name in draw(st.sampled_from(PARAMETERS))
+    ]
+    given, lines = dict(values), []
     for k in range(draw(st.integers(1, most))):
-        name, shape = draw(st.sampled_from(values[-5:]))
+        name, shape = draw(st.sampled_from(values[-4:]))
         op = draw(st.sampled_from(["transpose", "add", "mul"]))
         if op == "transpose":
             shape = shape[::-1]
@@ -64,11 +78,16 @@ def matrices(draw: DrawFn, most: int = 7, squares: bool = True) -> str:
             right = draw(st.sampled_from([n for n, s in values if s == shape]))
             lines.append(both(f"v{k}", op, name, right, shape, shape, shape))
         values.append((f"v{k}", shape))
-    name, shape = values[-1]
-    return main(*lines, ends(name, shape), result=shape, c=other, a=one, b=one)
+    name, shape = draw(st.sampled_from([values[-1], *values[len(given) :]]))
+    text = program(given, *lines, ends(name, shape), result=typed(shape))
+    return text.replace("@main", draw(st.sampled_from(["@main", "@layer"])))
 
 
-@checks("u10.lowered", given=matrices(), examples=40, spec=[LOWER, GIVEN, CONSISTS, MODULE, ONLY])
+PARAMETERS = ["a", "ab", "abq", "qx", "xyqz"]
+
+
+@checks("u10.lowered", given=matrices(), examples=25, spec=[LOWER, GIVEN, CONSISTS, MODULE, ONLY,
+                                                            KINDS])  # fmt: skip
 def it_computes_the_same(lowered, text):
     """@main returns what the function of Toy returns."""
     lowered_well(lowered, text)
@@ -76,21 +95,29 @@ def it_computes_the_same(lowered, text):
 
 def lowered_well(lowered: Any, text: str) -> int:
     """How many `linalg.generic` the result has, if it computes the same."""
-    from autograder.units.u10.answers.tensors import generics, outputs
+    from autograder.units.u10.answers.tensors import generics, mislabelled, outputs
 
     got = as_text(lowered(text), text)
     given, wanted = _meaning(text)
     try:
         results = [np.asarray(outputs(got, given, garbage)) for garbage in (5.0, -3.0)]
-        count = len(generics(got))
+        found = generics(got)
     except ValueError as error:
         raise Wrong(f"The module cannot be run: {error}".rstrip(".") + ".", program=text, got=got,
                     spec=ONLY if "may compute" in str(error) else MODULE) from None  # fmt: skip
     for result in results:
-        if result.shape != wanted.shape or not np.allclose(result, wanted):
+        if (result.shape, result.dtype) != (wanted.shape, wanted.dtype):
+            kind = "x".join([*map(str, result.shape), f"f{8 * result.itemsize}"])
+            raise Wrong(f"@main must return {typed(wanted.shape)}, not a tensor<{kind}>.",
+                        program=text, got=got, spec=MODULE)  # fmt: skip
+        if not np.allclose(result, wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max()):
             raise Wrong("@main must return what the function of Toy returns.", program=text,
                         got=got, spec=MODULE)  # fmt: skip
-    return count
+    for op in found:
+        if labels := mislabelled(op):
+            raise Wrong("A loop is a reduction if its variable is not an index of the result, so "
+                        f"{labels[0]}.", program=text, got=got, spec=KINDS)  # fmt: skip
+    return len(found)
 
 
 @lru_cache(maxsize=256)
@@ -98,24 +125,42 @@ def _meaning(text: str) -> tuple[list[np.ndarray], np.ndarray]:
     """Arguments for a function of Toy, and what it returns for them."""
     from autograder.units.u10.answers.meaning import toy_outputs
 
-    rng = np.random.default_rng(2)
-    shapes = re.findall(r"%[abc]: tensor<(\d+)x(\d+)xf64>", text)
-    given = [rng.standard_normal((int(m), int(n))) for m, n in shapes]
+    given = arguments(text)
     (wanted,) = toy_outputs(text, given)
     return given, wanted
 
 
 @checks("u10.lowered", spec=TWICE)
 def values_with_two_users(lowered):
-    """Of 14 sums, each the double of the one before, none is computed twice."""
-    names = ["a", *(f"v{k}" for k in range(14))]
-    lines = [both(new, "add", old, old, A, A, A) for old, new in pairwise(names)]
-    text = main(*lines, ends(names[-1], A), result=A)
-    got = as_text(lowered(text), text)
-    if (count := len(re.findall(r"\barith\.addf\b", got))) > 14:
-        raise Wrong(f"14 additions are enough for this program. Yours has {count:,}.",
-                    program=text, got=got[:2000])  # fmt: skip
-    lowered_well(lowered, text)
+    """Of results that are each made of the one before, twice, none is computed twice."""
+    for what, most, text in SHARED:
+        got = as_text(lowered(text), text)
+        if (count := len(re.findall(r"\barith\.(?:add|mul)f\b", got))) > most:
+            raise Wrong(f"{most} {what} are enough for this program. Yours has {count:,}.",
+                        program=text, got=got[:2000])  # fmt: skip
+        lowered_well(lowered, text)
+
+
+def _shared(op: str, depth: int, turns: int = 0, shape: Shape = A) -> str:
+    """A row of results, each made of the one before twice: of 0, 1 or 2 transposes of it."""
+    name, lines, given = "a", [], {"a": shape}
+    for k in range(depth):
+        sides = [name, name]
+        for number in range(turns):
+            sides[number] = f"t{number}_{k}"
+            lines.append(turned(sides[number], name, shape, shape[::-1]))
+        shape = shape[::-1] if turns else shape
+        name = f"v{k}"
+        lines.append(both(name, op, *sides, shape, shape, shape))
+    return program(given, *lines, ends(name, shape), result=typed(shape))
+
+
+SHARED = [
+    ("additions", 14, _shared("add", 14)),
+    ("additions", 14, _shared("add", 14, turns=2)),
+    ("additions", 27, _shared("add", 14, turns=1, shape=(3, 3))),  # (i, j) and (j, i), but the last
+    ("multiplications", 6, _shared("mul", 6)),
+]
 
 
 @checks("u10.lowered", spec=[EACH, THREE, ONE, WORST])

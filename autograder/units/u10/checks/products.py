@@ -23,13 +23,15 @@ background("u10.product", "So x is never transposed: the product reads it in ano
            because="it follows from the sentence before")  # fmt: skip
 
 SIZES = [(2, 3, 4), (1, 1, 1), (3, 1, 2), (1, 4, 1), (4, 2, 3)]
-NUMBERS = {
-    "random numbers": (1.0, TEXT),
-    "numbers that are all negative": (-1.0, RELU),
-    "NaN in x": (np.nan, NAN),
+NUMBERS = {  # the sign of x, where NaN is, and the sentence
+    "random numbers": (0, "", TEXT),
+    "numbers that are all negative": (-1, "", RELU),
+    "NaN in x": (0, "x", NAN),
+    "NaN in w": (0, "w", NAN),
 }
 # What of the text an error is about.
-ABOUT = {"may compute": ONLY, "NaN": NAN, "in the body": ARITH, "not registered": ARITH}
+ABOUT = {"may compute": ONLY, "NaN": NAN, "in the body": ARITH, "not registered": ARITH,
+         "must take": TYPES}  # fmt: skip
 
 
 @checks("u10.product", spec=[TEXT, TYPES, RETURNS, ONLY, BESIDE, ARITH, KINDS, RELU, NAN])
@@ -49,12 +51,13 @@ def right_product(product: Any, m: int, k: int, n: int) -> None:
     if not isinstance(text, str):
         raise Wrong("The function must return text.", program=called, got=said(text), spec=TEXT)
     rng = np.random.default_rng(m + 10 * k + 100 * n)
-    for what, (factor, spec) in NUMBERS.items():
-        x, w = (rng.integers(-4, 5, (k, size)).astype("f4") for size in (m, n))
-        if factor < 0:
+    for what, (sign, nan, spec) in NUMBERS.items():
+        x, w = (rng.integers(-9, 10, (k, size)).astype("f4") / 4 for size in (m, n))
+        if sign:
             x, w = -abs(x) - 1, abs(w) + 1
-        elif np.isnan(factor):
-            x[0, 0] = factor
+        for name, array in (("x", x), ("w", w)):
+            if name == nan:
+                array.flat[rng.integers(array.size)] = np.nan
         wanted = np.maximum(x.T @ w, 0)
         try:
             got = [np.asarray(outputs(text, [x, w], garbage)) for garbage in (5.0, -3.0)]
@@ -79,6 +82,9 @@ def _same(
     if first.shape != wanted.shape:
         raise Wrong(f"The result must have the shape {wanted.shape}, not {first.shape}.",
                     program=called, got=text, spec=TYPES)  # fmt: skip
+    if first.dtype != wanted.dtype:
+        raise Wrong(f"The result must be a tensor of f32, not of {first.dtype}.", program=called,
+                    got=text, spec=TYPES)  # fmt: skip
     if not np.array_equal(first, second, equal_nan=True):
         raise Wrong("The result depends on what an empty tensor contains.", program=called,
                     got=text, spec=TEXT)  # fmt: skip

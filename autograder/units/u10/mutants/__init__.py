@@ -143,22 +143,44 @@ def the_product_without_its_end(text):
                           "CHECK-NEXT: toy.return [[P]] :\n")  # fmt: skip
 
 
-@mutant("u10.tested")
-def any_operands(text):
-    return _checked(
-        text, f"{LABEL}CHECK-NEXT: [[P:{NAME}]] = toy.mul\nCHECK-NEXT: toy.return [[P]]\n"
-    )
+HEAD = LABEL + PARAMETERS
+P, END = f"[[P:{NAME}]] = toy.mul [[A]], [[B]] :", "toy.return [[P]] :"
+DIRECTIVES = {  # whole tests, each of which lets something through
+    "any_operands": f"{LABEL}CHECK-NEXT: [[P:{NAME}]] = toy.mul\nCHECK-NEXT: toy.return [[P]]\n",
+    "any_result": f"{HEAD}CHECK-NEXT: {{{{.*}}}} = toy.mul [[A]], [[B]] :\n"
+                  "CHECK-NEXT: toy.return\n",
+    "without_the_return": f"{HEAD}CHECK-NEXT: toy.mul [[A]], [[B]] :\n",
+    "anything_before": f"{HEAD}CHECK: {P}\nCHECK-NEXT: {END}\n",
+    "anything_between": f"{HEAD}CHECK-NEXT: {P}\nCHECK: {END}\n",
+    "nothing_but_a_transpose_or_a_sum": f"{HEAD}CHECK-NOT: toy.transpose\nCHECK-NOT: toy.add\n"
+                                        f"CHECK: {P}\nCHECK: {END}\n",
+    "no_print": f"{HEAD}CHECK-NOT: toy.print\nCHECK-NOT: toy.t\nCHECK: {P}\nCHECK-NEXT: {END}\n",
+    "label_of_any_function": f"CHECK-LABEL: toy.func @{{{{.*}}}}twice{{{{.*}}}}(\n{PARAMETERS}"
+                             f"CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n",
+    "label_that_is_no_label": f"CHECK: toy.func @twice(\n{PARAMETERS}"
+                              f"CHECK: {P}\nCHECK-NEXT: {END}\n",
+    "any_second_operand": f"{HEAD}CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], {{{{.*}}}} :\n"
+                          f"CHECK-NEXT: {END}\n",
+    "returned_without_its_end": f"{HEAD}CHECK-NEXT: {P}\nCHECK-NEXT: toy.return [[P]]\n",
+    "a_sum_or_a_product": f"{HEAD}CHECK-NEXT: [[P:{NAME}]] = toy.{{{{add|mul}}}} [[A]], [[B]] :\n"
+                          f"CHECK-NEXT: {END}\n",
+    "at_the_beginning_of_the_text": f"CHECK: builtin.module\nCHECK-NEXT: toy.func @twice(\n"
+                                    f"{PARAMETERS}CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n",
+    "at_the_end_of_the_text": f"{HEAD}CHECK-NEXT: {P}\nCHECK-NEXT: {END}\nCHECK-NEXT: }}\n"
+                              "CHECK-NEXT: {{^}}}\n",
+}  # fmt: skip
 
 
-@mutant("u10.tested")
-def any_result(text):
-    return _checked(text, f"{LABEL}{PARAMETERS}CHECK-NEXT: {{{{.*}}}} = toy.mul [[A]], [[B]] :\n"
-                          "CHECK-NEXT: toy.return\n")  # fmt: skip
+def _asks(name, directives):
+    def answer(text):
+        return _checked(text, directives)
+
+    answer.__name__ = name
+    return answer
 
 
-@mutant("u10.tested")
-def without_the_return(text):
-    return _checked(text, f"{LABEL}{PARAMETERS}CHECK-NEXT: toy.mul [[A]], [[B]] :\n")
+for _name, _directives in DIRECTIVES.items():
+    mutant("u10.tested")(_asks(_name, _directives))
 
 
 @alternative("u10.tested")
@@ -175,6 +197,20 @@ def with_the_closing_brace(text):
                           f"CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], [[B]] : {{{{.*}}}}\n"
                           "CHECK-NEXT: toy.return [[P]] : tensor<2x3xf64>\n"
                           "CHECK-NEXT: }\n")  # fmt: skip
+
+
+@alternative("u10.tested")
+def a_label_without_its_bracket(text):
+    return _checked(text, f"CHECK-LABEL: toy.func @twice({{{{ *}}}}\n{PARAMETERS}"
+                          f"CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n")  # fmt: skip
+
+
+@alternative("u10.tested")
+def all_of_the_types(text):
+    kinds = "tensor<2x3xf64>"
+    return _checked(text, f"{LABEL}CHECK-SAME: [[A:{NAME}]]: {kinds}, [[B:{NAME}]]: "
+                          f"{kinds}) -> {kinds} {{\nCHECK-NEXT: {P} ({kinds}, {kinds}) -> {kinds}\n"
+                          f"CHECK-NEXT: {END} {kinds}\nCHECK-NEXT: }}\n")  # fmt: skip
 
 
 @alternative("u10.tested")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from autograder.check.framework import alternative, equivalent, mutant
@@ -79,8 +80,9 @@ def one_for_each_sum_and_product(text):
         return name, turned
 
     ((returned, result),) = found[-1][2]
-    last, stored = root(returned)
+    last, turned = root(returned)
     types, lines = dict(parameters), []
+    stored = turned and last not in types
     for name, (kind, operands, type_) in made.items():
         if kind == "toy.transpose":
             continue
@@ -91,7 +93,7 @@ def one_for_each_sum_and_product(text):
         lines.append(
             _generic(name, [(n, types[n]) for n, _ in reads], maps, BODIES[kind], types[name])
         )
-    if last in dict(parameters) and stored:
+    if last in dict(parameters) and turned:
         body = BODIES["toy.transpose"]
         lines.append(_generic("%r", [(last, types[last])], ["(j, i)"], body, result))
         last = "%r"
@@ -101,6 +103,33 @@ def one_for_each_sum_and_product(text):
 @mutant("u10.lowered")
 def transposes_are_copies(text):
     return _one_each(text, maps={"toy.transpose": ["(i, j)"]})
+
+
+@mutant("u10.lowered")
+def returns_what_is_computed_last(text):
+    """Whatever the text returns."""
+    (*_, (name, type_)) = re.findall(r"(%\w+) = .* (tensor<\w+>)\n", text)
+    text = re.sub(r"return %\w+ : \S+", f"return {name} : {type_}", text)
+    return _fused(re.sub(r"-> \S+ {", f"-> {type_} {{", text))
+
+
+@mutant("u10.lowered")
+def in_another_precision(text):
+    """Of what is read, added and returned."""
+    return _fused(text).replace("f64", "f32")
+
+
+@mutant("u10.lowered")
+def rounded_to_another_precision(text):
+    """The types are right, and what is returned is not."""
+    return re.sub(r"linalg.yield (%\w+) : f64", r"%n = arith.truncf \1 : f64 to f32\n"
+                  r"%w = arith.extf %n : f32 to f64\nlinalg.yield %w : f64",
+                  _fused(text))  # fmt: skip
+
+
+@mutant("u10.lowered")
+def loops_that_are_called_sums(text):
+    return _fused(text).replace('"parallel", "parallel"', '"reduction", "parallel"')
 
 
 @mutant("u10.lowered")
@@ -221,8 +250,8 @@ equivalent(
 )
 equivalent(
     "u10.lowered",
-    "enumerate(function.block.args)}",
-    "enumerate(function.block.args, 1)}",
+    "value in enumerate(parameters)}",
+    "value in enumerate(parameters, 1)}",
     because="names of parameters are free",
 )
 equivalent(

@@ -139,6 +139,17 @@ def three_generics(m, k, n):
     return _text(m, k, n, start="%copied").replace("%p = ", copy, 1)
 
 
+@mutant("u10.product")
+def in_another_precision(m, k, n):
+    return _text(m, k, n).replace("f32", "f64")
+
+
+@mutant("u10.product")
+def whole_numbers(m, k, n):
+    relu = f"%q = {MAXIMUM}\n%i = arith.fptosi %q : f32 to i32\n%y = arith.sitofp %i : i32 to f32"
+    return _text(m, k, n, relu)
+
+
 @alternative("u10.product")
 def compare_and_select(m, k, n):
     relu = "%g = arith.cmpf ugt, %v, %zero : f32\n%y = arith.select %g, %v, %zero : f32"
@@ -149,6 +160,36 @@ def compare_and_select(m, k, n):
 def unless_it_is_small(m, k, n):
     relu = "%g = arith.cmpf ole, %v, %zero : f32\n%y = arith.select %g, %zero, %v : f32"
     return _text(m, k, n, relu)
+
+
+RELUS = {  # every operation of `arith` has its meaning
+    "twice_negated": "%n = arith.negf %v : f32\n%k = arith.minimumf %n, %zero : f32\n"
+                         "%y = arith.negf %k : f32",
+    "nan_is_asked_for": "%u = arith.cmpf uno, %v, %v : f32\n"
+                        "%m = arith.maxnumf %v, %zero : f32\n"
+                        "%y = arith.select %u, %v, %m : f32",
+    "by_a_difference": "%n = arith.subf %zero, %v : f32\n"
+                       "%b = arith.cmpf oge, %n, %zero : f32\n"
+                       "%y = arith.select %b, %zero, %v : f32",
+    "by_the_sign_bit": "%c = arith.constant 0 : i32\n%i = arith.bitcast %v : f32 to i32\n"
+                       "%s = arith.cmpi slt, %i, %c : i32\n"
+                       "%o = arith.cmpf ord, %v, %v : f32\n"
+                       "%b = arith.andi %s, %o : i1\n%y = arith.select %b, %zero, %v : f32",
+    "in_f64": "%d = arith.extf %v : f32 to f64\n%z = arith.constant 0.0 : f64\n"
+              "%q = arith.maximumf %d, %z : f64\n%y = arith.truncf %q : f64 to f32",
+}  # fmt: skip
+
+
+def _relu(name: str, relu: str):
+    def answer(m, k, n):
+        return _text(m, k, n, relu)
+
+    answer.__name__ = name
+    return answer
+
+
+for _name, _lines in RELUS.items():
+    alternative("u10.product")(_relu(_name, _lines))
 
 
 @alternative("u10.product")

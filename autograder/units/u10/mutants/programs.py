@@ -24,17 +24,16 @@ if TYPE_CHECKING or find_spec("xdsl"):
     )
 
 
-def _with(rule, text, traits=(), operand=None):
-    """MatmulOp whose `inferred` is this rule."""
-    kind = TENSOR if operand is None else operand
-    assert not traits
+def _with(rule, text, operand=None, outcome=None):
+    """MatmulOp whose `inferred` is this rule, with operands and a result of these kinds."""
+    kind, made = operand or TENSOR, outcome or TENSOR
 
     @irdl_op_definition
     class MatmulOp(IRDLOperation, InfersShape):
         name = "toy.matmul"
         lhs = operand_def(kind)
         rhs = operand_def(kind)
-        result = result_def(TENSOR)
+        result = result_def(made)
         assembly_format = Elementwise.assembly_format
         traits = traits_def(Pure())
 
@@ -121,6 +120,34 @@ def operands_of_any_type(text):
     from xdsl.irdl import AnyAttr
 
     return _with(_right, text, operand=AnyAttr())
+
+
+@mutant("u10.matmul")
+def a_result_of_any_type(text):
+    from xdsl.irdl import AnyAttr
+
+    return _with(_right, text, outcome=AnyAttr())
+
+
+@mutant("u10.matmul")
+def tensors_of_any_elements(text):
+    from xdsl.dialects.builtin import TensorType, UnrankedTensorType
+    from xdsl.irdl import AnyOf, BaseAttr
+
+    kind = AnyOf((BaseAttr(TensorType), BaseAttr(UnrankedTensorType)))
+    return _with(_right, text, kind, kind)
+
+
+@mutant("u10.matmul")
+def two_operands_of_one_rank(text):
+    return _with(lambda a, b: (a[0], b[-1]) if len(a) == len(b) and len(a) > 1 and a[1] == b[0]
+                 else _refuse(a, b), text)  # fmt: skip
+
+
+@mutant("u10.matmul")
+def last_times_first(text):
+    return _with(lambda a, b: (*a[:-1], *b[1:]) if a[-1:] == b[:1] and a and b
+                 and len(a) + len(b) == 4 else _refuse(a, b), text)  # fmt: skip
 
 
 @mutant("u10.matmul")

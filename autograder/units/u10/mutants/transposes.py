@@ -102,6 +102,57 @@ def forgets_the_shape_inside(text):
 
 
 @mutant("u10.sunk")
+def forgets_a_shape_beside_an_unknown_one(text):
+    return _sink(text, _nobody_else,
+                 outer=lambda op: op.result.type if shape_of(op.lhs) else UNRANKED)  # fmt: skip
+
+
+@mutant("u10.sunk")
+def forgets_the_shape_inside_if_the_result_is_unknown(text):
+    return _sink(text, _nobody_else, inner=lambda op, left, right:
+                 left.input.type if shape_of(op.result) else UNRANKED)  # fmt: skip
+
+
+@mutant("u10.sunk")
+def nobody_else_in_the_same_way(text):
+    """A sum is not in the way of a product."""
+    return _sink(text, lambda op, left, right: all(
+        use.operation is op or not isinstance(use.operation, type(op))
+        for side in (left, right) for use in side.result.uses))  # fmt: skip
+
+
+@mutant("u10.sunk")
+def only_different_ones(text):
+    return _sink(text, lambda op, left, right: left is not right and _nobody_else(op, left, right))
+
+
+@mutant("u10.sunk")
+def only_matrices(text):
+    return _sink(text, lambda op, left, right: len(shape_of(op.result) or (1, 1)) == 2
+                 and _nobody_else(op, left, right))  # fmt: skip
+
+
+@mutant("u10.sunk")
+def transposes_of_one_shape_only(text):
+    """Where one of them is unknown, nothing moves."""
+    return _sink(text, lambda op, left, right: left.input.type == right.input.type
+                 and _nobody_else(op, left, right))  # fmt: skip
+
+
+@mutant("u10.sunk")
+def users_that_are_not_printed(text):
+    return _sink(text, lambda op, left, right: all(
+        use.operation is op or not use.operation.results
+        for side in (left, right) for use in side.result.uses))  # fmt: skip
+
+
+@mutant("u10.sunk")
+def at_most_two_users(text):
+    return _sink(text, lambda op, left, right:
+                 len([*left.result.uses, *right.result.uses]) <= 2)  # fmt: skip
+
+
+@mutant("u10.sunk")
 def forgets_the_last_transpose(text):
     class Sink(RewritePattern):
         def match_and_rewrite(self, op, rewriter):
@@ -197,6 +248,19 @@ def with_its_shape_reversed(text):
         return left.input.type if shape is None else tensor(shape[::-1])
 
     return _sink(text, _nobody_else, inner)
+
+
+@alternative("u10.sunk")
+def with_the_type_of_the_right(text):
+    return _sink(text, _nobody_else, lambda op, left, right: right.input.type)
+
+
+@alternative("u10.sunk")
+def counting_the_uses(text):
+    def may(op, left, right):
+        return len([*left.result.uses]) + len([*right.result.uses]) == (4 if left is right else 2)
+
+    return _sink(text, may)
 
 
 @alternative("u10.sunk")

@@ -20,7 +20,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriteWalker, RewritePattern
-from xdsl.rewriter import Rewriter
 from xdsl.transforms.dead_code_elimination import dce
 from xdsl.utils.exceptions import VerifyException
 
@@ -135,9 +134,10 @@ def fitting(buffer: BufferOp) -> int:
 
 
 def resized(buffer: BufferOp, many: int) -> None:
-    """Give a buffer this many slots."""
+    """Give a buffer this many slots. Its value stays the same one: whoever holds it, or has it as
+    a key, still does (xDSL's Rewriter would put another in its place)."""
     kind = memory((many, *shape(buffer.result)[1:]), space_of(buffer.result.type))
-    Rewriter.replace_value_with_new_type(buffer.result, kind)
+    buffer.result._type = kind  # pyright: ignore[reportPrivateUsage]
 
 
 def lifted(text: str, may: Callable[[DmaLoadOp, Operation], bool]) -> str:

@@ -6,6 +6,9 @@ Next room: programs.py.
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -43,27 +46,117 @@ def acts(sizes: str) -> Type:
     return sizes, "i8", "acts"
 
 
+@dataclass
+class Asked:
+    """An `npu.max` that is being written: sizes and memories of x and out, and its `rows`."""
+
+    sizes: dict[str, list[int]]
+    rows: int
+    spaces: dict[str, str]
+
+    def text(self) -> str:
+        x, out = (
+            ("x".join(map(str, sizes)), KINDS[self.spaces[name]], self.spaces[name])
+            for name, sizes in self.sizes.items()
+        )
+        return greatest_of(x, out, self.rows)
+
+
+KINDS = {"acts": "i8", "weights": "i8", "dram": "i8", "accs": "i32", "params": "i32"}
+SIDES = {"`x`": ["x"], "`out`": ["out"], "both `x` and `out`": ["x", "out"]}
+Fault = tuple[str, str, Callable[[Asked], object]]  # the sentence, what is wrong, what makes it so
+
+
+def _is(which: list[str]) -> str:
+    return "are" if len(which) > 1 else "is"
+
+
+def _has(which: list[str]) -> str:
+    return "have" if len(which) > 1 else "has"
+
+
+def _elsewhere(which: list[str], space: str) -> Callable[[Asked], object]:
+    return lambda one: one.spaces.update(dict.fromkeys(which, space))
+
+
+def _ranks(which: list[str], change: Callable[[list[int]], list[int]]) -> Callable[[Asked], object]:
+    return lambda one: one.sizes.update({name: change(one.sizes[name]) for name in which})
+
+
+def _many(rows: int) -> Callable[[Asked], object]:
+    """Other `rows`, for which x has the right size, if there is one."""
+
+    def change(one: Asked) -> None:
+        one.sizes["x"][0] = one.sizes["x"][0] // one.rows * max(rows, 0)
+        one.rows = rows
+
+    return change
+
+
+def _add(name: str, dimension: int, more: int) -> Callable[[Asked], object]:
+    def change(one: Asked) -> None:
+        one.sizes[name][dimension] += more
+
+    return change
+
+
+def _turned(one: Asked) -> None:
+    one.sizes = dict(zip(one.sizes, list(one.sizes.values())[::-1], strict=True))
+
+
+FAULTS: dict[str, list[Fault]] = {
+    "range": [(RANGE, f"`rows` is {rows}", _many(rows)) for rows in (-1, 0, 16, 17, 31)],
+    "sizes": [
+        (LEFT, "a row of `x` is left over", _add("x", 0, 1)),
+        (LEFT, "a row of `x` is missing", _add("x", 0, -1)),
+        (EACH, "`out` has a row too many", _add("out", 0, 1)),
+        (EACH, "`out` has a row too few", _add("out", 0, -1)),
+        (EACH, "`x` and `out` are exchanged", _turned),
+        (COLUMN, "a column of `x` is missing in `out`", _add("out", 1, -1)),
+        (COLUMN, "`out` has a column too many", _add("out", 1, 1)),
+    ],
+    "memories": [(ACTS, f"{who} {_is(which)} in {space}", _elsewhere(which, space))
+                 for who, which in SIDES.items() for space in KINDS if space != "acts"],
+    "ranks": [(ACTS, f"{who} {_has(which)} {words}", _ranks(which, change))
+              for who, which in SIDES.items()
+              for words, change in (("three sizes", lambda sizes: [2, *sizes]),
+                                    ("one size", lambda sizes: sizes[:1]))],
+}  # fmt: skip
+
+
+def asked(rng: np.random.Generator) -> Asked:
+    """One that keeps to all rules."""
+    rows, made, columns = (int(rng.integers(2, most)) for most in (16, 7, 10))
+    return Asked({"x": [rows * made, columns], "out": [made, columns]}, rows,
+                 dict.fromkeys(("x", "out"), "acts"))  # fmt: skip
+
+
+def wrong_ones(
+    rng: np.random.Generator, pairs: int, alone: bool = True
+) -> Iterator[tuple[str, str, str]]:
+    """Text, sentence, words: each fault alone, and so many times two kinds of faults at once."""
+    for fault in (one for kind in FAULTS.values() for one in kind if alone):
+        yield _with(asked(rng), fault)
+    for _ in range(pairs):
+        one, two = sorted(int(k) for k in rng.choice(len(FAULTS), 2, replace=False))
+        both = [[*FAULTS.values()][kind] for kind in (one, two)]
+        yield _with(asked(rng), *(faults[int(rng.integers(len(faults)))] for faults in both))
+
+
+def _with(one: Asked, *faults: Fault) -> tuple[str, str, str]:
+    for _, _, change in faults:
+        change(one)
+    spec, words, _ = faults[0]
+    return one.text(), spec, words
+
+
 GOOD = [
     greatest_of(acts("8x4"), acts("2x4"), 4),
     greatest_of(acts("15x3"), acts("1x3"), 15),
     greatest_of(acts("6x1"), acts("6x1"), 1),
     greatest_of(acts("12x40"), acts("4x40"), 3),
+    greatest_of(acts("1x1"), acts("1x1"), 1),
     module({"x": memref("4x4", "i8", "dram")}),
-]
-BAD = [
-    (greatest_of(("8x4", "i8", "weights"), acts("2x4"), 4), ACTS, "`x` is in weights"),
-    (greatest_of(acts("8x4"), ("2x4", "i32", "accs"), 4), ACTS, "`out` is in accs"),
-    (greatest_of(("8x4", "i8", "dram"), ("2x4", "i8", "dram"), 4), ACTS, "both are in dram"),
-    (greatest_of(acts("8x4"), ("2x4", "i8", "dram"), 4), ACTS, "`out` is in dram"),
-    (greatest_of(acts("16x4"), acts("1x4"), 16), RANGE, "16 rows do not fit into four bits"),
-    (greatest_of(acts("0x4"), acts("2x4"), 0), RANGE, "0 rows have no greatest number"),
-    (greatest_of(acts("9x4"), acts("2x4"), 4), LEFT, "a row of `x` is left over"),
-    (greatest_of(acts("8x4"), acts("3x4"), 4), EACH, "8 rows of `x` make 2 rows, not 3"),
-    (greatest_of(acts("8x4"), acts("2x3"), 4), COLUMN, "a column of `x` is missing in `out`"),
-    (greatest_of(acts("2x4"), acts("8x4"), 4), EACH, "`out` has more rows than `x`"),
-    (greatest_of(acts("8x4"), acts("2x4"), 2), EACH, "with 2 rows each, `x` makes 4 rows"),
-    (greatest_of(acts("2x8x4"), acts("2x2x4"), 4), ACTS, "the operands are not matrices"),
-    (greatest_of(acts("8"), acts("2"), 4), ACTS, "the operands are not matrices"),
 ]
 
 
@@ -85,15 +178,16 @@ def printed(greatest: Any, text: str) -> None:
 
 @checks("u11.greatest", spec=[ACTS, RANGE, LEFT, EACH, COLUMN, REFUSED])
 def wrong_programs_are_refused(greatest):
-    """One program for each rule that can be broken."""
-    for text, spec, words in BAD:
+    """Programs that break one rule or two, each in several ways."""
+    wrong = [*wrong_ones(np.random.default_rng(0), pairs=6)]
+    for text, spec, words in wrong:
         refused(greatest, text, spec, words)
-    return f"{len(BAD)} wrong programs"
+    return f"{len(wrong)} wrong programs"
 
 
 def refused(greatest: Any, text: str, spec: str, words: str) -> None:
     """The answer's verifier raises a VerifyException, and nothing else ends it."""
-    problem = f"{words[0].upper()}{words[1:]}, so the operation must be refused."
+    problem = f"Here {words}, so the operation must be refused."
     said: list[str] = []
 
     def call() -> Any:
@@ -106,8 +200,8 @@ def refused(greatest: Any, text: str, spec: str, words: str) -> None:
     raises(ValueError, call, problem, program=text, spec=spec, called="VerifyException")
     got = said[0]
     if "this is wrong:" in got:  # what `verify` says about any other exception
-        raise Wrong(f"{words[0].upper()}{words[1:]}, so the verifier must raise a "
-                    "VerifyException. Yours ended in another error.",
+        raise Wrong(f"Here {words}, so the verifier must raise a VerifyException. Yours ended in "
+                    "another error.",
                     program=text, got=got, expected="VerifyException", spec=spec)  # fmt: skip
 
 
@@ -163,9 +257,13 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
             raise ValueError("its windows have more than 1,000,000 bytes")
         instruction.run(state)
     except (ValueError, IndexError) as error:
+        limits = LIMITS if re.search(r"vmax: k[hw] is", str(error)) else FORM
         raise Wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
-                    program=called, got=line[:500], spec=FORM) from None  # fmt: skip
+                    program=called, got=line[:500], spec=limits) from None  # fmt: skip
     if not np.array_equal(held, before):
         first = int(np.flatnonzero(held != before)[0])
-        raise Wrong(f"Byte {first} of acts is {held[first]} afterwards, but must be "
-                    f"{before[first]}.", program=called, got=line, spec=MADE)  # fmt: skip
+        inside = at <= first < at + wanted.size
+        where = "which is of `out`" if inside else "which is none of `out`"
+        raise Wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
+                    f"{before[first]}.", program=called, got=line,
+                    spec=LINE if inside else BEGIN)  # fmt: skip

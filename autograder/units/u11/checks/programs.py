@@ -139,6 +139,9 @@ SPACES = {"a": ("acts", "i8", 4, DEPTH), "b": ("weights", "i8", DEPTH, COLS),
           "s": ("accs", "i32", 4, COLS)}  # fmt: skip
 
 
+DO = ["x", "x", "w", "new", "new", "clear", "add", "add", "out", "back"]
+
+
 class Writer:
     """Lines of a program, and how many rows the contents of each slot have."""
 
@@ -185,6 +188,10 @@ class Writer:
         window = f"[{at[0]}, {at[1]}] [{rows}, {SPACES[name[0]][3]}]"
         self.lines.append(f"npu.dma_store {of} to %{array}{window} : {type} to {ARRAYS[array]}")
 
+    def clear(self, s: tuple[str, int], rows: int) -> None:
+        self.rows[s] = rows
+        self.lines.append(f"npu.clear {self.tile(*s, rows)} : {self.type(s[0], rows)}")
+
     def multiply(self, x: tuple[str, int], w: tuple[str, int], s: tuple[str, int],
                  overwrite: bool) -> None:  # fmt: skip
         rows = self.rows[x]
@@ -217,7 +224,9 @@ def _step(draw: DrawFn, out: Writer, names: list[str], slots: int) -> None:
     xs = sorted(key for key in out.rows if key[0][0] == "a")
     ws = sorted(key for key in out.rows if key[0] == "b")
     sums = sorted(key for key in out.rows if key[0] == "s")
-    kind = draw(st.sampled_from(["x", "x", "w", "new", "new", "add", "out", "back"]))
+    kind = draw(
+        st.sampled_from(["x", "x", "w", "new", "new", "clear", "add", "add", "out", "back"])
+    )
     at = draw(st.sampled_from([0, 4, 8]))
     if kind in ("new", "add") and not ws:
         out.load("w", "b", slot, (0, 0), DEPTH)
@@ -231,6 +240,8 @@ def _step(draw: DrawFn, out: Writer, names: list[str], slots: int) -> None:
         out.load("w", "b", slot, (0, draw(st.sampled_from([0, COLS]))), DEPTH)
     elif kind == "new":
         out.multiply(draw(st.sampled_from(xs)), draw(st.sampled_from(ws)), ("s", slot), True)
+    elif kind == "clear":
+        out.clear(("s", slot), out.rows[draw(st.sampled_from(xs))])
     elif kind == "add":
         fits = [(x, s) for x in xs for s in sums if out.rows[x] == out.rows[s]]
         if fits:

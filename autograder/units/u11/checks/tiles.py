@@ -27,7 +27,10 @@ SIZE = "A tile of y has `rows` rows, and as many columns as the array of the mod
 OF = "how many rows of x and of y a tile has"
 LAST = "Where the sizes do not divide evenly, the last tiles are smaller"
 ORDER = "Rows are outside: all tiles of the first rows come first, from left to right"
-LOAD = "For each tile, load its rows of x, load its columns of w, multiply, and store the sums"
+LOAD = (
+    "For each tile, load its rows of x and its columns of w, in either order, multiply, and store "
+    "the sums"
+)
 BUFFERS = (
     "A product has one buffer in `acts`, one in `weights` and one in `accs`, each with one slot"
 )
@@ -72,6 +75,7 @@ CASES = [
     (products(Product(4, 4, 6)), 4, LAST),
     (products(Product(7, 9, 5)), 3, SIZE),
     (products(Product(3, 250, 3)), 16, SMALL),
+    (products(Product(3, 2, 5)), 1, SIZE),
     (products(Product(8, 4, 8), chip=NARROW), 4, SIZE),
     (products(Product(5, 6, 7), Product(6, 3, 2)), 4, CUT),
 ]

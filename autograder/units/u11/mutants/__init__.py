@@ -147,6 +147,12 @@ def what_was_never_loaded():
 
 
 @mutant("u11.hazard")
+def never_loaded_and_stored_over():
+    return _module(_store("1", "z"), _load("x", "0"), _store("0", "y"), _load("y", "1"),
+                   _store("1", "z"))  # fmt: skip
+
+
+@mutant("u11.hazard")
 def the_load_comes_first():
     return _module(_load("y", "1"), _load("x", "0"), _store("0", "y"), _store("1", "z"))
 

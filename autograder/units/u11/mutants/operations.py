@@ -157,6 +157,77 @@ def any_number_of_dimensions(text):
 
 
 @mutant("u11.greatest")
+def only_if_both_are_elsewhere(text):
+    def verify(op):
+        if space_of(op.x.type) != "acts" and space_of(op.out.type) != "acts":
+            raise VerifyException("not in acts")
+        _range(op)
+        _sizes(op)
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
+def only_if_one_is_elsewhere(text):
+    def verify(op):
+        if (space_of(op.x.type) == "acts") != (space_of(op.out.type) == "acts"):
+            raise VerifyException("two memories")
+        _range(op)
+        _sizes(op)
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
+def anywhere_but_in_dram(text):
+    def verify(op):
+        if "dram" in (space_of(op.x.type), space_of(op.out.type)):
+            raise VerifyException("in dram")
+        _range(op)
+        _sizes(op)
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
+def as_many_dimensions_as_the_other(text):
+    def verify(op):
+        _places(op)
+        _range(op)
+        x, out, each = shape(op.x), shape(op.out), op.rows.value.data
+        if len(x) != len(out) or x[0] != each * out[0] or x[1:] != out[1:]:
+            raise VerifyException("other sizes")
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
+def matrices_at_the_end(text):
+    """Of whatever has two sizes or more."""
+
+    def verify(op):
+        _places(op)
+        _range(op)
+        x, out, each = shape(op.x)[-2:], shape(op.out)[-2:], op.rows.value.data
+        if len(out) < 2 or x != (each * out[0], out[1]):
+            raise VerifyException("other sizes")
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
+def enough_columns(text):
+    def verify(op):
+        _places(op)
+        _range(op)
+        (m, n), (h, w), each = shape(op.x), shape(op.out), op.rows.value.data
+        if m != each * h or w < n:
+            raise VerifyException("other sizes")
+
+    return _with(text, verify)
+
+
+@mutant("u11.greatest")
 def written_otherwise(text):
     return _with(text.replace(" into %out", ", %out"), lambda op: (_places(op), _range(op),
                  _sizes(op)), FORMAT.replace("$x `into`", "$x `,`"))  # fmt: skip

@@ -68,6 +68,14 @@ def only_loads(text, most):
 
 
 @mutant("u11.turns")
+def loads_and_products_that_overwrite(text, most):
+    """What `npu.clear` sets to 0 is new, too."""
+    return _turn(text, most, counts=lambda op: op.tile if isinstance(op, DmaLoadOp) else op.sums
+                 if isinstance(op, MatmulOp) and op.overwrite is not None else None,
+                 first=0)  # fmt: skip
+
+
+@mutant("u11.turns")
 def every_product_is_new(text, most):
     """One that adds to sums needs them where they are."""
     return _turn(text, most, counts=lambda op: op.sums if isinstance(op, MatmulOp)
@@ -200,6 +208,25 @@ def one_walk_with_a_dictionary(text, most):
                 made = SlotOp(buffer.result, [at], slot.tile)
                 body(module).insert_op_before(made, op)
                 op.operands[k] = made.result
+    return finished(module)
+
+
+@alternative("u11.turns")
+def by_the_value_of_the_buffer(text, most):
+    """Dictionaries by values that were there before the buffers got their slots."""
+    module = parsed(text)
+    turn = {buffer.result: -1 for buffer in buffers(module)}
+    many = {}
+    for buffer in buffers(module):
+        many[buffer.result] = min(most, fitting(buffer))
+        resized(buffer, many[buffer.result])
+    for op in steps(module):
+        for k, value in enumerate(op.operands):
+            if isinstance(slot := value.owner, SlotOp):
+                turn[slot.buffer] += value is overwritten(op)
+                at = turn[slot.buffer] % many[slot.buffer]
+                body(module).insert_op_before(new := SlotOp(slot.buffer, [at], slot.tile), op)
+                op.operands[k] = new.result
     return finished(module)
 
 
