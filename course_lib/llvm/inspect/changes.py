@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.fixed import HASWELL, fixed_machine
+from course_lib.llvm.inspect.fixed import HASWELL, fixed_machine
 
 _NAME = re.compile(r'@("[^"]*"|[\w.$-]+)')
 _HEAD = re.compile(r"^\*\*\* IR Dump After (\w+) on (.+?) \*\*\*.*$", re.M)

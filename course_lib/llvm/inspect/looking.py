@@ -26,15 +26,15 @@ from course_lib.draw.graphs.flow import flow
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.walk import dealt_out, loops
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.control.order import order_of
-from course_lib.llvm.control.view import functions
-from course_lib.llvm.fma import count_fma, fused
 from course_lib.llvm.host import instruction_set
+from course_lib.llvm.inspect.changes import changes, remarks
+from course_lib.llvm.inspect.control.order import order_of
+from course_lib.llvm.inspect.control.view import functions
+from course_lib.llvm.inspect.fma import count_fma, fused
+from course_lib.llvm.inspect.source import located, source
 from course_lib.llvm.jit import emit_module
 from course_lib.llvm.parts import Part
-from course_lib.llvm.source import located, source
 
 MCA = ("llvm-mca-22", "llvm-mca")
 

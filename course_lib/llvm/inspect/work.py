@@ -20,7 +20,7 @@ from typing import Any
 
 from course_lib.ir.loops.program import Program
 from course_lib.ir.registry import flops
-from course_lib.llvm.fma import count_fma, fused
+from course_lib.llvm.inspect.fma import count_fma, fused
 from course_lib.llvm.jit import Code, emit_module
 
 Counts = Counter[str] | None

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.llvm.listing import Block, Line, body_of
+from course_lib.llvm.inspect.listing import Block, Line, body_of
 
 STEPS = 2_000_000  # executed instructions at most
 SIZES = {"float": 4, "double": 8, "i8": 1}

@@ -28,9 +28,9 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from course_lib.exercises import exercise
-from course_lib.llvm.control.runs import Runs, runs
-from course_lib.llvm.control.trips import MOST
-from course_lib.llvm.control.view import Block, Function, Instruction, Other, functions
+from course_lib.llvm.inspect.control.runs import Runs, runs
+from course_lib.llvm.inspect.control.trips import MOST
+from course_lib.llvm.inspect.control.view import Block, Function, Instruction, Other, functions
 
 FUSED = ("fma", "fmuladd", "pair")
 _INTRINSICS = {
