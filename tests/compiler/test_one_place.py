@@ -2,14 +2,14 @@
 
 a row in ir/ops/              ->  text, verifier, interpreters, lowering, machine code, list of ops
 a row in ir/scalar.py         ->  the same; code where the row has a word for LLVM, MLIR, C++
-a class in schedule/steps.py  ->  the text of schedules, and what it says where it knows no name
+a line in schedule/steps.py   ->  the text of schedules, and what it says where it knows no name
 a rule in onnx/rules/         ->  the importer, and the list of what it covers
 """
 
 import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from course_lib.ir.types import DTYPES, f32
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.schedule.primitives.split import split
 from course_lib.schedule.script import parse_schedule
-from course_lib.schedule.steps import STEPS, OneLoop
+from course_lib.schedule.steps import STEPS, steps_of
 
 onnx = pytest.importorskip("onnx")
 
@@ -154,24 +154,25 @@ def test_torch_names_the_same_row() -> None:
 
 @pytest.fixture
 def new_primitive() -> Iterator[str]:
-    def halve(kernel: Kernel, loop: str) -> Kernel:
-        return split(kernel, loop, 2)
+    def halve(kernel: Kernel, var: str) -> Kernel:
+        return split(kernel, var, 2)
 
-    @dataclass(frozen=True)
-    class Halve(OneLoop):
-        primitive = staticmethod(halve)
-
+    steps_of(halve)
     yield "halve"
     del STEPS["halve"]
 
 
-def test_a_primitive_is_a_function_and_a_class(new_primitive: str) -> None:
+def test_the_steps_of_a_primitive_follow_from_its_signature(
+    new_primitive: str,
+) -> None:
     kernel = parse_kernel("kernel @k(x: f32[8], out: f32[8]) { for n in 0..8 { out[n] = x[n] } }")
     schedule = parse_schedule(text := f"{new_primitive}(n)\n")
     assert str(schedule) == text
     assert schedule.apply(kernel) == split(kernel, "n", 2)
-    with pytest.raises(ValueError, match=r"no primitive 'quarter'; there are split, .*halve"):
+    with pytest.raises(ValueError, match=r"no primitive 'quarter'; there are cache, .*halve"):
         parse_schedule("quarter(n)")
+    with pytest.raises(ValueError, match=r"halve takes \(loop\)"):
+        parse_schedule("halve(n, 2)")
 
 
 def test_an_onnx_rule_is_one_function() -> None:
