@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Stmt
-from course_lib.ir.loops.walk import Access, accesses, loops
+from course_lib.ir.loops.walk import Access, accesses, loops, span
 
 LINE = 64  # bytes that come into a cache together
 
@@ -68,9 +68,8 @@ class Reach:
         """The smallest and the largest value of an index, what does not move left out."""
         if not isinstance(index, Affine):
             return 0, size - 1  # data decides
-        steps = [c * (self.extents.get(v, 1) - 1) for v, c in index.terms if v in inside]
-        low = index.const + sum(s for s in steps if s < 0)
-        return low, low + sum(abs(s) for s in steps)
+        last = {var: self.extents.get(var, 1) - 1 for var in index.vars if var in inside}
+        return span(index, dict.fromkeys(last, 0), last)
 
     def traffic(self, body: Sequence[Stmt], cache: int) -> int:
         """Bytes that a cache of `cache` bytes fetches while `body` runs once from the start."""
