@@ -44,11 +44,11 @@ class Reach:
         """Bytes, in whole lines, that one run of `body` touches of each buffer; of all its runs
         while the loops in `moving` run."""
         inside = {*moving, *(loop.var for loop in loops(tuple(body)))}
-        found: dict[str, list[Access]] = {}
+        accesses_of: dict[str, list[Access]] = {}
         for access in accesses(tuple(body)):
             if access.buffer in self.buffers:
-                found.setdefault(access.buffer, []).append(access)
-        return {name: self._bytes(name, of, inside) for name, of in found.items()}
+                accesses_of.setdefault(access.buffer, []).append(access)
+        return {name: self._bytes(name, of, inside) for name, of in accesses_of.items()}
 
     def _bytes(self, name: str, touched: Sequence[Access], inside: set[str]) -> int:
         """A box around all that these accesses can touch, unless so many never happen."""
@@ -109,13 +109,13 @@ def _in_lines(dims: Sequence[int], box: Sequence[int], points: int, size: int) -
 
 def extents(body: Sequence[Stmt], around: Mapping[str, Affine] | None = None) -> dict[str, int]:
     """Iterations of each loop; where the loops around decide, of an iteration in their middle."""
-    found: dict[str, int] = {}
+    iterations: dict[str, int] = {}
     middle = dict(around or {})
     for stmt in body:
         if isinstance(stmt, Loop):
             start = max(bound.substitute(middle).const for bound in stmt.starts)
             stop = min(bound.substitute(middle).const for bound in stmt.stops)
-            found[stmt.var] = max(stop - start, 0)
+            iterations[stmt.var] = max(stop - start, 0)
             at = Affine((), start + max(stop - start - 1, 0) // 2)
-            found.update(extents(stmt.body, {**middle, stmt.var: at}))
-    return found
+            iterations.update(extents(stmt.body, {**middle, stmt.var: at}))
+    return iterations

@@ -92,11 +92,11 @@ def product(kernel: Kernel) -> Product | None:
 
 def _moved_by(load: Load, *candidates: Loop) -> set[str]:
     """Which of these loops move along an axis of their own, as they are."""
-    found = set()
+    names = set()
     for loop in candidates:
         moving = [i for i in load.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
-        found |= {loop.var} if moving == [Affine.var(loop.var)] else {""} if moving else set()
-    return found
+        names |= {loop.var} if moving == [Affine.var(loop.var)] else {""} if moving else set()
+    return names
 
 
 def run_in_blocks(script: Script, of: Product, by: Blocks) -> None:

@@ -63,7 +63,7 @@ def steps_of(primitive: Callable[..., Kernel]) -> Any:
     _, *parameters = inspect.signature(primitive).parameters.values()
     name = primitive.__name__.title().replace("_", "")
     own = {"primitive": staticmethod(primitive), "__module__": __name__}
-    made = [
+    arguments = [
         (
             FIELDS.get(p.name, p.name),
             "tuple[str, ...]" if _is_several(p) else p.annotation,
@@ -71,7 +71,7 @@ def steps_of(primitive: Callable[..., Kernel]) -> Any:
         )
         for p in parameters
     ]
-    kind = make_dataclass(name, made, bases=(Step,), namespace=own, frozen=True)
+    kind = make_dataclass(name, arguments, bases=(Step,), namespace=own, frozen=True)
     STEPS[primitive.__name__] = kind
     return kind
 

@@ -186,10 +186,15 @@ class _Run:
             self.stored[key] = self.depth.get(operands[0], 0)
 
     def compared(self, line: Line, operands: Sequence[str]) -> bool:
+        """`slt` compares as numbers with a sign, `ult` as numbers without; `eq` has no letter."""
         a, b = (self.read(line, o, line.type) for o in operands)
-        if line.extra.startswith("s"):
+        predicate = line.extra
+        if predicate in ("eq", "ne"):
+            return SIGNS[predicate](a, b)
+        letter, comparison = predicate[0], predicate[1:]
+        if letter == "s":
             a, b = _signed(a, line.type), _signed(b, line.type)
-        return SIGNS[line.extra[-2:]](a, b)
+        return SIGNS[comparison](a, b)
 
     def address(self, line: Line) -> Pointer:
         base = self.read(line, line.parts[0], "ptr")

@@ -76,8 +76,8 @@ def passes(kernel: Kernel, cpu: str = "host") -> Picture:
 @takes
 def reasons(kernel: Kernel, cpu: str = "host") -> Picture:
     """LLVM's remarks, each with the line of the loops that it speaks of."""
-    said = remarks(located(kernel), cpu)
-    words = [(text, line) for line, text in sorted(said, key=lambda r: r[0] or 0)]
+    remarked = remarks(located(kernel), cpu)
+    words = [(text, line) for line, text in sorted(remarked, key=lambda r: r[0] or 0)]
     columns = [Column("loops", source(kernel, cpu).loops), Column("LLVM's remarks", words)]
     return beside(columns, f"@{kernel.name}: what LLVM did, and what it did not")
 
@@ -97,8 +97,8 @@ def _blocks(module: llvm.ModuleRef, part: Part) -> Picture:
     words = []
     for number in order.order:
         (name, counts), times = count.blocks[number], count.runs.blocks[number]
-        said = [name, f"runs {'?' if times is None else f'{times:,}'}"]
-        words.append([*said, *([f"{fused(counts)} multiply-adds"] if fused(counts) else [])])
+        label = [name, f"runs {'?' if times is None else f'{times:,}'}"]
+        words.append([*label, *([f"{fused(counts)} multiply-adds"] if fused(counts) else [])])
     edges = [(order.place[a], order.place[b]) for a, b in order.edges]
     times = [count.runs.blocks[number] or 0 for number in order.order]
     most = {k for k, n in enumerate(times) if n == max(times) > 1}
@@ -125,5 +125,5 @@ def ports(kernel: Kernel, cpu: str = "host") -> Picture:
     done = subprocess.run(command, input=assembly, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"llvm-mca failed:\n{done.stderr.strip()}")
-    said = re.sub(r"\n{3,}", "\n\n", done.stdout)
-    return listing(f"@{kernel.name}: llvm-mca for {processor}", said)
+    report = re.sub(r"\n{3,}", "\n\n", done.stdout)
+    return listing(f"@{kernel.name}: llvm-mca for {processor}", report)
