@@ -50,7 +50,7 @@ class Scalar:
     cpp: str = ""
 
 
-KINDS = ("float", "int", "uint", "bool")  # of element types, in the order of a row's words
+KINDS: tuple[str, ...] = ("float", "int", "uint", "bool")  # in the order of a row's words
 LEVELS = {"llvm": "LLVM", "mlir": "MLIR", "cpp": "C++"}
 FLOAT = ("float",)
 LOGIC = ("bool",)

@@ -38,6 +38,7 @@ from course_lib.schedule.steps import (
     Promote,
     Reorder,
     Split,
+    Step,
     Unroll,
     Vectorize,
 )
@@ -119,7 +120,7 @@ class _Levels:
     script: Script
     of: Product
     by: Blocks
-    pads: list[Pad] = field(default_factory=list)  # what to do once the panel of w is packed
+    pads: list[Step] = field(default_factory=list)  # what to do once the panel of w is packed
 
     def split(self, nest: Sequence[str], factors: Sequence[int]) -> None:
         """Split the outermost loop of a nest, and put its inner part innermost; then the next."""
