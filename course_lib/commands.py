@@ -226,7 +226,7 @@ def look(options: Namespace) -> Result:
 
 
 def _looked(what: str, kernel: Kernel) -> Any:
-    from course_lib.llvm import looking  # llvmlite is heavy
+    from course_lib.llvm.inspect import looking  # llvmlite is heavy
 
     if what == "flow":
         pictures = looking.blocks(kernel)
@@ -244,7 +244,7 @@ def fma(options: Namespace) -> Result:
     each kernel of a model."""
     if Path(options.model).suffix != ".ll":
         return _work(options)
-    from course_lib.llvm.fma import count_fma  # llvmlite is heavy
+    from course_lib.llvm.inspect.fma import count_fma  # llvmlite is heavy
 
     counts = count_fma(read_text(options.model), _numbers(options.given))
     lines: list[str] = []
@@ -257,7 +257,7 @@ def fma(options: Namespace) -> Result:
 
 def _work(options: Namespace) -> Result:
     """A model's kernels: the op table's formula beside what their LLVM IR executes."""
-    from course_lib.llvm.work import operations, total, work  # llvmlite is heavy
+    from course_lib.llvm.inspect.work import operations, total, work  # llvmlite is heavy
 
     task = prepare(options)
     executable = compile(task.model, task.inputs)

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Buffer, Kernel, Loop, Stmt
-from course_lib.ir.loops.walk import Access, accesses, loops
+from course_lib.ir.loops.walk import Access, accesses, loops, span
 
 LINE = 64  # bytes that come into a cache together
 
@@ -44,11 +44,11 @@ class Reach:
         """Bytes, in whole lines, that one run of `body` touches of each buffer; of all its runs
         while the loops in `moving` run."""
         inside = {*moving, *(loop.var for loop in loops(tuple(body)))}
-        found: dict[str, list[Access]] = {}
+        accesses_of: dict[str, list[Access]] = {}
         for access in accesses(tuple(body)):
             if access.buffer in self.buffers:
-                found.setdefault(access.buffer, []).append(access)
-        return {name: self._bytes(name, of, inside) for name, of in found.items()}
+                accesses_of.setdefault(access.buffer, []).append(access)
+        return {name: self._bytes(name, of, inside) for name, of in accesses_of.items()}
 
     def _bytes(self, name: str, touched: Sequence[Access], inside: set[str]) -> int:
         """A box around all that these accesses can touch, unless so many never happen."""
@@ -68,9 +68,8 @@ class Reach:
         """The smallest and the largest value of an index, what does not move left out."""
         if not isinstance(index, Affine):
             return 0, size - 1  # data decides
-        steps = [c * (self.extents.get(v, 1) - 1) for v, c in index.terms if v in inside]
-        low = index.const + sum(s for s in steps if s < 0)
-        return low, low + sum(abs(s) for s in steps)
+        last = {var: self.extents.get(var, 1) - 1 for var in index.vars if var in inside}
+        return span(index, dict.fromkeys(last, 0), last)
 
     def traffic(self, body: Sequence[Stmt], cache: int) -> int:
         """Bytes that a cache of `cache` bytes fetches while `body` runs once from the start."""
@@ -110,13 +109,13 @@ def _in_lines(dims: Sequence[int], box: Sequence[int], points: int, size: int) -
 
 def extents(body: Sequence[Stmt], around: Mapping[str, Affine] | None = None) -> dict[str, int]:
     """Iterations of each loop; where the loops around decide, of an iteration in their middle."""
-    found: dict[str, int] = {}
+    iterations: dict[str, int] = {}
     middle = dict(around or {})
     for stmt in body:
         if isinstance(stmt, Loop):
             start = max(bound.substitute(middle).const for bound in stmt.starts)
             stop = min(bound.substitute(middle).const for bound in stmt.stops)
-            found[stmt.var] = max(stop - start, 0)
+            iterations[stmt.var] = max(stop - start, 0)
             at = Affine((), start + max(stop - start - 1, 0) // 2)
-            found.update(extents(stmt.body, {**middle, stmt.var: at}))
-    return found
+            iterations.update(extents(stmt.body, {**middle, stmt.var: at}))
+    return iterations

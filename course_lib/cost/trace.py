@@ -54,8 +54,8 @@ def trace(kernel: Kernel, registers: int = REGISTERS) -> Trace:
             places[buffer.name] = range(end, end + buffer.type.nbytes)
             end += -(-buffer.type.nbytes // LINE) * LINE
     run = _Run(kernel, places)
-    found = run.block(kernel.body, {}, 1)[0]
-    return Trace(found[found != NOTHING], places)
+    touched = run.block(kernel.body, {}, 1)[0]
+    return Trace(touched[touched != NOTHING], places)
 
 
 def _count(body: tuple[Stmt, ...], around: tuple[Loop, ...] = ()) -> int:
@@ -112,11 +112,11 @@ class _Run:
             return np.stack(columns, axis=1) if columns else np.zeros((runs, 0), np.int64)
         start = np.max([self.value(bound, at, runs) for bound in stmt.starts], axis=0)
         stop = np.min([self.value(bound, at, runs) for bound in stmt.stops], axis=0)
-        counts = np.maximum(stop - start, 0)
-        there = np.arange(counts.max(initial=0)) < counts[:, None]  # [runs, iterations]
-        inside = {var: np.repeat(value, counts) for var, value in at.items()}
+        iterations = np.maximum(stop - start, 0)
+        there = np.arange(iterations.max(initial=0)) < iterations[:, None]  # [runs, iterations]
+        inside = {var: np.repeat(value, iterations) for var, value in at.items()}
         inside[stmt.var] = (start[:, None] + np.arange(there.shape[1]))[there]
-        found = self.block(stmt.body, inside, int(counts.sum()))
+        found = self.block(stmt.body, inside, int(iterations.sum()))
         every = np.full((*there.shape, found.shape[1]), NOTHING, np.int64)
         every[there] = found
         return every.reshape(runs, there.shape[1] * found.shape[1])

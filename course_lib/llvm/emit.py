@@ -42,7 +42,7 @@ def emit_kernel(
 ) -> list[Part]:
     """Add the kernel's functions to the module and say how to call them, in order.
 
-    emitter  which emitter writes them; None: the one below (`source.py` has another)
+    emitter  which emitter writes them; None: the one below (`inspect/source.py` has another)
     """
     bodies, parts = functions_of(kernel), []
     for number, body in enumerate(bodies):

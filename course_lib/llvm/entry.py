@@ -46,14 +46,14 @@ class Run:
 
 def runs(program: Program) -> list[Run]:
     """The longest runs of steps that have machine code."""
-    found: list[Run] = []
+    stretches: list[Run] = []
     first = 0
     for number, step in enumerate([*program.steps, None]):
         if step is None or step.kernel is None:
             if first < number:
-                found.append(Run(f"steps.{first}", first, number))
+                stretches.append(Run(f"steps.{first}", first, number))
             first = number + 1
-    return found
+    return stretches
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ def _emit_entry(module: ir.Module, symbol: str, calls: Sequence[PartCall]) -> No
         count = I64(one.part.iterations)
         if one.threads > 1:
             task = _emit_task(module, one)
-            said = call(b, RUN_PARALLEL, [task, values, count, I64(one.threads)], I64)
+            status = call(b, RUN_PARALLEL, [task, values, count, I64(one.threads)], I64)
         else:
-            said = call(b, one.part.symbol, [*_addresses(b, values, one), I64(0), count], I64)
+            status = call(b, one.part.symbol, [*_addresses(b, values, one), I64(0), count], I64)
         if one.part.checks:
-            with b.if_then(b.icmp_signed("!=", said, I64(0)), likely=False):
+            with b.if_then(b.icmp_signed("!=", status, I64(0)), likely=False):
                 b.ret(I64(one.step + 1))
     b.ret(I64(0))
 

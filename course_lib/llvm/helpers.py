@@ -95,10 +95,10 @@ class Helpers:
         """The same chooser, which also has a helper begin with the kernel that it chose."""
 
         def chosen(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Kernel:
-            found = chooser(kernel, machine, constants)
+            scheduled = chooser(kernel, machine, constants)
             with suppress(ValueError):  # whoever needs the code will say what is wrong
-                self.begin(emit_once(found)[0], self.cpu)
-            return found
+                self.begin(emit_once(scheduled)[0], self.cpu)
+            return scheduled
 
         return chosen if self.threads else chooser
 

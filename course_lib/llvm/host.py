@@ -44,9 +44,9 @@ def host_machine(threads: int | None = None, cpu: str = "host") -> Machine:
         _check_threads(threads)
     name, _ = instruction_set(cpu)
     present = LEVELS.get(name) or _host_features()
-    found = [size for feature, size in _VECTORS.items() if feature in present]
+    sizes = [size for feature, size in _VECTORS.items() if feature in present]
     architecture = llvm.get_process_triple().split("-")[0]
-    width, registers = found[0] if found else _PLAIN.get(architecture, (16, 16))
+    width, registers = sizes[0] if sizes else _PLAIN.get(architecture, (16, 16))
     return Machine(name, width, registers, threads or _processors(), **_caches())
 
 
@@ -86,10 +86,10 @@ def _host_features() -> set[str]:
     return {name for name, present in llvm.get_host_cpu_features().items() if present}
 
 
-def _caches(found: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> dict[str, int]:
+def _caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> dict[str, int]:
     """The sizes of the data caches of a core, where Linux says them: {"cache1": bytes, ...}."""
     sizes = {}
-    for cache in sorted(found.glob("index*")):
+    for cache in sorted(folder.glob("index*")):
         try:
             level, kind, size = ((cache / name).read_text().strip() for name in CACHE)
         except OSError:

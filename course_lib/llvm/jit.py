@@ -54,8 +54,8 @@ class Entry:
         The number of the step that met an index outside its axis; None: no step.
         """
         start_workers(self.workers)
-        said = self.code(table)
-        return said - 1 if said else None
+        status = self.code(table)
+        return status - 1 if status else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,15 +150,17 @@ def compile_program(
     emitted = {kernel.name: emit_once(kernel) for kernel in kernels}
     parts = {name: functions for name, (_, functions) in emitted.items()}
     texts = {name: text for name, (text, _) in emitted.items()}
-    found = runs(program)
-    if found:
+    stretches = runs(program)
+    if stretches:
         start_workers(threads - 1)  # the entries name the pool's function
         texts["entries"] = emit_entries_once(program.name, entries_of(program, parts, threads))
     loaded = _Loaded(cpu)
-    made = {name: generate(texts[name], cpu) for name in reversed(texts)}  # helpers begin in front
+    objects = {
+        name: generate(texts[name], cpu) for name in reversed(texts)
+    }  # helpers begin in front
     for name, text in texts.items():
-        loaded.add(name, text, made[name])
-    return loaded.code(kernels, parts, found, threads - 1)
+        loaded.add(name, text, objects[name])
+    return loaded.code(kernels, parts, stretches, threads - 1)
 
 
 def compile_text(text: str, symbol: str, pointers: int, numbers: int = 0) -> Callable[..., int]:
@@ -183,15 +185,15 @@ class _Loaded:
         self.cpu, self.modules = cpu, {}
         self.engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(cpu))
 
-    def add(self, name: str, text: str, made: Object) -> None:
-        self.engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
-        self.modules[name] = text, made.optimized
+    def add(self, name: str, text: str, compiled: Object) -> None:
+        self.engine.add_object_file(llvm.ObjectFileRef.from_data(compiled.code))
+        self.modules[name] = text, compiled.optimized
 
     def code(
         self,
         kernels: Sequence[Kernel],
         parts: Mapping[str, Sequence[Part]],
-        found: Sequence[Run] = (),
+        stretches: Sequence[Run] = (),
         workers: int = 0,
     ) -> Code:
         self.engine.finalize_object()
@@ -203,7 +205,8 @@ class _Loaded:
             for kernel in kernels
         }
         entries = [
-            Entry(run.first, run.last, workers, self._function(run.symbol, 1, 0)) for run in found
+            Entry(run.first, run.last, workers, self._function(run.symbol, 1, 0))
+            for run in stretches
         ]
         return Code(functions, entries, self.modules, self.engine, self.cpu)
 

@@ -25,8 +25,8 @@ def made_once(key: str, make: Callable[[], Object]) -> Object:
     """`key` says all that the machine code depends on."""
 
     def parts() -> tuple[bytes, bytes]:
-        made = make()
-        return made.optimized.encode(), made.code
+        compiled = make()
+        return compiled.optimized.encode(), compiled.code
 
     optimized, code = kept("kernels", key, parts)
     return Object(optimized.decode(), code)

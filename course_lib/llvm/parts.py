@@ -36,13 +36,13 @@ class Part:
 
 def functions_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:
     """What becomes a function: each of its bodies, but those of one border are one."""
-    found: list[tuple[Stmt, ...]] = []
+    functions: list[tuple[Stmt, ...]] = []
     for body in bodies_of(kernel):
-        if found and is_border(found[-1]) and is_border(body):
-            found[-1] += body
+        if functions and is_border(functions[-1]) and is_border(body):
+            functions[-1] += body
         else:
-            found.append(body)
-    return found
+            functions.append(body)
+    return functions
 
 
 def bodies_of(kernel: Kernel) -> list[tuple[Stmt, ...]]:

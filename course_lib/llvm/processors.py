@@ -7,7 +7,7 @@ A processor with vectors gets the loops that the scheduler made for its register
 textbook loops: the outer loops whose iterations do not depend on each other are gone, and a thread
 finds its own iteration from its number. Pointers say in which memory they point (`GLOBAL`,
 `PRIVATE`), because a GPU has several. llvmlite is built with all of LLVM's code generators.
-Next room: `looking.py`.
+Next room: `inspect/looking.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What each scalar function of `ir/scalar.py` becomes: one row, for numbers and vectors alike.
+"""What each scalar function becomes, for numbers and vectors alike: its word in `ir/scalar.py`.
 
     emit_scalar(b, "add", [x, y], [i32, i32], i32)     ->   add i32 %x, %y
 
@@ -11,10 +11,11 @@ result, whether or not the processor has instructions for f16. Next room: `float
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import cache
 
 from llvmlite import ir
 
+from course_lib.ir.scalar import spelled
 from course_lib.ir.types import DType, f16, f32
 from course_lib.llvm import floats, integers
 from course_lib.llvm.casts import cast
@@ -34,106 +35,50 @@ def emit_scalar(
     result: DType,
     reassociate: bool = False,
 ) -> ir.Value:
-    """The instructions of one scalar function. `kinds` are the element types of `args`."""
+    """The instructions of one scalar function. `kinds` are the element types of `args`. ValueError
+    if there is no such function of this type."""
     if fn == "select":
         return b.select(*args)
     if fn == "cast":
         return cast(b, args[0], kinds[0], result)
     if kinds[0] == f16:
         wide = [cast(b, a, f16, f32) for a in args]
-        value = _row(fn, f32)(b, *wide)
+        value = _emit(spelled(fn, "llvm", f32))(b, *wide)
         return cast(b, value, f32, f16) if result == f16 else value
-    value = _row(fn, kinds[0])(b, *args)
+    value = _emit(spelled(fn, "llvm", kinds[0]))(b, *args)
     if kinds[0].is_float and fn in ("add", "sub", "mul"):
         value.flags = list(REASSOCIATE if reassociate else CONTRACT)
     return value
 
 
-def _row(fn: str, dtype: DType) -> Emit:
-    if fn not in ROWS:
-        raise ValueError(f"no code for {fn}: it has no row in ROWS of llvm/scalars.py")
-    emit = getattr(ROWS[fn], dtype.kind)
-    if emit is None:
-        raise ValueError(f"no code for {fn} of {dtype}")
-    return emit
+@cache
+def _emit(word: str) -> Emit:
+    """What a word of the column `llvm` in `ir/scalar.py` means."""
+    room, _, name = word.rpartition(".")
+    if word.startswith("@"):  # an intrinsic: a function that LLVM knows
+        return lambda b, *args: intrinsic(b, word[1:], *args)
+    if room in ("floats", "integers"):  # more than one instruction: a function of that file
+        return getattr(floats if room == "floats" else integers, name)
+    if room == "libm":  # of the C library
+        return library(name)
+    if room in ("fcmp", "icmp"):
+        return _compare(room, name)
+    assert not room, f"`{word}` is no word for LLVM"
+    instruction = f"{word}_" if word in ("and", "or", "not") else word  # words of Python, too
+    return getattr(ir.IRBuilder, instruction)  # B.add(b, x, y) adds
 
 
-class Row(NamedTuple):
-    """The code of a function for each kind of argument; None where it has no meaning."""
-
-    float: Emit | None = None
-    int: Emit | None = None
-    uint: Emit | None = None
-    bool: Emit | None = None
-
-
-def _llvm(name: str) -> Emit:
-    """An intrinsic: a function that LLVM knows."""
-    return lambda b, *args: intrinsic(b, name, *args)
-
-
-def _compare(sign: str, of_floats: Emit) -> Row:
-    """An ordered comparison of floats is false where one of them is NaN, an unordered one true."""
-
-    def row(emit: Emit) -> Emit:
-        return lambda b, *args: emit(b, sign, *args)
-
-    unsigned = row(B.icmp_unsigned)
-    return Row(row(of_floats), row(B.icmp_signed), unsigned, unsigned)
+def _compare(instruction: str, predicate: str) -> Emit:
+    """An ordered comparison of floats (`olt`) is false where one of them is NaN, an unordered one
+    (`une`) true; integers are compared with a sign (`slt`) or without (`ult`)."""
+    sign = SIGNS[predicate[-2:]]
+    if predicate in ("eq", "ne"):
+        predicate = f"s{predicate}"
+    compare = {
+        "fcmp": {"o": ir.IRBuilder.fcmp_ordered, "u": ir.IRBuilder.fcmp_unordered},
+        "icmp": {"s": ir.IRBuilder.icmp_signed, "u": ir.IRBuilder.icmp_unsigned},
+    }[instruction][predicate[0]]
+    return lambda b, *args: compare(b, sign, *args)
 
 
-B = ir.IRBuilder  # its methods are instructions: B.add(b, x, y) adds
-ROWS = {
-    "add": Row(B.fadd, B.add, B.add, B.or_),
-    "sub": Row(B.fsub, B.sub, B.sub),
-    "mul": Row(B.fmul, B.mul, B.mul, B.and_),
-    "div": Row(B.fdiv, integers.div, integers.div_unsigned),
-    "mod": Row(floats.floor_mod, integers.mod, integers.mod_unsigned),
-    "fmod": Row(B.frem, integers.fmod, integers.mod_unsigned),
-    "pow": Row(_llvm("pow"), integers.power, integers.power_unsigned),
-    "max": Row(_llvm("maximum"), _llvm("smax"), _llvm("umax"), B.or_),
-    "min": Row(_llvm("minimum"), _llvm("smin"), _llvm("umin"), B.and_),
-    "mul_rounded": Row(B.fmul),
-    "neg": Row(B.fneg, integers.neg),
-    "abs": Row(_llvm("fabs"), integers.absolute, integers.same),
-    "sign": Row(floats.sign, integers.sign, integers.sign_unsigned),
-    "relu": Row(floats.relu, integers.relu, integers.same),
-    "exp": Row(floats.exp),
-    "log": Row(_llvm("log")),
-    "sqrt": Row(_llvm("sqrt")),
-    "rsqrt": Row(floats.rsqrt),
-    "reciprocal": Row(floats.reciprocal),
-    "sigmoid": Row(floats.sigmoid),
-    "tanh": Row(floats.tanh),
-    "erf": Row(floats.erf),
-    "sin": Row(_llvm("sin")),
-    "cos": Row(_llvm("cos")),
-    "tan": Row(_llvm("tan")),
-    "asin": Row(_llvm("asin")),
-    "acos": Row(_llvm("acos")),
-    "atan": Row(_llvm("atan")),
-    "sinh": Row(_llvm("sinh")),
-    "cosh": Row(_llvm("cosh")),
-    "asinh": Row(library("asinh")),
-    "acosh": Row(library("acosh")),
-    "atanh": Row(library("atanh")),
-    "floor": Row(_llvm("floor")),
-    "ceil": Row(_llvm("ceil")),
-    "round": Row(_llvm("roundeven")),
-    "eq": _compare("==", B.fcmp_ordered),
-    "ne": _compare("!=", B.fcmp_unordered),
-    "lt": _compare("<", B.fcmp_ordered),
-    "le": _compare("<=", B.fcmp_ordered),
-    "gt": _compare(">", B.fcmp_ordered),
-    "ge": _compare(">=", B.fcmp_ordered),
-    "isnan": Row(floats.isnan),
-    "isinf": Row(floats.isinf),
-    "and": Row(bool=B.and_),
-    "or": Row(bool=B.or_),
-    "xor": Row(bool=B.xor),
-    "not": Row(bool=B.not_),
-    "bit_and": Row(None, B.and_, B.and_),
-    "bit_or": Row(None, B.or_, B.or_),
-    "bit_xor": Row(None, B.xor, B.xor),
-    "bit_not": Row(None, B.not_, B.not_),
-}
+SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}

@@ -19,7 +19,7 @@ import numpy as np
 from course_lib.ir.loops.nest import Kernel
 from course_lib.machine.block import block_of
 from course_lib.machine.core import Core, Instr
-from course_lib.machine.depends import cycles_of, needs_of, starts
+from course_lib.machine.depends import check_order, cycles_of, needs_of
 from course_lib.machine.list_schedule import list_schedule
 from course_lib.machine.select import select
 from course_lib.machine.simulate import Run, run
@@ -74,7 +74,7 @@ def scheduled(code: list[Instr], core: Core, lanes: int) -> list[Instr]:
     """The code in the order of `list_schedule`. ValueError if that breaks a dependence."""
     needs = needs_of(code, lanes)
     order = list(list_schedule(needs, core.width))
-    starts(order, needs, core.width)
+    check_order(order, needs)
     return [code[n] for n in order]
 
 

@@ -67,27 +67,35 @@ def _through_memory(earlier: Instr, later: Instr, lanes: int) -> int | None:
     return earlier.row.latency if earlier.writes_memory else 0
 
 
+def check_order(order: Sequence[int], needs: Needs) -> None:
+    """ValueError if the order is no permutation, or an instruction comes before what it needs."""
+    if sorted(order) != list(range(len(needs))):
+        raise ValueError("the order must name each instruction once")
+    before: set[int] = set()
+    for n in order:
+        for m in needs[n]:
+            if m not in before:
+                raise ValueError(f"instruction {n} must come after {m}")
+        before.add(n)
+
+
 def starts(order: Sequence[int], needs: Needs, width: int) -> list[int]:
     """In which cycle each instruction starts, if they start in this order, `width` in a cycle.
 
-    Indexed like `needs`. ValueError if the order is no permutation, or one comes too early.
+    Indexed like `needs`. ValueError as `check_order` says.
     """
-    if sorted(order) != list(range(len(needs))):
-        raise ValueError("the order must name each instruction once")
-    at: list[int | None] = [None] * len(needs)
+    check_order(order, needs)
+    at = [0] * len(needs)
     cycle = started = 0
     for n in order:
         ready = 0
         for m, wait in needs[n].items():
-            before = at[m]
-            if before is None:
-                raise ValueError(f"instruction {n} must come after {m}")
-            ready = max(ready, before + wait)
+            ready = max(ready, at[m] + wait)
         if ready > cycle or started == width:
             cycle, started = max(ready, cycle + (started == width and ready <= cycle)), 0
         at[n] = cycle
         started += 1
-    return [cycle for cycle in at if cycle is not None]
+    return at
 
 
 def cycles_of(order: Sequence[int], needs: Needs, width: int) -> int:

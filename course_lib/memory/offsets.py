@@ -78,14 +78,14 @@ def gaps(
     Free is what no value of `intervals` takes that is alive together with `interval` and has an
     offset already. No gap is empty; the last one has the size `inf`.
     """
-    found: list[tuple[int, float]] = []
+    free: list[tuple[int, float]] = []
     end = 0
     placed = [i for i in intervals if i.name in offsets and i.overlaps(interval)]
     for other in sorted(placed, key=lambda i: offsets[i.name]):
         if offsets[other.name] > end:
-            found.append((end, offsets[other.name] - end))
+            free.append((end, offsets[other.name] - end))
         end = max(end, offsets[other.name] + other.size)
-    return [*found, (end, float("inf"))]
+    return [*free, (end, float("inf"))]
 
 
 def arena_size(intervals: Sequence[Interval], offsets: Mapping[str, int]) -> int:

@@ -93,11 +93,11 @@ class _Search:
 
     def candidates(self, left: list[Interval], top: dict[int, int]) -> list[tuple[int, Interval]]:
         """What could be placed next, the lowest and largest first. Of equal lives one is enough."""
-        found: dict[tuple[int, int, int, int], Interval] = {}
+        places: dict[tuple[int, int, int, int], Interval] = {}
         for value in left:
             offset = max(top[step] for step in self.life(value))
-            found.setdefault((offset, -value.size, value.first, value.last), value)
-        return [(key[0], found[key]) for key in sorted(found)]
+            places.setdefault((offset, -value.size, value.first, value.last), value)
+        return [(key[0], places[key]) for key in sorted(places)]
 
     def life(self, value: Interval) -> list[int]:
         return [step for step in self.steps if value.first <= step <= value.last]

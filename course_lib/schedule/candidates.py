@@ -109,7 +109,7 @@ def widths(extent: int, lanes: int) -> list[int]:
     return [w for w in even or [share if 2 * share >= lanes else lanes] if w > 1]
 
 
-def counts(extent: int, most: int) -> list[int]:
+def unroll_factors(extent: int, most: int) -> list[int]:
     """How often a loop may be unrolled: even shares of it, and `most` with a rest."""
     if extent <= most:
         return [extent] if extent > 1 else []
@@ -151,8 +151,8 @@ def _unrolled(lane: Loop, of: Reduction, most: int) -> Iterator[tuple[str, int]]
     for loop in reversed(of.around):
         if loop is not lane and not all(uses(read, loop.var) for read in vectors):
             extent = loop.extent or 0
-            for count in counts(extent, most):
-                yield loop.var, count
+            for factor in unroll_factors(extent, most):
+                yield loop.var, factor
             if extent <= most and len(vectors) == len(of.reads):  # small tiles can be written out
                 yield from ((loop.var, n) for n in range(2, extent) if extent % n == 0)
 
@@ -165,13 +165,13 @@ def _fitting(
     A tile whose lanes do not lie side by side in the result is left as it is: it is turned on its
     way to memory, for which the unrolled loop has to be long.
     """
-    found: dict[tuple[str, int], None] = {}
+    unrolled: dict[tuple[str, int], None] = {}
     for var, count in _unrolled(lane, of, most):
         while not fits(of, lane, vectors, var, count, machine):
             count -= 1
         if count > 1:
-            found[var, count] = None
-    return list(found)
+            unrolled[var, count] = None
+    return list(unrolled)
 
 
 def fits(of: Reduction, lane: Loop, vectors: int, along: str, count: int, machine: Machine) -> bool:

@@ -58,14 +58,14 @@ def schedule_for(
 
 def _script(kernel: Kernel, machine: Machine, constants: frozenset[str]) -> Script:
     script = Script(kernel)
-    found = nests(kernel)
-    of = product(kernel) if found == [kernel.body] else None
-    for nest in found:
+    every_nest = nests(kernel)
+    of = product(kernel) if every_nest == [kernel.body] else None
+    for nest in every_nest:
         columns = loop_over_running_sums(nest)
         if columns is not None:
             go_row_by_row(script, columns)
             continue
-        elsewhere = {a.buffer for other in found if other is not nest for a in accesses(other)}
+        elsewhere = {a.buffer for other in every_nest if other is not nest for a in accesses(other)}
         sums = reduction(kernel, nest)
         tile = cheapest(sums, machine, constants - elsewhere)
         by = blocks_if_cheaper(of, sums, tile, machine)

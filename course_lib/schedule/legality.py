@@ -35,7 +35,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from course_lib.ir.expr import INFIX, Affine
+from course_lib.ir.expr import INFIX
 from course_lib.ir.loops.dependence import carried
 from course_lib.ir.loops.nest import Accumulate, Kernel, Loop
 from course_lib.ir.loops.polyhedra.dependences import (
@@ -83,6 +83,14 @@ class Answer:
         )
 
 
+def may_run(kernel: Kernel, var: str, new: NewOrder, exact: bool) -> Answer:
+    """May the statements in the loop over `var` run in this order? All of them if there is no such
+    loop. `new` says of each statement when an iteration of it runs."""
+    nest = nest_of(kernel.body, var)
+    body = nest[-1:] or kernel.body
+    return backwards([*statements_of(body)], new, nest[:-1], exact)
+
+
 def may_reorder(kernel: Kernel, order: Sequence[str], exact: bool = False) -> Answer:
     """May these loops, each all that the body of the one around it has, stand in this order?"""
     names = tuple(loop.var for loop in _nest(kernel, order))
@@ -122,54 +130,7 @@ def may_tile(kernel: Kernel, sizes: Mapping[str, int], exact: bool = False) -> A
         time = (*statement.time[:at], *numbers, *statement.time[at:])
         return Order(time, Conditions(positive=tuple(inside)))
 
-    return _answer(kernel, nest[0].var, new, exact)
-
-
-def may_skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Answer:
-    """May iteration `inner` of a loop run as iteration inner + factor * outer? It always may: of
-    two iterations with the same `outer` the first one stays first."""
-    skewed = V(inner) + V(outer) * factor
-    return _answer(kernel, outer, lambda s: Order(
-        tuple(entry.substitute({inner: skewed}) for entry in s.time)), True)  # fmt: skip
-
-
-def may_fuse(kernel: Kernel, first: str, second: str, exact: bool = False) -> Answer:
-    """May two loops of one block become one, which runs iteration i of the first loop and then
-    iteration i of the second?"""
-    before, after = nest_of(kernel.body, first), nest_of(kernel.body, second)
-    if not before or not after or before[:-1] != after[:-1]:
-        raise ValueError(f"{first} and {second} are not two loops of one block")
-    block, depth = before[-2].body if before[:-1] else kernel.body, 2 * len(before) - 2
-    place, more = Affine((), block.index(before[-1])), len(before[-1].body)
-
-    def new(statement: Statement) -> Order:
-        time = statement.time
-        if second in statement.vars:
-            time = (
-                *time[:depth],
-                place,
-                time[depth + 1],
-                time[depth + 2] + more,
-                *time[depth + 3 :],
-            )
-        return Order(time)
-
-    return _answer(kernel, before[-2].var if before[:-1] else "", new, exact)
-
-
-def may_fission(kernel: Kernel, var: str, exact: bool = False) -> Answer:
-    """May a loop go inward, to each run of statements that write (`primitives/fission.py`)?"""
-
-    def new(statement: Statement) -> Order:
-        depth, last = statement.vars.index(var), statement.position[-1]
-        block, run = statement.around[-1].body, last
-        while run and not isinstance(block[run - 1], Loop):
-            run -= 1
-        time = statement.time
-        around = (*time[: 2 * depth + 1], *time[2 * depth + 2 : -1])
-        return Order((*around, Affine((), run), V(var), Affine((), last)))
-
-    return _answer(kernel, var, new, exact)
+    return may_run(kernel, nest[0].var, new, exact)
 
 
 def may_parallelize(kernel: Kernel, var: str) -> Answer:
@@ -246,10 +207,3 @@ def _nest(kernel: Kernel, names: Sequence[str], whole: bool = False) -> tuple[Lo
     if not all(nests) or {loop.var for loop in inner} != set(names):
         raise ValueError(f"the loops {', '.join(names)} do not stand one in another")
     return longest if whole else inner
-
-
-def _answer(kernel: Kernel, var: str, new: NewOrder, exact: bool) -> Answer:
-    """What becomes of the statements in the loop over `var`; of all if there is no such loop."""
-    nest = nest_of(kernel.body, var)
-    body = nest[-1:] or kernel.body
-    return backwards([*statements_of(body)], new, nest[:-1], exact)

@@ -38,6 +38,7 @@ from course_lib.schedule.steps import (
     Promote,
     Reorder,
     Split,
+    Step,
     Unroll,
     Vectorize,
 )
@@ -92,11 +93,11 @@ def product(kernel: Kernel) -> Product | None:
 
 def _moved_by(load: Load, *candidates: Loop) -> set[str]:
     """Which of these loops move along an axis of their own, as they are."""
-    found = set()
+    names = set()
     for loop in candidates:
         moving = [i for i in load.indices if isinstance(i, Affine) and i.coefficient(loop.var)]
-        found |= {loop.var} if moving == [Affine.var(loop.var)] else {""} if moving else set()
-    return found
+        names |= {loop.var} if moving == [Affine.var(loop.var)] else {""} if moving else set()
+    return names
 
 
 def run_in_blocks(script: Script, of: Product, by: Blocks) -> None:
@@ -119,7 +120,7 @@ class _Levels:
     script: Script
     of: Product
     by: Blocks
-    pads: list[Pad] = field(default_factory=list)  # what to do once the panel of w is packed
+    pads: list[Step] = field(default_factory=list)  # what to do once the panel of w is packed
 
     def split(self, nest: Sequence[str], factors: Sequence[int]) -> None:
         """Split the outermost loop of a nest, and put its inner part innermost; then the next."""

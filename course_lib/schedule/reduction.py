@@ -111,12 +111,12 @@ def moves_with(index: Affine | Expr, var: str) -> bool:
 
 def _result_loops(body: Body, acc: str) -> list[Loop]:
     """The loops around the accumulator, outermost first. Others may fill a border before."""
-    found: list[Loop] = []
+    nest: list[Loop] = []
     body = body[-1:]
     while len(body) == 1 and isinstance(body[0], Loop):
-        found.append(body[0])
+        nest.append(body[0])
         body = body[0].body
-    return found if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
+    return nest if any(isinstance(s, Local) and s.buffer.name == acc for s in body) else []
 
 
 def _loop_along_the_result(body: Body, result: str) -> str:

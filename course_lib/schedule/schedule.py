@@ -79,12 +79,12 @@ def looking_up(tuned: Schedules | None) -> Chooser:
 def distinct(program: Program) -> list[tuple[Kernel, frozenset[str]]]:
     """The kernels that `schedule` schedules: of those that are equal but for their name, the first;
     and which operands are constants."""
-    found: dict[tuple, tuple[Kernel, frozenset[str]]] = {}
+    different: dict[tuple, tuple[Kernel, frozenset[str]]] = {}
     for step in program.steps:
         if step.kernel is not None:
             fixed = fixed_operands(program, step)
-            found.setdefault(_same(step.kernel, fixed), (step.kernel, fixed))
-    return list(found.values())
+            different.setdefault(_same(step.kernel, fixed), (step.kernel, fixed))
+    return list(different.values())
 
 
 def fixed_operands(program: Program, step: Step) -> frozenset[str]:

@@ -5,14 +5,16 @@ Split(loop='n', factor=32)
 >>> print(Split("n", 32), Reorder(("no", "m", "ni")), Cache("x", "no"), sep="; ")
 split(n, 32); reorder(no, m, ni); cache(x, no)
 
-`step.apply(kernel)` calls the primitive. The fields of a step are the arguments of the function of
-its name, in the same order. Next room: `script.py`, which makes a schedule of steps.
+`step.apply(kernel)` calls the primitive. A class of steps follows from the signature of its
+primitive: the fields are the parameters, all but the kernel, with the same defaults. Next room:
+`script.py`, which makes a schedule of steps.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, astuple, dataclass, fields
+from dataclasses import MISSING, astuple, dataclass, field, fields, make_dataclass
 from typing import Any, ClassVar
 
 from course_lib.ir.loops.nest import Kernel
@@ -35,7 +37,8 @@ from course_lib.schedule.primitives.stage import stage
 from course_lib.schedule.primitives.unroll import unroll
 from course_lib.schedule.primitives.vectorize import vectorize
 
-STEPS: dict[str, type[Step]] = {}  # of each primitive; a class of steps enters itself
+STEPS: dict[str, type[Step]] = {}  # of each primitive
+FIELDS = {"var": "loop", "order": "loops", "param": "operand"}  # what steps call these parameters
 
 
 @dataclass(frozen=True)
@@ -44,161 +47,75 @@ class Step:
 
     primitive: ClassVar[Callable[..., Kernel]]
 
-    def __init_subclass__(cls) -> None:
-        if hasattr(cls, "primitive"):
-            STEPS[cls.primitive.__name__] = cls
-
     def apply(self, kernel: Kernel) -> Kernel:
         """The kernel after this step; ValueError with the reason if it does not fit."""
         return type(self).primitive(kernel, *astuple(self))
 
     def __str__(self) -> str:
         given = [v for f, v in zip(fields(self), astuple(self), strict=True) if v != f.default]
-        return f"{type(self).primitive.__name__}({', '.join(map(str, given))})"
+        words = [w for value in given for w in (value if isinstance(value, tuple) else [value])]
+        return f"{type(self).primitive.__name__}({', '.join(map(str, words))})"
 
 
-@dataclass(frozen=True)
-class Split(Step):
-    loop: str
-    factor: int
-    primitive = staticmethod(split)
+def steps_of(primitive: Callable[..., Kernel]) -> Any:
+    """The class of steps of a primitive, which is in `STEPS` from now on: `ComputeAt` of
+    `compute_at`. A sequence of names is one field, and stands last."""
+    _, *parameters = inspect.signature(primitive).parameters.values()
+    name = primitive.__name__.title().replace("_", "")
+    own = {"primitive": staticmethod(primitive), "__module__": __name__}
+    arguments = [
+        (
+            FIELDS.get(p.name, p.name),
+            "tuple[str, ...]" if _is_several(p) else p.annotation,
+            field(default=MISSING if p.default is p.empty else p.default),
+        )
+        for p in parameters
+    ]
+    kind = make_dataclass(name, arguments, bases=(Step,), namespace=own, frozen=True)
+    STEPS[primitive.__name__] = kind
+    return kind
 
 
-@dataclass(frozen=True)
-class Reorder(Step):
-    loops: tuple[str, ...]
-    primitive = staticmethod(reorder)
-
-    def __str__(self) -> str:
-        return f"reorder({', '.join(self.loops)})"
+def _is_several(parameter: inspect.Parameter) -> bool:
+    return "Sequence" in str(parameter.annotation)
 
 
-@dataclass(frozen=True)
-class Interchange(Step):
-    outer: str
-    inner: str
-    primitive = staticmethod(interchange)
-
-
-@dataclass(frozen=True)
-class Skew(Step):
-    outer: str
-    inner: str
-    factor: int
-    primitive = staticmethod(skew)
-
-
-@dataclass(frozen=True)
-class Fuse(Step):
-    outer: str
-    inner: str
-    name: str
-    primitive = staticmethod(fuse)
-
-
-@dataclass(frozen=True)
-class OneLoop(Step):
-    loop: str
-
-
-@dataclass(frozen=True)
-class Vectorize(OneLoop):
-    primitive = staticmethod(vectorize)
-
-
-@dataclass(frozen=True)
-class Unroll(OneLoop):
-    primitive = staticmethod(unroll)
-
-
-@dataclass(frozen=True)
-class Parallelize(OneLoop):
-    primitive = staticmethod(parallelize)
-
-
-@dataclass(frozen=True)
-class Serial(OneLoop):
-    primitive = staticmethod(serial)
-
-
-@dataclass(frozen=True)
-class Fission(OneLoop):
-    primitive = staticmethod(fission)
-
-
-@dataclass(frozen=True)
-class Stage(Step):
-    loop: str
-    local: str
-    primitive = staticmethod(stage)
-
-
-@dataclass(frozen=True)
-class ComputeAt(Step):
-    local: str
-    loop: str
-    primitive = staticmethod(compute_at)
-
-
-@dataclass(frozen=True)
-class Cache(Step):
-    buffer: str
-    loop: str
-    axis: int | None = None
-    factor: int = 1
-    primitive = staticmethod(cache)
-
-
-@dataclass(frozen=True)
-class Promote(Step):
-    buffer: str
-    loop: str
-    primitive = staticmethod(promote)
-
-
-@dataclass(frozen=True)
-class Demote(Step):
-    local: str
-    primitive = staticmethod(demote)
-
-
-@dataclass(frozen=True)
-class Pad(Step):
-    local: str
-    axis: int
-    size: int
-    primitive = staticmethod(pad)
-
-
-@dataclass(frozen=True)
-class Pack(Step):
-    operand: str
-    axis: int
-    factor: int
-    primitive = staticmethod(pack)
-
-
-@dataclass(frozen=True)
-class Prefetch(Step):
-    operand: str
-    loop: str
-    within: str
-    primitive = staticmethod(prefetch)
+Cache = steps_of(cache)
+ComputeAt = steps_of(compute_at)
+Demote = steps_of(demote)
+Fission = steps_of(fission)
+Fuse = steps_of(fuse)
+Interchange = steps_of(interchange)
+Pack = steps_of(pack)
+Pad = steps_of(pad)
+Parallelize = steps_of(parallelize)
+Prefetch = steps_of(prefetch)
+Promote = steps_of(promote)
+Reorder = steps_of(reorder)
+Serial = steps_of(serial)
+Skew = steps_of(skew)
+Split = steps_of(split)
+Stage = steps_of(stage)
+Unroll = steps_of(unroll)
+Vectorize = steps_of(vectorize)
 
 
 def step_of(name: str, values: list[str | int]) -> Step:
     """The step with this name and these arguments; ValueError in words if there is none."""
     kind = STEPS.get(name)
     if kind is None:
-        raise ValueError(f"no primitive {name!r}; there are {', '.join(STEPS)}")
-    arguments: list[Any] = [tuple(values)] if kind is Reorder else list(values)
+        raise ValueError(f"no primitive {name!r}; there are {', '.join(sorted(STEPS))}")
     takes = fields(kind)
+    several = [f for f in takes if "tuple" in str(f.type)]
+    arguments: list[Any] = list(values)
+    if several:  # the last field takes all the names that are left
+        arguments[len(takes) - 1 :] = [tuple(values[len(takes) - 1 :])]
     needed = [f for f in takes if f.default is MISSING]
     if not len(needed) <= len(arguments) <= len(takes):
         raise ValueError(f"{name} takes ({', '.join(f.name for f in takes)})")
-    for field, value in zip(takes, arguments, strict=False):
-        wanted = int if "int" in str(field.type) else str
-        if any(not isinstance(v, wanted) for v in (value if kind is Reorder else [value])):
+    for its, value in zip(takes, arguments, strict=False):
+        wanted = int if "int" in str(its.type) else str
+        if any(not isinstance(v, wanted) for v in (value if its in several else [value])):
             what = "a whole number" if wanted is int else "a name"
-            raise ValueError(f"{name}: {field.name} must be {what}, not {value}")
+            raise ValueError(f"{name}: {its.name} must be {what}, not {value}")
     return kind(*arguments)

@@ -109,7 +109,7 @@ def example(name: str) -> Kernel:
     return parse_kernel(found[1].replace("... ", ""))
 
 
-# What each primitive takes beside a kernel that it changes.
+# A kernel that each primitive changes, and with what; another one of a single loop gets n.
 PRIMITIVES: dict[str, tuple[Any, ...]] = {
     "split": (KERNEL, "n", 2), "reorder": (SPLIT, ("no", "ni")), "interchange": (SPLIT, "no", "ni"),
     "skew": (SPLIT, "no", "ni", 1), "fuse": (SPLIT, "no", "ni", "n"), "vectorize": (SPLIT, "ni"),
@@ -187,7 +187,7 @@ CALLS: list[tuple[Callable[..., Any], tuple[Any, ...]]] = [
     (from_mlir, (to_mlir(ROW), "main")),
     (example_inputs, ("mlp", 0)),
 ]
-CALLS += [(kind.primitive, PRIMITIVES[name]) for name, kind in STEPS.items()]
+CALLS += [(kind.primitive, PRIMITIVES.get(name, (KERNEL, "n"))) for name, kind in STEPS.items()]
 
 
 EXERCISES = {f"course_lib.{module}" for module in MODULES.values()}

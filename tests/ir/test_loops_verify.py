@@ -6,6 +6,7 @@ from course_lib.ir.expr import Affine, Call, Load, literal
 from course_lib.ir.loops.nest import Buffer, Kernel, Local, Loop, Store
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.verify import verify_kernel
+from course_lib.ir.loops.walk import extreme, span
 from course_lib.ir.types import bool_, f32, i64, parse_type
 
 PARAMS = "n: i32[8], p: i64[8], b: bool[8], x: f32[8], out: f32[8]"
@@ -94,3 +95,11 @@ def test_a_local_lives_until_its_block_ends() -> None:
         verify_kernel(Kernel("k", (out,), (loop, use)))
     with pytest.raises(ValueError, match="unknown loop kind 'fast'"):
         verify_kernel(Kernel("k", (out,), (Loop("i", Affine(), Affine(), (), "fast"),)))
+
+
+def test_a_span_is_what_the_extremes_say_and_leaves_out_what_stands_still() -> None:
+    index = Affine((("i", -2), ("j", 3)), 5)
+    around = [Loop("i", Affine.of(1), Affine.of(4), ()), Loop("j", Affine.of(0), Affine.of(2), ())]
+    least, most = (extreme(index, around, sign).const for sign in (-1, +1))
+    assert span(index, {"i": 1, "j": 0}, {"i": 3, "j": 1}) == (least, most) == (-1, 6)
+    assert span(index, {"j": 0}, {"j": 1}) == (5, 8)

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.control.numbers import holds
-from course_lib.llvm.control.trips import Line, first
-from course_lib.llvm.fma import count_fma, parse
-from course_lib.llvm.plugin.build import TOOLS, build, counted, tool
+from course_lib.llvm.inspect.control.numbers import holds
+from course_lib.llvm.inspect.control.trips import Line, first
+from course_lib.llvm.inspect.fma import count_fma, parse
+from course_lib.llvm.inspect.plugin.build import TOOLS, build, counted, tool
 
 CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(CORPUS.glob("*.ll"))

@@ -20,8 +20,8 @@ from course_lib.exercises import NotAnswered, plugged
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.registry import flops
-from course_lib.llvm.fma import count_fma
-from course_lib.llvm.work import operations, products, total, work
+from course_lib.llvm.inspect.fma import count_fma
+from course_lib.llvm.inspect.work import operations, products, total, work
 from course_lib.runtime.executable import CompiledModel
 
 X = np.random.default_rng(0).standard_normal

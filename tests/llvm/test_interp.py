@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.fma import count_fma, fused, parse
-from course_lib.llvm.interp import execute
-from course_lib.llvm.listing import FORMS
+from course_lib.llvm.inspect.fma import count_fma, fused, parse
+from course_lib.llvm.inspect.interp import execute
+from course_lib.llvm.inspect.listing import FORMS
 
 DOT = """
 define float @dot(ptr %x, ptr %y, i64 %n) {

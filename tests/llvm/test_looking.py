@@ -18,11 +18,11 @@ from course_lib.ir.loops.nest import Buffer, Kernel, Local, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import dealt_out
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
+from course_lib.llvm.inspect.changes import changes, remarks
+from course_lib.llvm.inspect.looking import MCA, blocks, look, passes, ports, reasons
+from course_lib.llvm.inspect.source import located, source
 from course_lib.llvm.jit import emit_module
-from course_lib.llvm.looking import MCA, blocks, look, passes, ports, reasons
-from course_lib.llvm.source import located, source
 from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.primitives.parallelize import parallelize
 

@@ -17,7 +17,7 @@ from course_lib.ir.graph.build import inp, matmul
 from course_lib.ir.graph.node import apply
 from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.emit import emit_kernel
-from course_lib.llvm.fixed import TRIPLE, assembly, optimized
+from course_lib.llvm.inspect.fixed import TRIPLE, assembly, optimized
 from course_lib.lower.lower import lower, lower_node
 from course_lib.models.traced import traced
 from course_lib.passes.infra.manager import run_passes

@@ -22,8 +22,8 @@ from course_lib.schedule.candidates import (
     Tile,
     alive,
     candidates,
-    counts,
     shares,
+    unroll_factors,
     widths,
 )
 from course_lib.schedule.choose import cheapest, choose, run_in_tiles, schedule_for
@@ -160,8 +160,8 @@ def test_widths_and_counts_name_even_shares_first():
     assert widths(20, 8) == [4]
     assert widths(7, 8) == [7]
     assert widths(1, 8) == []
-    assert counts(12, 5) == [2, 3, 4, 5]
-    assert counts(3, 5) == [3]
+    assert unroll_factors(12, 5) == [2, 3, 4, 5]
+    assert unroll_factors(3, 5) == [3]
 
 
 def test_vectors_lie_side_by_side_where_a_loop_repeats_a_product_of_one_row():

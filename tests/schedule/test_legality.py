@@ -28,15 +28,14 @@ from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, St
 from course_lib.ir.loops.polyhedra.dependences import LATER, Dependence, dependences
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
 from course_lib.ir.loops.verify import verify_kernel
-from course_lib.ir.loops.walk import extreme, loops, substitute
+from course_lib.ir.loops.walk import extreme, loops, nest_of, substitute
 from course_lib.ir.types import TensorType, f32
 from course_lib.schedule.legality import (
     Answer,
-    may_fission,
-    may_fuse,
+    Order,
     may_parallelize,
     may_reorder,
-    may_skew,
+    may_run,
     may_tile,
 )
 from course_lib.schedule.primitives.fission import fission
@@ -47,6 +46,56 @@ from course_lib.schedule.primitives.split import split
 
 V = Affine.var
 PARTS = [range(k, k + 201) for k in range(0, 1005, 201)]  # a seed for each nest
+
+
+# ── other orders that primitives make, as the same test sees them ──
+
+
+def may_skew(kernel: Kernel, outer: str, inner: str, factor: int) -> Answer:
+    """May iteration `inner` of a loop run as iteration inner + factor * outer? It always may: of
+    two iterations with the same `outer` the first one stays first."""
+    skewed = V(inner) + V(outer) * factor
+    return may_run(kernel, outer, lambda s: Order(
+        tuple(entry.substitute({inner: skewed}) for entry in s.time)), True)  # fmt: skip
+
+
+def may_fuse(kernel: Kernel, first: str, second: str, exact: bool = False) -> Answer:
+    """May two loops of one block become one, which runs iteration i of the first loop and then
+    iteration i of the second?"""
+    before, after = nest_of(kernel.body, first), nest_of(kernel.body, second)
+    if not before or not after or before[:-1] != after[:-1]:
+        raise ValueError(f"{first} and {second} are not two loops of one block")
+    block, depth = before[-2].body if before[:-1] else kernel.body, 2 * len(before) - 2
+    place, more = Affine((), block.index(before[-1])), len(before[-1].body)
+
+    def new(statement: Statement) -> Order:
+        time = statement.time
+        if second in statement.vars:
+            time = (
+                *time[:depth],
+                place,
+                time[depth + 1],
+                time[depth + 2] + more,
+                *time[depth + 3 :],
+            )
+        return Order(time)
+
+    return may_run(kernel, before[-2].var if before[:-1] else "", new, exact)
+
+
+def may_fission(kernel: Kernel, var: str, exact: bool = False) -> Answer:
+    """May a loop go inward, to each run of statements that write (`primitives/fission.py`)?"""
+
+    def new(statement: Statement) -> Order:
+        depth, last = statement.vars.index(var), statement.position[-1]
+        block, run = statement.around[-1].body, last
+        while run and not isinstance(block[run - 1], Loop):
+            run -= 1
+        time = statement.time
+        around = (*time[: 2 * depth + 1], *time[2 * depth + 2 : -1])
+        return Order((*around, Affine((), run), V(var), Affine((), last)))
+
+    return may_run(kernel, var, new, exact)
 
 
 # ── random nests ──

@@ -60,7 +60,7 @@ def test_an_argument_that_may_be_left_out_is() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("split(n, 4)\nslice(n)", "line 2: no primitive 'slice'; there are split, reorder"),
+        ("split(n, 4)\nslice(n)", "line 2: no primitive 'slice'; there are cache, compute_at"),
         ("split(n)", r"line 1: split takes \(loop, factor\)"),
         ("split(n, 4, 5)", r"split takes \(loop, factor\)"),
         ("split(n, m)", "split: factor must be a whole number, not m"),

@@ -39,7 +39,7 @@ from course_lib.ir.graph.graph import print_graph
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.llvm.price import nanoseconds
+from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.models import example_inputs
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce

@@ -51,9 +51,9 @@ from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.registry import flops
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.fixed import optimized
-from course_lib.llvm.fma import count_fma, fused, parse
-from course_lib.llvm.interp import execute
+from course_lib.llvm.inspect.fixed import optimized
+from course_lib.llvm.inspect.fma import count_fma, fused, parse
+from course_lib.llvm.inspect.interp import execute
 from course_lib.models import MODELS, example_inputs
 from course_lib.runtime.executable import CompiledModel
 
@@ -268,7 +268,7 @@ def test_pytorch_counts_by_the_formula():
 
 
 def test_where_the_block_has_more(imported):
-    from course_lib.llvm.work import work
+    from course_lib.llvm.inspect.work import work
 
     run = course_lib.compile(imported("block"), threads=1)
     assert isinstance(run, CompiledModel)

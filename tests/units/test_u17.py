@@ -280,7 +280,7 @@ def test_other_compilers_say_what_is_recorded():
 
 
 def test_llvm_compares_the_byte_only_because_nothing_overflows():
-    from course_lib.llvm.fixed import optimized
+    from course_lib.llvm.inspect.fixed import optimized
 
     body = "%b = mul i32 %a, 2\n%c = add i32 %b, 5\n"
     wide = f"define i32 @f(i8 %x) {{\n%a = sext i8 %x to i32\n{body}ret i32 %c\n}}"

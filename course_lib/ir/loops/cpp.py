@@ -18,13 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from course_lib.ir.expr import INFIX, Affine, Call, Const, Expr, Load, Point
+from course_lib.ir.expr import Affine, Call, Const, Expr, Load, Point
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store
+from course_lib.ir.scalar import SCALARS, spelled
 from course_lib.ir.types import DType
 
 TYPES = {"f32": ("float", "f"), "f64": ("double", "")}
-CALLS = {"max": "std::fmax", "min": "std::fmin", "exp": "std::exp", "tanh": "std::tanh",
-         "sqrt": "std::sqrt", "abs": "std::fabs"}  # fmt: skip
 
 
 def cpp(kernel: Kernel) -> str:
@@ -53,9 +52,10 @@ def _stmt(stmt: Stmt, buffers: dict[str, Buffer], indent: str) -> list[str]:
             return [f"{indent}{_element(name, indices, buffers)} = {_expr(value, buffers)};"]
         case Accumulate(name, indices, op, value):
             place, new = _element(name, indices, buffers), _expr(value, buffers)
-            if op in INFIX:
-                return [f"{indent}{place} {INFIX[op]}= {new};"]
-            return [f"{indent}{place} = {CALLS[op]}({place}, {new});"]
+            word = spelled(op, "cpp", buffers[name].type.dtype)
+            if _is_sign(word):
+                return [f"{indent}{place} {word}= {new};"]
+            return [f"{indent}{place} = {word}({place}, {new});"]
         case Loop(var, body=body, kind=kind):
             start, stop = _end("max", stmt.starts), _end("min", stmt.stops)
             head = f"{indent}for (long {var} = {start}; {var} < {stop}; ++{var}) {{"
@@ -92,9 +92,15 @@ def _expr(expr: Expr, buffers: dict[str, Buffer]) -> str:
             return f"{float(value)!r}{TYPES[dtype.name][1]}"
         case Load(name, indices, _):
             return _element(name, indices, buffers)
-        case Call(fn, (a, b), _) if fn in INFIX:
-            return f"({_expr(a, buffers)} {INFIX[fn]} {_expr(b, buffers)})"
-        case Call(fn, args, dtype) if fn in CALLS:
+        case Call(fn, args, dtype) if fn in SCALARS:
             _type(dtype)
-            return f"{CALLS[fn]}({', '.join(_expr(a, buffers) for a in args)})"
+            word, operands = spelled(fn, "cpp", dtype), [_expr(a, buffers) for a in args]
+            if not _is_sign(word):
+                return f"{word}({', '.join(operands)})"
+            return f"({f' {word} '.join(operands)})" if len(args) > 1 else f"({word}{operands[0]})"
     raise ValueError(f"there is no C++ for {expr} yet")
+
+
+def _is_sign(word: str) -> bool:
+    """+ stands between its operands, `std::fmax` in front of them."""
+    return not word.startswith("std::")

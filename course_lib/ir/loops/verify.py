@@ -30,7 +30,7 @@ from course_lib.ir.loops.nest import (
     print_bounds,
 )
 from course_lib.ir.loops.prefetch import positions
-from course_lib.ir.loops.walk import extreme, names_of
+from course_lib.ir.loops.walk import extreme, names_of, span
 from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import TensorType, bool_
 
@@ -133,18 +133,14 @@ def _access(
 
 
 def _range(index: Affine, around: Around) -> tuple[int, int]:
-    """The smallest and the largest value. Where all bounds are numbers, the ends of each loop say
-    it; else `extreme` does, and takes longer."""
+    """The smallest and the largest value. Where all bounds are numbers, each loop runs for itself;
+    else one moves the ends of another, and `extreme` takes longer."""
     loop_of = {loop.var: loop for loop in around}
-    least = most = index.const
-    for var, coefficient in index.terms:
-        loop = loop_of[var]
-        if loop.start.terms or loop.stop.terms or loop.above or loop.below:
-            return extreme(index, around, -1).const, extreme(index, around, +1).const
-        first, last = coefficient * loop.start.const, coefficient * (loop.stop.const - 1)
-        least += first if coefficient > 0 else last
-        most += last if coefficient > 0 else first
-    return least, most
+    moving = [loop_of[var] for var in index.vars]
+    if any(loop.start.terms or loop.stop.terms or loop.above or loop.below for loop in moving):
+        return extreme(index, around, -1).const, extreme(index, around, +1).const
+    first = {loop.var: loop.start.const for loop in moving}
+    return span(index, first, {loop.var: loop.stop.const - 1 for loop in moving})
 
 
 def _never_runs(around: Around) -> bool:

@@ -238,6 +238,18 @@ def accesses(body: tuple[Stmt, ...]) -> list[Access]:
     return found
 
 
+def span(index: Affine, first: Mapping[str, int], last: Mapping[str, int]) -> tuple[int, int]:
+    """The smallest and the largest value of an index whose variables run over these numbers, each
+    for itself. A variable that is in neither stands still, and is left out: i + 4*k, with i in
+    0..4, spans 0 to 3."""
+    least = most = index.const
+    for var, coefficient in index.terms:
+        if var in first:
+            ends = coefficient * first[var], coefficient * last[var]
+            least, most = least + min(ends), most + max(ends)
+    return least, most
+
+
 def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
     """The largest (`sign` +1) or smallest (-1) value of an index while these loops run.
 

@@ -205,6 +205,18 @@ def softplus(x: Node) -> Node:
     return b.relu(x) + b.log(b.exp(-b.abs(x)) + 1.0)  # exp never overflows
 
 
+@composite()
+def softsign(x: Node) -> Node:
+    """x / (1 + |x|)"""
+    return x / (b.abs(x) + 1.0)
+
+
+@composite()
+def mish(x: Node) -> Node:
+    """x * tanh(softplus(x))"""
+    return x * b.tanh(softplus(x))
+
+
 @composite(alpha=Attr("float", 1.0))
 def elu(x: Node, *, alpha: float) -> Node:
     """x above 0, alpha * (exp(x) - 1) below"""

@@ -13,13 +13,14 @@ from collections.abc import Callable
 import numpy as np
 
 from course_lib.ir.graph.node import Node, apply
+from course_lib.ir.scalar import SCALARS
 from course_lib.ir.types import DType
 from course_lib.mlir.into.cursor import Cursor, Unreadable, tensor_type
 
-_FLOATS = ("exp", "log", "sqrt", "rsqrt", "tanh", "erf", "sin", "cos", "tan", "asin", "acos",
-           "atan", "sinh", "cosh", "asinh", "acosh", "atanh", "floor", "ceil")  # fmt: skip
-UNARY = {f"math.{name}": name for name in _FLOATS} | {
-    "math.roundeven": "round", "math.absf": "abs", "math.absi": "abs", "arith.negf": "neg",
+# What is one operation of math for floats is the op of ours whose row in `ir/scalar.py` says so.
+_MATH = {row.mlir.split()[0]: name for name, row in SCALARS.items() if row.arity == 1 and row.mlir}
+UNARY = {word: name for word, name in _MATH.items() if word.startswith("math.")} | {
+    "math.rsqrt": "rsqrt", "math.absi": "abs", "arith.negf": "neg",
 }  # fmt: skip
 BINARY = {
     "arith.addf": "add", "arith.subf": "sub", "arith.mulf": "mul", "arith.divf": "div",

@@ -12,23 +12,13 @@ import numpy as np
 
 
 def panels(w: np.ndarray, columns: int) -> np.ndarray:
-    """A matrix as `#npu.panels<columns>` lays it out, flat."""
+    """A matrix as `#npu.panels<columns>` lays it out, flat.
+
+    >>> panels(np.arange(12).reshape(2, 6), 4).tolist()
+    [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 11]
+    """
     parts = [w[:, at : at + columns].ravel() for at in range(0, w.shape[1], columns)]
     return np.concatenate(parts)
-
-
-def from_panels(flat: np.ndarray, rows: int, width: int, columns: int) -> np.ndarray:
-    """The matrix that lies in panels.
-
-    >>> w = np.arange(12).reshape(2, 6)
-    >>> panels(w, 4).tolist()
-    [0, 1, 2, 3, 6, 7, 8, 9, 4, 5, 10, 11]
-    >>> bool((from_panels(panels(w, 4), 2, 6, 4) == w).all())
-    True
-    """
-    starts = range(0, width, columns)
-    parts = [flat[rows * at : rows * min(width, at + columns)].reshape(rows, -1) for at in starts]
-    return np.concatenate(parts, axis=1)
 
 
 def entries(bias: np.ndarray | None, scale: np.ndarray, cols: int) -> np.ndarray:

@@ -35,6 +35,14 @@ def sign(w: Writer, a: Value) -> Value:
     return w.op("arith.maxsi", w.op("arith.minsi", a, w.like(a, 1)), w.like(a, -1))
 
 
+def not_bool(w: Writer, a: Value) -> Value:
+    return w.op("arith.xori", a, w.constant("true", "i1"))
+
+
+def not_bits(w: Writer, a: Value) -> Value:
+    return w.op("arith.xori", a, w.like(a, -1))
+
+
 def sign_unsigned(w: Writer, a: Value) -> Value:
     return w.op("arith.minui", a, w.like(a, 1))
 

@@ -92,7 +92,10 @@ def _integer(pair: Node) -> Node | None:
         return None
     if site.anchor.op in PRODUCTS:
         return _product(site, known[0], known[1], target.value)
-    return _sum(site, known, target.value) if known[-1].even else None
+    if not known[-1].even:
+        return None
+    rewritten = _added if site.anchor.op == "add" else _averaged
+    return rewritten(site, known, target.value)
 
 
 def steps(node: Node) -> Steps | None:
@@ -148,12 +151,15 @@ def _bias(bias: Node, scale: np.ndarray) -> np.ndarray | None:
     return in_steps(value_of(bias), scale)
 
 
-def _sum(site: Site, operands: list[Steps], target: np.ndarray) -> Node | None:
-    """The sum of two tensors, or the mean of one."""
-    anchor, (x, *_) = site.anchor, operands
-    if anchor.op == "add":
-        factors = [const(np.asarray(o.scale / target, np.float32)) for o in operands]
-        return _limited("add_quantized", [*(o.node for o in operands), *factors], site, target)
+def _added(site: Site, operands: list[Steps], target: np.ndarray) -> Node:
+    """The sum of two tensors."""
+    factors = [const(np.asarray(o.scale / target, np.float32)) for o in operands]
+    return _limited("add_quantized", [*(o.node for o in operands), *factors], site, target)
+
+
+def _averaged(site: Site, operands: list[Steps], target: np.ndarray) -> Node:
+    """The mean of one."""
+    anchor, (x,) = site.anchor, operands
     axes = normal_axes(anchor.attrs["axes"], x.node.type.rank, "mean")
     count = math.prod(x.node.type.dims[a] for a in axes)
     total = b.reduce_sum(b.cast(x.node, "i32"), axes, anchor.attrs["keepdims"])

@@ -22,6 +22,8 @@
     pack.py         w[16*oo + oi, k]              ==>  w[oo, k, oi]
 
 A script of primitives finds a loop by its name: the verifier demands that a kernel gives each name
-once, and `named_apart` calls a copy of the loop over i i_2. What would change the meaning is
+once, and `named_apart` calls a copy of the loop over i i_2. The first in the text keeps its name.
+So what puts a copy in front of a loop renames the copy first (`others` of `named_apart` are names
+that it may not have), and the loop and those inside keep theirs. What would change the meaning is
 refused, by the dependences (`schedule/legality.py`). `at.py` has what they share.
 """

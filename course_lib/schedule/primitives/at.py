@@ -106,15 +106,15 @@ def region(places: Sequence[Place], inside: Sequence[Loop], what: str) -> list[t
     The first one is an index by the variables of other loops. Refuses if the number depends on them
     or if the accesses do not move together.
     """
-    found = []
+    box = []
     for indices in zip(*places, strict=True):
         least = [extreme(index, inside, -1) for index in indices]
         most = [extreme(index, inside, +1) for index in indices]
         if len({end.terms for end in (*least, *most)}) > 1:
             raise ValueError(f"{what}: how much lies from {least[0]} to {most[-1]} is no number")
         low, high = min(end.const for end in least), max(end.const for end in most)
-        found.append((Affine(least[0].terms, low), high - low + 1))
-    return found
+        box.append((Affine(least[0].terms, low), high - low + 1))
+    return box
 
 
 def inside_of(

@@ -15,8 +15,8 @@ kernel @seidel(out: f32[9]) {
 }
 <BLANKLINE>
 
-Nothing has moved: the same iterations run in the same order under other numbers, so that every loop
-may be skewed. But a dependence from (t, i) to (t + 1, i - 1) now leads to (t + 1, i): in no loop
+It is always legal, for nothing has moved: the same iterations run in the same order under other
+numbers. But a dependence from (t, i) to (t + 1, i - 1) now leads to (t + 1, i): in no loop
 backwards. Then the two loops may change places, and blocks of both may run one after another
 (Wolfe, 1986; Wolf and Lam, 1991).
 

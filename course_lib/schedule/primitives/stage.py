@@ -53,21 +53,21 @@ from course_lib.schedule.primitives.at import Place, at_loop, copying, perfect_n
 
 
 @takes
-def stage(kernel: Kernel, var: str, buffer: str) -> Kernel:
-    """Copy the local `buffer` for the loop over `var` and the loops that are all its body has.
+def stage(kernel: Kernel, var: str, local: str) -> Kernel:
+    """Copy the local `local` for the loop over `var` and the loops that are all its body has.
 
     They must read it at one place, where only their own variables index it, and not write it.
     """
-    if buffer not in kernel.buffers or kernel.buffers[buffer] in kernel.params:
-        raise ValueError(f"stage: kernel @{kernel.name} has no local {buffer!r}")
+    if local not in kernel.buffers or kernel.buffers[local] in kernel.params:
+        raise ValueError(f"stage: kernel @{kernel.name} has no local {local!r}")
     taken = set(names_of(kernel))
-    copy = Buffer(fresh_name("stage", taken), kernel.buffers[buffer].type)
+    copy = Buffer(fresh_name("stage", taken), kernel.buffers[local].type)
 
     def staged(loop: Loop) -> tuple[Stmt, ...]:
-        place = _place(loop, buffer)
-        store = Store(copy.name, place, Load(buffer, place, copy.type.dtype))
+        place = _place(loop, local)
+        store = Store(copy.name, place, Load(local, place, copy.type.dtype))
         before = copying(perfect_nest(loop), store, taken)
-        return (Local(copy), *before, *renamed((loop,), {buffer: copy.name}))
+        return (Local(copy), *before, *renamed((loop,), {local: copy.name}))
 
     return at_loop(kernel, var, staged)
 

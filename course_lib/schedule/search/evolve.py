@@ -62,8 +62,8 @@ def child(search: Search, rng: random.Random, alive: Sequence[State], depth: int
     place = rng.randrange(len(one) + 1)
     begin, rest = replay(search, (), one.decisions[:place]), other.decisions[place:]
     if rng.random() < 0.5:
-        made = one_more(search, rng, begin, search.after(begin))
-        begin = (*begin, made[0]) if made else begin
+        step = one_more(search, rng, begin, search.after(begin))
+        begin = (*begin, step[0]) if step else begin
         rest = one.decisions[place + 1 :]
     decisions = replay(search, begin, rest)
     if not 0 < len(decisions) <= depth:

@@ -104,9 +104,9 @@ def moves(problem: Problem, kernel: Kernel, decided: Sequence[Decision] = ()) ->
 def open_kinds(decided: Sequence[Decision]) -> list[str]:
     """The kinds of the next decision: none that comes before the last one's."""
     kinds = list(KINDS)
-    made = [decision.kind for decision in decided]
-    first = kinds.index(made[-1]) if made else 0
-    return [kind for kind in kinds[first:] if made.count(kind) < KINDS[kind]]
+    decided_kinds = [decision.kind for decision in decided]
+    first = kinds.index(decided_kinds[-1]) if decided_kinds else 0
+    return [kind for kind in kinds[first:] if decided_kinds.count(kind) < KINDS[kind]]
 
 
 def finish(kernel: Kernel, decided: Sequence[Decision]) -> Script:
@@ -202,16 +202,16 @@ def _moved(names: Sequence[str], at: int, part: int) -> Iterator[Move]:
 
 def outer_nests(kernel: Kernel) -> list[list[Loop]]:
     """Loops one in another with nothing in between, the nests that run most often first."""
-    found: list[tuple[int, list[Loop]]] = []
+    weighed: list[tuple[int, list[Loop]]] = []
     covered: set[str] = set()
     for loop in loops(kernel.body):
         if loop.var not in covered and loop.kind == "for":
             nest = [inner for inner in perfect_nest(loop) if inner.kind == "for"]
             covered |= {inner.var for inner in nest}
             if len(nest) > 1:
-                found.append((work(loop), nest))
-    found.sort(key=lambda pair: -pair[0])
-    return [nest for _, nest in found[:HOT]]
+                weighed.append((work(loop), nest))
+    weighed.sort(key=lambda pair: -pair[0])
+    return [nest for _, nest in weighed[:HOT]]
 
 
 def parts(loop: Loop) -> list[int]:
@@ -243,21 +243,21 @@ def inners(problem: Problem, kernel: Kernel) -> Iterator[Move]:
 
 def innermost(kernel: Kernel) -> list[Loop]:
     """The loops with no other one to run inside, those that run most often first."""
-    found: list[tuple[int, Loop]] = []
+    weighed: list[tuple[int, Loop]] = []
 
     def visit(loop: Loop, times: int) -> None:
         times *= loop.extent or 1
         inside = [stmt for stmt in loop.body if isinstance(stmt, Loop)]
         if loop.kind == "for" and all(inner.kind != "for" for inner in loops(loop.body)):
-            found.append((times * max(work(loop) // (loop.extent or 1), 1), loop))
+            weighed.append((times * max(work(loop) // (loop.extent or 1), 1), loop))
         for inner in inside:
             visit(inner, times)
 
     for stmt in kernel.body:
         if isinstance(stmt, Loop):
             visit(stmt, 1)
-    found.sort(key=lambda pair: -pair[0])
-    return [loop for _, loop in found[:HOT]]
+    weighed.sort(key=lambda pair: -pair[0])
+    return [loop for _, loop in weighed[:HOT]]
 
 
 def work(loop: Loop) -> int:

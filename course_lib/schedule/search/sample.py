@@ -52,10 +52,10 @@ def draw(search: Search, rng: random.Random, depth: int) -> State | None:
     """A new candidate with at most `depth` decisions; None if there was one like it."""
     decisions, kernel = (), search.problem.kernel
     for _ in range(rng.randint(1, depth)):
-        made = one_more(search, rng, decisions, kernel)
-        if made is None:
+        step = one_more(search, rng, decisions, kernel)
+        if step is None:
             break
-        decisions, kernel = (*decisions, made[0]), made[1]
+        decisions, kernel = (*decisions, step[0]), step[1]
     return search.add(decisions, kernel, None) if decisions else None
 
 

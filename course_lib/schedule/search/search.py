@@ -168,20 +168,20 @@ class Search:
             return None
         self._tried.add(decisions)
         self._made[decisions] = kernel
-        made = self._candidate(decisions, kernel, parent)
-        assert made.kernel
-        same = self._seen.setdefault(nameless(made.kernel), made.number)
+        candidate = self._candidate(decisions, kernel, parent)
+        assert candidate.kernel
+        same = self._seen.setdefault(nameless(candidate.kernel), candidate.number)
         if same == 0 and not self._offered:
             self._offered = True
             return self.default
-        if same != made.number:
+        if same != candidate.number:
             why = f"the same kernel as candidate {same}"
-            self.candidates.append(replace(made, kernel=None, dropped=why))
+            self.candidates.append(replace(candidate, kernel=None, dropped=why))
             self.duplicates += 1
             return None
-        self.candidates.append(made)
-        self._predict(made.number)
-        return State(decisions, kernel, made.number)
+        self.candidates.append(candidate)
+        self._predict(candidate.number)
+        return State(decisions, kernel, candidate.number)
 
     def _candidate(
         self, decisions: tuple[Decision, ...], kernel: Kernel, parent: int | None

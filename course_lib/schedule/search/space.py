@@ -29,13 +29,13 @@ Child = tuple[Decision, Kernel]
 
 def children(problem: Problem, kernel: Kernel, decided: Sequence[Decision]) -> list[Child]:
     """Every legal decision that may come next, and what it makes of the kernel."""
-    found = []
+    following = []
     for move in moves(problem, kernel, decided):
         try:
-            found.append(move.decide(kernel))
+            following.append(move.decide(kernel))
         except ValueError:
             continue  # refused: no move
-    return found
+    return following
 
 
 def count(problem: Problem, depth: int) -> int:
@@ -60,11 +60,11 @@ def _walk(problem: Problem, depth: int, rng: random.Random) -> float:
     kernel, decided = problem.kernel, ()
     total = nodes = 1
     for _ in range(depth):
-        found = children(problem, kernel, decided)
-        if not found:
+        following = children(problem, kernel, decided)
+        if not following:
             break
-        nodes *= len(found)
+        nodes *= len(following)
         total += nodes
-        made, kernel = rng.choice(found)
-        decided = (*decided, made)
+        decision, kernel = rng.choice(following)
+        decided = (*decided, decision)
     return total

@@ -24,7 +24,7 @@ import course_lib
 from course_lib.ir.graph.build import trace
 from course_lib.ir.types import f32
 from course_lib.llvm.host import host_machine
-from course_lib.llvm.price import nanoseconds
+from course_lib.llvm.inspect.price import nanoseconds
 
 
 @dataclass(frozen=True)

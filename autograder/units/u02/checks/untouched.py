@@ -1,4 +1,4 @@
-"""Checks of unit 2 for simplify: every op of the table, of which most have no identity.
+"""Checks of unit 2 for simplify: every elementwise op, of which most have no identity.
 
     floor(floor(x))        # may become floor(x): the same bits
     exp(log(x))            # may not become x: it is NaN for -1
@@ -21,12 +21,15 @@ from autograder.units.u02.checks.shared import equal_bits, same_bits
 from autograder.units.u02.checks.simplify import EXACT, WHOLE
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.registry import OPS
 from course_lib.ir.types import dtype
 
-UNARY = tuple(name for name, row in OPS.items()
-              if row.kind == "elementwise" and row.arity == 1 and name != "cast")  # fmt: skip
-BINARY = tuple(name for name, row in OPS.items() if row.kind == "elementwise" and row.arity == 2)
+# The ops that this unit grades, and not whatever the table has: a new row changes no grade.
+UNARY = ("neg", "abs", "sign", "relu", "exp", "log", "sqrt", "rsqrt", "reciprocal", "sigmoid",
+         "tanh", "erf", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "asinh",
+         "acosh", "atanh", "floor", "ceil", "round", "isnan", "isinf", "not",
+         "bit_not")  # fmt: skip
+BINARY = ("add", "sub", "mul", "div", "mod", "fmod", "pow", "max", "min", "mul_rounded", "eq", "ne",
+          "lt", "le", "gt", "ge", "and", "or", "xor", "bit_and", "bit_or", "bit_xor")  # fmt: skip
 NUMBERS = (0, -0.0, 1, -1, 2, 0.5)
 FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 0.7, 0.5, 2.5, -1.5, 1e-7, 1e-30, 1e-45, 1e30,
           -3e38, np.inf, -np.inf, np.nan)  # fmt: skip
@@ -139,7 +142,7 @@ def keeps_bits(answer: Any, graph: Graph, given: Any = every_pair, spec: str = E
 
 @checks("passes.simplify", spec=[EXACT, WHOLE])
 def simplify_keeps_the_bits_of_every_op(simplify):
-    """Each op of the table, once and twice in a row: what is simplified keeps every bit."""
+    """Each elementwise op, once and twice in a row: what is simplified keeps every bit."""
     parts = [("f32", twice, lengths_of_one), ("f32", of_two), ("bool", twice, of_two),
              ("i32", twice, of_two, lengths_of_one)]  # fmt: skip
     for kind, *makes in parts:

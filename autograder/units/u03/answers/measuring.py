@@ -22,7 +22,7 @@ from course_lib.ir.graph.node import apply
 from course_lib.ir.registry import traffic
 from course_lib.ir.types import f32
 from course_lib.llvm.host import host_machine
-from course_lib.llvm.price import nanoseconds
+from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.lower.executed import executed
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced

@@ -22,9 +22,9 @@ from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, inp
-from course_lib.llvm.fma import fused
-from course_lib.llvm.work import Counts as Kinds
-from course_lib.llvm.work import total, work
+from course_lib.llvm.inspect.fma import fused
+from course_lib.llvm.inspect.work import Counts as Kinds
+from course_lib.llvm.inspect.work import total, work
 from course_lib.runtime.executable import CompiledModel
 
 ROUNDS = 60

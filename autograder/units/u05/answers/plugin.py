@@ -2,7 +2,7 @@
 
     counted_in_cpp("...", text)   ->  {"dot": 37}, or None where Debian's clang-22 is missing
 
-The whole pass, with trip counts, is in `course_lib/llvm/plugin`. Next room:
+The whole pass, with trip counts, is in `course_lib/llvm/inspect/plugin`. Next room:
 `autograder/units/u05/checks`.
 """
 
@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from course_lib.llvm.plugin.build import tool
+from course_lib.llvm.inspect.plugin.build import tool
 
 FRAME = r"""
 #include "llvm/IR/InstIterator.h"

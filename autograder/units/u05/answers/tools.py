@@ -23,13 +23,13 @@ from course_lib.draw.base.diff import CSS, diff, renumbered
 from course_lib.draw.base.picture import Picture, fragment
 from course_lib.draw.graphs.flow import flow
 from course_lib.draw.plots.table import table
-from course_lib.llvm.changes import changes
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.control.order import order_of
-from course_lib.llvm.control.view import functions
-from course_lib.llvm.fixed import HASWELL, assembly, optimized
-from course_lib.llvm.fma import count_fma, fused, parse
-from course_lib.llvm.interp import execute
+from course_lib.llvm.inspect.changes import changes
+from course_lib.llvm.inspect.control.order import order_of
+from course_lib.llvm.inspect.control.view import functions
+from course_lib.llvm.inspect.fixed import HASWELL, assembly, optimized
+from course_lib.llvm.inspect.fma import count_fma, fused, parse
+from course_lib.llvm.inspect.interp import execute
 
 REDUCE = re.compile(r"@(llvm\.vector\.reduce\.\w+\.v(\d+)f32)")
 VECTOR = {"ss": 1, "sd": 1}

@@ -7,9 +7,9 @@ import re
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
-from course_lib.llvm.fma import parse
-from course_lib.llvm.interp import Execution, execute
-from course_lib.llvm.listing import body_of
+from course_lib.llvm.inspect.fma import parse
+from course_lib.llvm.inspect.interp import Execution, execute
+from course_lib.llvm.inspect.listing import body_of
 
 LONGEST = 50_000  # characters
 STEPS = 100_000  # instructions, for at most 400 elements

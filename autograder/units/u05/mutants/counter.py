@@ -8,8 +8,8 @@ from collections import Counter
 import llvmlite.binding as llvm
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.llvm.control.view import Instruction, functions
-from course_lib.llvm.fma import parse
+from course_lib.llvm.inspect.control.view import Instruction, functions
+from course_lib.llvm.inspect.fma import parse
 
 NAME = "llvm.fma.arithmetic"
 

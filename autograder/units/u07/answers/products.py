@@ -26,10 +26,10 @@ from course_lib.ir.loops.interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.types import f32
-from course_lib.llvm import fixed
 from course_lib.llvm.host import host_machine
+from course_lib.llvm.inspect import fixed
+from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.llvm.jit import compile_kernels, emit_module
-from course_lib.llvm.price import nanoseconds
 from course_lib.schedule.script import parse_schedule
 
 Sizes = tuple[int, int, int]  # m, n, k

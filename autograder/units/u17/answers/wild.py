@@ -240,7 +240,7 @@ def llvms() -> tuple[str, str, str]:
     comparison."""
     from llvmlite import binding
 
-    from course_lib.llvm.fixed import optimized
+    from course_lib.llvm.inspect.fixed import optimized
 
     text = optimized(LLVM_TEXT)
     version = ".".join(map(str, binding.llvm_version_info))

@@ -26,14 +26,14 @@ def as_float(x: Any) -> Node:
     return x if x.type.dtype.is_float else as_type(x, f32)
 
 
-# ── one argument ──
+# ── one argument: mostly our row is named, and that is the whole rule ──
 
 MATH = {
     "exp": "exp", "log": "log", "sqrt": "sqrt", "rsqrt": "rsqrt", "reciprocal": "reciprocal",
     "sigmoid": "sigmoid", "tanh": "tanh", "erf": "erf", "special_erf": "erf",
     "sin": "sin", "cos": "cos", "tan": "tan", "asin": "asin", "acos": "acos", "atan": "atan",
     "sinh": "sinh", "cosh": "cosh", "asinh": "asinh", "acosh": "acosh", "atanh": "atanh",
-    "silu": "silu", "hardswish": "hard_swish", "hardsigmoid": "hard_sigmoid",
+    "silu": "silu", "hardswish": "hard_swish", "hardsigmoid": "hard_sigmoid", "mish": "mish",
     "isnan": "isnan", "isinf": "isinf",
 }  # fmt: skip
 for _aten, _ours in MATH.items():

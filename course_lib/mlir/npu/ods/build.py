@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from course_lib.files import write
 from course_lib.keep import kept
-from course_lib.llvm.plugin.build import VERSION, output, shared_object, tool
+from course_lib.llvm.inspect.plugin.build import VERSION, output, shared_object, tool
 from course_lib.mlir.npu.ods import chips
 
 TOOLS = tuple(f"{name}-{VERSION}" for name in ("clang++", "llvm-config", "mlir-tblgen", "mlir-opt"))

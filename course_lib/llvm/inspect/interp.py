@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.llvm.listing import Block, Line, body_of
+from course_lib.llvm.inspect.listing import Block, Line, body_of
 
 STEPS = 2_000_000  # executed instructions at most
 SIZES = {"float": 4, "double": 8, "i8": 1}
@@ -186,10 +186,15 @@ class _Run:
             self.stored[key] = self.depth.get(operands[0], 0)
 
     def compared(self, line: Line, operands: Sequence[str]) -> bool:
+        """`slt` compares as numbers with a sign, `ult` as numbers without; `eq` has no letter."""
         a, b = (self.read(line, o, line.type) for o in operands)
-        if line.extra.startswith("s"):
+        predicate = line.extra
+        if predicate in ("eq", "ne"):
+            return SIGNS[predicate](a, b)
+        letter, comparison = predicate[0], predicate[1:]
+        if letter == "s":
             a, b = _signed(a, line.type), _signed(b, line.type)
-        return SIGNS[line.extra[-2:]](a, b)
+        return SIGNS[comparison](a, b)
 
     def address(self, line: Line) -> Pointer:
         base = self.read(line, line.parts[0], "ptr")

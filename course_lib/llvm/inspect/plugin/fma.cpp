@@ -1,4 +1,4 @@
-// The counter of course_lib/llvm/fma.py as a pass of LLVM: one line of JSON for each function.
+// The counter of course_lib/llvm/inspect/fma.py as a pass of LLVM: one line of JSON for each function.
 //
 //     opt-22 -load-pass-plugin ./fma.so -passes='count-fma<lo=0;hi=8>' -disable-output kernel.ll
 //

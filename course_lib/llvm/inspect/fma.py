@@ -28,9 +28,9 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from course_lib.exercises import exercise
-from course_lib.llvm.control.runs import Runs, runs
-from course_lib.llvm.control.trips import MOST
-from course_lib.llvm.control.view import Block, Function, Instruction, Other, functions
+from course_lib.llvm.inspect.control.runs import Runs, runs
+from course_lib.llvm.inspect.control.trips import MOST
+from course_lib.llvm.inspect.control.view import Block, Function, Instruction, Other, functions
 
 FUSED = ("fma", "fmuladd", "pair")
 _INTRINSICS = {
@@ -116,8 +116,8 @@ def count_fma(
     given  numbers for integer arguments, by name, in every function that has one of that name
     """
     text = module if isinstance(module, str) else str(module)
-    found = arithmetic(text)
-    return {f.name: _count(f, found[f.name], given or {}) for f in functions(parse(text))}
+    arithmetic_of = arithmetic(text)
+    return {f.name: _count(f, arithmetic_of[f.name], given or {}) for f in functions(parse(text))}
 
 
 def parse(text: str) -> llvm.ModuleRef:
@@ -166,7 +166,7 @@ def _of_function(function: Function) -> list[dict[str, int]]:
 
 def _pairs(function: Function) -> set[Instruction]:
     """Each sum that takes in a product, and the product."""
-    found: set[Instruction] = set()
+    paired: set[Instruction] = set()
     for block in function.blocks:
         for total in block.instructions:
             if total.opcode in _SUMS and _contracts(total):
@@ -176,8 +176,8 @@ def _pairs(function: Function) -> set[Instruction]:
                     if isinstance(o, Instruction) and _may_go(o, total, function)
                 ]
                 if products:
-                    found |= {total, products[0]}
-    return found
+                    paired |= {total, products[0]}
+    return paired
 
 
 def _may_go(value: Instruction, into: Instruction, function: Function) -> bool:

@@ -7,7 +7,7 @@
 
 A branch that data decides leaves the blocks on both of its sides unknown; where they meet again,
 the sum is known. It is taken for granted that the call returns: every loop ends, every function
-that it calls comes back. Next room: `course_lib/llvm/fma.py`.
+that it calls comes back. Next room: `course_lib/llvm/inspect/fma.py`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from course_lib.llvm.control.balance import balanced
-from course_lib.llvm.control.numbers import Numbers
-from course_lib.llvm.control.order import Edge, NaturalLoop, Order, order_of
-from course_lib.llvm.control.trips import MOST, Trips, trips
-from course_lib.llvm.control.view import Function
+from course_lib.llvm.inspect.control.balance import balanced
+from course_lib.llvm.inspect.control.numbers import Numbers
+from course_lib.llvm.inspect.control.order import Edge, NaturalLoop, Order, order_of
+from course_lib.llvm.inspect.control.trips import MOST, Trips, trips
+from course_lib.llvm.inspect.control.view import Function
 
 
 @dataclass(frozen=True, eq=False)

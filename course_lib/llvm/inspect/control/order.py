@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from course_lib.llvm.control.view import Function
+from course_lib.llvm.inspect.control.view import Function
 
 Edge = tuple[int, int]
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from course_lib.ir.loops.program import Program
 from course_lib.ir.registry import flops
-from course_lib.llvm.fma import count_fma, fused
+from course_lib.llvm.inspect.fma import count_fma, fused
 from course_lib.llvm.jit import Code, emit_module
 
 Counts = Counter[str] | None
@@ -52,15 +52,15 @@ def work(program: Program, code: Code) -> list[Work]:
     steps = [step for step in program.steps if step.kernel is not None]
     calls = Counter(step.kernel.name for step in steps if step.kernel)
     first = {step.kernel.name: step for step in reversed(steps) if step.kernel}
-    found = []
+    rows = []
     for name, times in calls.items():
         kernel = first[name].kernel
         assert kernel is not None
         _, parts = emit_module(kernel)
         ranges = {part.symbol: {"lo": 0, "hi": part.iterations} for part in parts}
         emitted, optimized = (_executed(text, ranges) for text in code.modules[name])
-        found.append(Work(name, times, flops(first[name].node), emitted, optimized))
-    return found
+        rows.append(Work(name, times, flops(first[name].node), emitted, optimized))
+    return rows
 
 
 def operations(counts: Counts) -> int | None:

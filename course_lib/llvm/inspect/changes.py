@@ -20,7 +20,7 @@ import llvmlite.binding as llvm
 
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.fixed import HASWELL, fixed_machine
+from course_lib.llvm.inspect.fixed import HASWELL, fixed_machine
 
 _NAME = re.compile(r'@("[^"]*"|[\w.$-]+)')
 _HEAD = re.compile(r"^\*\*\* IR Dump After (\w+) on (.+?) \*\*\*.*$", re.M)
@@ -38,8 +38,8 @@ def changes(text: str, cpu: str = "host") -> list[tuple[str, str]]:
     alone = len(forms) == 1
     steps = [("as emitted", _joined(forms))]
     for name, where, form in zip(*(iter(parts),) * 3, strict=True):
-        found = _functions(form)
-        forms = found if where == "[module]" else {**forms, **found}
+        changed = _functions(form)
+        forms = changed if where == "[module]" else {**forms, **changed}
         if _joined(forms) != steps[-1][1]:  # attributes are not shown
             steps.append((name.removesuffix("Pass") + _short(where, alone), _joined(forms)))
     return steps
@@ -68,9 +68,9 @@ def remarks(text: str, cpu: str = "host") -> list[tuple[int | None, str]]:
 
     The module needs debug locations (`source.located`). None: LLVM names no line.
     """
-    said = _said(text, cpu, "-pass-remarks=.*", "-pass-remarks-missed=.*")
-    found = re.findall(r"^remark: .*?:(\d+):\d+: (.*)$", said, re.M)
-    return [(int(line) or None, words) for line, words in dict.fromkeys(found)]
+    report = _said(text, cpu, "-pass-remarks=.*", "-pass-remarks-missed=.*")
+    lines = re.findall(r"^remark: .*?:(\d+):\d+: (.*)$", report, re.M)
+    return [(int(line) or None, words) for line, words in dict.fromkeys(lines)]
 
 
 def _said(text: str, cpu: str, *requests: str) -> str:

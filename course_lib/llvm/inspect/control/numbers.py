@@ -13,8 +13,15 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 
-from course_lib.llvm.control.order import Edge, Order
-from course_lib.llvm.control.view import Argument, Function, Instruction, Number, Operand, Other
+from course_lib.llvm.inspect.control.order import Edge, Order
+from course_lib.llvm.inspect.control.view import (
+    Argument,
+    Function,
+    Instruction,
+    Number,
+    Operand,
+    Other,
+)
 
 WIDEST = 64  # bits
 

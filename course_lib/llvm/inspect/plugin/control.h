@@ -1,6 +1,6 @@
 // How often each block of a function runs in one call, read off its structure.
 //
-// The same rules as in course_lib/llvm/control/*.py, on LLVM's own data structures: dominators,
+// The same rules as in course_lib/llvm/inspect/control/*.py, on LLVM's own data structures: dominators,
 // postdominators and natural loops are analyses that LLVM has. Next room: control.cpp.
 
 #pragma once

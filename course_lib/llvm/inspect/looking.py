@@ -26,15 +26,15 @@ from course_lib.draw.graphs.flow import flow
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.walk import dealt_out, loops
 from course_lib.llvm.backend import optimize
-from course_lib.llvm.changes import changes, remarks
 from course_lib.llvm.codegen import target_machine
-from course_lib.llvm.control.order import order_of
-from course_lib.llvm.control.view import functions
-from course_lib.llvm.fma import count_fma, fused
 from course_lib.llvm.host import instruction_set
+from course_lib.llvm.inspect.changes import changes, remarks
+from course_lib.llvm.inspect.control.order import order_of
+from course_lib.llvm.inspect.control.view import functions
+from course_lib.llvm.inspect.fma import count_fma, fused
+from course_lib.llvm.inspect.source import located, source
 from course_lib.llvm.jit import emit_module
 from course_lib.llvm.parts import Part
-from course_lib.llvm.source import located, source
 
 MCA = ("llvm-mca-22", "llvm-mca")
 
@@ -76,8 +76,8 @@ def passes(kernel: Kernel, cpu: str = "host") -> Picture:
 @takes
 def reasons(kernel: Kernel, cpu: str = "host") -> Picture:
     """LLVM's remarks, each with the line of the loops that it speaks of."""
-    said = remarks(located(kernel), cpu)
-    words = [(text, line) for line, text in sorted(said, key=lambda r: r[0] or 0)]
+    remarked = remarks(located(kernel), cpu)
+    words = [(text, line) for line, text in sorted(remarked, key=lambda r: r[0] or 0)]
     columns = [Column("loops", source(kernel, cpu).loops), Column("LLVM's remarks", words)]
     return beside(columns, f"@{kernel.name}: what LLVM did, and what it did not")
 
@@ -97,8 +97,8 @@ def _blocks(module: llvm.ModuleRef, part: Part) -> Picture:
     words = []
     for number in order.order:
         (name, counts), times = count.blocks[number], count.runs.blocks[number]
-        said = [name, f"runs {'?' if times is None else f'{times:,}'}"]
-        words.append([*said, *([f"{fused(counts)} multiply-adds"] if fused(counts) else [])])
+        label = [name, f"runs {'?' if times is None else f'{times:,}'}"]
+        words.append([*label, *([f"{fused(counts)} multiply-adds"] if fused(counts) else [])])
     edges = [(order.place[a], order.place[b]) for a, b in order.edges]
     times = [count.runs.blocks[number] or 0 for number in order.order]
     most = {k for k, n in enumerate(times) if n == max(times) > 1}
@@ -125,5 +125,5 @@ def ports(kernel: Kernel, cpu: str = "host") -> Picture:
     done = subprocess.run(command, input=assembly, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"llvm-mca failed:\n{done.stderr.strip()}")
-    said = re.sub(r"\n{3,}", "\n\n", done.stdout)
-    return listing(f"@{kernel.name}: llvm-mca for {processor}", said)
+    report = re.sub(r"\n{3,}", "\n\n", done.stdout)
+    return listing(f"@{kernel.name}: llvm-mca for {processor}", report)

@@ -5,7 +5,7 @@
 
 The plugin speaks the C++ interface of one version of LLVM, the one that llvmlite holds. It needs
 Debian's packages clang-22, llvm-22 and llvm-22-dev. The pass stands in
-`fma.cpp`. Next room: `course_lib/llvm/work.py`.
+`fma.cpp`. Next room: `course_lib/llvm/inspect/work.py`.
 """
 
 from __future__ import annotations

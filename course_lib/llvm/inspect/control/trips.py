@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from course_lib.llvm.control.numbers import Numbers, holds, predicate, signed, width
-from course_lib.llvm.control.order import NaturalLoop, Order
-from course_lib.llvm.control.view import Function, Instruction, Operand
+from course_lib.llvm.inspect.control.numbers import Numbers, holds, predicate, signed, width
+from course_lib.llvm.inspect.control.order import NaturalLoop, Order
+from course_lib.llvm.inspect.control.view import Function, Instruction, Operand
 
 MOST = (1 << 63) - 1  # larger counts are not told
 SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
