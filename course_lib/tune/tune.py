@@ -11,7 +11,7 @@
     duel      default and best take turns; what is not faster by more than the noise is not kept
     whole     so do whole models, for a kernel alone finds other things in the caches (`whole.py`)
 
-Next room: `course_lib/task.py`.
+Next room: `course_lib/commands/infra/task.py`.
 """
 
 from __future__ import annotations

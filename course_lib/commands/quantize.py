@@ -5,7 +5,7 @@
 
 Ranges are those of the inputs that the command is given, or of random ones. The file holds integer
 ops (ConvInteger, ...), which give the same bits everywhere; with `--pairs` it holds float ops
-between QuantizeLinear and DequantizeLinear. Next room: `commands.py`, the other commands.
+between QuantizeLinear and DequantizeLinear. Next room: `run.py`, another command.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from typing import Any
 import numpy as np
 
 from course_lib.accelerator.compile.partition import partition
-from course_lib.commands import Result
+from course_lib.commands.infra.result import Result
+from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import read
 from course_lib.files import write
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
-from course_lib.task import prepare
+
+HELP = "a model in 8-bit integers, and the chip's share of it"
 
 
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands beside a model and its inputs."""
+    about_a_model(sub)
     sub.add_argument("-o", "--output", metavar="FILE.onnx", help="write the quantized model")
     sub.add_argument("--pairs", action="store_true", help="write float ops between "
                      "QuantizeLinear and DequantizeLinear instead of integer ops")  # fmt: skip

@@ -3,7 +3,7 @@
     python -m course_lib run resnet18 --target systolic --json
     ->  {"cycles": 2396617, "utilization": 0.74, "stalls": {"execute": {"busy": ...}}, ...}
 
-Every number but the errors follows from the programs. Next room: `commands.py`, the other commands.
+Every number but the errors follows from the programs. Next room: `mlir.py`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.trace.chrome import write_trace
-from course_lib.commands import Result
+from course_lib.commands.infra.result import Result
+from course_lib.commands.infra.task import prepare
 from course_lib.compiler import compile, read
 from course_lib.ir.graph.interp import run as interpret
 from course_lib.runtime.systolic import SystolicModel
-from course_lib.task import prepare
 
 
 def arguments(sub: ArgumentParser) -> None:

@@ -14,7 +14,7 @@ import onnx
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.commands import tolerance
+from course_lib.commands.infra.compare import tolerance
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import add, matmul, relu, trace

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from course_lib.commands import Result
+from course_lib.commands.infra.result import Result
 from course_lib.files import read_text
 from course_lib.mlir.toy import ast
 from course_lib.mlir.toy.parser import parse
 from course_lib.mlir.toy.source import ToyError
 from course_lib.packages import missing
+
+HELP = "a program of the Toy language, at any stage"
 
 STAGES = ("ast", "toy", "inline", "shapes", "opt", "affine", "scf", "cf", "llvm", "run")
 MISSING = {name: missing(name) for name in ("xdsl", "llvmlite")}

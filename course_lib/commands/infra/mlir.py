@@ -4,7 +4,7 @@
     show mlp --stage mlir -o mlp.mlir                   the same as a file, with the weights
     show mlp --stage mlir --passes loops -o mlp.html    after every pass of upstream's, as a page
 
-Next room: `commands.py`.
+Next room: `course_lib/mlir/out/to_mlir.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from course_lib.commands import Result
+from course_lib.commands.infra.result import Result
+from course_lib.commands.infra.task import prepare
 from course_lib.compiler import read
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
@@ -21,7 +22,6 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.mlir.out.to_mlir import to_mlir
 from course_lib.mlir.upstream.pipelines import PIPELINES
 from course_lib.mlir.upstream.slides import slides
-from course_lib.task import prepare
 
 
 def arguments(show: ArgumentParser) -> None:

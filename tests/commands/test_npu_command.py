@@ -6,7 +6,7 @@ import json
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.npu_command import MISSING, STAGES
+from course_lib.commands.npu import MISSING, STAGES
 
 SIZES = ("-m", "9", "-k", "8", "-n", "5")
 

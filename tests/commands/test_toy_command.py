@@ -6,7 +6,7 @@ import json
 import pytest
 
 from course_lib.__main__ import main
-from course_lib.toy_command import MISSING, STAGES
+from course_lib.commands.toy import MISSING, STAGES
 
 SUM = "def main() { print([1, 2] + [3, 4]); }"
 

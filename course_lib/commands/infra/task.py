@@ -3,7 +3,7 @@
     prepare(options)   ->   Task("model.onnx", [x], ...)      --inputs FILE.npz, or random numbers
     --freeze shape=FILE.npy                                   an input becomes a constant
 
-Next room: `compiler.py`, the front door.
+Next room: `course_lib/compiler.py`, the front door.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import struct
 import zlib
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from course_lib.commands.infra.options import number
 from course_lib.files import read_text, readable
 from course_lib.frontend import signature
 from course_lib.ir.graph.graph import Graph
@@ -42,6 +43,16 @@ class Task:
     inputs: list[np.ndarray]
     source: str | bytes
     peer_inputs: list[np.ndarray]
+
+
+def about_a_model(sub: ArgumentParser) -> None:
+    """Add what every command about a model takes; `prepare` reads it."""
+    sub.add_argument("model", metavar="MODEL", help="an ONNX or .mlir file, or one of the course")
+    sub.add_argument("--inputs", metavar="FILE.npz", help="inputs by name (or arr_0, arr_1, …)")
+    sub.add_argument("--freeze", metavar="NAME=FILE.npy", action="append", default=[],
+                     help="the value of an input that must be known at compile time, such as "
+                     "a shape (of an ONNX file; may be repeated)")  # fmt: skip
+    sub.add_argument("--seed", type=number(0), default=0, help="of the random inputs otherwise")
 
 
 def prepare(options: Namespace) -> Task:

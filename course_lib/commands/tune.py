@@ -5,7 +5,7 @@
     python -m course_lib run model.onnx --tuned model.tuned.json
 
 A budget is in seconds. `--resume FILE` goes on where another run has ended. Next room:
-`commands.py`, the other commands.
+`run.py`, another command.
 """
 
 from __future__ import annotations
@@ -19,15 +19,19 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.bridges.cluster import INSECURE
-from course_lib.commands import Result, number
+from course_lib.commands.infra.options import number
+from course_lib.commands.infra.result import Result
+from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.schedule.search.tuned import load_tuned
-from course_lib.task import prepare
+
+HELP = "search faster schedules for the kernels of a model"
 
 MOST_JOBS = 64  # each is a process that imports the compiler
 
 
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands beside a model and its inputs."""
+    about_a_model(sub)
     sub.add_argument("--beam", type=number(1), default=4, metavar="WIDTH",
                      help="candidates that go on after each decision (4)")  # fmt: skip
     sub.add_argument("--depth", type=number(1), default=4, metavar="N",

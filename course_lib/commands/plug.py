@@ -8,7 +8,7 @@ The model is quantized first, with the ranges of its inputs, so that every door 
 numbers. Two things are judged. What ran on the chip has to give the bits of the interpreter, piece
 by piece. The whole model, in which another compiler computes what the chip does not, floats among
 it, has to be as near to the interpreter as two right results are: in steps of its results where
-they come in steps (`bridges/steps.py`). Next room: `commands.py`, the other commands.
+they come in steps (`bridges/steps.py`). Next room: `run.py`, another command.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ import numpy as np
 
 from course_lib.accelerator.chip import PRESETS
 from course_lib.bridges.steps import ALLOWED, in_steps
-from course_lib.commands import Result, errors
+from course_lib.commands.infra.compare import errors
+from course_lib.commands.infra.result import Result
+from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import read
 from course_lib.ir.graph.interp import run
 from course_lib.ir.graph.node import Node
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins.report import same_bits
-from course_lib.task import prepare
+
+HELP = "a model through another compiler, with our chip behind it"
 
 INTO = {
     "ours": "course_lib.plugins.ours",
@@ -38,6 +41,7 @@ INTO = {
 
 def arguments(sub: ArgumentParser) -> None:
     """Add what this command understands beside a model and its inputs."""
+    about_a_model(sub)
     sub.add_argument("--into", choices=INTO, default="ours", help="which compiler (ours)")
     sub.add_argument("--preset", choices=PRESETS, default="npu", help="which chip (npu)")
 

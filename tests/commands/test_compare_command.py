@@ -9,9 +9,9 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from course_lib import commands
 from course_lib.__main__ import main
 from course_lib.bridges import steps as stepwise
+from course_lib.commands.infra import compare
 from course_lib.frontend.onnx.steps import output_steps
 
 HALF, FOURTH = np.asarray(0.5, np.float32), np.asarray(0.25, np.float32)
@@ -97,13 +97,13 @@ def test_the_plain_level_decides_and_both_are_told(
     model, capsys, monkeypatch, plain: int, optimized: int, status: int
 ) -> None:
     """A peer that is so many steps away, and with its optimizations so many."""
-    real = commands.onnxruntime_session
+    real = compare.onnxruntime_session
 
     def session(source, threads=None, **level):
         away = 0.5 * (plain if level.get("plain") else optimized)
         return lambda arrays: [y + np.float32(away) for y in real(source, threads)(arrays)]
 
-    monkeypatch.setattr(commands, "onnxruntime_session", session)
+    monkeypatch.setattr(compare, "onnxruntime_session", session)
     words = ["run", model, "--compare", "onnxruntime"]
     assert main([*words, "--json"]) == status
     steps = json.loads(capsys.readouterr().out)["compare"]["steps"]

@@ -4,7 +4,7 @@
     ->  {"cycles": 167616, "utilization": 0.677, "definition": "F(T + 2R + C - 2) with ...", ...}
 
 Every number follows from the array and the three sizes; the definition says what a cycle is, and
-what is not counted. Next room: `commands.py`, the other commands.
+what is not counted. Next room: `run.py`, another command.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ from course_lib.accelerator.array.presets import REPORTS_LESS, preset
 from course_lib.accelerator.array.timeline import write_trace
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.systolic import STAYS, SystolicArray
-from course_lib.commands import Result, number
+from course_lib.commands.infra.options import number
+from course_lib.commands.infra.result import Result
+
+HELP = "cycles of a matrix product on a systolic array"
 
 AFFORDABLE = (registers.affordable, wavefront.affordable)
 SRAM_READ = "words that cross the edge of the array; zeros that fill ragged folds are not counted"

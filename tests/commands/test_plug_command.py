@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from course_lib import plug_command
 from course_lib.__main__ import main
 from course_lib.accelerator.compile.build import ChipProgram
+from course_lib.commands import plug as plug_command
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace

@@ -19,10 +19,12 @@ import numpy as np
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import choose_tile, clocks
-from course_lib.commands import Result
+from course_lib.commands.infra.result import Result
 from course_lib.files import read_text
 from course_lib.mlir.npu.example import linalg_text
 from course_lib.packages import missing
+
+HELP = "a matrix product in the NPU dialect, at any stage"
 
 STAGES = (
     "linalg", "product", "tile", "double_buffer", "unroll", "keep", "sums", "ahead", "asm", "run",
