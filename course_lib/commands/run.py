@@ -12,11 +12,12 @@ from argparse import ArgumentParser, Namespace
 from typing import Any
 
 from course_lib.commands.infra import chip
-from course_lib.commands.infra.compare import compare, comparison, median_ms
+from course_lib.commands.infra.compare import compare, comparison
 from course_lib.commands.infra.options import number
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import compile
+from course_lib.measure.turns import warm_median
 from course_lib.passes.pipeline import WINOGRAD
 
 HELP = "compile a model, run it and say what it cost"
@@ -55,7 +56,7 @@ def run(options: Namespace) -> Result:
         "model": str(options.model),
         "target": options.target,
         **report.as_dict(),
-        "run_ms": median_ms(lambda: executable.run(task.inputs), options.repeat),
+        "run_ms": 1e3 * warm_median(lambda: executable.run(task.inputs), options.repeat),
         "outputs": [f"{o.dtype}{list(o.shape)}" for o in outputs],
     }
     lines = [str(report), "", f"run: {data['run_ms']:.3f} ms (median of {options.repeat})"]

@@ -35,6 +35,7 @@ from course_lib.cost.machine import Machine
 from course_lib.cost.nest import predict
 from course_lib.ir.graph.graph import Graph
 from course_lib.llvm.host import host_machine
+from course_lib.measure.duel import faster, ratio
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass
@@ -46,7 +47,6 @@ from course_lib.schedule.search.beam import WIDTH, beam
 from course_lib.schedule.search.choice import CONVOLUTIONS, GROUPS, Choice, Names
 from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
 from course_lib.schedule.search.tuned import Tuned
-from course_lib.tune.duel import faster, ratio
 from course_lib.tune.farm import Farm
 from course_lib.tune.groups import search_groups
 from course_lib.tune.measure import Ask, Measuring

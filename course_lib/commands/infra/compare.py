@@ -7,10 +7,8 @@ Next room: `course_lib/bridges/peers.py`.
 
 from __future__ import annotations
 
-import statistics
-import time
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +16,7 @@ import numpy as np
 from course_lib.bridges import steps as stepwise
 from course_lib.bridges.peers import onnxruntime_session
 from course_lib.commands.infra.task import Task
+from course_lib.measure.turns import warm_median
 
 TOLERANCE = 1e-3  # relative to the largest value of the peer's result
 ROUNDINGS = 4  # of a result's own type, which may be all that f16 has
@@ -38,7 +37,7 @@ def compare(task: Task, outputs: Sequence[np.ndarray], options: Namespace) -> di
         "peer": options.compare,
         **errors(outputs, right, steps or [None] * len(outputs)),
         **more,
-        "peer_ms": median_ms(lambda: peer(task.peer_inputs), options.repeat),
+        "peer_ms": 1e3 * warm_median(lambda: peer(task.peer_inputs), options.repeat),
     }
 
 
@@ -90,14 +89,3 @@ def comparison(found: dict[str, Any], ours_ms: float) -> str:
         f"{found['peer']}: {found['peer_ms']:.3f} ms, "
         f"ours takes {ours_ms / found['peer_ms']:.2f} times as long"
     )
-
-
-def median_ms(call: Callable[[], Any], repeat: int) -> float:
-    """Median wall-clock milliseconds of a call, after one that warms up."""
-    call()
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - start)
-    return 1e3 * statistics.median(times)

@@ -7,7 +7,6 @@ Next room: `plugin.py`, the counter in C++.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from course_lib.ir.graph.node import Node, inp
 from course_lib.llvm.fma import fused
 from course_lib.llvm.work import Counts as Kinds
 from course_lib.llvm.work import total, work
+from course_lib.measure.turns import in_turns
 from course_lib.runtime.executable import CompiledModel
 
 ROUNDS = 60
@@ -111,13 +111,7 @@ def compiled(graph: Graph) -> CompiledModel:
 
 def microseconds(run: CompiledModel, inputs: list[np.ndarray]) -> float:
     """The best of many calls, after one to warm up."""
-    run(*inputs)
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        run(*inputs)
-        best = min(best, time.perf_counter() - start)
-    return 1e6 * best
+    return 1e6 * min(in_turns([lambda: run(*inputs)], ROUNDS)[0])
 
 
 def multiply_adds(kinds: Kinds) -> int | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -30,6 +29,7 @@ from course_lib.llvm.control.view import functions
 from course_lib.llvm.fixed import HASWELL, assembly, optimized
 from course_lib.llvm.fma import count_fma, fused, parse
 from course_lib.llvm.interp import execute
+from course_lib.measure.turns import in_turns, least
 
 REDUCE = re.compile(r"@(llvm\.vector\.reduce\.\w+\.v(\d+)f32)")
 VECTOR = {"ss": 1, "sd": 1}
@@ -217,10 +217,5 @@ def nanoseconds(*texts: str) -> list[float]:
         )
         calls.append(signature(engine.get_function_address("dot")))
         engines.append(engine)
-    best = [float("inf")] * len(calls)
-    for _ in range(200):
-        for k, call in enumerate(calls):
-            start = time.perf_counter()
-            call(x.ctypes.data, x.ctypes.data, N)
-            best[k] = min(best[k], time.perf_counter() - start)
-    return [1e9 * seconds / N for seconds in best]
+    runs = [functools.partial(call, x.ctypes.data, x.ctypes.data, N) for call in calls]
+    return [1e9 * seconds / N for seconds in least(in_turns(runs, 200))]

@@ -6,13 +6,12 @@ True
 False
 
 What disturbs the machine for a while disturbs both sides of a round, so the ratio of a round says
-more than either time. Next room: `shares.py`.
+more than either time. Next room: `apart.py`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median, quantiles
 
 MARGIN = 0.02  # of its time that a kernel must gain
@@ -27,24 +26,3 @@ def faster(default: Sequence[float], tuned: Sequence[float], margin: float = MAR
 def ratio(default: Sequence[float], tuned: Sequence[float]) -> float:
     """How many times as fast the second one is, in the middle one of all rounds."""
     return median(before / after for before, after in zip(default, tuned, strict=True))
-
-
-def in_turns(
-    calls: Sequence[Callable[[], object]], seconds: float, rounds: int = 15
-) -> list[list[float]]:
-    """Seconds of each call, round after round; `seconds` is what all of it may take, roughly."""
-    counts = []
-    for call in calls:
-        call()
-        start = time.perf_counter()
-        call()
-        once = time.perf_counter() - start
-        counts.append(max(int(seconds / rounds / len(calls) / max(once, 1e-7)), 1))
-    found: list[list[float]] = [[] for _ in calls]
-    for _ in range(rounds):
-        for number, call in enumerate(calls):
-            start = time.perf_counter()
-            for _ in range(counts[number]):
-                call()
-            found[number].append((time.perf_counter() - start) / counts[number])
-    return found
