@@ -22,11 +22,12 @@ from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.dram import RULE, Memories, dram_bytes
 from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.array.presets import REPORTS_LESS, preset
-from course_lib.accelerator.array.timeline import write_trace
+from course_lib.accelerator.array.timeline import trace_of
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.systolic import STAYS, SystolicArray
 from course_lib.commands.infra.options import number
 from course_lib.commands.infra.result import Result
+from course_lib.trace.chrome import write_trace
 
 HELP = "cycles of a matrix product on a systolic array"
 
@@ -65,7 +66,7 @@ def systolic(options: Namespace) -> Result:
     count = cycles(options.m, options.k, options.n, array)
     values = _simulated(folding, options, count)
     if options.trace:
-        write_trace(options.trace, folding)
+        write_trace(trace_of(folding), options.trace)
     data: dict[str, Any] = {
         **{axis: getattr(options, axis) for axis in "mkn"},
         **asdict(array),

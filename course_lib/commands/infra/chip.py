@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 
 from course_lib.accelerator.chip import PRESETS
-from course_lib.accelerator.trace.chrome import write_trace
+from course_lib.accelerator.trace.lanes import trace_of
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import prepare
 from course_lib.compiler import compile, read
 from course_lib.ir.graph.interp import run as interpret
 from course_lib.runtime.systolic import SystolicModel
+from course_lib.trace.chrome import write_trace
 
 
 def arguments(sub: ArgumentParser) -> None:
@@ -79,5 +80,5 @@ def _traces(model: SystolicModel, path: Path) -> list[str]:
     written = []
     for number, made in enumerate(model.offloaded.programs, 1):
         name = path if number == 1 else path.with_name(f"{path.stem}_{number}{path.suffix}")
-        written.append(str(write_trace(made.timing, name)))
+        written.append(str(write_trace(trace_of(made.timing), name)))
     return written
