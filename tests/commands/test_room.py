@@ -42,7 +42,8 @@ def hello(tmp_path, monkeypatch):
     monkeypatch.setattr(commands, "__path__", [*commands.__path__, str(tmp_path)])
     yield
     sys.modules.pop(f"{commands.__name__}.hello", None)
-    vars(commands).pop("hello", None)
+    if hasattr(commands, "hello"):
+        delattr(commands, "hello")
 
 
 @pytest.mark.usefixtures("hello")

@@ -67,7 +67,9 @@ def test_where_mlir_is_missing_the_table_says_that_it_is_recorded(monkeypatch):
 
     monkeypatch.setattr(native, "passed", missing)
     assert native.on_tensors() == native.RECORDED_LEFT
-    assert "torch-mlir 20261001, recorded" in repr(wild.systems_table())
+    assert "recorded with torch-mlir 20261001 (any machine, 2026-11-23)" in repr(
+        wild.systems_table()
+    )
 
 
 def test_the_numbers_of_the_opening_question():

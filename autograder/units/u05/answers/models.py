@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import course_lib
+from autograder.check.bill import bill_of
 from autograder.units.u05.answers import REFERENCE_COUNTS
 from autograder.units.u05.answers.tools import needing
 from course_lib.accelerator.workload import products
@@ -95,11 +96,11 @@ def bill(graphs: Mapping[str, Graph], inputs: Mapping[str, list[np.ndarray]]) ->
         )
         if name in REFERENCE_COUNTS and (ours := REFERENCE_COUNTS[name][1]) != c.emitted:
             differ.append(f"ours for {name}: {ours:,}")
-    exact = ["by the formula", "as emitted (yours)", "after -O3 (yours)", "on the chip"]
+    counts = ["by the formula", "as emitted (yours)", "after -O3 (yours)", "on the chip"]
     times = ["time here (µs)", "for each emitted (ns)"]
     same = "; ".join(differ) or "your counts are those of the reference"
     title = f"multiply-adds ({same})"
-    return table(rows, ["", *exact, *times], title, exact=exact)
+    return bill_of(rows, ["", *counts, *times], title)
 
 
 def compiled(graph: Graph) -> CompiledModel:

@@ -16,7 +16,12 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from autograder.units.u05.answers.listings import DOT
-from autograder.units.u05.answers.plugin import LOOPS, RECORDED_FREQUENCIES, block_frequencies
+from autograder.units.u05.answers.plugin import (
+    FREQUENCIES,
+    LOOPS,
+    RECORDED_FREQUENCIES,
+    block_frequencies,
+)
 from autograder.units.u05.answers.small import SMALL
 from course_lib.draw.base.diff import CSS, diff, renumbered
 from course_lib.draw.base.picture import Picture, fragment
@@ -148,13 +153,15 @@ def guessed_and_counted(n: int) -> Picture:
     """A table: how often LLVM guesses that each loop of the dot product is reached and turns, and
     how often it does for one n."""
     text = optimized(DOT)
-    guess = block_frequencies(text) or RECORDED_FREQUENCIES
+    seen = block_frequencies(text)
+    guess = seen or RECORDED_FREQUENCIES
     (exact,) = count_fma(text, {"n": n}).values()
     runs = {b: r for (b, _), r in zip(exact.blocks, exact.runs.blocks, strict=True)}
     rows = [[loop, guess[before], guess[loop] / guess[before], guess[loop], runs[loop]]
             for loop, before in LOOPS.items()]  # fmt: skip
     return table(rows, ["loop", "LLVM: reached in a call", "iterations each time",
-                        "iterations in a call", f"counted, n = {n}"])  # fmt: skip
+                        "iterations in a call", f"counted, n = {n}"],
+                 "" if seen else f"guesses {FREQUENCIES.words}")  # fmt: skip
 
 
 def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.bill import bill_of
 from course_lib.cost.cache import SMALL, Cache, misses
 from course_lib.cost.reuse import distances
 from course_lib.cost.trace import LINE, trace
@@ -104,7 +105,7 @@ def bill(ways: Mapping[str, Callable[..., str]], caches: Sequence[Cache] = SMALL
             row.append(waiting(misses(scheduled(sizes, text), caches), sizes))
         every = {"": (m * k + k * n + m * n) // 16}
         rows.append([*row, waiting([every, every], sizes)])
-    return table(rows, ["product", "m × n × k", *ways, "each line once"])
+    return bill_of(rows, ["product", "m × n × k", *ways, "each line once"])
 
 
 def differing(sizes: Sizes, schedules: Mapping[str, str]) -> Any:
