@@ -169,8 +169,7 @@ def witnesses() -> tuple[Picture, str]:
         rows.append([name.replace(name[:2], f"{STAYS[name[:2]]}-stationary", 1), ours, verilog,
                      str(report)])  # fmt: skip
     return table(rows, ["definition", "formula (cycles)", "Verilog (cycles)",
-                        "SCALE-Sim's report (cycles)"],
-                 f"SCALE-Sim: {BY_SCALESIM.words}"), word  # fmt: skip
+                        "SCALE-Sim's report (cycles)"]), word  # fmt: skip
 
 
 def tpu_table(clocks: Clocks) -> Picture:
