@@ -10,9 +10,8 @@ Only ratios mean anything on another machine.
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
 from collections.abc import Callable, Sequence
+from statistics import median
 
 import numpy as np
 from results import arguments, keep
@@ -21,6 +20,7 @@ import course_lib
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import bars
 from course_lib.llvm.host import host_machine
+from course_lib.measure.turns import in_spells
 from course_lib.passes.pipeline import WINOGRAD
 
 Engine = Callable[[], Sequence[np.ndarray]]
@@ -54,20 +54,8 @@ def ours(model: object, arrays: Sequence[np.ndarray], threads: int) -> dict[str,
 
 def measure(calls: dict[str, Engine], rounds: int, seconds: float) -> dict[str, float]:
     """Median milliseconds of each engine. A round calls each one for the same short time."""
-    times: dict[str, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    for _ in range(rounds):
-        for name, call in calls.items():
-            stop = time.perf_counter() + seconds / rounds
-            while True:
-                start = time.perf_counter()
-                call()
-                end = time.perf_counter()
-                times[name].append(1e3 * (end - start))
-                if end > stop:
-                    break
-    return {name: statistics.median(found) for name, found in times.items()}
+    found = in_spells(list(calls.values()), seconds, rounds)
+    return {name: 1e3 * median(times) for name, times in zip(calls, found, strict=True)}
 
 
 def check(calls: dict[str, Engine], reference: str, tolerance: float = 1e-4) -> None:

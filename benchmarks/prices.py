@@ -14,8 +14,6 @@ from __future__ import annotations
 import argparse
 import random
 import sys
-import time
-from collections.abc import Iterator
 
 import numpy as np
 from results import arguments, keep
@@ -29,6 +27,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.llvm.host import host_machine
 from course_lib.llvm.jit import compile_kernels
 from course_lib.lower.lower import lower
+from course_lib.measure.turns import in_spells
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.infra.bodies import everywhere
 from course_lib.passes.infra.manager import run_passes
@@ -104,18 +103,11 @@ def seconds(kernel: Kernel, limit: float) -> float:
         arrays.append(array)
     places = [array.ctypes.data for array in arrays]
 
-    def times() -> Iterator[float]:
-        stop = time.perf_counter() + limit
-        while True:
-            start = time.perf_counter()
-            for function, count in code.functions[kernel.name]:
-                function(*places, 0, count)
-            end = time.perf_counter()
-            yield end - start
-            if end > stop:
-                return
+    def run() -> None:
+        for function, count in code.functions[kernel.name]:
+            function(*places, 0, count)
 
-    return min(times())
+    return min(in_spells([run], limit)[0])
 
 
 def summary(found: list[list[Pair]]) -> dict[str, float]:

@@ -31,7 +31,7 @@ from autograder.edition.deliver import write
 from autograder.edition.execute import execute
 from autograder.edition.facts import page_of
 from autograder.edition.sources import Source, expand, grade_id, sources
-from course_lib import commands
+from course_lib.commands.ops import ops
 from course_lib.exercises import Slot, slot
 
 HERE = Path(__file__).resolve().parent
@@ -150,7 +150,7 @@ def _as_html(hint: str) -> str:
 
 def op_page() -> str:
     """The op table as a page: the same text as `python -m course_lib ops`."""
-    table = commands.ops(Namespace(op=None)).text
+    table = ops(Namespace(op=None)).text
     intro = (
         "Everything the compiler knows about an op is one row of this table (`course_lib/ir/ops`)."
     )

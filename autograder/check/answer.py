@@ -11,10 +11,7 @@ Next room: judging.py, which runs the checks on one.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from autograder.check.framework import Check
+from typing import Any
 
 BESIDE = "_beside"  # a keyword of every call of an answer: what else is plugged in meanwhile
 
@@ -43,8 +40,8 @@ class Answer:
         """One call. Raises Wrong, Crashed or Stop of what the student's code did."""
         raise NotImplementedError
 
-    def ahead(self, check: Check, seed: int) -> bytes | None:
-        """Make the calls of this check that one can foresee, all at once: a digest of the replies.
+    def ahead(self, check: Any, seed: int) -> bytes | None:
+        """Make the calls of this `Check` that one can foresee, all at once: a digest of the replies.
         None where calls are made one at a time."""
         return None
 

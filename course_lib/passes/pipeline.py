@@ -4,7 +4,9 @@
 
 `WINOGRAD` is the same with cheaper 3x3 convolutions, whose results differ in their last bits.
 
-A fixed list with repeats. The other answer to the question of the right order, round after round
+A fixed list with repeats. What a pass cannot do without stands above its function, and the manager
+refuses an order that breaks it (`infra/contract.py`); the comments here say what an order gains.
+The other answer to the question of the right order, round after round
 until nothing changes, is `clean/fixpoint.py`. Next room: `lower/lower.py`, where the ops become
 loops.
 """
@@ -29,18 +31,18 @@ from course_lib.passes.prepare.decompose import decompose
 DEFAULT: list[Pass] = [
     fold,  # constants first: the rules below look for them
     simplify,
-    bn_fold,  # while a batch norm is still one node
+    bn_fold,
     dce,  # weights that were folded: nobody has to rearrange them
     decompose,
     strength,
-    layout,  # once padding is an op of its own
+    layout,
     sink_relayouts,
     fold,  # what decompose made of weights, and the filters in their new layouts
     simplify,
     cse,
-    horizontal,  # after cse: siblings read one node
+    horizontal,
     dce,
-    fuse,  # no rule looks into a group
+    fuse,
     absorb_pads,
     dce,  # what was padded
 ]

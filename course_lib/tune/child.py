@@ -12,18 +12,13 @@ not kept, for hardly one candidate is ever compiled again. Next room: `farm.py`.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import itertools
-import json
 import os
-import resource
-import signal
-import sys
 import time
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -35,53 +30,54 @@ from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.types import TensorType
 from course_lib.llvm.jit import Code, compile_program
+from course_lib.measure.apart import Said, answer_all, end_after, limit_memory
+from course_lib.measure.turns import Timer, filling, rounds_of
 
 SHARED = exp(inp("x", "f32[1048576]"))  # a node with so much to do that threads share its kernel
 COPIES = 64 << 20  # bytes of constants that lie apart at most
-Call = Callable[[int], float]  # so many runs  ->  seconds of one
 
 
 def main() -> None:
     """Answer requests, a line each, until there are no more."""
     os.environ["COURSE_LIB_CACHE"] = "off"
-    reports = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # whatever else prints
-    print(json.dumps({"ready": True}), file=reports)
-    for line in sys.stdin:
-        request = json.loads(line)
-        _limit(request["memory"])
-        try:
-            said = {"timings": timings(request, reports)}
-        except (MemoryError, ValueError) as error:
-            said = {"failed": str(error) or "it needs more memory than it may have"}
-        print(json.dumps(said), file=reports)
+    answer_all(answer)
 
 
-def timings(request: dict[str, Any], reports: TextIO) -> list[list[float]]:
+def answer(request: Said, say: Callable[[Said], None]) -> Said:
+    limit_memory(request["memory"])
+    try:
+        return {"timings": timings(request, say)}
+    except (MemoryError, ValueError) as error:
+        return {"failed": str(error) or "it needs more memory than it may have"}
+
+
+def timings(request: Said, say: Callable[[Said], None]) -> list[list[float]]:
     """Seconds of each kernel in each round."""
-    calls: list[Call] = []
-    runs: list[int] = []
+    timers: list[Timer] = []
+    numbers: list[int] = []
 
     def begin(number: int) -> None:
-        print(json.dumps({"at": number}), file=reports)
-        signal.setitimer(signal.ITIMER_PROF, request["limit"])  # SIGPROF ends this process
+        say({"at": number})
+        end_after(request["limit"])
+
+    def announced(number: int, one: Timer) -> Timer:
+        def timed(count: int) -> float:
+            begin(number)
+            return one(count)
+
+        return timed
 
     for number, text in enumerate(request["kernels"]):
         begin(number)
-        calls.append(call := prepared(parse_kernel(text), request))
-        first = min(call(1), call(1))
-        share = request["seconds"] / request["rounds"]
-        runs.append(max(int(share / max(first, 1e-7)), 1))
-    found: list[list[float]] = [[] for _ in calls]
-    for _ in range(request["rounds"]):
-        for number, (call, count) in enumerate(zip(calls, runs, strict=True)):
-            begin(number)
-            found[number].append(call(count))
-    signal.setitimer(signal.ITIMER_PROF, 0)
+        one = prepared(parse_kernel(text), request)
+        numbers.append(filling(one, request["seconds"] / request["rounds"]))
+        timers.append(announced(number, one))
+    found = rounds_of(timers, numbers, request["rounds"])
+    end_after(0)
     return found
 
 
-def prepared(kernel: Kernel, request: dict[str, Any]) -> Call:
+def prepared(kernel: Kernel, request: Said) -> Timer:
     """The kernel as machine code, on random operands.
 
     In a model, weights come from where the weights of all other kernels lie, too. So there are as
@@ -113,7 +109,7 @@ def compiled(kernel: Kernel, threads: int) -> tuple[Code, Program]:
     return compile_program(program, "host", threads), program
 
 
-def _timed(code: Callable[[Any], int], tables: Iterator[Any], kept: list[Any]) -> Call:
+def _timed(code: Callable[[Any], int], tables: Iterator[Any], kept: list[Any]) -> Timer:
     def call(count: int) -> float:
         assert kept  # what the addresses are of
         given = list(itertools.islice(tables, count))
@@ -131,10 +127,3 @@ def random_array(type: TensorType) -> np.ndarray:
         return aligned_copy(np.zeros(type.dims, type.dtype.numpy))
     rng = np.random.default_rng(0)
     return aligned_copy(rng.uniform(0.1, 1.0, type.dims).astype(type.dtype.numpy))
-
-
-def _limit(memory: int) -> None:
-    """No more addresses than that: what asks for more gets a MemoryError, or ends the process."""
-    with contextlib.suppress(ValueError, OSError):  # not every system has this limit
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        resource.setrlimit(resource.RLIMIT_AS, (memory, resource.getrlimit(resource.RLIMIT_AS)[1]))

@@ -5,7 +5,7 @@
 
 What travels is text and numbers; `course_lib/bridges/cluster.py` says who may send any. A worker of
 the cluster has a measuring process of its own (`measure.py`), so that a kernel that crashes takes
-down nothing else; a machine of another kind refuses. Next room: `duel.py`.
+down nothing else; a machine of another kind refuses. Next room: `shares.py`.
 """
 
 from __future__ import annotations

@@ -12,26 +12,16 @@ others are measured again in a new process. Next room: `child.py`.
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
-import select
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 from course_lib.cost.machine import Machine
 from course_lib.ir.loops.nest import Kernel, print_kernel
+from course_lib.measure.apart import Apart, Ended
 from course_lib.schedule.search.problem import Timing
 
-HANGS = "hangs: nothing was heard of it for too long"
 WAITING = 10  # times as many seconds by the clock, on a busy machine
-STARTING = 120.0  # seconds that a process may take until it is ready, on a busy machine
 
 
 @dataclass(frozen=True)
@@ -113,12 +103,11 @@ class Failed(Exception):
         self.at, self.why = at, why
 
 
-class Worker:
-    """One process, started when it is first needed and again when it has ended."""
+class Worker(Apart):
+    """One process that measures."""
 
     def __init__(self) -> None:
-        self.process: subprocess.Popen[bytes] | None = None
-        self.rest = b""
+        super().__init__("course_lib.tune.child")
 
     def timings(self, texts: Sequence[str], threads: int, ask: Ask) -> list[Timing]:
         """A timing for each kernel; those that cannot be measured do not spoil the others."""
@@ -140,68 +129,17 @@ class Worker:
         return [found[number] for number in range(len(texts))]
 
     def _asked(self, texts: Sequence[str], threads: int, ask: Ask) -> list[list[float]]:
-        process = self._started()
         request = {"kernels": texts, "threads": threads, "constants": ask.constants,
                    "seconds": ask.seconds, "rounds": ask.rounds, "apart": ask.apart,
                    "memory": ask.memory, "limit": ask.limit}  # fmt: skip
-        assert process.stdin
-        with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps(request).encode() + b"\n")
-            process.stdin.flush()
         at = 0
-        while True:
-            said = self._line(at, WAITING * ask.limit)
-            if "timings" in said:
-                return said["timings"]
-            if "failed" in said:
-                raise Failed(at, f"failed: {said['failed']}")
-            at = said["at"]
-
-    def _line(self, at: int, limit: float) -> dict[str, Any]:
-        """The next thing that the process says."""
-        assert self.process and self.process.stdout
-        end = time.monotonic() + limit
-        while b"\n" not in self.rest:
-            ready, _, _ = select.select([self.process.stdout], [], [], end - time.monotonic())
-            if not ready or time.monotonic() > end:
-                raise Failed(at, HANGS)
-            data = os.read(self.process.stdout.fileno(), 1 << 16)
-            if not data:
-                raise Failed(at, _ended(self.process.wait()))
-            self.rest += data
-        line, _, self.rest = self.rest.partition(b"\n")
-        return json.loads(line)
-
-    def _started(self) -> subprocess.Popen[bytes]:
-        """A process that imports from where this one does."""
-        if self.process is None:
-            code = f"import sys; sys.path[:] = {sys.path!r}; from course_lib.tune import child"
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", f"{code}; child.main()"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                start_new_session=True,  # Ctrl-C is for this process
-            )
-            self.rest = b""
-            self._line(0, STARTING)
-        return self.process
-
-    def stop(self) -> None:
-        """End the process, if there is one."""
-        if self.process is not None:
-            self.process.kill()
-            for stream in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):
-                    stream.close()  # type: ignore[union-attr]
-            self.process.wait()
-            self.process = None
-
-
-def _ended(status: int) -> str:
-    """Why a process ended that should not have."""
-    if status == -signal.SIGPROF:
-        return HANGS
-    if status < 0:
-        return f"crashed: {signal.Signals(-status).name}"
-    return f"failed: the process ended with status {status}"
+        try:
+            for said in self.ask(request, WAITING * ask.limit):
+                if "timings" in said:
+                    return said["timings"]
+                if "failed" in said:
+                    raise Failed(at, f"failed: {said['failed']}")
+                at = said["at"]
+        except Ended as ended:
+            raise Failed(at, str(ended)) from None
+        raise AssertionError("it answers or ends")

@@ -11,7 +11,7 @@
     duel      default and best take turns; what is not faster by more than the noise is not kept
     whole     so do whole models, for a kernel alone finds other things in the caches (`whole.py`)
 
-Next room: `course_lib/task.py`.
+Next room: `course_lib/commands/infra/task.py`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from course_lib.cost.nest import predict
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.samples import random_inputs
 from course_lib.llvm.host import host_machine
+from course_lib.measure.duel import faster, ratio
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass
@@ -47,7 +48,6 @@ from course_lib.schedule.search.beam import WIDTH, beam
 from course_lib.schedule.search.choice import CONVOLUTIONS, GROUPS, Choice, Names
 from course_lib.schedule.search.problem import Budget, Candidate, Measure, Price, Problem, Record
 from course_lib.schedule.search.tuned import Tuned
-from course_lib.tune.duel import faster, ratio
 from course_lib.tune.farm import Farm
 from course_lib.tune.groups import search_groups
 from course_lib.tune.measure import Ask, Measuring

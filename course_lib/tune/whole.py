@@ -19,6 +19,8 @@ import numpy as np
 
 from course_lib.cost.layout import winograd_pays
 from course_lib.ir.graph.graph import Graph, value_names
+from course_lib.measure.duel import faster, ratio
+from course_lib.measure.turns import for_seconds
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, key_of_graph
 from course_lib.passes.infra.manager import Pass, run_passes
@@ -30,7 +32,6 @@ from course_lib.schedule.search.tuned import Tuned
 from course_lib.targets.cpu import TARGET as CPU
 from course_lib.targets.target import Log, Options
 from course_lib.targets.tuned import passes_with
-from course_lib.tune.duel import faster, in_turns, ratio
 from course_lib.tune.groups import GroupRecord
 from course_lib.tune.shares import Work
 
@@ -61,7 +62,7 @@ class Whole:
 
     def in_turns(self, models: Sequence[CompiledModel], seconds: float) -> list[list[float]]:
         """Seconds of a call of each model, round after round."""
-        return in_turns([partial(model.run, self.arrays) for model in models], seconds)
+        return for_seconds([partial(model.run, self.arrays) for model in models], seconds)
 
     def agrees(self, model: CompiledModel, wanted: Sequence[np.ndarray]) -> bool:
         """The same outputs but for the rounding of sums?"""

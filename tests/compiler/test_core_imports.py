@@ -1,7 +1,7 @@
 """The core runs where torch, onnx and llvmlite do not exist: in a browser, or on a small laptop.
 
-    exercises, ir, cost, passes, lower, schedule, memory, draw, accelerator, machine: numpy and
-    the standard library only
+    exercises, measure, trace, ir, cost, passes, lower, schedule, memory, draw, accelerator,
+    machine: numpy and the standard library only
 
 The import rules (test_layers.py) say it of the text; here it is tried.
 """
@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-CORE = ("exercises", "ir", "cost", "passes", "lower", "schedule", "memory", "draw", "accelerator",
-        "machine")  # fmt: skip
+CORE = ("exercises", "measure", "trace", "ir", "cost", "passes", "lower", "schedule", "memory",
+        "draw", "accelerator", "machine")  # fmt: skip
 BLOCKED = (
     "torch",
     "onnx",

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 import autograder.__main__
-import course_lib.__main__
 from autograder.__main__ import main
 from autograder.edition.contents import COURSE
 from autograder.grading.book.course_file import read_course
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import KINDS, make_class
+from course_lib.commands.infra.room import names
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
 PAGE = COURSE / "docs" / "instructors.md"
@@ -142,7 +142,7 @@ def test_every_command_that_the_page_names_exists():
         "make": set(re.findall(r"^(\w+)(?: \w+)*:", makefile, re.MULTILINE)) | {"regrade"},
         "nbgrader": set(NbGraderApp.subcommands),
         "python -m autograder": subcommands(autograder.__main__._parser()),
-        "python -m course_lib": set(course_lib.__main__.COMMANDS),
+        "python -m course_lib": set(names()),
         "jupyter": {"lab"},
     }
     text = PAGE.read_text(encoding="utf-8")

@@ -193,5 +193,5 @@ def test_what_reaches_outside_the_process_and_the_exercises_themselves_are_not_t
     machine = "course_lib.machine"
     assert {f"{machine}.linear_scan.short_lives", f"{machine}.lives.pressure"} <= names
     assert not {"course_lib.machine.linear_scan.linear_scan", "course_lib.exercises.unplug"} & names
-    reach = ("autograder.process.", "course_lib.tune.measure.")
+    reach = ("autograder.process.", "course_lib.measure.apart.")
     assert not any(name.startswith(reach) for name in names)

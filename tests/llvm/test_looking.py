@@ -10,7 +10,7 @@ import pytest
 
 import course_lib
 from course_lib.__main__ import main
-from course_lib.commands import PICTURES
+from course_lib.commands.look import PICTURES
 from course_lib.draw.base.beside import Column, beside
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, inp

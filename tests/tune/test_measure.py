@@ -21,7 +21,6 @@ from course_lib.llvm.host import host_machine
 from course_lib.schedule.choose import choose
 from course_lib.schedule.search.beam import beam
 from course_lib.schedule.search.problem import Budget, Problem, Timing
-from course_lib.tune.duel import faster, in_turns, ratio
 from course_lib.tune.farm import Farm
 from course_lib.tune.measure import Ask, Measuring, dealt, gathered
 
@@ -142,19 +141,3 @@ def test_a_farm_measures_on_dask():
         measure.machine = Machine("another")
         with pytest.raises(ValueError, match="another processor"):
             measure([GOOD], MACHINE)
-
-
-def test_a_gain_is_more_than_noise():
-    default = [1.0, 1.1, 3.0, 1.0, 1.2]
-    assert faster(default, [0.9 * s for s in default])
-    assert not faster(default, [0.99 * s for s in default])
-    assert not faster(default, [0.5, 1.2, 3.1, 0.5, 1.3])  # sometimes, but not mostly
-    assert not faster([1.0], [0.5])  # one round says nothing
-    assert ratio(default, [0.5 * s for s in default]) == pytest.approx(2)
-
-
-def test_calls_take_turns():
-    said: list[str] = []
-    found = in_turns([lambda: said.append("a"), lambda: said.append("b")], 0.0, rounds=3)
-    assert [len(rounds) for rounds in found] == [3, 3]
-    assert "".join(said) == "aabb" + "ab" * 3

@@ -71,7 +71,7 @@ def stand(monkeypatch, tmp_path):
             call()
         return [[1.0] * 5, [1 / verdict[0]] * 5][: len(calls)]
 
-    monkeypatch.setattr(whole, "in_turns", turns)
+    monkeypatch.setattr(whole, "for_seconds", turns)
     return found, verdict
 
 

@@ -78,7 +78,9 @@ def test_where_mlir_is_missing_the_table_says_that_it_is_recorded(monkeypatch):
 
     monkeypatch.setattr(native, "passed", missing)
     assert native.on_tensors() == native.RECORDED_LEFT
-    assert "torch-mlir 20261001, recorded" in repr(wild.systems_table())
+    assert "recorded with torch-mlir 20261001 (any machine, 2026-11-23)" in repr(
+        wild.systems_table()
+    )
 
 
 def test_the_numbers_of_the_opening_question():
@@ -298,6 +300,6 @@ def test_directives_that_filecheck_does_not_take_are_named():
 )
 def test_a_wrong_pattern_quotes_the_sentence_that_it_breaks(name, says):
     with plugged("u10.sunk", mutants_of("u10.sunk")[name]):
-        call = here(slot("u10.sunk"))
+        call = Here(slot("u10.sunk"))
         with using({}):
             assert says in judge("u10.sunk", call, shrink=False).spec

@@ -204,7 +204,9 @@ def test_without_a_tool_the_lines_are_recorded(monkeypatch):
         raise ValueError("no tool of MLIR's is here")
 
     monkeypatch.setattr(wild, "passed", nothing)
-    assert wild.multibuffer().startswith("recorded with torch-mlir 20261001\n%alloc")
+    assert wild.multibuffer().startswith(
+        "recorded with torch-mlir 20261001 (any machine, 2026-11-23)\n%alloc"
+    )
 
 
 T = "memref<4x4xi8, #npu.space<acts>>"

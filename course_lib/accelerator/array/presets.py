@@ -9,7 +9,7 @@
                total in its report is one less (`REPORTS_LESS`), because it numbers cycles from 0
     rtl        4 x 4, from the first operand until the last result has left, as in `verilog/`
 
-Next room: `course_lib/systolic_command.py`, the command line.
+Next room: `course_lib/commands/systolic.py`, the command line.
 """
 
 from __future__ import annotations

@@ -14,15 +14,11 @@ behind it, and their loads have a lane of their own. Next room: `vcd.py`.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.timing import Fold, streaming, timing
-from course_lib.files import write
+from course_lib.trace.chrome import Span, Trace
 
 LANES = ("array", "shadow load")
 MOST = 200_000  # folds that a viewer of traces can still show
@@ -65,31 +61,11 @@ def _hidden(fold: Fold, rows: int) -> Slice:
     return Slice("load", LANES[1], fold.load, rows, fold.row, fold.col)
 
 
-def chrome_trace(found: Sequence[Slice], title: str) -> dict[str, Any]:
-    """Chrome's trace-event format, which Perfetto reads too; a cycle is drawn as a microsecond."""
-    names: list[dict[str, Any]] = [_meta("process_name", 0, title)]
-    names += [_meta("thread_name", tid, lane) for tid, lane in enumerate(LANES)]
-    events = [
-        {
-            "name": one.name,
-            "cat": "fold",
-            "ph": "X",
-            "pid": 0,
-            "tid": LANES.index(one.lane),
-            "ts": one.start,
-            "dur": one.length,
-            "args": {"fold row": one.row, "fold column": one.col, "cycles": one.length},
-        }
-        for one in found
-    ]
-    return {"traceEvents": names + events, "otherData": {"unit": "1 us = 1 cycle"}}
-
-
-def write_trace(path: str | Path, folding: Folding) -> None:
-    """Write the trace of a product; the file is there whole or not at all."""
-    text = json.dumps(chrome_trace(slices(folding), str(folding.array)))
-    write(path, text)
-
-
-def _meta(kind: str, tid: int, name: str) -> dict[str, Any]:
-    return {"name": kind, "ph": "M", "pid": 0, "tid": tid, "args": {"name": name}}
+def trace_of(folding: Folding) -> Trace:
+    """The same for a viewer of traces, which draws a cycle as a microsecond."""
+    spans = [
+        Span(one.name, one.lane, one.start, one.length, "fold",
+             {"fold row": one.row, "fold column": one.col, "cycles": one.length})
+        for one in slices(folding)
+    ]  # fmt: skip
+    return Trace(str(folding.array), LANES, spans, about={"unit": "1 us = 1 cycle"})

@@ -1,6 +1,6 @@
 """What a run looked like, and where its clocks and its energy went.
 
-    write_trace(run, "trace.json")      # opens in ui.perfetto.dev
+    write_trace(trace_of(run), "t.json")     # opens in ui.perfetto.dev
     gantt(run); counters(run); waterfall(run); by_origin(run)
 
 Next room: `counters.py`.

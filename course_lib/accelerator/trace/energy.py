@@ -10,7 +10,7 @@ size stands on the line between them, both axes logarithmic, with the size of on
 What is not in the table is not counted: registers of cells and wires between them, so that all
 dataflows cost the same inside the array (`array/eyeriss.py` compares them there), fetching
 instructions, comparisons of `vmax` and limits, clock, control, leakage. So this compares programs
-and does not predict a chip. Next room: `chrome.py`.
+and does not predict a chip. Next room: `lanes.py`.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from course_lib.accelerator.core.simulate import Run
 from course_lib.accelerator.isa.instruction import ENGINES
-from course_lib.accelerator.trace.chrome import LANES, lane_of
 from course_lib.accelerator.trace.counters import by_origin
+from course_lib.accelerator.trace.lanes import LANES, lane_of
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.roofline import Dot, roofline

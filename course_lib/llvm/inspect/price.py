@@ -11,12 +11,12 @@ on such prices.
 from __future__ import annotations
 
 import ctypes
-import timeit
 
 import llvmlite.binding as llvm
 import numpy as np
 
 from course_lib.llvm.codegen import target_machine
+from course_lib.measure.turns import in_turns
 
 CHAINS = 8
 TURNS = 20_000
@@ -35,7 +35,7 @@ def nanoseconds(operation: str, repeat: int = 20, lanes: int = 8, chains: int = 
     signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64)
     run = signature(engine.get_function_address("f"))
     ones = np.ones(lanes, np.float32)
-    seconds = min(timeit.repeat(lambda: run(ones.ctypes.data, TURNS), number=1, repeat=repeat))
+    seconds = min(in_turns([lambda: run(ones.ctypes.data, TURNS)], repeat)[0])
     return seconds / TURNS / chains * 1e9
 
 

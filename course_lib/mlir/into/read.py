@@ -6,7 +6,7 @@
     }                                                               }
 
 It is read as plain text, by nobody's package. What cannot be read is listed all at once, each with
-its line. Next room: `course_lib/mlir_command.py`.
+its line. Next room: `course_lib/commands/infra/mlir.py`.
 """
 
 from __future__ import annotations

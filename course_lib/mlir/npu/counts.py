@@ -14,7 +14,7 @@ group of columns, and each piece of w for every block of rows:
 
 So a tile that is larger along n saves x, one larger along m saves w, and how deep it is does not
 matter. What is still on the chip when it is wanted again is not moved: a program lies between the
-two. Next room: `npu_command.py`.
+two. Next room: `course_lib/commands/npu.py`.
 """
 
 from __future__ import annotations

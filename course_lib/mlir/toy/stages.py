@@ -16,7 +16,7 @@
     run     what it prints
 
 A `.mlir` file in the Toy dialect enters at `toy`. The module is verified after every stage. Next
-room: `toy_command.py`.
+room: `course_lib/commands/toy.py`.
 """
 
 from __future__ import annotations

@@ -22,8 +22,10 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.contract import contract
 
 
+@contract(needs=["composites", "no groups"])
 @exercise("passes.bn_fold", unit=3, points=3, baseline=keep, further=True)
 def bn_fold(graph: Graph) -> Graph:
     """Fold each batch norm into the convolution before it.

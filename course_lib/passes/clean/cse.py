@@ -18,9 +18,11 @@ from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.match import COMMUTATIVE
 
 
+@contract(gives=["no duplicates"])
 @exercise("passes.cse", unit=2, points=3, baseline=keep)
 def cse(graph: Graph) -> Graph:
     """Merge nodes that compute the same value: of several equal ones, the first is kept as it is.

@@ -17,6 +17,7 @@ from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.types import DType
 from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
 
@@ -26,6 +27,7 @@ def whole(x: Node, *others: Node) -> bool:
     return not x.type.dtype.is_float
 
 
+@contract(needs=["no groups"])
 @exercise("passes.simplify", unit=2, points=4, baseline=keep, uses=("passes.match",), further=True)
 def simplify(graph: Graph) -> Graph:
     """Apply those of these identities that are exact, wherever they match, until none does.

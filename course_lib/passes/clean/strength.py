@@ -17,10 +17,12 @@ from course_lib.ir.graph.build import rsqrt, sqrt
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
 
 
+@contract(needs=["no groups"])
 @exercise("passes.strength", unit=2, points=3, baseline=keep, uses=("passes.match",), further=True)
 def strength(graph: Graph) -> Graph:
     """Replace these operations by cheaper ones.

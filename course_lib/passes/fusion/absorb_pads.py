@@ -15,8 +15,10 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.fusion.groups import kind_of
+from course_lib.passes.infra.contract import contract
 
 
+@contract(needs=["groups"], ends=["no groups"])
 @takes
 def absorb_pads(graph: Graph) -> Graph:
     """Put each pad into the kernel that computes what it pads, after `fuse`.

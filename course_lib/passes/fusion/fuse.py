@@ -24,9 +24,13 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.fusion import should_fuse as heuristic
 from course_lib.passes.fusion.groups import as_kernels, fits
 from course_lib.passes.infra.asks import asks
+from course_lib.passes.infra.contract import contract
+
+making_groups = contract(needs=["plain ops"], gives=["groups"], ends=["no groups"])
 
 
 @asks("groups")  # `regroup.py` replays them
+@making_groups
 @exercise("passes.fuse", unit=3, points=4, baseline=keep)
 def fuse(graph: Graph) -> Graph:
     """Put connected nodes into groups; each group of two or more becomes one `fused` node.

@@ -26,9 +26,11 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 
 
+@contract(needs=["no duplicates", "no groups"])
 @exercise("passes.horizontal", unit=3, points=3, baseline=keep, further=True)
 def horizontal(graph: Graph) -> Graph:
     """Merge matrix products of one operand by constant weights into one product and slices.

@@ -20,7 +20,7 @@ from functools import cached_property
 
 from course_lib.ir.graph.graph import Graph, print_graph, value_names
 from course_lib.ir.graph.node import Node
-from course_lib.passes.fusion.fuse import fuse
+from course_lib.passes.fusion.fuse import fuse, making_groups
 from course_lib.passes.fusion.groups import LARGEST, as_kernels, check_group, kernel_of
 from course_lib.passes.infra.manager import Pass
 
@@ -162,6 +162,7 @@ def key_of_graph(graph: Graph) -> str:
 def fuse_as(look_up: Callable[[Graph], Grouping | None], otherwise: Pass = fuse) -> Pass:
     """The pass `fuse`, or `otherwise`, but for graphs for which a grouping is known."""
 
+    @making_groups
     def fuse_(graph: Graph) -> Graph:
         grouping = look_up(graph)
         if grouping is None:

@@ -1,4 +1,4 @@
-"""The pass manager: one pass after another, the graph verified in between.
+"""The pass manager: passes in an order that can work, the graph verified after each.
 
     run_passes(graph, [fold, cse, dce], watch=lambda name, graph: print(name, len(graph.nodes)))
     fold 12
@@ -24,15 +24,14 @@ from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.infra.bodies import on_bodies
-
-Pass = Callable[[Graph], Graph]
+from course_lib.passes.infra.contract import Pass, misplaced, pass_name
 
 LIBRARY = str(Path(__file__).resolve().parents[2])  # course_lib
 SHOWN = 30  # lines of a diff
 
 
 class PassError(ValueError):
-    """A pass crashed, or what it returned is not a well-formed graph."""
+    """Passes in an order that cannot work, or one that crashed or returned no well-formed graph."""
 
     def _render_traceback_(self) -> list[str]:
         """Notebooks show the words alone: they name the pass, and its author's line."""
@@ -63,10 +62,16 @@ def run_passes(
     """Run the passes in order and return the last one's graph.
 
     `watch(name, graph)` sees the graph after each pass; `log` collects a `PassRun` for each. A
-    pass that runs more than once is called fold, fold_2, fold_3. Raises PassError naming the pass
-    if it crashes, returns something else than a graph, changes the inputs or the types of the
-    outputs, or returns a graph that `verify` refuses.
+    pass that runs more than once is called fold, fold_2, fold_3.
+
+    Raises PassError before anything runs if a pass needs what an earlier one has ended, or what
+    only a later one gives (`contract.py`). Raises PassError naming the pass if it crashes, returns
+    something else than a graph, changes the inputs or the types of the outputs, or returns a graph
+    that `verify` refuses.
     """
+    passes = list(passes)
+    if (wrong := misplaced(passes)) is not None:
+        raise PassError(wrong)
     times: dict[str, int] = {}
     for one in passes:
         name = pass_name(one)
@@ -89,10 +94,6 @@ def _everywhere(one: Pass, name: str, graph: Graph) -> Graph:
     result = _run(one, name, graph)
     _check(name, graph, result)
     return result
-
-
-def pass_name(one: Pass) -> str:
-    return getattr(one, "__name__", None) or type(one).__name__
 
 
 def _run(one: Pass, name: str, graph: Graph) -> Graph:

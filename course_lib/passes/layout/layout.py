@@ -26,12 +26,14 @@ from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.layout import FILTER, IMAGE, Layout
 from course_lib.ir.types import f32
 from course_lib.passes.infra.asks import asks
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
 
 NARROW = 8  # an image with fewer channels, such as RGB, is read as it comes
 
 
 @asks("convolutions")  # of which `winograd.py` computes those that gain, before
+@contract(needs=["plain ops", "no groups"], gives=["chosen layouts"], ends=["one layout"])
 @takes
 def layout(graph: Graph, machine: Machine = AVX512) -> Graph:
     """The graph with its convolutions in the layout that is cheapest on this machine.

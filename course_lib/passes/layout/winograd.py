@@ -32,11 +32,14 @@ from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.layout import IMAGE
 from course_lib.ir.ops.winograd import FILTERS, WINDOW
 from course_lib.ir.types import f32
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.manager import Pass
 
+on_plain_convolutions = contract(needs=["plain ops", "one layout", "no groups"])
 PIXELS_LAST = "nhwc"  # the layout in which the tiles are cut out: lanes are channels
 
 
+@on_plain_convolutions
 @takes
 def winograd(graph: Graph, machine: Machine = AVX512) -> Graph:
     """The graph with F(2x2,3x3) for each convolution that it can compute and where it pays.
@@ -50,6 +53,7 @@ def winograd_as(look_up: Callable[[Graph], Sequence[str] | None]) -> Pass:
     """The same pass for the convolutions that are known to gain, by their names in this graph; of
     another graph, none."""
 
+    @on_plain_convolutions
     def winograd_(graph: Graph) -> Graph:
         names = look_up(graph)
         if not names:

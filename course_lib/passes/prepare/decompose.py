@@ -18,9 +18,11 @@ from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.ir.registry import op as op_row
+from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 
 
+@contract(needs=["no groups"], gives=["plain ops"], ends=["composites"])
 @takes
 def decompose(graph: Graph) -> Graph:
     """Replace each composite by its definition, and those in it, until none is left.

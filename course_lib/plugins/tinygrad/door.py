@@ -7,7 +7,7 @@ tinygrad sees tiles, not layers: a product is a kernel in which lanes load, the 
 tiles, and lanes add the bias, rescale and round. So the values are those of our own door, and the
 multiply-accumulates that the model asks for are, too; clocks and bytes are more, because int32 sums
 leave the chip and a tile that sticks out is multiplied whole. Which kernel is which layer is told
-by the weights that it reads. Next room: `course_lib/commands.py`.
+by the weights that it reads. Next room: `course_lib/commands/plug.py`.
 """
 
 from __future__ import annotations

@@ -14,13 +14,14 @@ from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.build import build
 from course_lib.accelerator.core.simulate import simulate
 from course_lib.accelerator.isa.instructions import Halt
-from course_lib.accelerator.trace.chrome import LANES, chrome_trace, write_trace
 from course_lib.accelerator.trace.counters import by_origin, counters
 from course_lib.accelerator.trace.energy import energy, sram_access
 from course_lib.accelerator.trace.gantt import gantt, part_roofline
+from course_lib.accelerator.trace.lanes import LANES, trace_of
 from course_lib.accelerator.trace.waterfall import waterfall
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.node import apply, const
+from course_lib.trace.chrome import chrome_trace, write_trace
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]
 
@@ -46,7 +47,7 @@ def slices(trace):
 
 
 def test_the_file_is_what_the_trace_event_format_asks_for(run, tmp_path):
-    path = write_trace(run, tmp_path / "trace.json")
+    path = write_trace(trace_of(run), tmp_path / "trace.json")
     trace = json.loads(path.read_text())
     assert [p.name for p in tmp_path.iterdir()] == ["trace.json"]
     for event in trace["traceEvents"]:
@@ -60,7 +61,7 @@ def test_the_file_is_what_the_trace_event_format_asks_for(run, tmp_path):
 
 
 def test_every_token_is_an_arrow_between_two_slices(run):
-    trace = chrome_trace(run)
+    trace = chrome_trace(trace_of(run))
     start, end = run.times.start, run.times.busy_end
     first = {(e["tid"], e["ts"]) for e in trace["traceEvents"] if e["ph"] == "X"}
     arrows = Counter()
@@ -76,7 +77,7 @@ def test_every_token_is_an_arrow_between_two_slices(run):
 
 
 def test_slices_carry_where_in_the_model_they_come_from(run):
-    products = [e for e in chrome_trace(run)["traceEvents"] if e["name"] == "matmul"]
+    products = [e for e in chrome_trace(trace_of(run))["traceEvents"] if e["name"] == "matmul"]
     assert {e["args"]["origin"] for e in products} == {"rows 0", "rows 170", "rows 340", "rows 510"}
     assert sum(e["args"]["macs"] for e in products) == 600 * 128 * 64
 
@@ -85,7 +86,7 @@ def test_the_area_under_a_curve_is_what_was_done(run):
     done = Counter()
     for name, total in (("MACs in a clock", 600 * 128 * 64),
                         ("DRAM bytes in a clock", counters(run).dram)):  # fmt: skip
-        points = [e for e in chrome_trace(run)["traceEvents"] if e["name"] == name]
+        points = [e for e in chrome_trace(trace_of(run))["traceEvents"] if e["name"] == name]
         for a, b in pairwise(points):
             done[name] += a["args"]["value"] * (b["ts"] - a["ts"]) * 1000
         assert done[name] == pytest.approx(total, rel=1e-6)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from textwrap import shorten
 from typing import Any
 
-from autograder.units.u01.answers.dumps import GATE, TORCH_MLIR
+from autograder.units.u01.answers.dumps import GATE
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.frontend import load
@@ -90,9 +90,6 @@ def _counted(name: str, text: str) -> list[Any]:
     doubled = ("2.0" in text and "mul_1" in text) or "dense<2.0" in text or "mul_1 = Mul" in text
     typed = any(t in text for t in ("f32[2,4]", "float[2,4]", "tensor<2x4xf32>"))
     return [name, len(lines), products, tanh, "yes" if doubled else "no", "yes" if typed else "no"]
-
-
-RECORDED_WITH = f"recorded with torch-mlir {TORCH_MLIR} and torch 2.13.0"
 
 
 # ── an `if`, and other sizes ──

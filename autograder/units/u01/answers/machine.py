@@ -13,7 +13,6 @@ import json
 import os
 import subprocess
 import sys
-import timeit
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +24,7 @@ from course_lib.ir.graph.build import trace
 from course_lib.ir.types import f32
 from course_lib.llvm.host import host_machine
 from course_lib.llvm.inspect.price import nanoseconds
+from course_lib.measure.turns import timer
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,7 @@ def _two() -> tuple[np.ndarray, np.ndarray]:
 
 def _best(run: Callable[[], Any]) -> float:
     run()
-    once = timeit.timeit(run, number=1)
+    one = timer(run)
+    once = one(1)
     again = max(1, round(0.005 / once))  # at least some milliseconds
-    return min(timeit.repeat(run, number=again, repeat=20 if once < 0.02 else 5)) / again
+    return min(one(again) for _ in range(20 if once < 0.02 else 5))

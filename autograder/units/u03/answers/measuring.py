@@ -6,7 +6,6 @@ Next room: files.py, the same for ONNX files.
 from __future__ import annotations
 
 import time
-import timeit
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -24,6 +23,7 @@ from course_lib.ir.types import f32
 from course_lib.llvm.host import host_machine
 from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.lower.executed import executed
+from course_lib.measure.turns import in_turns, least
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
 from course_lib.passes.clean.bn_fold import bn_fold
@@ -50,16 +50,8 @@ def fastest(calls: Mapping[Any, Callable[[], Any]], rounds: int = 9, number: int
     """The best processor time of each call in ms: nobody else's work counts. All are warmed up,
     and tried in turns, so that a slow moment hits all of them; `number` calls are timed together.
     Short calls have more rounds."""
-    times: dict[Any, list[float]] = {name: [] for name in calls}
-    for call in calls.values():
-        call()
-    start = time.perf_counter()
-    while rounds > 0 or time.perf_counter() - start < LONG_ENOUGH:
-        rounds -= 1
-        for name, call in calls.items():
-            spent = timeit.timeit(call, timer=time.process_time, number=number)
-            times[name].append(1e3 * spent / number)
-    return {name: min(ms) for name, ms in times.items()}
+    times = in_turns(list(calls.values()), rounds, number, time.process_time, LONG_ENOUGH)
+    return {name: 1e3 * best for name, best in zip(calls, least(times), strict=True)}
 
 
 def small_calls() -> list[tuple[str, float]]:
@@ -134,7 +126,7 @@ def roof() -> tuple[float, float]:
     fma = f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)"
     source = np.ones(32 << 20, np.float32)
     target = np.empty_like(source)
-    seconds = min(timeit.repeat(lambda: np.copyto(target, source), number=1, repeat=5))
+    (seconds,) = least(in_turns([lambda: np.copyto(target, source)], 5))
     return 2 * lanes / nanoseconds(fma, lanes=lanes) * 1e9, 2 * source.nbytes / seconds
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from time import process_time
 from typing import Any
 
@@ -30,6 +31,7 @@ from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.ops.layout import rearranged
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.jit import emit_module
+from course_lib.measure.turns import in_turns, least
 from course_lib.schedule.schedule import schedule
 
 # channels in and out, padded image, kernel: a layer of the first stage, of the last, and a 1x1
@@ -150,12 +152,6 @@ def in_turn(
 ) -> dict[str, tuple[float, float]]:
     """The programs run in turn, warm: how many times faster each is than the first, and its
     milliseconds, both for the fastest of its runs. Time is processor time: nobody else's counts."""
-    times: dict[str, list[float]] = {name: [] for name in programs}
-    for turn in range(repeat + 2):
-        for name, run in programs.items():
-            start = process_time()
-            run(*inputs)
-            if turn > 1:
-                times[name].append(1e3 * (process_time() - start))
-    first = min(next(iter(times.values())))
-    return {name: (first / min(t), min(t)) for name, t in times.items()}
+    calls = [partial(run, *inputs) for run in programs.values()]
+    best = least(in_turns(calls, repeat, clock=process_time))
+    return {name: (best[0] / t, 1e3 * t) for name, t in zip(programs, best, strict=True)}

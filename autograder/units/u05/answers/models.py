@@ -7,7 +7,6 @@ Next room: `plugin.py`, the counter in C++.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import course_lib
+from autograder.check.bill import bill_of
 from autograder.units.u05.answers import REFERENCE_COUNTS
 from autograder.units.u05.answers.tools import needing
 from course_lib.accelerator.workload import products
@@ -25,6 +25,7 @@ from course_lib.ir.graph.node import Node, inp
 from course_lib.llvm.inspect.fma import fused
 from course_lib.llvm.inspect.work import Counts as Kinds
 from course_lib.llvm.inspect.work import total, work
+from course_lib.measure.turns import in_turns
 from course_lib.runtime.executable import CompiledModel
 
 ROUNDS = 60
@@ -95,11 +96,11 @@ def bill(graphs: Mapping[str, Graph], inputs: Mapping[str, list[np.ndarray]]) ->
         )
         if name in REFERENCE_COUNTS and (ours := REFERENCE_COUNTS[name][1]) != c.emitted:
             differ.append(f"ours for {name}: {ours:,}")
-    exact = ["by the formula", "as emitted (yours)", "after -O3 (yours)", "on the chip"]
+    counts = ["by the formula", "as emitted (yours)", "after -O3 (yours)", "on the chip"]
     times = ["time here (µs)", "for each emitted (ns)"]
     same = "; ".join(differ) or "your counts are those of the reference"
     title = f"multiply-adds ({same})"
-    return table(rows, ["", *exact, *times], title, exact=exact)
+    return bill_of(rows, ["", *counts, *times], title)
 
 
 def compiled(graph: Graph) -> CompiledModel:
@@ -111,13 +112,7 @@ def compiled(graph: Graph) -> CompiledModel:
 
 def microseconds(run: CompiledModel, inputs: list[np.ndarray]) -> float:
     """The best of many calls, after one to warm up."""
-    run(*inputs)
-    best = float("inf")
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        run(*inputs)
-        best = min(best, time.perf_counter() - start)
-    return 1e6 * best
+    return 1e6 * min(in_turns([lambda: run(*inputs)], ROUNDS)[0])
 
 
 def multiply_adds(kinds: Kinds) -> int | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import re
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -17,7 +16,12 @@ import llvmlite.binding as llvm
 import numpy as np
 
 from autograder.units.u05.answers.listings import DOT
-from autograder.units.u05.answers.plugin import LOOPS, RECORDED_FREQUENCIES, block_frequencies
+from autograder.units.u05.answers.plugin import (
+    FREQUENCIES,
+    LOOPS,
+    RECORDED_FREQUENCIES,
+    block_frequencies,
+)
 from autograder.units.u05.answers.small import SMALL
 from course_lib.draw.base.diff import CSS, diff, renumbered
 from course_lib.draw.base.picture import Picture, fragment
@@ -30,6 +34,7 @@ from course_lib.llvm.inspect.control.view import functions
 from course_lib.llvm.inspect.fixed import HASWELL, assembly, optimized
 from course_lib.llvm.inspect.fma import count_fma, fused, parse
 from course_lib.llvm.inspect.interp import execute
+from course_lib.measure.turns import in_turns, least
 
 REDUCE = re.compile(r"@(llvm\.vector\.reduce\.\w+\.v(\d+)f32)")
 VECTOR = {"ss": 1, "sd": 1}
@@ -148,13 +153,15 @@ def guessed_and_counted(n: int) -> Picture:
     """A table: how often LLVM guesses that each loop of the dot product is reached and turns, and
     how often it does for one n."""
     text = optimized(DOT)
-    guess = block_frequencies(text) or RECORDED_FREQUENCIES
+    seen = block_frequencies(text)
+    guess = seen or RECORDED_FREQUENCIES
     (exact,) = count_fma(text, {"n": n}).values()
     runs = {b: r for (b, _), r in zip(exact.blocks, exact.runs.blocks, strict=True)}
     rows = [[loop, guess[before], guess[loop] / guess[before], guess[loop], runs[loop]]
             for loop, before in LOOPS.items()]  # fmt: skip
     return table(rows, ["loop", "LLVM: reached in a call", "iterations each time",
-                        "iterations in a call", f"counted, n = {n}"])  # fmt: skip
+                        "iterations in a call", f"counted, n = {n}"],
+                 "" if seen else f"guesses {FREQUENCIES.words}")  # fmt: skip
 
 
 def machine_lanes(text: str, cpu: str = HASWELL) -> list[tuple[str, int]]:
@@ -217,10 +224,5 @@ def nanoseconds(*texts: str) -> list[float]:
         )
         calls.append(signature(engine.get_function_address("dot")))
         engines.append(engine)
-    best = [float("inf")] * len(calls)
-    for _ in range(200):
-        for k, call in enumerate(calls):
-            start = time.perf_counter()
-            call(x.ctypes.data, x.ctypes.data, N)
-            best[k] = min(best[k], time.perf_counter() - start)
-    return [1e9 * seconds / N for seconds in best]
+    runs = [functools.partial(call, x.ctypes.data, x.ctypes.data, N) for call in calls]
+    return [1e9 * seconds / N for seconds in least(in_turns(runs, 200))]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from itertools import combinations
 
+from autograder.check.bill import bill_of
 from autograder.units.u06.answers.kernels import kernels
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
@@ -119,4 +120,4 @@ def bill() -> Picture:
     rows.append(["all, ours", *REFERENCE.values()])
     bounds = [bound_of(built(name, "your order")[0]) for name in kernels()]
     rows.append(["bound of your instructions", *bounds])
-    return counts(rows, ["your pieces", *(f"{n} (cycles)" for n in kernels())])
+    return bill_of(rows, ["your pieces", *(f"{n} (cycles)" for n in kernels())])

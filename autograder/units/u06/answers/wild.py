@@ -13,6 +13,7 @@ import sys
 from collections import Counter
 from importlib.util import find_spec
 
+from autograder.check.recorded import recorded
 from autograder.units.u06.answers.kernels import tile
 from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
@@ -30,14 +31,16 @@ OTHERS = {"3 × 4, vectors first": (3, 4), "1 × 10": (1, 10)}
 LLC = ("llc-22",)
 MCA = ("llvm-mca-22",)
 # (rows, vectors) -> stores and loads of spilled vectors in the whole function, and instructions in
-# the loop, by three allocators of LLVM (llc 22.1.8)
-ALLOCATORS = {
-    (6, 2): {"fast": (24, 24, 52), "basic": (0, 0, 24), "greedy": (0, 0, 24)},
-    (7, 2): {"fast": (28, 28, 59), "basic": (3, 9, 30), "greedy": (3, 3, 53)},
-    (4, 4): {"fast": (32, 32, 61), "basic": (12, 18, 39), "greedy": (12, 12, 68)},
+# the loop, by three allocators of LLVM
+BY_LLC, BY_MCA, BY_TINYGRAD = (
+    recorded(__file__, f"{tool}.txt") for tool in ("llc", "llvm_mca", "tinygrad")
+)
+ALLOCATORS: dict[tuple[int, int], dict[str, tuple[int, int, int]]] = {
+    (int(rows), int(vectors)): {name: tuple(counts) for name, counts in by.items()}
+    for size, by in BY_LLC.data("allocators").items()
+    for rows, vectors in [size.split(" x ")]
 }
-TINYGRAD = {"ld.global.v4.f32": 4, "ld.global.f32": 12, "fma.rn.f32": 36, "mul.f32": 12,
-            "add.f32": 12}  # fmt: skip
+TINYGRAD: dict[str, int] = BY_TINYGRAD.data("loop")
 
 
 def haswell(rows: int, vectors: int, *, rows_first: bool = True) -> tuple[str, str]:
@@ -92,7 +95,7 @@ def allocators() -> tuple[Picture, str]:
         found = {one: _by_each(program, *one) for one in ALLOCATORS}
     rows = [[f"{r} × {v}", name, *counts] for (r, v), by in found.items()
             for name, counts in by.items()]  # fmt: skip
-    word = "llc ran just now" if program else "recorded with llc 22.1.8"
+    word = "llc ran just now" if program else BY_LLC.words
     return table(rows, ["tile", "-regalloc=", "stores to the stack", "loads from it",
                         "instructions in the loop"]), word  # fmt: skip
 
@@ -111,7 +114,7 @@ def tinygrad_counts() -> tuple[dict[str, int], str]:
     """Instructions that touch floats in tinygrad's loop for the same product, for an A100: made now
     where tinygrad is installed, else as recorded; and a word on which of the two it is."""
     if find_spec("tinygrad") is None:
-        return dict(TINYGRAD), "recorded with tinygrad 0.14.0"
+        return dict(TINYGRAD), BY_TINYGRAD.words
     limit = sys.getrecursionlimit()  # importing tinygrad raises it, for everything in the process
     try:
         text = _tinygrad_ptx()
@@ -149,11 +152,11 @@ def loads_table(ours: object) -> tuple[Picture, str]:
                         "bytes for each multiplication"]), word  # fmt: skip
 
 
-def mca() -> Picture | None:
-    """llvm-mca on the inner loop of the tile 6 × 2, for Haswell; None where it is missing."""
+def mca() -> Picture:
+    """llvm-mca on the inner loop of the tile 6 × 2, for Haswell, or as recorded."""
     program = tool(MCA)
     if program is None:
-        return None
+        return listing(f"llvm-mca is not installed; {BY_MCA.words}", BY_MCA["summary"])
     command = [program, "-mtriple=x86_64", "-mcpu=haswell", "-iterations=100"]
     done = subprocess.run(command, input=inner_loop(), capture_output=True, text=True, check=True)
     said = done.stdout.split("Instruction Info:")[0].strip()

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.recorded import recorded
 from autograder.units.u07.answers.libraries import blas_rates
 from autograder.units.u07.answers.products import LARGE, Sizes, dot, extended, matrices, waiting
 from course_lib.bridges.gxx import FLAGS, CppError, Ran, apart, compiler
@@ -33,19 +34,10 @@ SECONDS = 10  # of processor time for a call
 TURNS, REPEAT = 2, 2  # how often each text is started, and how often it is timed each time
 # What the cells show where there is no g++: misses of the first and the second cache at `COUNTED`,
 # cycles of waiting, GFLOP/s at `TIMED` and percent of numpy's, of the loops in test_u07.py.
-RECORDED_ON = "an AMD EPYC (Zen 4, 2.6 GHz) with g++ 12.2"
-RECORDED: list[list[Any]] = [
-    ["textbook", "1,784,402", "111,456", 13.9, 1.6, 1.66],
-    ["yours, the gaps filled", "20,440", "5,902", 0.316, 4.44, 4.63],
-    ["yours, with the pragma", "20,440", "5,902", 0.316, 108, 113],
-    ["numpy, one thread", "", "", None, 95.8, 100.0],
-]
+BY_GXX = recorded(__file__, "gxx.txt")
+RECORDED: list[list[Any]] = BY_GXX.data("loops")
 # For each of `WIDTHS`: sets, cycles of waiting, and GFLOP/s of the tiled loops, packed, and numpy.
-RECORDED_PACKED: list[list[Any]] = [
-    ["768", 4, 0.784, 103, 103, 99.3],
-    ["1,024", 1, 0.783, 61.3, 104, 89.8],
-    ["1,040", 64, 0.779, 104, 100, 90.9],
-]
+RECORDED_PACKED: list[list[Any]] = BY_GXX.data("packing")
 
 TEXTBOOK = """
   for (long m = 0; m < M; ++m)
@@ -208,7 +200,7 @@ def dots(yours: str, sizes: Sizes) -> list[Dot]:
 
 HEADS = ["loops in C++", "misses, cache 1", "cache 2", "waiting (cycles per multiply-add)"]
 UNKNOWN = ["", "", None]  # nobody counts what the library touches
-NO_COMPILER = f"There is no g++ here. These figures were recorded on {RECORDED_ON}."
+NO_COMPILER = f"There is no g++ here. These figures were {BY_GXX.words}."
 
 
 def filled(bodies: Mapping[str, str]) -> dict[str, str]:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from time import process_time
 from typing import Any
 
 import numpy as np
 
+from autograder.check.bill import bill_of
 from course_lib.cost.cache import SMALL, Cache, misses
 from course_lib.cost.reuse import distances
 from course_lib.cost.trace import LINE, trace
@@ -30,6 +32,7 @@ from course_lib.llvm.host import host_machine
 from course_lib.llvm.inspect import fixed
 from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.llvm.jit import compile_kernels, emit_module
+from course_lib.measure.turns import in_turns, least
 from course_lib.schedule.script import parse_schedule
 
 Sizes = tuple[int, int, int]  # m, n, k
@@ -102,7 +105,7 @@ def bill(ways: Mapping[str, Callable[..., str]], caches: Sequence[Cache] = SMALL
             row.append(waiting(misses(scheduled(sizes, text), caches), sizes))
         every = {"": (m * k + k * n + m * n) // 16}
         rows.append([*row, waiting([every, every], sizes)])
-    return table(rows, ["product", "m × n × k", *ways, "each line once"])
+    return bill_of(rows, ["product", "m × n × k", *ways, "each line once"])
 
 
 def differing(sizes: Sizes, schedules: Mapping[str, str]) -> Any:
@@ -222,16 +225,13 @@ def rates(
     """FLOP/s of each, from processor time, the best of some runs in turn. Each must agree with
     numpy: ValueError if not."""
     x, w = matrices(*sizes)
-    right, times = x @ w, {name: [] for name in runs}
+    right = x @ w
     for name, run in runs.items():
         if not np.allclose(run(x, w), right, rtol=1e-3, atol=1e-3):
             raise ValueError(f"{name} does not compute the product")
-    for _ in range(repeat):
-        for name, run in runs.items():
-            start = process_time()
-            run(x, w)
-            times[name].append(process_time() - start)
-    return {name: 2 * float(np.prod(sizes)) / min(t) for name, t in times.items()}
+    calls = [partial(run, x, w) for run in runs.values()]
+    best = least(in_turns(calls, repeat, clock=process_time))
+    return {name: 2 * float(np.prod(sizes)) / t for name, t in zip(runs, best, strict=True)}
 
 
 def roof() -> tuple[float, float]:
@@ -244,12 +244,8 @@ def roof() -> tuple[float, float]:
     )  # fmt: skip
     source = np.ones(32 << 20, np.float32)
     target = np.empty_like(source)
-    times = []
-    for _ in range(4):
-        start = process_time()
-        np.copyto(target, source)
-        times.append(process_time() - start)
-    return peak * 1e9, 2 * source.nbytes / min(times)
+    (copying,) = least(in_turns([lambda: np.copyto(target, source)], 4, clock=process_time))
+    return peak * 1e9, 2 * source.nbytes / copying
 
 
 def lines_beyond(steps: Callable[..., str], sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:

@@ -16,44 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.bill import bill_of
+from autograder.check.recorded import recorded
 from autograder.units.u08.answers.stencils import missing, plate, row, scheduled
 from course_lib.bridges import isl
 from course_lib.cost.cache import Cache
-from course_lib.draw.plots.table import table
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.jit import compile_kernels
 
 NESTS = {"row": row(), "plate": plate(64, 64, 24)}
-# islpy 2026.2.2: distances, rows, permutable, parallel, loops.
-RECORDED: dict[str, tuple[str, str, bool, tuple[bool, ...], str]] = {
-    "row": (
-        "{ S0[t, i] : 0 < t <= 63 and -1 <= i <= 1; S0[t = 0, i = 1] }",
-        "[{ S0[t, i] -> [(t)] }, { S0[t, i] -> [(t + i)] }]",
-        True,
-        (False, False),
-        """
-kernel @row(out: f32[1024]) {
-  for c0 in 0..64 { for c1 in c0 + 1..c0 + 1023 {
-    out[c1 - c0] = 0.25 * out[c1 - c0 - 1] + 0.5 * out[c1 - c0] + 0.25 * out[c1 - c0 + 1]
-  } }
-}""",
-    ),
-    "plate": (
-        "{ S0[t, i, j] : 0 < t <= 23 and j >= -1 + i and -1 - i <= j <= 1 - i and j <= 1 + i; "
-        "S0[t = 0, i, j = 1 - i] : 0 <= i <= 1 }",
-        "[{ S0[t, i, j] -> [(t)] }, { S0[t, i, j] -> [(t + i)] }, { S0[t, i, j] -> [(t + j)] }]",
-        True,
-        (False, False, False),
-        """
-kernel @plate(out: f32[64,64]) {
-  for c0 in 0..24 { for c1 in c0 + 1..c0 + 63 { for c2 in c0 + 1..c0 + 63 {
-    out[c1 - c0, c2 - c0] = 0.5 * out[c1 - c0, c2 - c0] + 0.125 * (out[c1 - c0 - 1, c2 - c0]
-      + out[c1 - c0 + 1, c2 - c0] + out[c1 - c0, c2 - c0 - 1] + out[c1 - c0, c2 - c0 + 1])
-  } } }
-}""",
-    ),
-}
+BY_ISL = recorded(__file__, "isl.txt")
 
 
 @dataclass(frozen=True)
@@ -72,8 +45,9 @@ class Found:
 def found(name: str) -> Found:
     """isl's schedule of the row or of the plate."""
     if not isl.installed():
-        *said, text = RECORDED[name]
-        return Found(*said, parse_kernel(text), "recorded with islpy 2026.2.2")  # type: ignore[arg-type]
+        band = BY_ISL.data(f"{name}: band")
+        band["parallel"] = tuple(band["parallel"])
+        return Found(**band, kernel=parse_kernel(BY_ISL[f"{name}: loops"]), word=BY_ISL.words)
     kernel = NESTS[name]
     sets = isl.sets_of(kernel)
     (band,) = isl.bands(sets)
@@ -109,5 +83,4 @@ def bill(time_blocks: Callable[..., str]) -> Any:
         yours = missing(scheduled(kernel, time_blocks(*sizes)), cache)
         name = f"plate, {high} × {wide}, reach {reach}, {steps} passes, {size:,} bytes"
         rows.append([name, missing(kernel, cache), yours, ours, high * wide // 16])
-    heads = ["nest", "as written", "yours", "ours", "each line once"]
-    return table(rows, heads, exact=heads[1:])
+    return bill_of(rows, ["nest", "as written", "yours", "ours", "each line once"])

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from autograder.check.recorded import recorded
 from autograder.units.u08.answers.stencils import CELLS, STEPS, miss_table, row, scheduled
 from course_lib.draw.plots.table import table
 from course_lib.ir.loops.nest import Kernel
@@ -23,8 +24,15 @@ from course_lib.llvm.jit import emit_module
 
 OPT, CLANG, GCC = "opt-22", "clang-22", "gcc"
 ACCESSES = ("read out[i - 1]", "read out[i]", "read out[i + 1]", "write out[i]")
-# What LLVM 22.1.8 says of each pair of accesses, of which at least one writes.
-LLVM = {(0, 3): "anti [S -1]", (1, 3): "anti [S 0|<]", (2, 3): "anti [S 1]", (3, 3): "output [S 0]"}
+BY_LLVM, BY_CLANG, BY_GCC = (
+    recorded(__file__, f"{tool}.txt") for tool in ("opt", "polly", "graphite")
+)
+# What LLVM says of each pair of accesses, of which at least one writes.
+LLVM: dict[tuple[int, int], str] = {
+    (int(a), int(b)): said
+    for pair, said in BY_LLVM.data("pairs").items()
+    for a, b in [pair.split()]
+}
 C = f"""float out[{CELLS}];
 void row(void) {{
   for (long t = 0; t < {STEPS}; ++t)
@@ -32,16 +40,7 @@ void row(void) {{
       out[i] = 0.25f * out[i - 1] + 0.5f * out[i] + 0.25f * out[i + 1];
 }}
 """
-# clang 22.1.8 with -O3 -mllvm -polly -mllvm -polly-position=early, and gcc 12.2 with -O3
-# -floop-nest-optimize.
-POLLY = [
-    "[{ Stmt1[i0, i1] -> [(floor((i0)/32))] }, { Stmt1[i0, i1] -> [(floor((i0 + i1)/32))] }]",
-    "[{ Stmt1[i0, i1] -> [((i0) mod 32)] }, { Stmt1[i0, i1] -> [((i0 + i1) mod 32)] }]",
-]
-GRAPHITE = [
-    "[{ S_3[i1, i2] -> [(floor((i1)/51))] }, { S_3[i1, i2] -> [(floor((i1 + i2)/51))] }]",
-    "[{ S_3[i1, i2] -> [((i1) mod 51)] }, { S_3[i1, i2] -> [((i1 + i2) mod 51)] }]",
-]
+POLLY, GRAPHITE = BY_CLANG["bands"].splitlines(), BY_GCC["bands"].splitlines()
 
 
 def tool(name: str) -> str | None:
@@ -52,7 +51,7 @@ def llvm_says() -> tuple[dict[tuple[int, int], str], str]:
     """LLVM's dependence analysis on the code that we make of the row, by pair of accesses, and a
     word on where it is from."""
     if tool(OPT) is None:
-        return dict(LLVM), "recorded with LLVM 22.1.8"
+        return dict(LLVM), BY_LLVM.words
     command = [OPT, "-passes=print<da>", "-disable-output"]
     text, _ = emit_module(row())
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
@@ -81,19 +80,19 @@ def _number(access: Any) -> int:
 def polly() -> tuple[list[str], str]:
     """Polly's schedule of the row in C, outer bands first, and where it is from."""
     if tool(CLANG) is None:
-        return POLLY, "recorded with clang 22.1.8"
+        return POLLY, BY_CLANG.words
     words = ("-polly", "-polly-position=early", "-polly-print-opt-isl")
     flags = ["-O3", *(f for word in words for f in ("-mllvm", word)), "-c", "-o", "/dev/null"]
     done = subprocess.run([CLANG, *flags, "-x", "c", "-"], input=C, capture_output=True, text=True)
     found = _bands(done.stdout + done.stderr)
-    return (found, "clang-22 ran just now") if found else (POLLY, "recorded with clang 22.1.8")
+    return (found, "clang-22 ran just now") if found else (POLLY, BY_CLANG.words)
 
 
 def graphite() -> tuple[list[str], str]:
     """GCC's schedule of the row in C, outer bands first, and where it is from."""
-    recorded = GRAPHITE, "recorded with gcc 12.2"
+    kept = GRAPHITE, BY_GCC.words
     if tool(GCC) is None:
-        return recorded
+        return kept
     with tempfile.TemporaryDirectory() as folder:
         dump = Path(folder, "graphite.txt")
         flags = ["-O3", "-floop-nest-optimize", f"-fdump-tree-graphite-all={dump}", "-c"]
@@ -101,7 +100,7 @@ def graphite() -> tuple[list[str], str]:
         subprocess.run(command, input=C, capture_output=True, text=True)
         text = dump.read_text() if dump.exists() else ""
     found = _bands(text.split("isl transformed schedule")[-1].split("AST")[0]) if text else []
-    return (found, "gcc ran just now") if found else recorded
+    return (found, "gcc ran just now") if found else kept
 
 
 def _bands(text: str) -> list[str]:

@@ -5,7 +5,6 @@ Next room: `wild.py`.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from course_lib.ir.loops.program import Program
 from course_lib.llvm.host import host_machine
 from course_lib.llvm.jit import compile_kernels, compile_program
 from course_lib.lower.lower import lower
+from course_lib.measure.turns import in_turns, least
 from course_lib.memory.plan import plan
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
@@ -73,12 +73,11 @@ def times(kernels: Sequence[Kernel], rounds: int = 5, places: int = 3) -> list[f
     """The shortest of a few runs of each kernel on random numbers, in turns, on one thread. Where
     its buffers lie changes the time, so each kernel runs `rounds` times in each of `places`."""
     codes = [compile_kernels([kernel]) for kernel in kernels]
-    least = [float("inf")] * len(kernels)
+    best = [float("inf")] * len(kernels)
     for _ in range(places):
         runs = [_runner(code, kernel) for code, kernel in zip(codes, kernels, strict=True)]
-        now = [ms / 1e3 for ms in in_turns(runs, rounds)]
-        least = [min(pair) for pair in zip(least, now, strict=True)]
-    return least
+        best = [min(pair) for pair in zip(best, least(in_turns(runs, rounds)), strict=True)]
+    return best
 
 
 def by_clock(kernels: Sequence[Kernel], _: Machine) -> list[Timing]:
@@ -227,23 +226,12 @@ def clocks_of(program: Program) -> float:
     return sum(price(step.kernel, AVX2).clocks for step in program.steps if step.kernel)
 
 
-def in_turns(runs: Sequence[Callable[[], object]], rounds: int = 5) -> list[float]:
-    """The shortest of a few runs of each, in turns, in milliseconds."""
-    least = [float("inf")] * len(runs)
-    for _ in range(rounds):
-        for k, run in enumerate(runs):
-            start = time.perf_counter()
-            run()
-            least[k] = min(least[k], 1e3 * (time.perf_counter() - start))
-    return least
-
-
 def resnet_table(net: ResNet, found: Program) -> Picture:
     """Clocks by the cost model and milliseconds by the clock; and whether the results agree."""
     runs = [net.run(net.default), net.run(found)]
     one, other = (run()[0] for run in runs)
     assert np.allclose(one, other, rtol=1e-3, atol=1e-3), "a schedule changed the result"
-    rows = [[words, million(clocks_of(program)), ms] for words, program, ms in
-            zip(("default", "your beam"), (net.default, found), in_turns(runs, 16),
+    rows = [[words, million(clocks_of(program)), 1e3 * best] for words, program, best in
+            zip(("default", "your beam"), (net.default, found), least(in_turns(runs, 16)),
                 strict=True)]  # fmt: skip
     return table(rows, ["ResNet-18, one thread", "cost model (million clocks)", "clock (ms)"])

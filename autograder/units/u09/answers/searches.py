@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
+from autograder.check.bill import bill_of
 from autograder.units.u09.answers.landscapes import LAYERS, SHAPES, Landscape, Place, problem_of
 from autograder.units.u09.answers.luck import DEPTH, LUCK, PRICES, so_far
 from course_lib.cost.machine import Machine
@@ -198,7 +199,7 @@ def bill(search: Callable[..., Any]) -> Picture:
         for least, count in (on_record(name, 1), on_record(name, 2), (mine, len(asked))):
             row += [round(least / known, 2), count]
         rows.append(row)
-    return table(rows, ["layer", "greedy (ratio)", "greedy (priced)", "beam of width 2 (ratio)",
+    return bill_of(rows, ["layer", "greedy (ratio)", "greedy (priced)", "beam of width 2 (ratio)",
                         "beam of width 2 (priced)", "your search (ratio)",
                         "your search (priced)"])  # fmt: skip
 

@@ -13,10 +13,10 @@ import shutil
 import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
 from typing import Any
 
+from autograder.check.recorded import recorded
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.charts import scatter
 from course_lib.draw.plots.figure import Plot
@@ -71,12 +71,11 @@ def tinygrad(beam: int) -> dict[str, Any] | None:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-# What tinygrad 0.14.0 said with clang 22 on a Xeon with AVX-512: the number of candidates that it
-# compiled, and the decisions for two kernels. A search that asks the clock varies between runs.
+# By width: the number of candidates that tinygrad compiled, and the decisions for two kernels. A
+# search that asks the clock varies between runs.
+BY_TINYGRAD = recorded(__file__, "tinygrad.txt")
 RECORDED: dict[int, tuple[int, list[list[str]]]] = {
-    0: (0, [["UPCAST(1, 4)", "UNROLL(0, 4)"], ["UNROLL(0, 0)"]]),
-    1: (39, [["UPCAST(1, 4)", "UPCAST(1, 0)"], ["UNROLL(0, 0)", "UPCAST(0, 2)"]]),
-    2: (75, [["UPCAST(1, 4)", "UPCAST(1, 0)"], ["UPCAST(0, 4)", "UPCAST(1, 2)"]]),
+    int(width): tuple(said) for width, said in BY_TINYGRAD.data("beams").items()
 }
 
 
@@ -89,20 +88,21 @@ def tinygrad_table() -> tuple[Picture, str]:
             chosen = live["opts"]
         said = ["; ".join(opts) or "none" for opts in chosen]
         rows.append([f"BEAM={width}", len(chosen), tried, *said])
-    word = "BEAM=0 ran just now; the others are recorded" if live else "recorded"
+    word = f"BEAM=0 ran just now; the others: {BY_TINYGRAD.words}" if live else BY_TINYGRAD.words
     return table(rows, ["tinygrad 0.14.0", "kernels", "candidates timed", "first kernel",
                         "second kernel"]), word  # fmt: skip
 
 
 # ── TVM ──
 
-LOG = Path(__file__).with_name("metaschedule.txt")
+BY_TVM = recorded(__file__, "metaschedule.txt")
+LOG = BY_TVM["log"]
 ROUND = 16  # trials that are chosen at once
 
 
 def trials() -> list[float]:
     """Milliseconds of MetaSchedule's trials, in order."""
-    return [float(ms) for ms in re.findall(r"^trial \d+ ([\d.]+) ms", LOG.read_text("utf-8"), re.M)]
+    return [float(ms) for ms in re.findall(r"^trial \d+ ([\d.]+) ms", LOG, re.M)]
 
 
 def tvm_plot() -> Plot:
@@ -115,12 +115,12 @@ def tvm_plot() -> Plot:
         "best so far": [(end, min(found[:end])) for end in ends],
     }
     return scatter(series, "trial (count)", "clock (ms)",
-                   "MetaSchedule, 256 → 256, 14 × 14 (recorded)", log="y")  # fmt: skip
+                   f"MetaSchedule, 256 → 256, 14 × 14; {BY_TVM.words}", log="y")  # fmt: skip
 
 
 def tvm_trace() -> str:
     """The first decisions of the best trial, as TVM prints them."""
-    lines = [line.strip() for line in LOG.read_text("utf-8").splitlines()]
+    lines = [line.strip() for line in LOG.splitlines()]
     tiles = [line for line in lines if "sample_perfect_tile" in line]
     order = next(line for line in lines if "tiling_structure" in line)
     return "\n".join([order, *tiles])

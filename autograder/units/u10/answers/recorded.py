@@ -10,21 +10,20 @@ native.py.
 
 from __future__ import annotations
 
-from pathlib import Path
+from autograder.check import recorded as check
 
-TOOL = "torch-mlir 20261001"
+FILE = check.recorded(__file__, "recorded.txt")
+TOOL = FILE.tool
 State = tuple[str, str, str]
-STATE = "// ===== "
 ALSO = "// ----- for xDSL\n"
 
 
 def _read(program: str) -> tuple[State, ...]:
-    """The states of one program, in order: `// ===== PROGRAM: PASS`, the text, and `ALSO`, if xDSL
-    needs another one."""
+    """The states of one program, in order: each text is named `PROGRAM: PASS`, and holds `ALSO`, if
+    xDSL needs another one."""
     states: list[State] = []
-    for part in Path(__file__).with_suffix(".txt").read_text("utf-8").split(STATE)[1:]:
-        head, text = part.split("\n", 1)
-        name, _, run = head.partition(":")
+    for title, text in FILE.texts.items():
+        name, _, run = title.partition(":")
         shown, _, other = text.partition(ALSO)
         if name == program:
             states.append((run.strip(), shown, other))

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from autograder.check.recorded import recorded
 from autograder.units.u10.answers.native import SIZE, llvm, measured, on_tensors
 from autograder.units.u10.answers.program import narrow
 from course_lib.draw.base.picture import Picture
@@ -28,11 +29,15 @@ from course_lib.mlir.upstream.slides import shown
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 
-# onnxruntime 1.31.1, with every optimization on: where each Transpose has the attribute `perm`, and
-# where it does not, which by the standard means that the dimensions are reversed.
-ONNXRUNTIME = {True: ["Mul"], False: ["Transpose", "Transpose", "Mul", "Transpose"]}
-# PyTorch 2.13.0, torch.compile on a CPU: the only kernel of (a.T * b.T).T.
-INDUCTOR = ["cpp_fused_mul_permute_0"]
+BY_RUNTIME, BY_INDUCTOR = (
+    recorded(__file__, f"{tool}.txt") for tool in ("onnxruntime", "inductor")
+)
+# The nodes that are left with every optimization on: where each Transpose has the attribute `perm`,
+# and where it does not, which by the standard means that the dimensions are reversed.
+ONNXRUNTIME = {
+    said: BY_RUNTIME[f"{word} perm"].split() for said, word in ((True, "with"), (False, "without"))
+}
+INDUCTOR = BY_INDUCTOR["kernels"].split()  # of (a.T * b.T).T, by torch.compile on a CPU
 TORCH = """\
 %1 = linalg.fill ins(%cst : f32) outs(%0 : tensor<4x16xf32>) -> tensor<4x16xf32>
 %2 = linalg.matmul ins(%arg0, %arg1 : tensor<4x8xf32>, tensor<8x16xf32>)
@@ -52,7 +57,7 @@ def onnxruntime_ops(said: bool) -> tuple[list[str], str]:
     """The nodes that onnxruntime runs, and a word on where they are from. `said`: each Transpose
     says in an attribute what is the default."""
     if not find_spec("onnxruntime") or not find_spec("onnx"):
-        return ONNXRUNTIME[said], "onnxruntime 1.31.1, recorded"
+        return ONNXRUNTIME[said], f"onnxruntime, {BY_RUNTIME.words}"
     import onnx
     import onnxruntime as ort
     from onnx import TensorProto
@@ -87,7 +92,7 @@ def systems_table() -> Any:
     loops, left = "MLIR's passes for loops", on_tensors()
     rows = [
         [
-            "Inductor (PyTorch 2.13.0, recorded)",
+            f"Inductor, {BY_INDUCTOR.words}",
             "operations",
             len(INDUCTOR),
             "as views: there is no operation",

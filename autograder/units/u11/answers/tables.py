@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.bill import bill_of
 from autograder.units.u11.answers.chip import Ran, busy, kept, product, ran
 from autograder.units.u11.answers.dialect import careless, parsed
 from autograder.units.u11.answers.meaning import equal
@@ -239,5 +240,4 @@ def bill(tiled: Tiled, turns: Turns) -> Any:
         rows.append([f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks])
     rows += [list(row) for row in RECORDED]
     rows.append(["every array once, every cell busy", "int32", None, least, busy(m, k, n)])
-    heads = ["program", "results", "instructions", "bytes", "clocks"]
-    return table(rows, heads, exact=heads[2:])
+    return bill_of(rows, ["program", "results", "instructions", "bytes", "clocks"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograder.check.recorded import recorded
 from course_lib.draw.plots.table import table
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import Pipeline
@@ -52,20 +53,10 @@ SCHEDULE = """\
   }
 """
 MULTIBUFFER = Pipeline("multibuffer", (("transform-interpreter", "two slots"),), SCHEDULE)
-# What torch-mlir 20261001 and mlir-opt of LLVM 22.1.8 make of it.
-RECORDED = """\
-%alloc = memref.alloc() : memref<2x16xi8, 1>
-%0 = affine.apply affine_map<(d0) -> ((d0 floordiv 16) mod 2)>(%arg2)
-%subview = memref.subview %alloc[%0, 0] [1, 16] [1, 1] : memref<2x16xi8, 1> to memref<16xi8, \
-strided<[1], offset: ?>, 1>"""
-REFUSED = "op failed to multibuffer"  # OTHER_ORDER: contents are read before they are replaced
-# Triton 3.9.0 for an sm_80 GPU: a product of 64 x 512 and 512 x 64 half floats, 32 deep at a time.
-# `local_alloc` of x in the TTGIR, and the bytes of shared memory.
-TRITON = {
-    1: ("memdesc<64x32xf16, #shared, #smem>", 8_192),
-    2: ("memdesc<1x64x32xf16, #shared, #smem, mutable>", 8_192),
-    3: ("memdesc<2x64x32xf16, #shared, #smem, mutable>", 16_384),
-}
+BY_MLIR, BY_TRITON = (recorded(__file__, f"{tool}.txt") for tool in ("torch_mlir", "triton"))
+RECORDED, REFUSED = (BY_MLIR[which].rstrip("\n") for which in ("loop", "other order"))
+# By number of stages: `local_alloc` of x in the TTGIR, and the bytes of shared memory.
+TRITON = {stages: (type, size) for stages, type, size in BY_TRITON.data("buffers")}
 
 
 def multibuffer() -> str:
@@ -73,7 +64,7 @@ def multibuffer() -> str:
     try:
         done, other = (passed(text, MULTIBUFFER) for text in (LOOP, OTHER_ORDER))
     except ValueError:
-        tool, lines, said = "recorded with torch-mlir 20261001", RECORDED, REFUSED
+        tool, lines, said = BY_MLIR.words, RECORDED, REFUSED
     else:
         tool, lines = f"made by {done.tool}:", changed(done.states[-1].text)
         said = REFUSED if REFUSED in other.trouble else other.trouble or "it is accepted, too"
@@ -92,4 +83,4 @@ def triton_table() -> Any:
     """What Triton allocates for the tiles of x, by the number of stages."""
     rows = [[stages, type, size] for stages, (type, size) in TRITON.items()]
     heads = ["stages", "the buffer for x", "bytes of shared memory"]
-    return table(rows, heads, exact=[heads[0], heads[2]])
+    return table(rows, heads, BY_TRITON.words, exact=[heads[0], heads[2]])

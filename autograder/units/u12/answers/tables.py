@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from autograder.check.bill import bill_of
+from autograder.check.recorded import recorded
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.access import accesses
 from course_lib.accelerator.array.dataflow import DATAFLOWS, Folding
@@ -26,12 +28,12 @@ NAMES = {"mlp": "perceptron", "block": "transformer block", "resnet18": "ResNet-
          "mobilenet_v2": "MobileNetV2"}  # fmt: skip
 Clocks = Callable[[int, int, SystolicArray, int], int]
 
-# Cycles that our Verilog counted for [4, 4] x [4, 4] on 4 x 4 cells under Icarus Verilog 11.
-COUNTED = {"os": 10, "os, drain": 14, "ws": 14, "ws, shadow": 14, "is": 14}
-# SCALE-Sim 2.0.2 on [4, 4] x [4, 4], 4 x 4 cells, as it was run: "Compute cycles" and "Overall
-# utilization" of its report ("Compute utilization" is 40 % for "os"). The package has requirements
-# of its own and is not installed here.
-REPORTED = {"os": (9, 44.44), "ws": (13, 30.77), "is": (13, 30.77)}
+BY_ICARUS, BY_SCALESIM = (recorded(__file__, f"{tool}.txt") for tool in ("icarus", "scalesim"))
+# Cycles that our Verilog counted for [4, 4] x [4, 4] on 4 x 4 cells.
+COUNTED: dict[str, int] = BY_ICARUS.data("cycles")
+# SCALE-Sim on the same: "Compute cycles" and "Overall utilization" of its report ("Compute
+# utilization" is 40 % for "os"). The package has requirements of its own and is not installed here.
+REPORTED = {name: tuple(pair) for name, pair in BY_SCALESIM.data("report").items()}
 
 
 @functools.cache
@@ -154,7 +156,7 @@ def witnesses() -> tuple[Picture, str]:
              "is": {}}  # fmt: skip
     rng = np.random.default_rng(4)
     a, b = (rng.integers(-9, 10, (4, 4), dtype=np.int8) for _ in range(2))
-    rows, word = [], "run just now" if installed() else "recorded with Icarus Verilog 11"
+    rows, word = [], "run just now" if installed() else BY_ICARUS.words
     for name, more in kinds.items():
         array = SystolicArray(4, 4, dataflow=name[:2], **more)
         ours = closed.cycles(4, 4, 4, array)
@@ -199,7 +201,7 @@ def bill(clocks: Clocks, choose: Callable[[int, int, int, int], SystolicArray]) 
         bound = sum(p.macs for p in parts) / 1024
         rows.append([name, *(one / 1e3 for one in (plain, shadow, mine, bound))])
     heads = ["32×32", "and shadow weights", "chosen for each, no shadow", "all cells busy"]
-    return table(rows, ["model", *(f"{head} (1000 cycles)" for head in heads)])
+    return bill_of(rows, ["model", *(f"{head} (1000 cycles)" for head in heads)])
 
 
 def packed_table(pack: Callable[[int, int, int, SystolicArray], int]) -> Picture:

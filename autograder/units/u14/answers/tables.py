@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from autograder.check.bill import bill_of
 from autograder.units.u14.answers.annotate import NPU, block, border, divided
 from autograder.units.u14.answers.offload import FEWEST, programs, total
 from course_lib.accelerator.compile.layer import refused
@@ -113,5 +114,4 @@ def bill(
         ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
         ["your plans: clocks of six programs", simple, mine, fewest],
     ]  # fmt: skip
-    heads = ["", "before", "with yours", "best known"]
-    return table(found, heads, exact=heads[1:])
+    return bill_of(found, ["", "before", "with yours", "best known"])

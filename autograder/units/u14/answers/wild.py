@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.recorded import recorded
 from autograder.units.u14.answers.annotate import as_patterns
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.support import PATTERNS, Pattern
@@ -29,8 +30,10 @@ from course_lib.plugins.tvm.partition import joined, trouble
 from course_lib.plugins.tvm.write import write
 
 TEACHING = PRESETS["teaching"]
-VERSION = "apache-tvm 0.27.0.post1"
-RECORDED = f"recorded with {VERSION}, which is not installed here"
+BY_TVM, BY_PYTORCH = (recorded(__file__, f"{tool}.txt") for tool in ("tvm", "torch"))
+ABSENT = "which is not installed here"
+DIVIDED = {name: BY_TVM[name] for name in ("layer", "late", "early")}
+WITH_ROWS, BY_TORCH = BY_TVM["layer, with our rows"], BY_PYTORCH["regions"].strip()
 
 
 @cache
@@ -61,14 +64,14 @@ def layer() -> Graph:
 def divided_with(expressions: Sequence[Any]) -> str:
     """What TVM makes of `layer` if these rows are in the chip's table, too."""
     if find_spec("tvm") is None:
-        return f"{WITH_ROWS.strip()}\n(with our rows; {RECORDED})"
+        return f"{WITH_ROWS}(with our rows; {BY_TVM.words}, {ABSENT})"
     return tvm_text(layer(), as_patterns(expressions))
 
 
 def divided(name: str) -> str:
     """What TVM makes of a program: its main function, and what each region holds."""
     if find_spec("tvm") is None:
-        return f"{DIVIDED[name].strip()}\n({RECORDED})"
+        return f"{DIVIDED[name]}({BY_TVM.words}, {ABSENT})"
     return tvm_text(layer()) if name == "layer" else tvm_small(crossed(name))
 
 
@@ -145,54 +148,11 @@ def _rows(function: Any) -> list[str]:
     return found
 
 
-WITH_ROWS = """
-main
-  lv = region 0(x0)
-region 0: matmul, lookup
-"""
-DIVIDED = {
-    "layer": """
-main
-  lv = region 0(x0)
-  dequantize = dequantize(lv)
-  gelu = nn.gelu(dequantize)
-  quantize = quantize(gelu)
-region 0: matmul
-""",
-    "late": """
-main
-  lv = region 0(y)
-  neg = negative(lv)
-  lv1 = region 1(x, neg)
-  lv2 = lv1[0]
-  lv3 = lv1[1]
-  neg1 = negative(lv2)
-  lv4 = region 2(lv, neg1)
-region 0: exp
-region 1: exp, mul
-region 2: mul
-""",
-    "early": """
-main
-  neg = negative(lv)
-  lv_1 = region 0(y, neg)
-  lv1 = lv_1[0]
-  lv2 = lv_1[1]
-  neg1 = negative(lv1)
-  lv3 = region 1(x, neg1)
-  lv5 = lv3[1]
-region 0: exp, mul
-region 1: exp, mul
-TVM's check: DataflowVar lv is not defined.
-""",
-}
-
-
 def by_torch() -> str:
     """The regions that PyTorch's partitioner makes of the program `early`, for a backend with exp
     and mul."""
     if find_spec("torch") is None:
-        return f"{BY_TORCH}\n(recorded with torch 2.13.0, which is not installed here)"
+        return f"{BY_TORCH}\n({BY_PYTORCH.words}, {ABSENT})"
     import torch
     from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
     from torch.fx.passes.operator_support import OperatorSupportBase
@@ -210,9 +170,6 @@ def by_torch() -> str:
     made = CapabilityBasedPartitioner(traced, OnChip(), allows_single_node_partition=True)
     found = [sorted(node.name for node in part.nodes) for part in made.propose_partitions()]
     return "\n".join(f"region {k}: {', '.join(names)}" for k, names in enumerate(sorted(found)))
-
-
-BY_TORCH = "region 0: exp, exp_1\nregion 1: mul, mul_1"
 
 
 def on_tiles(m: int, k: int, n: int) -> str:

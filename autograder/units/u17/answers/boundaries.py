@@ -12,24 +12,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from autograder.check.recorded import recorded
 from autograder.units.u17.answers.tensors import parsed, tensor
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.base.stepper import stepper
 
-
-def _recorded() -> dict[str, str]:
-    """The pages that tinygrad 0.14.0 made, by the pass after which they stood."""
-    text = Path(__file__).with_name("recorded.txt").read_text("utf-8")
-    parts = [part.partition("\n") for part in text.split("// ===== ")[1:]]
-    return {name: page for name, _, page in parts}
-
-
-COUNT = _recorded()
+BY_TINYGRAD = recorded(__file__, "recorded.txt")
+COUNT = BY_TINYGRAD.texts  # the pages that tinygrad made, by the pass after which they stood
 FOLDED = "symbolic+reduce_collapse+debuf"
 SAID = {
     "tensors": "what the Python program left behind",

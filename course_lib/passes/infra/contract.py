@@ -1,0 +1,96 @@
+"""What a pass needs, what it gives, and what it ends: the order of passes as data.
+
+    @contract(needs=["plain ops"])                            # in fusion/fuse.py
+    @contract(gives=["plain ops"], ends=["composites"])       # in prepare/decompose.py
+
+    [fuse, decompose]   ->   the pass 'fuse' needs plain ops (...), and 'decompose', which gives
+                             that, runs after it: put 'decompose' before 'fuse'
+
+What is needed may hold from the start, so it is missed only if an earlier pass has ended it, or if
+a later one gives it. A pass that says nothing may stand anywhere. Next room: `bodies.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from course_lib.ir.graph.graph import Graph
+
+Pass = Callable[[Graph], Graph]
+
+FACTS = {  # what may be true of a graph, between two passes
+    "composites": "batch_norm, softmax and their like are one node each",
+    "plain ops": "composites are spelled out, and padding is an op of its own",
+    "one layout": "every image lies in nchw",
+    "chosen layouts": "each convolution has the layout that it likes, between two relayouts",
+    "no duplicates": "what reads the same value reads the same node",
+    "no groups": "every node is one op: no rule looks into a kernel",
+    "groups": "the nodes of a kernel are one node",
+}
+
+
+@dataclass(frozen=True)
+class Contract:
+    """Facts that have to hold before a pass, and those that it makes true and untrue."""
+
+    needs: tuple[str, ...] = ()
+    gives: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        unknown = {*self.needs, *self.gives, *self.ends} - FACTS.keys()
+        if unknown:
+            raise ValueError(f"a contract is about {', '.join(FACTS)}; not {', '.join(unknown)}")
+
+
+def contract(
+    needs: Sequence[str] = (), gives: Sequence[str] = (), ends: Sequence[str] = ()
+) -> Callable[[Pass], Pass]:
+    """A decorator: the pass says this of itself. It stands above all others, such as `@exercise`,
+    so that it also holds for a student's function in the same place."""
+    said = Contract(tuple(needs), tuple(gives), tuple(ends))
+
+    def state(one: Pass) -> Pass:
+        vars(one)["contract"] = said
+        return one
+
+    return state
+
+
+def contract_of(one: Pass) -> Contract:
+    """What a pass says of itself; a pass of a student may say nothing."""
+    return getattr(one, "contract", None) or Contract()
+
+
+def pass_name(one: Pass) -> str:
+    return getattr(one, "__name__", None) or type(one).__name__
+
+
+def misplaced(passes: Sequence[Pass]) -> str | None:
+    """What is wrong with this order, in words that name two passes; None if nothing is."""
+    for place, one in enumerate(passes):
+        for fact in contract_of(one).needs:
+            name, needed = pass_name(one), f"needs {fact} ({FACTS[fact]})"
+            last = _changed(fact, reversed(passes[:place]))
+            if last is None:
+                giver = _changed(fact, passes[place + 1 :])
+                if giver is not None and fact in contract_of(giver).gives:
+                    theirs = pass_name(giver)
+                    return (
+                        f"the pass {name!r} {needed}, and {theirs!r}, which gives that, runs after "
+                        f"it: put {theirs!r} before {name!r}"
+                    )
+            elif fact in contract_of(last).ends:
+                theirs = pass_name(last)
+                return (
+                    f"the pass {name!r} {needed}, and {theirs!r}, which runs before it, ends that: "
+                    f"put {name!r} before {theirs!r}"
+                )
+    return None
+
+
+def _changed(fact: str, passes: Iterable[Pass]) -> Pass | None:
+    """The first of these passes that gives or ends a fact."""
+    said = ((one, contract_of(one)) for one in passes)
+    return next((one for one, its in said if fact in (*its.gives, *its.ends)), None)
