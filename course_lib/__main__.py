@@ -5,7 +5,7 @@
     python -m course_lib show model.onnx --stage fuse -o fuse.svg
     python -m course_lib look mlp --kernel matmul_add_relu_0 -o kernel.html
     python -m course_lib fma kernel.ll --given lo=0 hi=8
-    python -m course_lib asm mlp --target nvptx
+    python -m course_lib asm mlp --processor nvptx
     python -m course_lib ops
     python -m course_lib quantize mlp -o int8.onnx
     python -m course_lib tune resnet18 --budget 60 -o resnet18.tuned.json

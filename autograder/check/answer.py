@@ -41,8 +41,8 @@ class Answer:
         raise NotImplementedError
 
     def ahead(self, check: Any, seed: int) -> bytes | None:
-        """Make the calls of this `Check` that one can foresee, all at once: a digest of the replies.
-        None where calls are made one at a time."""
+        """Make the calls of this `Check` that one can foresee, all at once: a digest of the
+        replies. None where calls are made one at a time."""
         return None
 
     def all_were_ahead(self) -> bool:

@@ -189,10 +189,10 @@ def test_what_cannot_be_emitted_is_refused():
 
 
 def test_the_command_prints_assembly(capsys):
-    assert main(["asm", "mlp", "--target", "amdgpu"]) == 0
+    assert main(["asm", "mlp", "--processor", "amdgpu"]) == 0
     assert "v_pk_fma_f32" in capsys.readouterr().out
-    assert main(["asm", "mlp", "--target", "vax"]) == 1
-    assert "--target is one of" in capsys.readouterr().err
+    assert main(["asm", "mlp", "--processor", "vax"]) == 1
+    assert "--processor is one of" in capsys.readouterr().err
     assert main(["asm", "mlp", "--kernel", "none"]) == 1
     assert "there is no kernel 'none'" in capsys.readouterr().err
 
