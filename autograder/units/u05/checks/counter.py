@@ -9,6 +9,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -48,7 +49,7 @@ class Piece(NamedTuple):
     lines: str
     worth: dict[str, int]
     later: str = ""
-    then: dict[str, int] = {}
+    then: Mapping[str, int] = MappingProxyType({})
 
 
 P, Q = "%p@ = fmul @Y @T <%a, %b>\n", "%q@ = fmul @Y @T <%b, %c>\n"
@@ -221,8 +222,8 @@ EVERY_KIND = [
 def a_product_that_is_returned(arithmetic):
     """Its sum stands beside it, and the function returns the product, there or further on."""
     for more, blocks in [("", []), ("\n  br label %second\n\nsecond:", [{}])]:
-        compared_text(arithmetic, RETURNED.replace("!", more), {"f": [{"mul": 1, "add": 1}, *blocks]},
-                      USER)  # fmt: skip
+        right = {"f": [{"mul": 1, "add": 1}, *blocks]}
+        compared_text(arithmetic, RETURNED.replace("!", more), right, USER)
 
 
 RETURNED = """
