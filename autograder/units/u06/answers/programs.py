@@ -118,3 +118,17 @@ def random_needs(seed: int, most: int = 60) -> list[dict[int, int]]:
         needs.append(wait)
         latency.append(4 if fresh else rng.choice((1, 1, 1, 4, 12, 24)))
     return needs
+
+
+def layered_needs(seed: int) -> list[dict[int, int]]:
+    """A wide net of short waits in front of one long chain: many ways lead through the net, but the
+    chain is what the program waits for."""
+    rng = random.Random(seed)
+    needs: list[dict[int, int]] = [{} for _ in range(rng.randint(9, 12))]
+    before = list(range(len(needs)))
+    for _ in range(3):
+        layer = list(range(len(needs), len(needs) + 4))
+        needs += [dict.fromkeys(before, 1) for _ in layer]
+        before = layer
+    needs += [{}, {len(needs): 12}, {len(needs) + 1: rng.choice((12, 13))}]
+    return needs

@@ -153,8 +153,9 @@ def the_latest_start_is_spilled(lives, registers):
     return _scan(lives, registers, key=lambda one: one.start)
 
 
-@mutant("machine.linear_scan")
-def only_the_first_that_ended_is_freed(lives, registers):
+@alternative("machine.linear_scan")
+def one_that_ended_is_freed_at_a_time(lives, registers):
+    """One register is all that a life needs."""
     free, active, found = list(range(registers)), [], {}
     for live in sorted(lives, key=lambda one: one.start):
         ended = next((one for one in active if one.end <= live.start), None)
