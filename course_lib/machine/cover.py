@@ -19,7 +19,7 @@ from course_lib.exercises import exercise
 from course_lib.machine.core import INSTRUCTIONS, Pattern
 
 Tree = Any  # a register's name, or (operation, operand, ...), or (kind of leaf, ...)
-Tiles = Mapping[str, tuple[Pattern, int]]  # {name: (pattern, cost)}
+Tiles = Mapping[str, tuple[Pattern, float]]  # {name: (pattern, cost)}
 
 # What our compiler adds up: 2 for an instruction, 1 for `li`, because a number is put into a
 # register once, however many trees need it (`select.py`).
@@ -65,13 +65,14 @@ def cover(tree: Tree, tiles: Tiles) -> list[str]:
     """Cover an expression tree with tiles so that the sum of their costs is as small as possible.
 
     tree     a register such as "v1", or a tuple (operation, operand, ...), or a leaf
-    tiles    {name: (pattern, cost)}; costs are positive, and for every operation and leaf some
-             tile fits
+    tiles    {name: (pattern, cost)}; costs are positive numbers, not always whole, and for every
+             operation and leaf some tile fits
     returns  the names of the tiles, in the order in which they are executed: the tiles of a tile's
              operands come before it, those of its left operand first
 
-    A register is there already and needs no tile. Each subtree is worked out once, however many
-    tiles could lead to it. If several covers cost the least, any of them will do.
+    A register is there already and needs no tile. Equal subtrees are paid for one by one. Each
+    subtree is worked out once, however many tiles could lead to it. If several covers cost the
+    least, any of them will do.
 
     >>> tiles = {"li": (("const",), 1), "ld": (("load",), 1), "addm": (("add", "_", ("load",)), 1),
     ...          "fma": (("add", ("mul", "_", "_"), "_"), 1), "muli": (("mul", "_", ("const",)), 1)}
@@ -81,7 +82,7 @@ def cover(tree: Tree, tiles: Tiles) -> list[str]:
     return _cheapest(tree, tiles, {})[1]
 
 
-def _cheapest(tree: Tree, tiles: Tiles, known: dict[int, Any]) -> tuple[int, list[str]]:
+def _cheapest(tree: Tree, tiles: Tiles, known: dict[int, Any]) -> tuple[float, list[str]]:
     """The least cost of a tree, and the tiles that have it."""
     if isinstance(tree, str):
         return 0, []

@@ -55,7 +55,7 @@ def machine(text: str, name: str, kind, *arguments):
     )
 
 
-@pytest.mark.parametrize("op", ["add", "sub", "mul", "and", "or"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "and", "or", "xor"])
 @pytest.mark.parametrize(
     "sign", ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"]
 )
@@ -155,3 +155,85 @@ def test_no_access_outside_of_an_array():
     with pytest.raises(ValueError, match="takes %x, %y, %n: 2 arguments"):
         execute(DOT, x, 4)
     assert FORMS["load"].fullmatch("load float, ptr %px")
+
+
+@pytest.mark.parametrize("op", ["sdiv", "udiv", "srem", "urem"])
+def test_divisions_are_those_of_the_processor(op):
+    text = f"define i32 @f(i32 %a, i32 %b) {{\n  %c = {op} i32 %a, %b\n  ret i32 %c\n}}"
+    for a in (0, 1, 7, -1, -8, -(2**31), 2**31 - 1):
+        for b in (1, 3, -5, 2**31 - 1):
+            there = machine(text, "f", ctypes.c_int32, ctypes.c_int32(a), ctypes.c_int32(b))
+            assert execute(text, a, b).value == there % 2**32
+    with pytest.raises(ValueError, match="a division by zero"):
+        execute(text, 1, 0)
+
+
+OTHERS = """
+%row = type { i8, [3 x float], i32 }
+define i64 @"f" ( i64 %"n" , i64 %k)
+{
+  %p = inttoptr i64 0 to ptr
+  switch i64 %k, label %other [
+    i64 0, label %one
+    i64 2, label %other
+  ]
+one:
+  %q = ashr i64 %n, 1
+  br label %done
+other:
+  %a = getelementptr %row, ptr %p, i64 %n, i32 1, i64 %k
+  %b = getelementptr [2 x { i16, double }], ptr %a, i64 %k, i64 1, i32 1
+  %d = ptrtoint ptr %b to i64
+  br label %done
+done:
+  %r = phi i64 [ %q, %one ], [ %d, %other ]
+  %x = sitofp i64 %r to double
+  %y = fneg fast double %x, !fpmath !0
+  %less = fcmp olt double %y, 3.5
+  %z = fptosi double %y to i64
+  %s = select i1 %less, i64 %z, i64 %r
+  %t = freeze i64 %s
+  ret i64 %t
+}
+!0 = !{float 2.5}
+"""
+
+
+def test_what_else_scalar_code_is_made_of():
+    """Structures, conversions, several ways out of a block: as the processor does it, which takes
+    an address of nothing where the interpreter wants one of its arrays."""
+    ours = OTHERS.replace("i64 %k)", "i64 %k, ptr %p)").replace(
+        "  %p = inttoptr i64 0 to ptr\n", ""
+    )
+    ours = ours.replace("to i64\n  br", "to i64\n  %e = ptrtoint ptr %p to i64\n  br", 1)
+    ours = ours.replace("  %e", "  %d.0 = sub i64 %d, 0\n  %e").replace("[ %d,", "[ %near,")
+    ours = ours.replace("to i64\n  br", "to i64\n  %near = sub i64 %d.0, %e\n  br", 1)
+    x = np.zeros(1, np.float32)
+    for n in (-7, 0, 1, 12):
+        for k in (0, 1, 2):
+            there = machine(OTHERS, "f", ctypes.c_int64, ctypes.c_int64(n), ctypes.c_int64(k))
+            assert execute(ours, n, k, x).value == there % 2**64
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("[4 x float", "is no type that is known here"),
+        ("<4 x float>", "is no type that is known here"),
+        ("%pixel", "there is no type %pixel above this line"),
+        ("[1 x " * 30 + "float" + "]" * 30, "is no type that is known here"),
+    ],
+)
+def test_a_type_that_is_not_known_is_refused_with_its_line(kind, message):
+    text = DOT.replace("getelementptr float, ptr %y", f"getelementptr {kind}, ptr %y")
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match=f"line 9.*{message}"):
+        execute(text, x, x, 4)
+
+
+def test_a_type_that_grows_with_each_name_is_refused():
+    rows = ["%t0 = type { float, float }"]
+    rows += [f"%t{k} = type {{ %t{k - 1}, %t{k - 1}, %t{k - 1} }}" for k in range(1, 40)]
+    x = np.ones(4, np.float32)
+    with pytest.raises(ValueError, match="a type of more than 10,000 characters"):
+        execute("\n".join(rows) + DOT, x, x, 4)

@@ -12,7 +12,7 @@ import pytest
 
 import course_lib
 from autograder.check.feedback import as_html
-from autograder.check.framework import mutants_of
+from autograder.check.framework import Wrong, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
 from autograder.units.u05.answers import REFERENCE_COUNTS
@@ -45,7 +45,8 @@ from autograder.units.u05.answers.tools import (
     steps,
 )
 from autograder.units.u05.checks.counter import PIECES
-from autograder.units.u05.checks.flow import CASES
+from autograder.units.u05.checks.flow import BOTH, CASES, OUT, all_that_follows
+from autograder.units.u05.checks.written import CALLS, ONCE, VECTORS
 from autograder.validate import verdict_of
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.parse import parse_graph
@@ -373,3 +374,37 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
                   "109,051,904 multiply-adds",
                   "111,018,240", "21,757,952", "lanes: 37"):  # fmt: skip
         assert found in text
+
+
+def test_a_guess_is_told_that_no_rule_gives_it():
+    """Not what the count would have to be: the rules say nothing of it."""
+    edges, known, truth = [(0, 1), (0, 2), (1, 3), (2, 3)], {0: 3}, {0: 3, 1: 2, 3: 3, (0, 1): 2}
+    with pytest.raises(Wrong, match="Neither rule gives block 1 the count 1") as told:
+        all_that_follows(lambda edges, known: {**known, 1: 1}, (edges, known, truth))
+    assert told.value.spec == OUT
+
+
+def test_a_sum_that_is_none_is_told_with_its_edges():
+    edges, known, truth = [(0, 1), (0, 2)], {0: 3, (0, 1): 1}, {}
+    wrong = {**known, (0, 2): 3, 1: 1, 2: 3}
+    with pytest.raises(Wrong, match="The edges out of it are taken 4 times in total") as told:
+        all_that_follows(lambda edges, known: wrong, (edges, known, truth))
+    assert told.value.spec == BOTH
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("%m = alloca float", ONCE),
+        ("%v = load <4 x float>, ptr %x", VECTORS),
+        ("%v = call float @llvm.fabs.f32(float 0.0)", CALLS),
+        ("%v = frobnicate i64 %i", ""),
+        ("%v = add i64 %i, i64 %i", ""),
+    ],
+)
+def test_a_refused_instruction_quotes_what_it_breaks_or_nothing(line, sentence):
+    right = slot("u05.four_sums").reference()
+    text = right.replace("  %next =", f"  {line}\n  %next =")
+    verdict = verdict_of(slot("u05.four_sums"), lambda: text)
+    assert verdict.kind == "wrong" and verdict.spec.startswith(sentence)
+    assert bool(verdict.spec) == bool(sentence)

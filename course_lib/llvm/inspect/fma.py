@@ -152,8 +152,8 @@ def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
     An fadd or fsub is fused with an fmul that is one of its own operands, if both instructions
     allow it (flag `contract` or `fast`), both are in the same block, and the product is used as an
     operand only this once. If both operands qualify, one product is fused and the other counts
-    under mul. An instruction on `<8 x float>` counts as 8, and one on `float` as 1. Our version
-    also counts vector reductions and vectors of unknown length; yours need not.
+    under mul. An instruction on `<8 x float>` counts as 8, and one on a scalar of any type as 1.
+    Our version also counts vector reductions and vectors of unknown length; yours need not.
     """
     return {f.name: _of_function(f) for f in functions(parse(text))}
 

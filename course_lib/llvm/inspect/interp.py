@@ -3,11 +3,12 @@
     run = execute(text, x, y, 512)
     run.value, run.blocks["loop"], run.multiply_adds, run.chain
 
-It knows what scalar loops are made of: integers, `float` and `double`, pointers into the arrays
-that are given, phi, branches, and `llvm.fma`. Everything else is refused with its line, above all
-vectors. LLVM's own text is the input, but LLVM is not asked: a text of unknown origin can neither
-crash this process nor reach its memory. Floats are rounded to their type after each instruction; a
-fused multiply-add is computed in double. Next room: `control/view.py`.
+It knows what scalar code is made of: integers, `float` and `double`, pointers into the arrays that
+are given, phi, branches, and `llvm.fma`. Everything else is refused with its line, above all
+vectors and memory that the function reserves. LLVM's own text is the input, but LLVM is not asked:
+a text of unknown origin can neither crash this process nor reach its memory. Floats are rounded to
+their type after each instruction; a fused multiply-add is computed in double. Next room:
+`control/view.py`.
 """
 
 from __future__ import annotations
@@ -20,26 +21,36 @@ from typing import Any
 
 import numpy as np
 
+from course_lib.llvm.inspect.layout import layout
 from course_lib.llvm.inspect.listing import Block, Line, body_of
 
 STEPS = 2_000_000  # executed instructions at most
-SIZES = {"float": 4, "double": 8, "i8": 1}
+APART = 1 << 40  # bytes between the addresses of two arrays, as integers
 KINDS: dict[str, type] = {"float": np.float32, "double": np.float64}
 SIGNS = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b,
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
+    "ord": lambda a, b: True, "uno": lambda a, b: False,
 }  # fmt: skip
 INTEGER = {
     "add": lambda a, b, bits: a + b, "sub": lambda a, b, bits: a - b,
     "mul": lambda a, b, bits: a * b, "and": lambda a, b, bits: a & b,
     "or": lambda a, b, bits: a | b, "shl": lambda a, b, bits: a << min(b, bits),
-    "lshr": lambda a, b, bits: a >> min(b, bits),
+    "lshr": lambda a, b, bits: a >> min(b, bits), "xor": lambda a, b, bits: a ^ b,
+    "udiv": lambda a, b, bits: a // b, "urem": lambda a, b, bits: a % b,
 }  # fmt: skip
+SIGNED = {
+    "ashr": lambda a, b: a >> b if b >= 0 else 0,
+    "sdiv": lambda a, b: a // b if (a < 0) == (b < 0) else -(-a // b),
+    "srem": lambda a, b: (abs(a) % abs(b)) * (-1 if a < 0 else 1),
+}
 FLOAT = {
     "fadd": lambda a, b: a + b, "fsub": lambda a, b: a - b,
     "fmul": lambda a, b: a * b, "fdiv": lambda a, b: a / b,
 }  # fmt: skip
+CASTS = ("sext", "zext", "trunc", "fpext", "fptrunc", "sitofp", "uitofp", "fptosi", "fptoui",
+         "ptrtoint", "inttoptr")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -59,7 +70,8 @@ class Execution:
     multiply_adds  calls of `llvm.fma` and `llvm.fmuladd`
     products, sums  other multiplications, additions and subtractions of floats
     loads, stores   of floats
-    chain          the longest row of float operations of which each needs the one before it
+    chain          the longest row of float operations of which each needs the one before it;
+                   negations, conversions and comparisons are none
     """
 
     value: Any
@@ -129,14 +141,23 @@ class _Run:
                 raise line.error("the function does not come to an end")
             if line.opcode == "ret":
                 return (None if line.type == "void" else self.read(line, line.parts[0], line.type),)
-            if line.opcode == "br":
-                first, *rest = line.parts
-                goes = rest[0 if self.read(line, first, "i1") else 1] if rest else first
+            if line.opcode in ("br", "switch"):
+                goes = self.goes_to(line)
                 if goes not in self.blocks:
                     raise line.error(f"there is no block %{goes}")
                 return goes
             self.instruction(line)
         raise block[-1].error("a block must end with br or ret")
+
+    def goes_to(self, line: Line) -> str:
+        first, *rest = line.parts
+        if line.opcode == "br":
+            return rest[0 if self.read(line, first, "i1") else 1] if rest else first
+        value = self.read(line, first, line.type)
+        for case, block in zip(rest[1::2], rest[2::2], strict=True):
+            if self.read(line, case, line.type) == value:
+                return block
+        return rest[0]
 
     def chosen(self, line: Line, before: str) -> str:
         for value, block in zip(line.parts[::2], line.parts[1::2], strict=True):
@@ -155,19 +176,20 @@ class _Run:
             a, b, c = (self.read(line, o, kind) for o in operands)
             self.done[line.opcode] += 1
             self.assign(line, float(a) * float(b) + float(c), depth + 1)
-        elif line.opcode in INTEGER:
-            a, b = (self.read(line, o, kind) for o in operands)
-            self.assign(line, INTEGER[line.opcode](a, b, int(kind[1:])), depth)
-        elif line.opcode == "icmp":
+        elif line.opcode == "fneg":
+            self.assign(line, -self.read(line, operands[0], kind), depth)
+        elif line.opcode == "freeze":
+            self.assign(line, self.read(line, operands[0], kind), depth)
+        elif line.opcode in INTEGER or line.opcode in SIGNED:
+            self.assign(line, self.integer(line, operands), depth)
+        elif line.opcode in ("icmp", "fcmp"):
             self.assign(line, int(self.compared(line, operands)), depth)
         elif line.opcode == "select":
             condition, *choices = operands
             chosen = choices[0 if self.read(line, condition, "i1") else 1]
             self.assign(line, self.read(line, chosen, kind), depth)
-        elif line.opcode in ("sext", "zext", "trunc"):
-            value = self.read(line, operands[0], line.extra)
-            value = _signed(value, line.extra) if line.opcode == "sext" else value
-            self.assign(line, value, depth)
+        elif line.opcode in CASTS:
+            self.assign(line, self.cast(line, operands[0]), depth)
         elif line.opcode == "getelementptr":
             self.assign(line, self.address(line), depth)
         else:
@@ -185,21 +207,59 @@ class _Run:
             array[place] = self.read(line, operands[0], line.type)
             self.stored[key] = self.depth.get(operands[0], 0)
 
+    def integer(self, line: Line, operands: Sequence[str]) -> int:
+        a, b = (self.read(line, o, line.type) for o in operands)
+        if line.opcode[1:] in ("div", "rem") and not b:
+            raise line.error("a division by zero")
+        if line.opcode in INTEGER:
+            return INTEGER[line.opcode](a, b, int(line.type[1:]))
+        return SIGNED[line.opcode](_signed(a, line.type), _signed(b, line.type))
+
     def compared(self, line: Line, operands: Sequence[str]) -> bool:
         """`slt` compares as numbers with a sign, `ult` as numbers without; `eq` has no letter."""
         a, b = (self.read(line, o, line.type) for o in operands)
-        predicate = line.extra
-        if predicate in ("eq", "ne"):
-            return SIGNS[predicate](a, b)
-        letter, comparison = predicate[0], predicate[1:]
-        if letter == "s":
+        if isinstance(a, Pointer):
+            a, b = _address(a), _address(b)
+        elif line.opcode == "fcmp" and (np.isnan(a) or np.isnan(b)):
+            return line.extra[0] == "u"
+        elif line.extra.startswith("s"):
             a, b = _signed(a, line.type), _signed(b, line.type)
-        return SIGNS[comparison](a, b)
+        how = line.extra if line.extra in SIGNS else line.extra[-2:]
+        return SIGNS[how](a, b)
+
+    def cast(self, line: Line, operand: str) -> Any:
+        """Between types of numbers, and between a pointer and its address."""
+        value = self.read(line, operand, line.extra)
+        if line.opcode in ("sext", "sitofp"):
+            value = _signed(value, line.extra)
+        elif line.opcode in ("fptosi", "fptoui"):
+            if not np.isfinite(value):
+                raise line.error(f"{value} is no integer")
+            value = int(value)
+        elif line.opcode == "ptrtoint":
+            value = _address(value)
+        elif line.opcode == "inttoptr":
+            number, offset = divmod(value + APART // 2, APART)
+            if not 1 <= number <= len(self.arguments):
+                raise line.error(f"{value} is the address of nothing")
+            value = Pointer(number - 1, offset - APART // 2)
+        return value
 
     def address(self, line: Line) -> Pointer:
-        base = self.read(line, line.parts[0], "ptr")
-        index = _signed(self.read(line, line.parts[1], line.extra), line.extra)
-        return Pointer(base.array, base.offset + index * SIZES[line.type])
+        """Whole elements by the first index, then into a part of one by each other."""
+        base, *rest = line.parts
+        pointer = self.read(line, base, "ptr")
+        indices = [_signed(self.read(line, index, kind), kind)
+                   for index, kind in zip(rest, line.extra.split(), strict=True)]  # fmt: skip
+        at = layout(line.type)
+        offset = pointer.offset + indices[0] * at.size
+        for index in indices[1:]:
+            try:
+                step, at = at.part(index)
+            except ValueError as error:
+                raise line.error(str(error)) from None
+            offset += step
+        return Pointer(pointer.array, offset)
 
     def element(self, line: Line, pointer: str) -> tuple[np.ndarray, int]:
         at = self.read(line, pointer, "ptr")
@@ -226,7 +286,7 @@ class _Run:
         return self.values[operand]
 
     def assign(self, line: Line, value: Any, depth: int) -> None:
-        kind = "i1" if line.opcode == "icmp" else line.result_type
+        kind = "i1" if line.opcode in ("icmp", "fcmp") else line.result_type
         self.values[line.result] = value if isinstance(value, Pointer) else _number(value, kind)
         self.types[line.result] = "ptr" if isinstance(value, Pointer) else kind
         self.depth[line.result] = depth
@@ -242,6 +302,11 @@ def _number(value: Any, kind: str) -> Any:
     if value in ("true", "false"):
         value = value == "true"
     return int(value) % (1 << int(kind[1:]))
+
+
+def _address(pointer: Pointer) -> int:
+    """As an integer: the arrays lie far apart, and none at 0."""
+    return (pointer.array + 1) * APART + pointer.offset
 
 
 def _signed(value: int, kind: str) -> int:

@@ -37,8 +37,8 @@ def four_sums() -> str:
     Return the text of one function with the head `define float @dot(ptr %x, ptr %y, i64 %n)`. It
     returns the dot product of n floats at `%x` and n floats at `%y`, where n is a multiple of 4 and
     at least 4. The chain for n floats is at most n / 4 + 4 operations long; four sums achieve that.
-    Each element is read once, and nothing is stored. Do not use vectors: scalar instructions like
-    those in the listing above are all that you need.
+    Each element is read once, and nothing is stored. Use scalar instructions only, no vectors, and
+    call nothing but `llvm.fma` and `llvm.fmuladd`.
     """
     lines = [
         *("define float @dot(ptr %x, ptr %y, i64 %n) {", "entry:", "  br label %loop", "", "loop:"),

@@ -20,7 +20,8 @@ NAMES = ("ADCE", "EarlyCSE", "InstCombine", "LICM", "LoopRotate", "LoopUnroll", 
 
 # what each pass leaves in a diff, for whoever took another one's work for it
 TRACES = {
-    "ADCE": "ADCE only removes: nothing that stays is changed, and what is gone was not needed.",
+    "ADCE": "ADCE only removes instructions: it adds and changes no line, and a branch that is "
+    "taken has no result but is needed.",
     "EarlyCSE": "EarlyCSE removes a value that an earlier line has under another name, and each "
     "use now has that name.",
     "InstCombine": "InstCombine puts another instruction in the place of one that is gone.",

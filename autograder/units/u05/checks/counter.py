@@ -5,9 +5,11 @@ A module is put together from pieces that do not touch each other. Each piece sa
 
 from __future__ import annotations
 
+import random
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
@@ -28,7 +30,7 @@ FLAG = "if both instructions allow it (flag `contract` or `fast`)"
 BLOCK = "both are in the same block"
 USER = "the product is used as an operand only this once"
 TWO = "If both operands qualify, one product is fused and the other counts under mul"
-LANES = "An instruction on `<8 x float>` counts as 8, and one on `float` as 1"
+LANES = "An instruction on `<8 x float>` counts as 8, and one on a scalar of any type as 1"
 
 background(NAME, "Count the floating-point arithmetic ... by kind.", because="the sentences below")
 background(NAME, "The kinds:", because="the table below")
@@ -36,115 +38,170 @@ background(NAME, "Our version also counts", because="about what is not asked")
 
 
 class Piece(NamedTuple):
-    """A few lines with @T for the type and @ for a number of their own; what they are worth."""
+    """A few lines of a block, some of the block behind it, and what both are worth.
+
+    @  a number of its own     @T  the type        @K  a constant       @S  fadd or fsub
+    @Y  flags that allow it    @N  flags that do not, if any            @B  the name of the block
+    @U  one more use of %p@    <a, b>  in one order or the other
+    """
 
     spec: str
     lines: str
     worth: dict[str, int]
+    later: str = ""
+    then: Mapping[str, int] = MappingProxyType({})
 
 
+P, Q = "%p@ = fmul @Y @T <%a, %b>\n", "%q@ = fmul @Y @T <%b, %c>\n"
+BARE = "%p@ = fmul @N @T <%a, %b>\n"  # no product that may be fused
 PIECES = [
-    Piece(PAIR, "%p@ = fmul contract @T %a, %b\n%s@ = fadd contract @T %p@, %c", {"pair": 1}),
-    Piece(PAIR, "%p@ = fmul fast @T %a, %b\n%s@ = fsub contract @T %c, %p@", {"pair": 1}),
-    Piece(FLAG, "%p@ = fmul nnan ninf arcp contract @T %a, %b\n"
-          "%s@ = fadd reassoc nsz contract afn @T %c, %p@", {"pair": 1}),
-    Piece(FLAG, "%p@ = fmul @T %a, %b\n%s@ = fadd contract @T %p@, %c", {"mul": 1, "add": 1}),
-    Piece(FLAG, "%p@ = fmul contract @T %a, %b\n%s@ = fadd @T %p@, %c", {"mul": 1, "add": 1}),
-    Piece(FLAG, "%contract@ = fmul reassoc @T %a, %b\n%fast@ = fadd nsz @T %contract@, %c",
+    Piece(PAIR, P + "%s@ = @S @Y @T %p@, %c", {"pair": 1}),
+    Piece(PAIR, P + "%s@ = @S @Y @T %c, %p@", {"pair": 1}),
+    Piece(FLAG, P + "%s@ = @S @Y @T <%p@, @K>", {"pair": 1}),
+    Piece(FLAG, BARE + "%s@ = @S @Y @T <%p@, %c>", {"mul": 1, "add": 1}),
+    Piece(FLAG, P + "%s@ = @S @N @T <%p@, %c>", {"mul": 1, "add": 1}),
+    Piece(FLAG, BARE + "%s@ = @S @N @T <%p@, %c>", {"mul": 1, "add": 1}),
+    Piece(FLAG, "%contract@ = fmul @N @T %a, @K\n%fast@ = @S @N @T <%contract@, %c>",
           {"mul": 1, "add": 1}),
-    Piece(USER, "%p@ = fmul contract @T %a, %b\n%s@ = fadd contract @T %p@, %c\n"
-          "%t@ = fsub contract @T %p@, %a", {"mul": 1, "add": 2}),
-    Piece(USER, "%p@ = fmul contract @T %a, %b\n%s@ = fadd contract @T %p@, %c\n"
-          "%t@ = fdiv @T %p@, %a", {"mul": 1, "add": 1}),
-    Piece(USER, "%p@ = fmul contract @T %a, %b\n%s@ = fadd contract @T %p@, %p@",
+    Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>\n%t@ = @S @Y @T <%p@, %a>", {"mul": 1, "add": 2}),
+    Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>\n@U", {"mul": 1, "add": 1}),
+    Piece(USER, P + "@U\n%s@ = @S @Y @T <%p@, %c>", {"mul": 1, "add": 1}),
+    Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>", {"mul": 1, "add": 1}, "@U"),
+    Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>", {"mul": 1, "add": 1},
+          "%u@ = phi @T [ %p@, %@B ]"),
+    Piece(USER, P + "%s@ = @S @Y @T <%p@, %c>\n%r@ = fmul @T %p@, %a", {"mul": 2, "add": 1}),
+    Piece(USER, P + "%s@ = @S @Y @T %p@, %p@", {"mul": 1, "add": 1}),
+    Piece(TWO, P + Q + "%s@ = @S @Y @T <%p@, %q@>", {"pair": 1, "mul": 1}),
+    Piece(OWN, BARE + Q + "%s@ = @S @Y @T <%p@, %q@>", {"pair": 1, "mul": 1}),
+    Piece(OWN, P + Q + "@U\n%s@ = @S @Y @T <%p@, %q@>", {"pair": 1, "mul": 1}),
+    Piece(OWN, P + Q + "%s@ = @S @Y @T <%p@, %q@>\n%t@ = @S @Y @T <%s@, %c>",
+          {"pair": 1, "mul": 1, "add": 1}),
+    Piece(OWN, P + "%s@ = @S @Y @T <%p@, %c>\n" + Q + "%t@ = @S @Y @T <%q@, %s@>", {"pair": 2}),
+    Piece(OWN, P + "%n@ = fneg @Y @T %p@\n%s@ = @S @Y @T <%n@, %c>", {"mul": 1, "add": 1}),
+    Piece(OWN, P + "%n@ = select i1 %z, @T %p@, @T %c\n%s@ = @S @Y @T <%n@, %c>",
           {"mul": 1, "add": 1}),
-    Piece(TWO, "%p@ = fmul contract @T %a, %b\n%q@ = fmul contract @T %b, %c\n"
-          "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
-    Piece(OWN, "%p@ = fmul @T %a, %b\n%q@ = fmul contract @T %b, %c\n"
-          "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
-    Piece(OWN, "%p@ = fmul contract @T %a, %b\n%q@ = fmul @T %b, %c\n"
-          "%s@ = fadd contract @T %p@, %q@", {"pair": 1, "mul": 1}),
-    Piece(OWN, "%p@ = fmul contract @T %a, %b\n%n@ = fneg contract @T %p@\n"
-          "%s@ = fadd contract @T %n@, %c", {"mul": 1, "add": 1}),
-    Piece(OWN, "%p@ = fmul contract @T %a, %b\n%q@ = fmul contract @T %p@, %c", {"mul": 2}),
+    Piece(OWN, P + "%s@ = fdiv @Y @T <%p@, %c>", {"mul": 1}),
+    Piece(OWN, P + "%q@ = fmul @Y @T <%p@, %c>", {"mul": 2}),
+    Piece(BLOCK, P, {"mul": 1}, "%s@ = @S @Y @T <%p@, %c>", {"add": 1}),
+    Piece(BLOCK, P, {"mul": 1}, Q + "%s@ = @S @Y @T <%p@, %q@>", {"pair": 1}),
+    Piece(OWN, P, {"mul": 1}, "%u@ = phi @T [ %p@, %@B ]\n%s@ = @S @Y @T <%u@, %c>", {"add": 1}),
     Piece(CALLS, "%f@ = call @T @llvm.fma.@V(@T %a, @T %b, @T %c)", {"fma": 1}),
-    Piece(CALLS, "%f@ = call contract @T @llvm.fmuladd.@V(@T %a, @T %b, @T %c)", {"fmuladd": 1}),
-    Piece(REST, "%s@ = fadd contract @T %a, %b\n%t@ = fsub @T %s@, %c", {"add": 2}),
-    Piece(LEFT, "%d@ = fdiv contract @T %a, %b\n%i@ = mul i64 %n, %n\n%j@ = add i64 %i@, 1", {}),
-    Piece(CALLS, "%r@ = call contract @T @llvm.sqrt.@V(@T %a)", {}),
+    Piece(CALLS, "%f@ = tail call @Y @T @llvm.fmuladd.@V(@T %a, @T %b, @T @K)", {"fmuladd": 1}),
+    Piece(CALLS, P + "%f@ = call @Y @T @llvm.fma.@V(@T %a, @T %b, @T %p@)", {"fma": 1, "mul": 1}),
+    Piece(REST, "%s@ = fadd @Y @T %a, %b\n%t@ = fsub @N @T %s@, @K", {"add": 2}),
+    Piece(LEFT, "%d@ = fdiv @Y @T %a, %b\n%e@ = frem @T %d@, %c\n%i@ = mul i64 %n, %n\n"
+          "%j@ = add i64 %i@, 1\n%k@ = sub i64 %j@, %n", {}),
+    Piece(CALLS, "%r@ = call @Y @T @llvm.sqrt.@V(@T %a)", {}),
     Piece(CALLS, "%r@ = call @T @my.llvm.fma.@V(@T %a, @T %b, @T %c)", {}),
 ]  # fmt: skip
+ALLOW = ("contract", "fast", "reassoc nsz contract", "nnan ninf arcp contract afn")
+FORBID = ("", "reassoc", "nnan ninf nsz", "reassoc nnan ninf nsz arcp afn")
+USES = ("store @T %p@, ptr %m", "%u@ = fcmp olt @T <%p@, %c>", "%u@ = fneg @T %p@",
+        "%u@ = select i1 %z, <@T %p@, @T %c>", "%u@ = fdiv @T <%p@, %c>",
+        "call void @keep.@V(@T %p@)", "%u@ = freeze @T %p@",
+        "%u@ = insertvalue { @T, i64 } poison, @T %p@, 0")  # fmt: skip
 TYPES = {"float": ("f32", 1), "<4 x float>": ("v4f32", 4), "<8 x float>": ("v8f32", 8),
-         "<10 x float>": ("v10f32", 10), "<16 x float>": ("v16f32", 16),
-         "<32 x float>": ("v32f32", 32), "double": ("f64", 1),
-         "<2 x double>": ("v2f64", 2)}  # fmt: skip
-EVERY_KIND = [
-    next(k for k, piece in enumerate(PIECES) if piece.worth == worth)
-    for worth in ({"pair": 1}, {"mul": 2}, {"fma": 1}, {"fmuladd": 1}, {"add": 2})
-]
+         "<10 x float>": ("v10f32", 10), "<16 x float>": ("v16f32", 16), "half": ("f16", 1),
+         "<64 x half>": ("v64f16", 64), "<3 x float>": ("v3f32", 3), "double": ("f64", 1),
+         "<2 x double>": ("v2f64", 2), "<1 x float>": ("v1f32", 1), "bfloat": ("bf16", 1),
+         "<128 x bfloat>": ("v128bf16", 128), "fp128": ("f128", 1)}  # fmt: skip
 
-Blocks = list[list[int]]  # for each block the pieces in it
-Functions = list[tuple[str, Blocks]]  # for each function the type that it computes with
+Part = tuple[int, str, int]  # a piece, its type, and what draws the rest
+Functions = list[list[list[Part]]]  # for each function its blocks, for each block its parts
 
 
 @st.composite
 def modules(draw: DrawFn, functions: int = 2, blocks: int = 2, pieces: int = 3) -> Functions:
-    """Functions of random pieces."""
-    piece = st.integers(0, len(PIECES) - 1)
-    block = st.lists(piece, max_size=pieces)
-    body = st.lists(block, min_size=1, max_size=blocks)
-    one = st.tuples(st.sampled_from(list(TYPES)), body)
-    return draw(st.lists(one, min_size=1, max_size=functions))
+    """Functions of random pieces, of several types."""
+    part = st.tuples(st.integers(0, len(PIECES) - 1), st.sampled_from(list(TYPES)),
+                     st.integers(0, 999))  # fmt: skip
+    body = st.lists(st.lists(part, max_size=pieces), min_size=1, max_size=blocks)
+    return draw(st.lists(body, min_size=1, max_size=functions))
 
 
 def rendered(functions: Functions) -> str:
-    """LLVM IR, with declarations of what it calls between the functions."""
-    parts = []
-    for number, (kind, blocks) in enumerate(functions):
-        short = TYPES[kind][0]
-        lines = [f"define void @f{number}({kind} %a, {kind} %b, {kind} %c, i64 %n) {{"]
-        for place, block in enumerate(blocks):
-            lines.append(f"b{place}:")
-            for k, piece in enumerate(block):
-                text = PIECES[piece].lines.replace("@T", kind).replace("@V", short)
-                # a name of its own for each value, but not in the name of an intrinsic
-                lines += [f"  {line}" for line in _numbered(text, 100 * place + k).splitlines()]
-            following = f"br label %b{place + 1}" if place + 1 < len(blocks) else "ret void"
-            lines.append(f"  {following}")
-        parts.append("\n".join([*lines, "}"]))
-    used = sorted({TYPES[kind] + (kind,) for kind, _ in functions})
-    for short, _, kind in used:
-        parts.append(f"declare {kind} @llvm.fma.{short}({kind}, {kind}, {kind})")
-        parts.append(f"declare {kind} @llvm.fmuladd.{short}({kind}, {kind}, {kind})")
-        parts.append(f"declare {kind} @llvm.sqrt.{short}({kind})")
-        parts.append(f"declare {kind} @my.llvm.fma.{short}({kind}, {kind}, {kind})")
+    """LLVM IR, with declarations of what it calls. Behind the blocks of a function stands one more,
+    for what its last one needs there; the first block may have no name."""
+    parts = [_function(number, blocks) for number, blocks in enumerate(functions)]
+    for kind in _types(functions):
+        short, three = TYPES[kind][0], ", ".join([kind] * 3)
+        parts += [f"declare {kind} @llvm.{f}.{short}({three})" for f in ("fma", "fmuladd")]
+        parts += [f"declare {kind} @llvm.sqrt.{short}({kind})",
+                  f"declare {kind} @my.llvm.fma.{short}({three})",
+                  f"declare void @keep.{short}({kind})"]  # fmt: skip
     return "\n\n".join(parts)
 
 
-def _numbered(text: str, number: int) -> str:
-    return re.sub(r"@(?!(my\.)?llvm)", str(number), text)
+def _types(functions: Functions) -> list[str]:
+    found = {kind for blocks in functions for block in blocks for _, kind, _ in block}
+    return [kind for kind in TYPES if kind in found]
+
+
+def _name(number: int) -> str:
+    return f"f.{number}" if number % 2 else f"f{number}"
+
+
+def _function(number: int, blocks: list[list[Part]]) -> str:
+    given = [f"{kind} %{x}.{TYPES[kind][0]}" for kind in _types([blocks]) for x in "abc"]
+    lines = [f"define void @{_name(number)}({', '.join(['ptr %m, i1 %z, i64 %n', *given])}) {{"]
+    unnamed = sum(len(block) for block in blocks) % 2
+    names = ["0" if unnamed else "b0", *(f"b{place}" for place in range(1, len(blocks) + 1))]
+    behind: list[str] = []
+    for place, name in enumerate(names):
+        here = blocks[place] if place < len(blocks) else []
+        written = [_lines(part, 100 * place + k, name) for k, part in enumerate(here)]
+        body = [*behind, *(line for now, _ in written for line in now)]
+        behind = sorted((line for _, later in written for line in later), key=_is_no_phi)
+        lines += [f"{name}:"] if place or not unnamed else []
+        lines += [f"  {line}" for line in body]
+        lines.append(f"  br label %b{place + 1}" if place < len(blocks) else "  ret void")
+    return "\n".join([*lines, "}"])
+
+
+def _is_no_phi(line: str) -> bool:
+    return " = phi " not in line
+
+
+def _lines(part: Part, number: int, block: str) -> tuple[list[str], list[str]]:
+    """What a piece writes into its block, and into the next one."""
+    piece, (_, kind, seed) = PIECES[part[0]], part
+    rng = random.Random(seed)
+    drawn = {"U": USES, "Y": ALLOW, "N": FORBID, "S": ("fadd", "fsub")}
+    both = f"{piece.lines}\0{piece.later}"
+    for letter, choices in drawn.items():
+        both = re.sub(f"@{letter}", lambda _, choices=choices: rng.choice(choices), both)
+    both = re.sub("<([^<>]*), ([^<>]*)>", lambda m: ", ".join(rng.sample(m.groups(), 2)), both)
+    constant = "zeroinitializer" if kind.startswith("<") else "0.5" if kind != "fp128" else "%c"
+    for mark, text in [("@T", kind), ("@V", TYPES[kind][0]), ("@K", constant), ("@B", block)]:
+        both = both.replace(mark, text)
+    # a number of its own for each value, but not in the name of a function
+    both = re.sub(r"@(?!(my\.)?llvm|keep)", str(number), both)
+    both = re.sub(r"%([abc])\b", rf"%\1.{TYPES[kind][0]}", both)
+    now, later = re.sub("  +", " ", both).split("\0")
+    return now.strip().splitlines(), later.splitlines()
 
 
 def worth(functions: Functions) -> dict[str, list[dict[str, int]]]:
     """What the pieces of each block are worth, together."""
     found = {}
-    for number, (kind, blocks) in enumerate(functions):
-        lanes = TYPES[kind][1]
-        sums = []
-        for block in blocks:
-            total: Counter[str] = Counter()
-            for piece in block:
-                total.update({k: lanes * n for k, n in PIECES[piece].worth.items()})
-            sums.append(dict(total))
-        found[f"f{number}"] = sums
+    for number, blocks in enumerate(functions):
+        sums: list[Counter[str]] = [Counter() for _ in range(len(blocks) + 1)]
+        for place, block in enumerate(blocks):
+            for piece, kind, _ in block:
+                for k, counts in enumerate((PIECES[piece].worth, PIECES[piece].then)):
+                    sums[place + k].update({key: TYPES[kind][1] * n for key, n in counts.items()})
+        found[_name(number)] = [dict(total) for total in sums]
     return found
 
 
-@checks(NAME, spec=[EACH, *(piece.spec for piece in PIECES)])
+@checks(NAME, spec=[EACH, LANES, *(piece.spec for piece in PIECES)])
 def one_piece_at_a_time(arithmetic):
-    """Each case of the text by itself, on `float`."""
+    """Each case of the text by itself, on `float` and on another type."""
+    others = [kind for kind in TYPES if kind != "float"]
     for k, piece in enumerate(PIECES):
-        compared(arithmetic, [("float", [[k]])], piece.spec)
+        for seed in range(6 if "@U" in piece.lines else 3):
+            compared(arithmetic, [[[(k, "float", seed)]]], piece.spec)
+        compared(arithmetic, [[[(k, others[k % len(others)], 0)]]], LANES)
     return f"{len(PIECES)} cases"
 
 
@@ -152,49 +209,35 @@ def one_piece_at_a_time(arithmetic):
 def lanes(arithmetic):
     """Vectors count their lanes."""
     for kind in TYPES:
-        compared(arithmetic, [(kind, [EVERY_KIND])], LANES)
+        compared(arithmetic, [[[(k, kind, 1) for k in EVERY_KIND]]], LANES)
 
 
-@checks(NAME, spec=[BLOCK, EACH, LEFT])
-def a_sum_in_another_block(arithmetic):
-    """A product and a sum in two blocks are not fused."""
-    compared_text(arithmetic, APART, {"f": [{"mul": 1}, {"add": 1}]}, BLOCK)
-
-
-APART = """
-define float @f(float %a, float %b, float %c) {
-first:
-  %p = fmul contract float %a, %b
-  br label %second
-
-second:
-  %s = fadd contract float %p, %c
-  ret float %s
-}
-""".strip()
+EVERY_KIND = [
+    next(k for k, piece in enumerate(PIECES) if piece.worth == worth and not piece.later)
+    for worth in ({"pair": 1}, {"mul": 2}, {"fma": 1}, {"fmuladd": 1}, {"add": 2})
+]
 
 
 @checks(NAME, spec=[USER, EACH, LEFT])
-def a_product_that_another_block_needs_too(arithmetic):
-    """Its sum stands beside it, and another block uses it as well."""
-    compared_text(arithmetic, SHARED, {"f": [{"mul": 1, "add": 1}, {}]}, USER)
+def a_product_that_is_returned(arithmetic):
+    """Its sum stands beside it, and the function returns the product, there or further on."""
+    for more, blocks in [("", []), ("\n  br label %second\n\nsecond:", [{}])]:
+        right = {"f": [{"mul": 1, "add": 1}, *blocks]}
+        compared_text(arithmetic, RETURNED.replace("!", more), right, USER)
 
 
-SHARED = """
-define float @f(float %a, float %b, float %c) {
+RETURNED = """
+define float @f(float %a, float %b, float %c, ptr %m) {
 first:
   %p = fmul contract float %a, %b
   %s = fadd contract float %p, %c
-  br label %second
-
-second:
-  %d = fdiv float %s, %p
-  ret float %d
+  store float %s, ptr %m!
+  ret float %p
 }
 """.strip()
 
 
-@checks(NAME, given=modules(), examples=40, what="random modules", spec=[EACH, LEFT])
+@checks(NAME, given=modules(), examples=25, what="random modules", spec=[EACH, LEFT])
 def whole_modules(arithmetic, functions):
     """Functions of several blocks, and declarations, which have no body."""
     compared(arithmetic, functions, EACH)

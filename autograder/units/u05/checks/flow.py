@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
@@ -25,7 +26,15 @@ background(NAME, "How often do blocks run ... a few counts tell?", because="the 
 background(NAME, "edges pairs (from, to)", because="what is given")
 background(NAME, "known counts of some", because="what is given")
 
-LONG = [17 * k % 40 for k in range(40)]  # blocks one after another, numbered in no order
+
+def in_no_order(count: int) -> list[tuple[int, int]]:
+    """Blocks one after another, neither numbered nor listed in their order."""
+    rng = random.Random(count)
+    blocks = rng.sample(range(10 * count), count)
+    return rng.sample([*pairwise(blocks)], count - 1)
+
+
+LONG = in_no_order(240)
 
 # (the rule, edges, known, all that follows)
 CASES: list[tuple[str, list[tuple[int, int]], dict[Any, int], dict[Any, int]]] = [
@@ -39,7 +48,12 @@ CASES: list[tuple[str, list[tuple[int, int]], dict[Any, int], dict[Any, int]]] =
     (BOTH, [(0, 1), (1, 2), (2, 1), (1, 3)], {0: 1, 1: 101},
      {(0, 1): 1, (2, 1): 100, 2: 100, (1, 2): 100, (1, 3): 1, 3: 1}),
     (LAST, [(0, 1), (0, 2)], {0: 4, (0, 1): 4}, {(0, 2): 0, 1: 4, 2: 0}),
-    (ON, sorted(pairwise(LONG)), {0: 3}, dict.fromkeys([*LONG[1:], *pairwise(LONG)], 3)),
+    (SUM, [(0, 2), (1, 2)], {(0, 2): 0, 1: 0}, {0: 0, (1, 2): 0, 2: 0}),
+    (OUT, [(0, 1), (0, 2), (0, 3)], {0: 4, (0, 1): 4}, {1: 4}),
+    (KEEPS, [], {7: 3}, {}),
+    (KEEPS, [(0, 1)], {5: 3}, {}),
+    (SUM, [(0, 1), (0, 2)], {(0, 1): 2**53, (0, 2): 1}, {0: 2**53 + 1, 1: 2**53, 2: 1}),
+    (ON, LONG, {LONG[0][0]: 3}, dict.fromkeys([*{b for e in LONG for b in e}, *LONG], 3)),
 ]  # fmt: skip
 
 Example = tuple[list[tuple[int, int]], dict[Any, int], dict[Any, int]]
@@ -47,24 +61,28 @@ Example = tuple[list[tuple[int, int]], dict[Any, int], dict[Any, int]]
 
 @st.composite
 def calls(draw: DrawFn, blocks: int = 4) -> Example:
-    """(edges, what is known, the truth): some walks from block 0 to the last one, and how many of
-    their counts are told."""
-    inner = st.lists(st.integers(1, blocks), max_size=2 * blocks)
-    walks = draw(st.lists(st.tuples(inner, st.integers(1, 50)), min_size=1, max_size=3))
+    """(edges, what is known, the truth): some walks, none of which ends where one begins or goes
+    on, and how many of their counts are told. A walk that is taken 0 times leaves ways that are
+    there and never taken. The blocks have any numbers; one may have no edges at all."""
+    inner = st.lists(st.integers(2, 1 + blocks), max_size=2 * blocks)
+    times = st.one_of(st.integers(0, 50), st.sampled_from([0, 0, 1, 10**6, 2**53 + 1]))
+    walks = draw(st.lists(st.tuples(inner, times, st.booleans()), min_size=1, max_size=3))
+    first = draw(st.integers(0, 300))
+    numbers = draw(st.permutations(range(first, first + 3 * blocks + 15)))
     truth: Counter[Any] = Counter()
-    for middle, times in walks:
-        path = [0, *middle, blocks + 1]
-        for block in path:
-            truth[block] += times
-        for edge in pairwise(path):
-            truth[edge] += times
+    for middle, often, other in walks:
+        path = [numbers[k] for k in (0 if other else 1, *middle, blocks + (2 if other else 3))]
+        for key in (*path, *pairwise(path)):
+            truth[key] += often
     edges = draw(st.permutations(sorted(key for key in truth if isinstance(key, tuple))))
     keys = sorted(truth, key=str)
     told = draw(st.lists(st.sampled_from(keys), max_size=len(keys), unique=True))
-    return list(edges), {key: truth[key] for key in told}, dict(truth)
+    alone = {numbers[-1]: draw(st.integers(0, 9))} if draw(st.integers(0, 3)) == 3 else {}
+    truth.update(alone)
+    return list(edges), {key: truth[key] for key in told} | alone, dict(truth)
 
 
-@checks("llvm.control.balanced", spec=[KEEPS, *(spec for spec, *_ in CASES)])
+@checks("llvm.control.balanced", spec=[KEEPS, ENDS, *(spec for spec, *_ in CASES)])
 def small_programs(balanced):
     """A few blocks, each about one rule."""
     for spec, edges, known, more in CASES:
@@ -73,19 +91,27 @@ def small_programs(balanced):
 
 
 @checks("llvm.control.balanced", given=calls(), examples=60, what="random calls",
-        spec=[KEEPS, SUM, LAST, ON])  # fmt: skip
+        spec=[KEEPS, SUM, LAST, ON, OUT, BOTH])  # fmt: skip
 def all_that_follows(balanced, example):
     """On random calls, every count is the true one, and none is missing that a rule gives."""
     edges, known, truth = example
     got = result_of(balanced, edges, known)
     for key in known:
         if key not in got:
-            told(f"{key} was known, so it must be in the result.", edges, known, got, KEEPS)
+            told(
+                f"{named(key).capitalize()} was known, so it must be in the result.",
+                edges,
+                known,
+                got,
+                KEEPS,
+            )
+    _adds_up(edges, known, got)
     for key, count in got.items():
         if truth.get(key) != count:
-            told(
-                f"{key} must be {truth.get(key, 'left out')}, not {count}.", edges, known, got, SUM
-            )
+            other = f"with these counts it may also be {truth[key]}" if key in truth else (
+                "there is no such block or edge")  # fmt: skip
+            told(f"Neither rule gives {named(key)} the count {count}: {other}.", edges, known, got,
+                 OUT)  # fmt: skip
     for block in {b for edge in edges for b in edge}:
         for side in (0, 1):
             around = [edge for edge in edges if edge[side] == block]
@@ -96,6 +122,32 @@ def all_that_follows(balanced, example):
             if len(missing) == 1 and block in got:
                 words = f"The count of edge {missing[0]} follows."
                 told(words, edges, known, got, _broken(balanced, missing[0], edges, got, LAST))
+
+
+def _adds_up(edges: list, known: dict, got: dict) -> None:
+    """Wrong if a block and all edges of one of its sides are there, and one is not the sum of the
+    others."""
+    for key, count in known.items():
+        if got[key] != count:
+            told(
+                f"{named(key).capitalize()} was known to be {count}, not {got[key]}.",
+                edges,
+                known,
+                got,
+                KEEPS,
+            )
+    for block in sorted({b for edge in edges for b in edge} & set(got)):
+        for side, way in ((1, "into"), (0, "out of")):
+            around = [edge for edge in edges if edge[side] == block]
+            flow = sum(got.get(edge, 0) for edge in around)
+            if around and set(around) <= set(got) and flow != got[block]:
+                last = f"{named(block)} runs {got[block]} times here"
+                told(f"The edges {way} it are taken {flow} times in total, but {last}.", edges,
+                     known, got, BOTH)  # fmt: skip
+
+
+def named(key: Any) -> str:
+    return f"edge {key}" if isinstance(key, tuple) else f"block {key}"
 
 
 def result_of(balanced: Any, edges: list, known: dict) -> dict:
@@ -118,12 +170,13 @@ def same(balanced: Any, edges: list, known: dict, expected: dict, spec: str) -> 
     if got == expected:
         return
     key = next(k for k in {**expected, **got} if got.get(k) != expected.get(k))
-    problem = f"{key} must be {expected.get(key)}; here it is {got.get(key, 'left out')}."
+    name = named(key).capitalize()
+    problem = f"{name} must be {expected.get(key)}; here it is {got.get(key, 'left out')}."
     if key not in expected:
-        problem = f"{key} must be left out: neither rule gives it. Here it is {got[key]}."
+        problem = f"{name} must be left out: neither rule gives it. Here it is {got[key]}."
     elif key in known and spec:
         spec = KEEPS
-    elif got.get(key) == 0 and spec:
+    elif got.get(key) == 0 and spec and any(key not in side for side in zip(*edges, strict=True)):
         spec = ENDS
     elif key not in got and spec:
         spec = _broken(balanced, key, edges, got, spec)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
 from autograder.units.u05.checks import named
-from autograder.units.u05.checks.counter import modules
+from autograder.units.u05.checks.counter import compared_text, modules
 from autograder.units.u05.checks.flow import calls, same
 from autograder.units.u05.checks.written import CHAIN, ONCE, checked, ran
 from course_lib.exercises import slot
 
 SEED = 51_283
 
-harder("llvm.fma.arithmetic", "whole_modules", seed=SEED, given=modules(3, 4, 5), examples=60)
+harder("llvm.fma.arithmetic", "whole_modules", seed=SEED, given=modules(2, 3, 5), examples=25)
 harder("llvm.control.balanced", "all_that_follows", seed=SEED, given=calls(7), examples=100)
 
 
@@ -22,6 +22,36 @@ def nothing_is_guessed(balanced, example):
     edges, known, _ = example
     expected = slot("llvm.control.balanced").reference(edges, known)
     same(balanced, edges, known, expected, "")
+
+
+@hidden("llvm.fma.arithmetic", seed=SEED + 2)
+def instructions_in_any_order(arithmetic, rng):
+    """What our counter says of functions in which every value may be an operand of every other."""
+    for _ in range(12):
+        text = anything(rng)
+        compared_text(arithmetic, text, slot("llvm.fma.arithmetic").reference(text), "")
+    return "12 functions drawn instruction by instruction"
+
+
+def anything(rng) -> str:
+    """Three blocks, one behind the other, of instructions on two types."""
+    kinds = {"float": ["%a", "%b"], "<4 x double>": ["%c", "%d"]}
+    lines = ["define float @f(float %a, float %b, <4 x double> %c, <4 x double> %d, ptr %m) {"]
+    for number in range(36):
+        if not number % 12:
+            lines += [f"  br label %b{number}"] * bool(number) + [f"b{number}:"]
+        kind = rng.choice(["float", "<4 x double>"], p=[0.7, 0.3])
+        values = kinds[kind]
+        x, y = (values[max(0, len(values) - 1 - int(rng.exponential(2)))] for _ in range(2))
+        op = rng.choice(["fmul", "fadd", "fsub", "fneg", "fdiv", "store"],
+                        p=[0.45, 0.25, 0.15, 0.05, 0.05, 0.05])  # fmt: skip
+        if op == "store":
+            lines.append(f"  store {kind} {x}, ptr %m")
+            continue
+        flags = rng.choice(["contract", "fast", "reassoc nsz", ""], p=[0.5, 0.2, 0.1, 0.2])
+        lines.append(f"  %v{number} = {op} {flags} {kind} {x}" + f", {y}" * (op != "fneg"))
+        values.append(f"%v{number}")
+    return "\n".join([*lines, f"  ret float {kinds['float'][-1]}", "}"])
 
 
 @hidden("u05.offset", seed=SEED)

@@ -16,7 +16,8 @@ NAME = "llvm.fma.arithmetic"
 
 def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=False, twice=False,
                 sub=True, calls=True, zeros=False, flat=False, width=None, here=False,
-                among=slice(None)):  # fmt: skip
+                among=slice(None), allow=("contract", "fast"), users_are=None,
+                into=lambda i: i.operands):  # fmt: skip
     """The counter, with a switch for each sentence."""
     found = {}
     for function in functions(parse(text)):
@@ -25,13 +26,13 @@ def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=F
             for i in b.instructions:
                 if i.opcode not in (("fadd", "fsub") if sub else ("fadd",)):
                     continue
-                if flags in ("both", "sum") and not _allowed(i):
+                if flags in ("both", "sum") and not _allowed(i, allow):
                     continue
                 fit = [
-                    o for o in [o for o in i.operands if _is_product(o)][among]
-                    if (flags in ("none", "sum") or _allowed(o))
+                    o for o in [o for o in into(i) if _is_product(o)][among]
+                    if (flags in ("none", "sum") or _allowed(o, allow))
                     and (not block or o.block == i.block)
-                    and (not users or _uses(o, b if here else function) == 1)
+                    and (not users or _uses(o, b if here else function, users_are) == 1)
                 ]  # fmt: skip
                 if fit:
                     fused.add(i)
@@ -54,11 +55,11 @@ def _is_product(o):
     return isinstance(o, Instruction) and o.opcode == "fmul"
 
 
-def _uses(o, where):
-    """How often it is an operand in a function, or in a block."""
-    if hasattr(where, "uses"):
-        return where.uses[o]
-    return sum(list(i.operands).count(o) for i in where.instructions)
+def _uses(o, where, opcodes):
+    """How often it is an operand in a function, or in a block; of these instructions, or of all."""
+    blocks = getattr(where, "blocks", [where])
+    found = [i for b in blocks for i in b.instructions if not opcodes or i.opcode in opcodes]
+    return sum(list(i.operands).count(o) for i in found)
 
 
 def _width(kind):
@@ -66,8 +67,8 @@ def _width(kind):
     return int(vector[1]) if vector else 1
 
 
-def _allowed(i):
-    return bool({"contract", "fast"} & set(i.words[1 : i.words.index(i.type.split()[0])]))
+def _allowed(i, allow):
+    return bool(set(allow) & set(i.words[1 : i.words.index(i.type.split()[0])]))
 
 
 def _kind(i, fused, products, twice, calls):
@@ -179,6 +180,80 @@ def only_a_machine_with_fma_intrinsics(text):
     return _arithmetic(text, flags="both", users=True, block=True, sub=False, calls=True)
 
 
+@mutant(NAME)
+def any_flag_that_reorders(text):
+    return _arithmetic(text, allow=("contract", "fast", "reassoc"))
+
+
+@mutant(NAME)
+def only_the_word_contract(text):
+    return _arithmetic(text, allow=("contract",))
+
+
+@mutant(NAME)
+def any_flag_at_all(text):
+    flags = ("contract", "fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn")
+    return _arithmetic(text, allow=flags)
+
+
+@mutant(NAME)
+def only_arithmetic_uses_a_product(text):
+    return _arithmetic(text, users_are=("fadd", "fsub", "fmul", "fdiv", "fneg"))
+
+
+@mutant(NAME)
+def a_store_is_no_use(text):
+    every = ("fadd", "fsub", "fmul", "fdiv", "fneg", "ret", "call", "phi", "select", "fcmp",
+             "freeze", "insertvalue")  # fmt: skip
+    return _arithmetic(text, users_are=every)
+
+
+@mutant(NAME)
+def a_return_is_no_use(text):
+    every = ("fadd", "fsub", "fmul", "fdiv", "fneg", "store", "call", "phi", "select", "fcmp",
+             "freeze", "insertvalue")  # fmt: skip
+    return _arithmetic(text, users_are=every)
+
+
+@mutant(NAME)
+def no_product_minus_something(text):
+    return _arithmetic(text, into=lambda i: i.operands[i.opcode == "fsub" :])
+
+
+@mutant(NAME)
+def only_a_product_plus_something(text):
+    return _arithmetic(text, into=lambda i: i.operands[:1])
+
+
+@mutant(NAME)
+def through_a_phi(text):
+    return _arithmetic(text, block=False, into=lambda i: [
+        o.operands[0] if isinstance(o, Instruction) and o.opcode == "phi" else o
+        for o in i.operands])  # fmt: skip
+
+
+@mutant(NAME)
+def floats_alone(text):
+    return _arithmetic(text, width=lambda kind: _width(kind) if "float" in kind else 0)
+
+
+@mutant(NAME)
+def as_many_floats_as_fit(text):
+    """A double is as long as two floats, a half is half of one."""
+    bits = {"double": 2, "half": 0.5, "bfloat": 0.5, "fp128": 4}
+    return _arithmetic(
+        text, width=lambda kind: _width(kind) * bits.get(kind.split()[-1].rstrip(">"), 1)
+    )
+
+
+@mutant(NAME)
+def lanes_of_the_first_argument(text):
+    found, given = {}, _arithmetic(text, lanes=False)
+    for name, first in re.findall(r"^define .*?@([\w.]+)\(.*?(float|<\d+ x \w+>)", text, re.M):
+        found[name] = [{k: n * _width(first) for k, n in row.items()} for row in given[name]]
+    return found
+
+
 @alternative(NAME)
 def with_switches(text):
     return _arithmetic(text)
@@ -226,16 +301,17 @@ _FLAG = r" = \w+ (\w+ )*(contract|fast)\b"
 def line_by_line(text):
     """The printed text, with regular expressions."""
     found = {}
-    for name, body in re.findall(r"^define .*?@(\w+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
-        parts = re.split(r"^\w+:.*\n", body, flags=re.M)[1:]
+    for name, body in re.findall(r"^define .*?@([\w.]+)\(.*?\{\n(.*?)^\}", text, re.M | re.S):
+        parts = re.split(r"^\w+:.*\n", body, flags=re.M)
+        parts = parts if parts[0].strip() else parts[1:]
         found[name] = [_of_lines(part, body) for part in parts]
     return found
 
 
 def _of_lines(part, body):
     row, products = Counter(), {}
-    form = r"  (%\w+) = (fadd|fsub|fmul) (.*?)(<(\d+) x \w+>|float|double) (\S+), (\S+)"
-    rows = re.findall(form, part)
+    form = r"  (%\w+) = (fadd|fsub|fmul) (.*?)(<(\d+) x \w+>|\w+) (\S+), (\S+)$"
+    rows = re.findall(form, part, re.M)
     for result, op, flags, _, n, *_ in rows:
         once = len(re.findall(re.escape(result) + r"\b", body)) == 2
         if op == "fmul" and once and {"contract", "fast"} & set(flags.split()):
@@ -255,9 +331,7 @@ def _of_lines(part, body):
             products.pop(mine[0])
     for n in products.values():
         row["mul"] += n
-    for n, kind in re.findall(
-        r"call .*?(?:<(\d+) x \w+>|float|double) @llvm\.(fma|fmuladd)\.", part
-    ):
+    for n, kind in re.findall(r"call [\w ]*?(?:<(\d+) x \w+>|\w+) @llvm\.(fma|fmuladd)\.", part):
         row[kind] += int(n or 1)
     return dict(row)
 

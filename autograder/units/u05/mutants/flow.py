@@ -115,6 +115,63 @@ def into_the_argument(edges, known):
     return known
 
 
+@mutant(NAME)
+def a_hundred_rounds(edges, known):
+    return _balanced(edges, known, rounds=100)
+
+
+@mutant(NAME)
+def nought_is_unknown(edges, known):
+    counts = _balanced(edges, {key: n for key, n in known.items() if n})
+    return {key: n for key, n in counts.items() if n} | known
+
+
+@mutant(NAME)
+def in_floating_point(edges, known):
+    return _balanced(edges, {key: float(n) for key, n in known.items()})
+
+
+@mutant(NAME)
+def blocks_are_numbered_from_0(edges, known):
+    found = _balanced(edges, known)
+    count = len({b for edge in edges for b in edge})
+    return {k: n for k, n in found.items() if k in known or isinstance(k, tuple) or k < count}
+
+
+@mutant(NAME)
+def only_blocks_with_edges(edges, known):
+    around = {b for edge in edges for b in edge}
+    return {k: n for k, n in _balanced(edges, known).items() if k in around or k in edges}
+
+
+@mutant(NAME)
+def what_comes_back_is_no_flow(edges, known):
+    """A loop from a block to itself is left out of its sums."""
+    found = _balanced([e for e in edges if e[0] != e[1]], known)
+    return {**found, **known}
+
+
+@mutant(NAME)
+def one_end_runs_as_often_as_the_other(edges, known):
+    counts = _balanced(edges, known)
+    starts = {a for a, _ in edges} - {b for _, b in edges}
+    ends = {b for _, b in edges} - {a for a, _ in edges}
+    if len(ends) == 1 and starts and starts <= set(counts):
+        counts.setdefault(*ends, sum(counts[b] for b in starts))
+    return _balanced(edges, counts)
+
+
+@mutant(NAME)
+def what_nothing_can_reach_is_zero(edges, known):
+    """Also an edge of which the rules say nothing, if all others of the block sum up to it."""
+    counts = _balanced(edges, known)
+    for edge in edges:
+        flow = sum(counts.get(e, 0) for e in edges if e[0] == edge[0])
+        if edge not in counts and counts.get(edge[0]) == flow:
+            counts[edge] = 0
+    return counts
+
+
 @alternative(NAME)
 def round_after_round(edges, known):
     return _balanced(tuple(edges)[::-1], known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from autograder.check.framework import alternative, mutant
 
 HEAD = "define float @dot(ptr %x, ptr %y, i64 %n) {\nentry:\n  br label %loop\n\nloop:\n"
@@ -164,3 +166,130 @@ def counting_down():
     text = _dot().replace("%next = add nuw i64 %i, 4", "%next = add i64 %i, 4\n"
                           "  %left = sub i64 %n, %next")  # fmt: skip
     return text.replace("icmp ult i64 %next, %n", "icmp ne i64 %left, 0")
+
+
+def _changed(*pairs, text=None):
+    """The dot product with these words in the place of others, all of which must be there."""
+    text = _dot() if text is None else text
+    for old, new in pairs:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+def _each(old, new):
+    """The same change for each of the four sums."""
+    return [(old.format(k), new.format(k)) for k in range(4)]
+
+
+def _addresses(kind, indices):
+    """Element k of the four that begin at %i, reached through a type of four floats."""
+    return [(f"getelementptr inbounds float, ptr %{a}, i64 %i{k}",
+             f"getelementptr inbounds {kind}, ptr %{a}, i64 %four, {indices} {k}")
+            for a in "xy" for k in range(4)]  # fmt: skip
+
+
+FOURS = ("  %i0 =", "  %four = udiv exact i64 %i, 4\n  %i0 =")
+
+
+@mutant("u05.four_sums")
+def through_a_type_of_three():
+    return _changed(FOURS, *_addresses("[3 x float]", "i64"))
+
+
+@mutant("u05.four_sums")
+def a_field_that_is_not_there():
+    return _changed(FOURS, *_addresses("{ float, float, float }", "i32"))
+
+
+@mutant("u05.four_sums")
+def sums_in_memory_of_its_own():
+    return _changed(("entry:\n", "entry:\n  %sums = alloca [4 x float]\n"))
+
+
+@mutant("u05.four_sums")
+def a_vector_that_does_nothing():
+    return _changed(("  %next =", "  %v = fadd <4 x float> zeroinitializer, zeroinitializer\n"
+                     "  %next ="))  # fmt: skip
+
+
+@mutant("u05.four_sums")
+def a_call_of_something_else():
+    return _changed(("ret float %t3", "%r = call float @llvm.fabs.f32(float %t3)\n  ret float %r"))
+
+
+@mutant("u05.four_sums")
+def a_conversion_that_llvm_does_not_have():
+    return _changed(("ret float %t3", "%r = fpext float %t3 to float\n  ret float %r"))
+
+
+@mutant("u05.four_sums")
+def divided_by_nothing():
+    return _changed(("  %next =", "  %q = sdiv i64 %n, 0\n  %next ="))
+
+
+@alternative("u05.four_sums")
+def quarters_of_n():
+    """The turns are counted, n / 4 of them, and n is divided."""
+    return _changed(("entry:\n", "entry:\n  %turns = sdiv i64 %n, 4\n"),
+                    ("%next, %n", "%turn, %turns"),
+                    ("  %next = add nuw i64 %i, 4", "  %next = add nuw i64 %i, 4\n"
+                     "  %turn = ashr exact i64 %next, 2"))  # fmt: skip
+
+
+@alternative("u05.four_sums")
+def minus_minus():
+    twice = "  %n{0} = fneg contract float %p{0}\n  %more{0} = fsub float %sum{0}, %n{0}"
+    return _changed(*_each("  %more{0} = fadd contract float %sum{0}, %p{0}", twice))
+
+
+@alternative("u05.four_sums")
+def through_arrays_of_four():
+    return _changed(FOURS, *_addresses("[4 x float]", "i64"))
+
+
+@alternative("u05.four_sums")
+def through_a_structure_with_a_name():
+    text = _changed(FOURS, *_addresses("%four.floats", "i32"))
+    return "%four.floats = type { float, float, float, float }\n\n" + text
+
+
+@alternative("u05.four_sums")
+def pointers_that_move():
+    phis = "".join(f"  %{a} = phi ptr [ %{a}.0, %entry ], [ %{a}.4, %loop ]\n" for a in "pq")
+    steps = "".join(f"  %{a}.4 = getelementptr float, ptr %{a}, i64 4\n" for a in "pq")
+    moved = [(f"ptr %{a}, i64 %i{k}", f"ptr %{b}, i64 {k}")
+             for a, b in ("xp", "yq") for k in range(4)]  # fmt: skip
+    text = _changed(*moved, ("  %sum0 =", f"{phis}  %sum0 ="), ("  %next =", f"{steps}  %next ="),
+                    ("icmp ult i64 %next, %n", "icmp ult ptr %p.4, %end"))  # fmt: skip
+    end = "entry:\n  %end = getelementptr float, ptr %x, i64 %n\n"
+    return text.replace("entry:\n", end).replace("%p.0", "%x").replace("%q.0", "%y")
+
+
+@alternative("u05.four_sums")
+def sums_of_doubles():
+    wide = "  %{1}d{0} = fpext float %{1}{0} to double\n"
+    text = _changed(
+        *_each("  %p{0} = fmul contract float %a{0}, %b{0}", wide.format("{0}", "a")
+               + wide.format("{0}", "b") + "  %p{0} = fmul contract double %ad{0}, %bd{0}"),
+        *_each("phi float [ 0.0, %entry ], [ %more{0}", "phi double [ 0.0, %entry ], [ %more{0}"),
+        ("fadd contract float", "fadd contract double"), ("fadd float", "fadd double"),
+        ("ret float %t3", "%r = fptrunc double %t3 to float\n  ret float %r"))  # fmt: skip
+    return text
+
+
+@alternative("u05.four_sums")
+def as_a_program_prints_it():
+    """Names in quotes, other blanks, the brace on a line of its own, notes for the optimizer."""
+    text = re.sub(r"%(\w+)(?![\w:])", r'%"\1"', _dot().replace("{\n", "\n{\n"))
+    for old, new in [("@dot", '@"dot"'), ("[ ", "["), (" ]", "]"), (", ", " , "),
+                     ("align 4", "align 4, !range !7"), ("add nuw", "add  nuw")]:  # fmt: skip
+        text = text.replace(old, new)
+    return text + "\n!7 = !{}"
+
+
+@alternative("u05.four_sums")
+def with_a_switch():
+    return _changed(("%go = icmp ult i64 %next, %n", "%left = sub i64 %n, %next"),
+                    ("br i1 %go, label %loop, label %done",
+                     "switch i64 %left, label %loop [\n    i64 0, label %done\n  ]"))  # fmt: skip

@@ -64,8 +64,8 @@ def which_first() -> Rubric:
 def gpu() -> dict[str, object]:
     """Read the listing above and return a dict with these keys:
 
-    "point"  the register that holds the number of the thread among all threads, which is also
-             the number of the point of `out` that it computes
+    "point"  the 64-bit register that holds the number of the thread among all threads, which is
+             also the number of the point of `out` that it computes
     "sum"    the register that carries the running sum from one iteration to the next
     "bytes"  how many bytes one thread loads from global memory in one iteration
     "apart"  how many bytes lie between the addresses in %rd19 of two neighbouring threads that work
@@ -96,7 +96,8 @@ def too_early() -> str:
     are chosen than if it is scheduled after. The core has 8 registers.
 
     The kernel has at most 100 values, which are loads, numbers and results:
-    `len(block_of(parse_kernel(text)).values)`. All values are f32, and the kernel writes `out`.
+    `len(block_of(parse_kernel(text)).values)`. All values are f32, and the kernel writes
+    `out` and nothing else.
     """
     return """
     kernel @sums(x: f32[24,8], out: f32[8]) {

@@ -7,17 +7,22 @@ checked in cover.py, registers.py and order.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 from autograder.check.answer import Answer
 from autograder.check.framework import Wrong, checks, ours
+from autograder.units.u06.checks.cover import listed
 from course_lib import exercises
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, build, measure
 from course_lib.machine.core import Core
 
-TILES = {8: 1, 16: 12 / 7, 32: 2.5}  # registers: the most multiply-adds for each load
+# registers: (rows, vectors) of a best tile, so that no check has to look for one
+TILES = {3: (1, 1), 4: (2, 1), 5: (3, 1), 8: (2, 2), 11: (4, 2), 12: (4, 2), 16: (4, 3),
+         24: (4, 4), 32: (5, 5), 40: (5, 6), 64: (8, 7), 100: (10, 9), 160: (12, 12),
+         256: (16, 15)}  # fmt: skip
 FIT = ("keeps that many running sums in registers", "For each k, the program loads the vectors of "
        "b and keeps them in registers, too", "one register for a number of a in all lanes",
        "both at least 1", "how many vector registers there are in all")  # fmt: skip
@@ -26,38 +31,38 @@ MOST = ("does the most multiply-adds for each load", "Whole numbers, exactly",
         "any of them will do")  # fmt: skip
 
 
-def fitting(tile: Any, registers: int) -> float:
+def fitting(tile: Any, registers: int) -> Fraction:
     """Multiply-adds for each load of the answer's tile; Wrong if it does not fit."""
-    got = tile(registers)
-    whole = isinstance(got, (list, tuple)) and len(got) == 2 and all(
+    got = listed(tile(registers))
+    whole = isinstance(got, list) and len(got) == 2 and all(
         hasattr(n, "__index__") and not isinstance(n, bool) and n >= 1 for n in got)  # fmt: skip
     if not whole:
         raise Wrong("The answer must be two whole numbers, each at least 1.", got=repr(got)[:200],
                     spec="(rows, vectors), both at least 1")  # fmt: skip
-    rows, vectors = got
+    rows, vectors = map(int, got)
     needed = rows * vectors + vectors + 1
     if needed > registers:
         forgotten = 0 if rows * vectors > registers else 1 if needed > registers + 1 else 2
         raise Wrong(f"The tile must fit into {registers} registers; {rows} × {vectors} needs "
                     f"{needed}.", got=repr(got), spec=FIT[forgotten])  # fmt: skip
-    return round(rows * vectors / (rows + vectors), 6)
+    return Fraction(rows * vectors, rows + vectors)
 
 
 @checks("u06.tile", spec=[*FIT, *MOST])
 def the_best_tile_fits(tile):
     """The tile fits, and no other that fits does more for each load."""
-    for registers, most in TILES.items():
+    for registers, best in TILES.items():
         got = fitting(tile, registers)
-        if got < round(most, 6):
+        if got < fitting(lambda _, best=best: best, registers):
             raise Wrong(f"With {registers} registers, the tile must do the most multiply-adds for "
                         "each load; another one that fits does more.",
-                        got=f"{tile(registers)}: {got:.2f}", spec=MOST[0])  # fmt: skip
+                        got=f"{tile(registers)}: {float(got):.2f}", spec=MOST[0])  # fmt: skip
     return f"{len(TILES)} sizes of register files"
 
 
 LISTED = {"u06.gpu": ("point", "sum", "bytes", "apart", "own"), "u06.waits": ("flying", "sums")}
 ASKED = {
-    "point": "the register that holds the number of the thread among all threads",
+    "point": "the 64-bit register that holds the number of the thread among all threads",
     "sum": "the register that carries the running sum",
     "bytes": "how many bytes one thread loads from global memory in one iteration",
     "apart": "how many bytes lie between the addresses in %rd19 of two neighbouring threads",
@@ -104,7 +109,7 @@ def plain(value: object) -> str:
 
 EARLY = ("takes more cycles if it is scheduled before the registers are chosen than if it is "
          "scheduled after", "The core has 8 registers")  # fmt: skip
-SMALL = ("The kernel has at most 100 values", "the kernel writes `out`",
+SMALL = ("The kernel has at most 100 values", "the kernel writes `out` and nothing else",
          "Write a kernel, as loop text", "All values are f32")  # fmt: skip
 
 
@@ -119,14 +124,15 @@ def scheduling_first_is_slower(too_early):
         block = block_of(kernel)
     except ValueError as error:
         raise Wrong(f"The core must be able to run the kernel: {error}", program=text[:2000],
-                    spec=SMALL[2]) from None  # fmt: skip
+                    spec=SMALL[3 if "f32" in str(error) else 2]) from None  # fmt: skip
     if len(block.values) > 100:
         raise Wrong(f"The kernel must have at most 100 values; it has {len(block.values)}.",
                     program=text, spec=SMALL[0])  # fmt: skip
     written = sorted({buffer for (buffer, _), _ in block.stores})
     if written != ["out"]:
-        raise Wrong(f"The kernel must write `out`; it writes {' and '.join(written) or 'nothing'}.",
-                    program=text, spec=SMALL[1])  # fmt: skip
+        said = " and ".join(written) or "nothing"
+        raise Wrong(f"The kernel must write only `out`; it writes {said}.", program=text,
+                    spec=SMALL[1])  # fmt: skip
     with exercises.using(Answer.of(too_early).plugs):
         runs = {way: measure(build(kernel, Core(registers=8), (way,))) for way in (BEFORE, AFTER)}
     before, after = runs[BEFORE], runs[AFTER]

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u06.answers.programs import random_needs
+from autograder.units.u06.answers.programs import layered_needs, random_needs
 from autograder.units.u06.checks.cover import listed
 from course_lib.machine.depends import bound, cycles_of, starts
 
@@ -24,7 +25,8 @@ SOON = ("so that the last of them starts as early as possible", "how many instru
         "in one cycle, at least 1", "List scheduling goes cycle by cycle",
         "In each, of the instructions that may start", "needs[n] is {m: cycles}")  # fmt: skip
 GOOD = 1.01  # mean of cycles / bound from which an answer earns all points
-RANDOM = [(random_needs(500 + k), 1 + k % 3) for k in range(30)]
+RANDOM = [(random_needs(500 + k), 1 + k % 3) for k in range(27)]
+RANDOM += [(layered_needs(k), 1) for k in range(3)]
 # Small programs for one instruction in a cycle, and the fewest cycles they take.
 SMALLEST: list[tuple[list[dict[int, int]], int]] = [
     ([{}, {}, {1: 4}, {0: 1}], 5),
@@ -47,12 +49,30 @@ def legal(list_schedule: Any, needs: list[dict[int, int]], width: int) -> list[i
     if not isinstance(order, list):
         said = "nothing (is a `return` missing?)" if order is None else repr(order)[:200]
         raise Wrong("The answer must be a list of numbers.", program=text, got=said, spec=ORDER[0])
+    once(order, len(needs), text)
     try:
         starts(order, needs, width)
-    except (ValueError, TypeError) as error:
+    except ValueError as error:
         raise Wrong(f"The order cannot run: {error}.", program=text, got=repr(order)[:300],
                     spec=ORDER[1]) from None  # fmt: skip
     return order
+
+
+def once(order: list[Any], count: int, text: str) -> None:
+    """Wrong unless the list holds the number of each instruction once."""
+    strange = [n for n in order if not hasattr(n, "__index__") or not 0 <= n < count]
+    named = Counter(map(int, order) if not strange else [])
+    if strange:
+        said = repr(strange[0])[:60]
+        problem = f"{said} is no instruction: there are {count}, numbered from 0"
+    elif twice := [n for n, times in named.items() if times > 1]:
+        problem = f"Instruction {twice[0]} is named twice"
+    elif missing := [n for n in range(count) if n not in named]:
+        problem = f"Instruction {missing[0]} is missing"
+    else:
+        return
+    raise Wrong(f"{problem}. The list must name each once.", program=text, got=repr(order)[:300],
+                spec=ORDER[0])  # fmt: skip
 
 
 def ratio(list_schedule: Any, needs: list[dict[int, int]], width: int) -> float:
@@ -68,9 +88,11 @@ def worth(ratios: Sequence[float]) -> tuple[float, float]:
 @checks("machine.list_schedule", spec=ORDER)
 def small_programs_run(list_schedule):
     """No instruction, one, two that start together, and one that must wait for neither."""
-    small = [[], [{}], [{}, {0: 0}], [{}, {0: 4}, {}], [{}, {}, {0: 4, 1: 0}, {2: 1}]]
+    small = [[], [{}], [{}, {0: 0}], [{}, {0: 4}, {}], [{}, {}, {0: 4, 1: 0}, {2: 1}],
+             [{}, {0: 3000}, {1: 0}, {2: 3000}], [{}, {0: 0}, {0: 0, 1: 0}, {2: 0, 1: 0}],
+             [{k - 40: 2} if k >= 40 else {} for k in range(160)]]  # fmt: skip
     for needs in small:
-        for width in (1, 2):
+        for width in (1, 2, 5, 100):
             legal(list_schedule, needs, width)
     return f"{len(small)} small programs"
 
@@ -86,7 +108,7 @@ def the_last_starts_early(list_schedule):
     """The cycles are near a bound that no order can beat."""
     mean, fraction = worth([ratio(list_schedule, *one) for one in RANDOM])
     said = f"cycles / bound: {mean:.3f} on average over {len(RANDOM)} programs; "
-    said += f"all points from {GOOD}, program order has 1.96"
+    said += f"all points from {GOOD}, program order has 1.92"
     for needs, fewest in SMALLEST:
         cycles = cycles_of(legal(list_schedule, needs, 1), needs, 1)
         if fraction < 1 and cycles > fewest:

@@ -5,6 +5,8 @@ Here: numbers, evidence and the inverse. Next room: cover.py.
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.exercises import slot
 
@@ -44,6 +46,55 @@ def the_other_way_round(registers):
     return max(fits, key=lambda t: t[0] * t[1] / (t[0] + t[1]))[::-1]
 
 
+@mutant("u06.tile")
+def at_most_eight_vectors(registers):
+    fits = [(r, v) for r, v in _fits(registers, lambda r, v: r * v + v + 1) if v <= 8]
+    return max(fits, key=lambda t: t[0] * t[1] / (t[0] + t[1]))
+
+
+@mutant("u06.tile")
+def at_most_sixteen_rows(registers):
+    fits = [(r, v) for r, v in _fits(registers, lambda r, v: r * v + v + 1) if r <= 12]
+    return max(fits, key=lambda t: t[0] * t[1] / (t[0] + t[1]))
+
+
+@mutant("u06.tile")
+def looked_up(registers):
+    """The files of registers that processors have, and the next smaller of these for all others."""
+    known = {3: (1, 1), 4: (2, 1), 8: (2, 2), 16: (4, 3), 32: (5, 5), 64: (9, 6), 128: (11, 10)}
+    return known[max(n for n in known if n <= registers)]
+
+
+@mutant("u06.tile")
+def as_square_as_possible(registers):
+    side = max(n for n in range(1, registers) if n * n + n + 1 <= registers)
+    return side, side
+
+
+@mutant("u06.tile")
+def from_a_formula(registers):
+    vectors = max(1, round((registers + 0.25) ** 0.5 - 1))
+    return max(1, (registers - vectors - 1) // vectors), vectors
+
+
+@alternative("u06.tile")
+def rows_at_least_vectors(registers):
+    """Turned round, a wide tile needs fewer registers and does as much."""
+    fits = [(r, v) for r, v in _fits(registers, lambda r, v: r * v + v + 1) if r >= v]
+    return max(fits, key=lambda t: t[0] * t[1] / (t[0] + t[1]))
+
+
+@mutant("u06.tile")
+def whole_multiply_adds_for_a_load(registers):
+    fits = _fits(registers, lambda r, v: r * v + v + 1)
+    return max(fits, key=lambda t: t[0] * t[1] // (t[0] + t[1]))
+
+
+@alternative("u06.tile")
+def as_an_array(registers):
+    return np.array(_best(registers, lambda r, v: r * v + v + 1))
+
+
 def _fits(registers, need):
     sizes = range(1, registers + 1)
     return [(r, v) for r in sizes for v in sizes if need(r, v) <= registers] or [(1, 1)]
@@ -78,6 +129,11 @@ def with_fewest_loads_for_a_product(registers):
 @mutant("u06.gpu")
 def the_number_in_the_block():
     return {**RIGHT, "point": "%r2"}
+
+
+@mutant("u06.gpu")
+def the_16_bits_that_are_divided():
+    return {**RIGHT, "point": "%rs1"}
 
 
 @mutant("u06.gpu")
@@ -245,6 +301,12 @@ def it_writes_nothing():
 @mutant("u06.too_early")
 def it_writes_another_parameter():
     return SUMS.replace("out", "y")
+
+
+@mutant("u06.too_early")
+def it_writes_two():
+    return SUMS.replace("out: f32[8])", "out: f32[8], more: f32[8])").replace(
+        "vector j_3 in 0..8 {", "vector j_3 in 0..8 {\n        more[j_3] = acc[j_3]")  # fmt: skip
 
 
 @mutant("u06.too_early")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.machine.cover import match
+from course_lib.machine.cover import TILES, match
 
 
 def _size(pattern):
@@ -104,6 +104,86 @@ def without_keeping_anything(tree, tiles):
             names = [n for _, inside in parts for n in inside]
             found.append((cost + sum(c for c, _ in parts), [*names, name]))
         return min(found, key=lambda one: one[0])
+
+    return best(tree)[1]
+
+
+@mutant("machine.cover")
+def in_whole_numbers(tree, tiles):
+    return _dynamic(tree, tiles, {}, cost_of=int)[1]
+
+
+@mutant("machine.cover")
+def nothing_costs_a_million(tree, tiles):
+    return _dynamic(tree, tiles, {}, cost_of=lambda cost: min(cost, 10**6))[1]
+
+
+@mutant("machine.cover")
+def equal_subtrees_are_paid_once(tree, tiles):
+    """Everything that the program has computed is there for the next one who needs it."""
+
+    def best(at):
+        if isinstance(at, str):
+            return {}, []
+        found = []
+        for name, holes, _, cost in _fits(at, tiles):
+            parts = [best(hole) for hole in holes]
+            paid = {at: cost}
+            for inside, _ in parts:
+                paid |= inside
+            found.append((sum(paid.values()), paid, [n for _, p in parts for n in p] + [name]))
+        return min(found, key=lambda one: one[0])[1:]
+
+    return best(tree)[1]
+
+
+@mutant("machine.cover")
+def a_number_is_paid_once(tree, tiles):
+    def best(at):
+        if isinstance(at, str):
+            return 0, frozenset(), []
+        found = []
+        for name, holes, _, cost in _fits(at, tiles):
+            parts = [best(hole) for hole in holes]
+            numbers = frozenset().union(*(n for _, n, _ in parts))
+            twice = sum(len(n) for _, n, _ in parts) - len(numbers)
+            dear = min((c for p, c in tiles.values() if p == ("const",)), default=0)
+            total = cost + sum(c for c, _, _ in parts) - twice * dear
+            own = {at} if at[0] == "const" else set()
+            found.append((total, numbers | own, [n for *_, p in parts for n in p] + [name]))
+        return min(found, key=lambda one: one[0])
+
+    return best(tree)[2]
+
+
+@mutant("machine.cover")
+def only_the_names_of_the_machine(tree, tiles):
+    known = {n: t for n, t in tiles.items() if n in TILES}
+    return _dynamic(tree, known if all(_fits(t, known) for t in _all(tree)) else tiles, {})[1]
+
+
+def _all(tree):
+    inner = not isinstance(tree, str) and tree[0] not in ("load", "broadcast", "const")
+    own = [] if isinstance(tree, str) else [tree]
+    return own + [t for part in (tree[1:] if inner else ()) for t in _all(part)]
+
+
+REMEMBERED = {}
+
+
+@mutant("machine.cover")
+def remembered_between_calls(tree, tiles):
+    def best(at):
+        if isinstance(at, str):
+            return 0, []
+        if at not in REMEMBERED:
+            found = []
+            for name, holes, _, cost in _fits(at, tiles):
+                parts = [best(hole) for hole in holes]
+                inside = [n for _, part in parts for n in part]
+                found.append((cost + sum(c for c, _ in parts), [*inside, name]))
+            REMEMBERED[at] = min(found, key=lambda one: one[0])
+        return REMEMBERED[at]
 
     return best(tree)[1]
 

@@ -68,6 +68,77 @@ def the_place_of_each(needs, width):
 
 
 @mutant("machine.list_schedule")
+def all_ways_of_a_chain_together(needs, width):
+    """The sum of the chains behind an instruction, not the longest."""
+    chain = [0] * len(needs)
+    for n in reversed(range(len(needs))):
+        for m, cycles in needs[n].items():
+            chain[m] += cycles + chain[n]
+    return _list(needs, width, lambda n: (chain[n], -n))
+
+
+@mutant("machine.list_schedule")
+def chains_of_instructions(needs, width):
+    chain = _chains(needs, lambda cycles: 1)
+    return _list(needs, width, lambda n: (chain[n], -n))
+
+
+@mutant("machine.list_schedule")
+def only_the_wait_of_the_next(needs, width):
+    waits = [max((w[n] for w in needs if n in w), default=0) for n in range(len(needs))]
+    return _list(needs, width, lambda n: (waits[n], -n))
+
+
+@mutant("machine.list_schedule")
+def one_in_a_cycle(needs, width):
+    chain = _chains(needs)
+    return _list(needs, 1, lambda n: (chain[n], -n))
+
+
+@mutant("machine.list_schedule")
+def the_last_reader_decides(needs, width):
+    chain = [0] * len(needs)
+    for n in reversed(range(len(needs))):
+        for m, cycles in needs[n].items():
+            chain[m] = cycles + chain[n]
+    return _list(needs, width, lambda n: (chain[n], -n))
+
+
+@mutant("machine.list_schedule")
+def a_thousand_cycles_at_most(needs, width):
+    chain = _chains(needs)
+    order, cycle, start = [], 0, {}
+    while len(order) < len(needs) and cycle < 1000:
+        able = [n for n in range(len(needs)) if n not in start
+                and all(start.get(m, cycle) + c <= cycle and m in start
+                        for m, c in needs[n].items())]  # fmt: skip
+        for n in sorted(able, key=lambda n: -chain[n])[:width]:
+            start[n] = cycle
+            order.append(n)
+        cycle += 1
+    return order
+
+
+@mutant("machine.list_schedule")
+def a_list_for_each_cycle(needs, width):
+    chain = _chains(needs)
+    order = _list(needs, width, lambda n: (chain[n], -n))
+    return [order[k : k + width] for k in range(0, len(order), width)]
+
+
+@mutant("machine.list_schedule")
+def without_the_last(needs, width):
+    chain = _chains(needs)
+    return _list(needs, width, lambda n: (chain[n], -n))[:-1]
+
+
+@mutant("machine.list_schedule")
+def numbered_from_1(needs, width):
+    chain = _chains(needs)
+    return [n + 1 for n in _list(needs, width, lambda n: (chain[n], -n))]
+
+
+@mutant("machine.list_schedule")
 def forgets_who_waits_no_cycle(needs, width):
     chain = _chains(needs)
     return _list([{m: c for m, c in wait.items() if c} for wait in needs], width,

@@ -128,6 +128,66 @@ def numbered_from_one(lives, registers):
     return {name: register + 1 for name, register in _scan(lives, registers).items()}
 
 
+@mutant("machine.linear_scan")
+def sixteen_registers_at_most(lives, registers):
+    return _scan(lives, min(registers, 16))
+
+
+@mutant("machine.linear_scan")
+def a_thousand_instructions_at_most(lives, registers):
+    return _scan([live for live in lives if live.end < 1000], registers)
+
+
+@mutant("machine.linear_scan")
+def in_the_order_of_their_names(lives, registers):
+    return _scan(lives, registers, by=lambda live: live.name)
+
+
+@mutant("machine.linear_scan")
+def in_the_order_of_their_ends(lives, registers):
+    return _scan(lives, registers, by=lambda live: live.end)
+
+
+@mutant("machine.linear_scan")
+def the_latest_start_is_spilled(lives, registers):
+    return _scan(lives, registers, key=lambda one: one.start)
+
+
+@alternative("machine.linear_scan")
+def one_that_ended_is_freed_at_a_time(lives, registers):
+    """One register is all that a life needs."""
+    free, active, found = list(range(registers)), [], {}
+    for live in sorted(lives, key=lambda one: one.start):
+        ended = next((one for one in active if one.end <= live.start), None)
+        if ended:
+            active.remove(ended)
+            free.append(found[ended.name])
+        if free:
+            found[live.name] = free.pop(0)
+            active.append(live)
+            continue
+        last = max(active, key=lambda one: one.end)
+        if last.end > live.end:
+            active.remove(last)
+            found[live.name] = found.pop(last.name)
+            active.append(live)
+    return found
+
+
+@mutant("machine.linear_scan")
+def a_register_for_each_that_fits_somewhere(lives, registers):
+    """First fit without a spill rule: a life takes the first register whose lives it does not meet,
+    in the order of their lengths, the longest last, among equals the later first."""
+    held, found = [[] for _ in range(registers)], {}
+    for live in sorted(lives, key=lambda one: (one.end - one.start, -one.start)):
+        for register, others in enumerate(held):
+            if not any(live.meets(other) for other in others):
+                others.append(live)
+                found[live.name] = register
+                break
+    return found
+
+
 @alternative("machine.linear_scan")
 def the_highest_number_first(lives, registers):
     return _scan(lives, registers, take=-1)
