@@ -98,7 +98,7 @@ TIMED = [
     matrix(256, 512, 512),
     convolution(256, 14, 128),
     convolution(64, 56, 128, stride=2),
-    convolution(320, 7, 160),
+    convolution(512, 7, 160),
     matrix(784, 192, 32),
 ]
 OTHERS = [

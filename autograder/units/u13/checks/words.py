@@ -54,7 +54,7 @@ halt
 """
 
 
-WORDS = "alpha bravo charlie delta echo foxtrot golf hotel india".split()  # names of fields
+WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india")
 
 
 @st.composite
