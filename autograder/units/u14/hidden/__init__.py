@@ -32,7 +32,7 @@ from course_lib.ir.graph.node import Node, const
 SEED = 141_402
 
 harder("u14.deadlock", "the_plan_gets_stuck", seed=SEED)
-harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=120)
+harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=80)
 
 
 @hidden("u14.least", seed=SEED)
