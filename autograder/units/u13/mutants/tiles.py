@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import random
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, equivalent, in_the_library, mutant
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.search import clocks
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
@@ -174,3 +174,7 @@ def drawn_by_lot(product, chip):
         if clocks(product, best, chip) < 1.05 * bound(product, chip):
             break
     return best
+
+
+in_the_library("chip.tile", "course_lib.accelerator.compile.tiles.smallest",
+               because="the stand-in: every legal tile earns a quarter of the points")  # fmt: skip
