@@ -23,6 +23,8 @@ for old, new in (
     ("if height == 1 or width > chip.rows", "if "),
     ("if height == 1 or width > chip.rows", "for w in "),
     ("if w >= min(chip.rows, 16)", "if w "),
+    ("if w >= min(chip.rows, 16)", "if not w "),
+    ("if outer == PIXELS_FIRST and", "if not ("),
     ("if w >= min(chip.rows, 16)", "yield (1, w)"),
     ("yield (1, w)", "yield (2, w)"),
     ("for w in parts(", "for w in "),
