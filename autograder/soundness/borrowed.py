@@ -268,7 +268,8 @@ def _tried(task: tuple[str, list[str]]) -> list[Borrowed]:
     if ours.earned != entry.points:  # then it would say nothing that others earn none
         raise RuntimeError(f"our own answer does not earn its points in this process: {ours!r}")
     for name in names:
-        with contextlib.suppress(Stop):  # too long in one order: it is not tried in others
+        # too long in one order: it is not tried in others; what it plugs in is taken out again
+        with exercises.using({}), contextlib.suppress(Stop):
             for order in _orders(entry, name):
                 if earned := _earned(entry, name, order):
                     found.append(Borrowed(exercise, name, order, earned))
@@ -291,7 +292,7 @@ def _earned(entry: Slot, name: str, order: tuple[int, ...]) -> float:
         with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
             for values, kind in _examples(entry):
                 given = [copy.copy(values[at]) for at in order]
-                with alarm(SECONDS, "an example"):
+                with exercises.using({}), alarm(SECONDS, "an example"):
                     if _kind(function(*given)) != kind:
                         return 0.0
             with alarm(JUDGED, "a verdict"):

@@ -117,6 +117,7 @@ def test_nbgrader_releases_no_answer_either(tmp_path, an_answer_left):
 
 PLANTED = '''
 import os, itertools
+import numpy as np
 
 def hand_out(count: int, values: list, order=None) -> dict:
     """The answer, under another name and with its arguments in another order."""
@@ -148,6 +149,11 @@ def refuses(values, count):
 def spills_all(values, count) -> dict:
     return {}
 
+def leaves_a_plug(values, count) -> dict:
+    from course_lib import exercises
+    exercises.slot("passes.dce").plug(np.zeros(3))
+    return {}
+
 def asks_the_library(values, count):
     from course_lib.machine.linear_scan import linear_scan
     return linear_scan(values, count)
@@ -160,7 +166,8 @@ def planted(monkeypatch):
     module = types.ModuleType("planted")
     exec(PLANTED, module.__dict__)
     monkeypatch.setitem(sys.modules, "planted", module)
-    names = ("ends", "hangs", "hand_out", "refuses", "spills_all", "asks_the_library")
+    names = ("ends", "hangs", "refuses", "leaves_a_plug", "hand_out", "spills_all",
+             "asks_the_library")  # fmt: skip
     monkeypatch.setattr(borrowing, "_callable", lambda unit: tuple(f"planted.{n}" for n in names))
     borrowing.borrowed.cache_clear()
     yield
@@ -168,7 +175,8 @@ def planted(monkeypatch):
 
 
 def test_a_function_that_answers_is_found_whatever_it_is_called(planted, monkeypatch):
-    """The others end, hang, refuse, are wrong, or ask for what students have to write."""
+    """The others end, hang, refuse, are wrong, ask for what students have to write, or leave
+    something plugged in."""
     entry = slot("machine.linear_scan")
     (problem,) = borrowing.borrowed_problems(entry, jobs=1)
     assert problem == "planted.hand_out(registers, lives) earns 4 points, and students have it"

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from autograder.check.verdict import WRONG
+from autograder.notebook import check
 from autograder.units.u12.answers import tables, verilog
 from autograder.units.u12.answers.grid import (
     Fault,
-    expected,
     leaving,
     multiplied,
     overwritten,
@@ -14,16 +15,16 @@ from autograder.units.u12.answers.grid import (
     shown_fault,
     trace,
 )
-from autograder.units.u12.checks.counts import LAYERS
+from autograder.units.u12.checks.counts import LAYERS, LETTERS, ODD
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.presets import preset
 from course_lib.accelerator.array.registers import registers
 from course_lib.accelerator.array.timing import timing
 from course_lib.accelerator.systolic import SystolicArray
-from course_lib.exercises import slot
+from course_lib.exercises import plugged, slot
 
-CLOCKS = slot("u12.clocks").reference
+CLOCKS, expected = slot("u12.clocks").reference, slot("u12.clock").reference
 SMALL = SystolicArray(2, 2, dataflow="ws")
 SHADOW = [SystolicArray(side, side, dataflow="ws", shadow=True) for side in tables.SIDES]
 
@@ -139,7 +140,7 @@ def test_a_larger_array_makes_mobilenet_slower():
 
 
 def test_the_fewest_cycles_are_the_fewest():
-    for m, k, n, cells, fewest in LAYERS:
+    for m, k, n, cells, fewest in (*LAYERS, *ODD):
         assert fewest == min(
             closed.cycles(m, k, n, SystolicArray(rows, cells // rows, dataflow=kind))
             for rows in range(1, cells + 1)
@@ -271,3 +272,42 @@ def test_without_icarus_the_cell_is_not_run(monkeypatch, capsys):
 def _counts(line):
     numbers = [word for word in line if word.isdigit()]
     return numbers[0], numbers[1]
+
+
+def wrong(name, answer):
+    with plugged(name, answer):
+        verdict = check(name)
+    assert verdict.kind == WRONG
+    return verdict
+
+
+@pytest.mark.parametrize("letter", "ABCDEF")
+def test_the_definition_that_is_missing_is_quoted(letter):
+    right = slot("u12.which").reference
+    verdict = wrong("u12.which", lambda *case: right(*case).replace(letter, ""))
+    assert verdict.problem.startswith(f"Definition {letter} gives")
+    assert verdict.spec == LETTERS[letter]
+
+
+@pytest.mark.parametrize("change, words", [
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, 1), "Loading a fold takes `wait`"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time, array, wait)
+     - (0 if array.shadow else folds - 1), "If `array.shadow` is False"),
+    (lambda folds, time, array, wait: CLOCKS(min(folds, 10**6), time, array, wait),
+     "If `array.shadow` is False"),
+    (lambda folds, time, array, wait: CLOCKS(folds, time + array.shadow * (folds > 1), array, wait),
+     "If it is True, the next load begins"),
+])  # fmt: skip
+def test_a_wrong_count_of_clocks_quotes_the_sentence_that_its_case_is_about(change, words):
+    assert wrong("u12.clocks", change).spec.startswith(words)
+
+
+@pytest.mark.parametrize("answer", [lambda row: row + 0.5, lambda row: str(row), lambda row: None])
+def test_a_row_is_a_whole_number(answer):
+    right = slot("u12.fault").reference
+
+    def fault(*states):
+        clock, name, row, col = right(*states)
+        return clock, name, answer(row), col
+
+    assert "not the row" in wrong("u12.fault", fault).problem

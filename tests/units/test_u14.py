@@ -11,6 +11,7 @@ from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.units.u14.answers import annotate, offload, regions, reports, tables, wild
 from autograder.units.u14.checks.costs import GOOD
+from autograder.units.u14.checks.plans import BY_HAND, pieces, runs
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.partition import CHIP, partition
 from course_lib.accelerator.compile.search import choose_tile
@@ -278,3 +279,16 @@ def test_a_hostile_row_is_a_wrong_answer(value):
 
     with pytest.raises(Wrong):
         judged(lambda: value, cases())
+
+
+def test_pieces_have_any_size_and_order():
+    """What `u14.merged` is tried with: each alone at first, then up to five that read one another,
+    of any operation, in plans that run."""
+    graph = BY_HAND[5]
+    assert pieces(graph, 0) == regions.units(graph)
+    found = [pieces(graph, number) for number in range(1, 60)]
+    assert all(runs(graph, plan) for plan in found)
+    assert {len(piece) for plan in found for piece in plan} >= {1, 2, 3}
+    assert any(node.op == "neg" for plan in found for piece in plan for node in piece)
+    orders = [[graph.nodes.index(piece[0]) for piece in plan] for plan in found]
+    assert any(order != sorted(order) for order in orders)

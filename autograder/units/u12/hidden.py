@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.units.u12.answers.grid import planted
 from autograder.units.u12.checks import found
-from autograder.units.u12.checks.counts import (
-    SHADOW,
-    WORDS,
-    asked,
-    cycles_on,
-    letters,
-    worth,
-)
-from autograder.units.u12.checks.packed import described, together
+from autograder.units.u12.checks.counts import cycles_on, exactly, named, worth
+from autograder.units.u12.checks.packed import COUNTED, described, together
+from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
 
@@ -36,57 +33,86 @@ def other_faults(fault, rng):
 
 @hidden("u12.clocks", seed=SEED)
 def other_arrays(clocks, rng):
-    """Arrays, folds and waits that were drawn for this run."""
+    """Arrays, folds and waits that were drawn for this run: streams about as long as loads, too."""
     due = slot("u12.clocks").reference
-    for folds, time, rows, cols, wait in rng.integers(1, 40, (60, 5)).tolist():
+    for number in range(40):
+        folds, time, rows, cols, wait = (int(x) for x in rng.integers(1, 40, 5))
+        if number % 4 == 0:
+            folds = int(rng.integers(2, 10**9))
+        if number % 3 == 0:
+            time = max(1, wait * rows + int(rng.integers(-2, 3)))
+        if number % 5 == 0:
+            cols = int(rng.integers(1000, 70_000))
         for shadow in (False, True):
+            array = SystolicArray(rows, cols, False, "ws", shadow)
             case = folds, time, rows, cols, shadow, wait
-            got = asked(clocks, case)
-            right = due(folds, time, SystolicArray(rows, cols, False, "ws", shadow), wait)
-            if got != right:
-                raise Wrong("The clocks must be counted exactly.", program=WORDS.format(*case),
-                            got=f"{got:,.10g} clocks", spec=SHADOW[1])  # fmt: skip
-    return "120 arrays"
+            exactly(clocks, case, due(folds, time, array, wait))
+    return "80 arrays"
 
 
 @hidden("u12.which", seed=SEED)
 def other_reports(which, rng):
     """Products that were drawn for this run, with numbers around those that definitions give."""
     due = slot("u12.which").reference
-    for m, k, n, rows, cols in rng.integers(1, 12, (12, 5)).tolist():
-        makes = [r for r in range(1, 400) if due(m, k, n, rows, cols, r)]
-        for reported in {near for r in makes for near in (r, r + 1)}:
-            case = m, k, n, rows, cols, reported
-            if (got := letters(which, case)) != due(*case):
-                raise Wrong("Name all definitions that give this number, and no others.",
-                            got=got or "no definition",
-                            program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, "
-                            f"{reported} cycles reported")  # fmt: skip
+    for case in rng.integers(1, 12, (12, 5)).tolist():
+        for reported in sorted(near for r in gives(*case) for near in (r, r + 1)):
+            named(which, (*case, reported), due(*case, reported))
     return "12 products"
+
+
+def gives(m: int, k: int, n: int, rows: int, cols: int) -> set[int]:
+    """The cycles of all definitions."""
+    arrays = [
+        SystolicArray(rows, cols, drain, kind, shadow)
+        for drain, kind, shadow in (
+            (False, "os", False), (True, "os", False), (False, "ws", False), (False, "ws", True)
+        )
+    ]  # fmt: skip
+    counts = [closed.cycles(m, k, n, array) for array in arrays]
+    return {*counts, counts[0] - 1, -(-m * k * n // (rows * cols))}
 
 
 @hidden("u12.choose", seed=SEED)
 def other_products(choose, rng):
     """Cycles of products that were drawn for this run."""
+    return drawn(choose, rng, (64, 96, 210, 256, 720, 1024), 900)
+
+
+@hidden("u12.choose", seed=SEED)
+def other_numbers_of_cells(choose, rng):
+    """Cycles on numbers of cells that were drawn for this run, primes among them."""
+    return drawn(choose, rng, (1, 7, 47, 127, 499, int(rng.integers(2, 600))), 200)
+
+
+def drawn(choose: Any, rng: Any, numbers: Sequence[int], most: int) -> Score:
     best, shares = slot("u12.choose").reference, []
-    for cells in (64, 96, 210, 256, 720, 1024):
-        for m, k, n in rng.integers(1, 900, (4, 3)).tolist():
+    for cells in numbers:
+        for m, k, n in rng.integers(1, most, (4, 3)).tolist():
             fewest = cycles_on(best, m, k, n, cells)
             shares.append(fewest / cycles_on(choose, m, k, n, cells))
     mean, fraction = worth(shares)
-    return Score(fraction, f"fewest / yours: {mean:.3f} on average over 24 other products")
+    return Score(fraction, f"fewest / yours: {mean:.3f} on average over {len(shares)} others")
+
+
+KEPT = (("ws", True), ("ws", False), ("os", False), ("is", True), ("is", False))
 
 
 @hidden("u12.pack", seed=SEED)
 def other_layers(pack, rng):
-    """Layers and arrays that were drawn for this run."""
+    """Layers and arrays that were drawn for this run: few pixels or many, and any dataflow."""
     best = slot("u12.pack").reference
-    for channels, m, window, rows, cols in rng.integers(1, 60, (40, 5)).tolist():
-        for dataflow, shadow in (("ws", True), ("ws", False), ("os", False)):
-            layer = channels, m, window, rows, cols, dataflow, shadow
-            fewest, cycles = together(best, layer), together(pack, layer)
-            if cycles > fewest:
-                raise Wrong("A different number of channels in a product takes fewer cycles.",
-                            program=described(layer), got=f"{cycles:,} cycles",
-                            expected=f"{fewest:,} cycles")  # fmt: skip
-    return "120 layers"
+    for number in range(80):
+        channels, m, window, rows, cols = (int(x) for x in rng.integers(1, 60, 5))
+        if number % 4 == 0:
+            channels, rows, cols = 5 * channels, rows * 8, cols * 8
+        if number % 4 == 1:
+            m, cols = m % 4 + 1, cols % 4 + 1
+        if number % 4 == 2:
+            m, rows = m * 20, rows % 10 + 1
+        layer = channels, m, window, rows, cols, *KEPT[number % len(KEPT)]
+        fewest, cycles = together(best, layer), together(pack, layer)
+        if cycles > fewest:
+            raise Wrong("A different number of channels in a product takes fewer cycles.",
+                        program=described(layer), got=f"{cycles:,} cycles",
+                        expected=f"{fewest:,} cycles", spec=COUNTED[4])  # fmt: skip
+    return "80 layers"

@@ -1,6 +1,5 @@
 """Clocks and traces of a weight-stationary grid, made by level 0 of the library.
 
-    expected(right, down, stay, shift, enters, weights)    the registers one clock later
     trace(a, b, array, Fault(9, "stay", 1, 2, 5))          every clock of a product, with a fault
     multiplied(clock, a, b)                                a product, clocked by an answer
 
@@ -10,21 +9,13 @@ Next room: `tables.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from course_lib.accelerator.array.dataflow import tiles
-from course_lib.accelerator.array.registers import (
-    BUSY,
-    SHIFT,
-    Feed,
-    Registers,
-    after,
-    feed_of,
-    registers,
-)
+from course_lib.accelerator.array.registers import BUSY, SHIFT, after, empty, feed_of
 from course_lib.accelerator.systolic import SystolicArray
 
 Three = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -53,39 +44,20 @@ class Fault:
     by: int = 1
 
 
-def expected(
-    right: np.ndarray,
-    down: np.ndarray,
-    stay: np.ndarray,
-    shift: np.ndarray,
-    enters: np.ndarray,
-    weights: np.ndarray,
-) -> Three:
-    """The registers one clock later, by the library's level 0."""
-    rows, cols = right.shape
-    bits = (BUSY | np.where(shift, SHIFT, 0)).astype(np.uint8)
-    before = np.column_stack([bits[:, 1:], bits[:, :1]])  # control bits move right, too
-    held = Registers(0, True, right, down, stay, stay, before)
-    nothing = np.zeros((1, cols), right.dtype)
-    feed = Feed(enters[None], bits[None, :, 0], nothing, weights[None], 1)
-    made = after(held, feed, SystolicArray(rows, cols, dataflow="ws"))
-    return made.right, made.down, made.stay
-
-
 def trace(a: np.ndarray, b: np.ndarray, array: SystolicArray, *faults: Fault) -> Trace:
     """Every clock of [m, k] x [k, n] on a weight-stationary array without shadow registers."""
     feed = feed_of(*tiles(a, b, array))
-    clean = [state for state in registers(a, b, array) if state.counted]
-    shift = np.array([(state.control & SHIFT) != 0 for state in clean])
-    nothing = np.zeros_like(clean[0].right)
-    held, states = (nothing, nothing, nothing), []
-    for number in range(feed.counted):
-        held = expected(*held, shift[number], feed.right[number], feed.load[number])
+    feed.control[:] |= BUSY  # a cell multiplies whatever stands there, as the exercise says
+    held, states = empty(feed, array), []
+    held.control[:] |= BUSY
+    for number in range(1, feed.counted + 1):
+        held = after(held, feed, array)
         for fault in faults:
-            if fault.clock == number + 1:
-                held[NAMES.index(fault.register)][fault.row, fault.col] += fault.by
+            if fault.clock == number:
+                getattr(held, fault.register)[fault.row, fault.col] += fault.by
         states.append(held)
-    right, down, stay = (np.array(one) for one in zip(*states, strict=True))
+    right, down, stay = (np.array([getattr(held, name) for held in states]) for name in NAMES)
+    shift = np.array([(held.control & SHIFT) != 0 for held in states])
     return Trace(right, down, stay, shift, feed.right[: feed.counted], feed.load[: feed.counted])
 
 
@@ -110,25 +82,23 @@ def leaving(bottom: np.ndarray, rows: int, time: int) -> np.ndarray:
 
 def planted(seed: int, size: int = 3) -> tuple[Trace, Fault, Fault]:
     """A random product with two faults, on an array of at most `size` x `size`. Even seeds make
-    products of one fold, which are the smallest to look at."""
+    products of one fold, which are the smallest to look at; in every third trace, the second fault
+    takes back what the first one added."""
     rng = np.random.default_rng(seed)
-    rows, cols = rng.integers(2, size + 1, 2).tolist()
+    rows, cols = rng.integers(1, size + 1, 2).tolist()
     k, n = rng.integers(1, (2 * size, 2 * size) if seed % 2 else (rows + 1, cols + 1)).tolist()
-    a = rng.integers(1, 9, (int(rng.integers(2, 5)), k))
-    b = rng.integers(1, 9, (k, n))
+    a = rng.integers(-9, 10, (int(rng.integers(2, 5)), k))
+    b = rng.integers(-9, 10, (k, n))
     array = SystolicArray(rows, cols, dataflow="ws")
     last = len(trace(a, b, array).right)
-    clocks = (1, 2) if seed % 5 == 4 else sorted(rng.choice(last, 2, replace=False) + 1)
+    clocks = (1, 2) if seed % 5 == 4 else sorted((rng.choice(last, 2, replace=False) + 1).tolist())
     first, second = (
-        Fault(
-            int(clock),
-            NAMES[rng.integers(3)],
-            int(rng.integers(rows)),
-            int(rng.integers(cols)),
-            int(rng.integers(1, 5)),
-        )
+        Fault(clock, NAMES[rng.integers(3)], int(rng.integers(rows)), int(rng.integers(cols)),
+              int(rng.choice((-300, -2, -1, 1, 2, 300))))
         for clock in clocks
-    )
+    )  # fmt: skip
+    if seed % 3 == 2:
+        second = replace(first, clock=second.clock, by=-first.by)
     return trace(a, b, array, first, second), first, second
 
 

@@ -13,7 +13,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import TimedOut, Wrong, background, checks
-from autograder.units.u12.answers.grid import NAMES, Fault, Trace, expected, multiplied, planted
+from autograder.units.u12.answers.grid import NAMES, Fault, Trace, multiplied, planted
+from course_lib.accelerator.array.registers import BUSY, SHIFT, Feed, Registers, after
+from course_lib.accelerator.systolic import SystolicArray
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 9999))
 TRACES = st.tuples(st.integers(2, 3), st.integers(0, 9999))
@@ -38,19 +40,34 @@ GIVEN = (
 )
 
 
+LARGEST = (1, 9, 127, 1 << 14)  # operands and weights; sums of 16 bits and of 31
+
+
 def random_state(rows: int, cols: int, seed: int) -> tuple[np.ndarray, ...]:
-    """Registers, shifts, and what enters."""
+    """Registers, shifts, and what enters: small numbers or large, and no, all or some shifts."""
     rng = np.random.default_rng(seed)
-    held = [rng.integers(0, 10, (rows, cols)) for _ in NAMES]
-    shift = rng.integers(0, 2, (rows, cols)).astype(bool)
-    return (*held, shift, rng.integers(0, 10, rows), rng.integers(0, 10, cols))
+    most = LARGEST[seed % 4]
+
+    def drawn(*shape: int, most: int = most) -> np.ndarray:
+        return rng.integers(-most, most + 1, shape)
+
+    held = drawn(rows, cols), drawn(rows, cols, most=2 * most * most), drawn(rows, cols)
+    shift = rng.random((rows, cols)) < rng.choice((0.0, 0.5, 0.5, 1.0))
+    return (*held, shift, drawn(rows), drawn(cols))
 
 
 def same_registers(clock: Any, state: tuple[np.ndarray, ...]) -> None:
     """Wrong unless the answer's registers are those that the library's level 0 holds."""
     with shows(told(state)):
         got = three(clock(*state), state)
-    for name, mine, due in zip(NAMES, got, expected(*state), strict=True):
+    right, down, stay, shift, enters, weights = state
+    rows, cols = right.shape  # level 0 of the library, where control bits move right, too
+    bits = (BUSY | np.where(shift, SHIFT, 0)).astype(np.uint8)
+    held = Registers(0, True, right, down, stay, stay, np.roll(bits, -1, 1))
+    feed = Feed(enters[None], bits[None, :, 0], 0 * weights[None], weights[None], 1)
+    library = after(held, feed, SystolicArray(rows, cols, dataflow="ws"))
+    for name, mine in zip(NAMES, got, strict=True):
+        due = getattr(library, name)
         if mine.shape != due.shape:
             raise Wrong(f"`{name}` must have the shape {list(due.shape)}, not {list(mine.shape)}.",
                         program=told(state), spec=WHOLE[1])  # fmt: skip
@@ -146,8 +163,9 @@ def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
                     got=repr(tuple(got))[:200], expected=repr(due), spec=spec)  # fmt: skip
 
 
-def _same(mine: Any, due: Any) -> bool:
-    return mine == due if isinstance(due, str) else not isinstance(mine, str) and int(mine) == due
+def _same(mine: Any, due: str | int) -> bool:
+    wanted = str if isinstance(due, str) else (int, float, np.integer, np.floating)
+    return isinstance(mine, wanted) and bool(mine == due)
 
 
 def described(given: Trace) -> str:

@@ -28,17 +28,25 @@ SHADOW = ("If it is True, the next load begins in the clock in which this fold's
           "this fold's last operand has entered cell (0, 0), whichever is later")  # fmt: skip
 BILLION = "A billion folds must take no more steps than one"
 
-# folds, time, rows, cols, shadow, wait: one thing after another becomes more than 1
-CASES = {
-    (1, 4, 4, 4, False, 1): (ONE[2], 14),
-    (1, 1, 1, 1, True, 3): (ONE[0], 4),
-    (1, 5, 3, 2, False, 2): (ONE[0], 14),
-    (2, 5, 3, 2, False, 1): (ALONE, 22),
-    (3, 5, 3, 2, False, 4): (ALONE, 60),
-    (2, 5, 3, 2, True, 1): (SHADOW[1], 16),
-    (2, 2, 5, 2, True, 1): (SHADOW[1], 17),
-    (4, 6, 3, 2, True, 4): (SHADOW[0], 57),
-    (1000, 200, 256, 256, True, 5): (SHADOW[0], 1_280_710),
+Case = tuple[int, int, int, int, bool, int]  # folds, time, rows, cols, shadow, wait
+# One thing after another becomes more than 1, and then so large that no walk gets there.
+CASES: dict[Case, int] = {
+    (1, 4, 4, 4, False, 1): 14,
+    (1, 1, 1, 1, True, 3): 4,
+    (1, 5, 3, 2, False, 2): 14,
+    (1, 5, 3, 2, True, 2): 14,
+    (2, 5, 3, 2, False, 1): 22,
+    (3, 5, 3, 2, False, 4): 60,
+    (2, 5, 3, 2, True, 1): 16,
+    (2, 2, 5, 2, True, 1): 17,
+    (4, 6, 3, 2, True, 4): 57,
+    (3, 6, 3, 7, True, 2): 32,
+    (1000, 200, 256, 256, True, 5): 1_280_710,
+    (1, 70_000, 300, 20, False, 900): 340_318,
+    (3_000_001, 7, 2, 5, False, 3): 54_000_018,
+    (1_000_000_000, 5, 3, 2, False, 4): 20_000_000_000,
+    (1_000_000_000, 5, 3, 2, True, 4): 12_000_000_008,
+    (1_000_000_007, 40, 3, 2, True, 4): 40_000_000_295,
 }
 WORDS = "folds {}, time {}, {} x {} cells, shadow {}, wait {}"
 
@@ -48,44 +56,40 @@ def as_the_controller_counts(clocks):
     """With a row of weights in every clock, the library's controller needs as many clocks."""
     for folds, time, rows, cols in ((1, 1, 1, 1), (2, 3, 4, 5), (3, 7, 2, 1), (5, 2, 6, 3)):
         for shadow in (False, True):
+            case = folds, time, rows, cols, shadow, 1
             array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
-            due = timing(Folding(array, time, rows * folds, cols))[-1].end
-            got = asked(clocks, case := (folds, time, rows, cols, shadow, 1))
-            if got != due:
-                raise Wrong("The library's controller needs a different number of clocks.",
-                            program=WORDS.format(*case), got=f"{got:g} clocks",
-                            expected=f"{due} clocks",
-                            spec=SHADOW[1] if shadow else ALONE)  # fmt: skip
+            exactly(clocks, case, timing(Folding(array, time, rows * folds, cols))[-1].end)
     return "8 arrays, beside the library's controller"
 
 
-@checks("u12.clocks", spec=[*ONE, ALONE, *SHADOW])
+@checks("u12.clocks", spec=[*ONE, ALONE, *SHADOW, BILLION])
 def known_cases(clocks):
-    """Folds, streams and loads, from the smallest to a large one."""
-    for case, (spec, right) in CASES.items():
-        got = asked(clocks, case)
-        if got != right:
-            raise Wrong("The clocks must be counted exactly.", program=WORDS.format(*case),
-                        got=f"{got:,.10g} clocks", spec=spec)  # fmt: skip
+    """Folds, streams and loads, from the smallest to a billion folds."""
+    few = with_steps(clocks, 1000, "a billion folds", "each fold is looked at")
+    for case, due in CASES.items():
+        exactly(few if case[0] > 10**6 else clocks, case, due)
     return f"{len(CASES)} cases"
 
 
-def asked(clocks: Any, case: tuple[int, int, int, int, bool, int]) -> float:
+def exactly(clocks: Any, case: Case, due: int) -> None:
+    """Wrong unless the answer counts `due` clocks."""
     folds, time, rows, cols, shadow, wait = case
     array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
     got = a_number(clocks(folds, time, array, wait), unit="clocks")
-    if got % 1:
-        raise Wrong("Clocks are whole numbers.", program=WORDS.format(*case), got=f"{got:g}",
-                    spec=ONE[4])  # fmt: skip
-    return got
+    if got != due:
+        raise Wrong("The clocks must be counted exactly.", program=WORDS.format(*case),
+                    got=f"{got:,.17g} clocks", expected=f"{due:,} clocks",
+                    spec=doubted(case))  # fmt: skip
 
 
-@checks("u12.clocks", spec=BILLION)
-def no_walk_over_the_folds(clocks):
-    """A billion folds."""
-    few = with_steps(clocks, 1000, "a billion folds", "each fold is looked at")
-    for shadow in (False, True):
-        asked(few, (10**9, 5, 3, 2, shadow, 4))
+def doubted(case: Case) -> str:
+    """The sentence that a wrong count goes against, as far as the case tells."""
+    folds, time, rows, _, shadow, wait = case
+    if folds == 1:
+        return ONE[2] if wait == 1 else ONE[0]
+    if not shadow:
+        return ALONE
+    return SHADOW[0] if wait * rows > time else SHADOW[1]
 
 
 LETTERS = {
@@ -121,14 +125,21 @@ REPORTS = {
 def the_definitions(which):
     """Which definitions give a number."""
     for case, right in REPORTS.items():
-        got = letters(which, case)
-        if got != right:
-            m, k, n, rows, cols, reported = case
-            raise Wrong("Name all definitions that give this number, and no others.",
-                        got=repr(got) if got else "no definition",
-                        program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, {reported} "
-                        "cycles reported", spec=RETURN[0])  # fmt: skip
+        named(which, case, right)
     return f"{len(REPORTS)} reports"
+
+
+def named(which: Any, case: tuple[int, ...], right: str) -> None:
+    """Wrong unless the answer names the definitions in `right`; quotes the first that differs."""
+    got = letters(which, case)
+    for letter, definition in LETTERS.items():
+        if (letter in got) != (letter in right):
+            m, k, n, rows, cols, reported = case
+            gives = "gives" if letter in right else "does not give"
+            raise Wrong(f"Definition {letter} {gives} {reported} cycles here.",
+                        program=f"[{m}, {k}] x [{k}, {n}] on {rows} x {cols} cells, a report of "
+                        f"{reported} cycles", got=f"the answer {got!r}",
+                        spec=definition)  # fmt: skip
 
 
 def letters(which: Any, case: tuple[int, ...]) -> str:
@@ -162,6 +173,19 @@ LAYERS = [
     (128, 256, 1024, 1000, 43_368),
     (1, 784, 512, 256, 2078),
 ]
+# and with few cells, or numbers of cells that hardly divide
+ODD = [
+    (40, 30, 20, 1, 24_000),
+    (37, 300, 11, 13, 10_296),
+    (300, 11, 37, 13, 10_329),
+    (11, 37, 300, 13, 10_725),
+    (100, 64, 100, 97, 25_216),
+    (5, 600, 400, 101, 14_000),
+    (900, 3, 7, 251, 3096),
+    (64, 2, 900, 1009, 2146),
+    (50, 50, 50, 49, 3968),
+    (129, 70, 3, 15, 1960),
+]
 
 
 def cycles_on(choose: Any, m: int, k: int, n: int, cells: int) -> int:
@@ -187,9 +211,19 @@ def worth(shares: Sequence[float]) -> tuple[float, float]:
 
 @checks("u12.choose", spec=[*CHOICE, *FAST, POINTS, "down to a quarter"])
 def few_cycles(choose):
-    """Cycles of thirteen products, each on the array that was chosen for it."""
+    """Cycles of products, each on the array that was chosen for it."""
+    return chosen(choose, LAYERS)
+
+
+@checks("u12.choose", spec=[*CHOICE, *FAST, POINTS])
+def any_number_of_cells(choose):
+    """Cycles on few cells, and on numbers of them that have few divisors."""
+    return chosen(choose, ODD)
+
+
+def chosen(choose: Any, layers: Sequence[tuple[int, int, int, int, int]]) -> Score:
     shares, worst = [], (1.0, "")
-    for *case, fewest in LAYERS:
+    for *case, fewest in layers:
         cycles = cycles_on(choose, *case)
         shares.append(fewest / cycles)
         m, k, n, cells = case
@@ -197,6 +231,6 @@ def few_cycles(choose):
         said += f"; {fewest:,} are possible"
         worst = min(worst, (shares[-1], said))
     mean, fraction = worth(shares)
-    said = f"fewest / yours: {mean:.3f} on average over {len(LAYERS)} products; "
+    said = f"fewest / yours: {mean:.3f} on average over {len(shares)} products; "
     said += "all points from 0.999"
     return Score(fraction, f"{said}. {worst[1]}" if fraction < 1 else said)

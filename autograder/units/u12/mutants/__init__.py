@@ -8,7 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u12.answers.grid import expected
+from course_lib.exercises import slot
+
+expected = slot("u12.clock").reference
 
 
 def _clock(right, down, stay, shift, enters, weights):
@@ -74,6 +76,11 @@ def the_edges_are_connected(right, down, stay, shift, enters, weights):
     operand = np.column_stack([enters, right[:, :-1]])
     return operand, np.roll(down, 1, 0) + operand * stay, np.where(
         shift, np.vstack([weights, stay[:-1]]), stay)  # fmt: skip
+
+
+@mutant("u12.clock")
+def sums_of_16_bits(*state):
+    return tuple(one.astype(np.int16) for one in _clock(*state))
 
 
 @mutant("u12.clock")
@@ -182,6 +189,20 @@ def only_the_sums(right, down, stay, shift, enters, weights):
     """Looks at partial sums alone, because they are what is wrong in the end."""
     faults = [one for one in _all_of(right, down, stay, shift, enters, weights) if one[1] == "down"]
     return (faults or [(1, "down", 0, 0)])[-1]
+
+
+@mutant("u12.fault")
+def wrong_is_too_large(right, down, stay, shift, enters, weights):
+    found = _all_of(right, down, stay, shift, enters, weights)
+    more = [one for one in found if one[1] != "down" or down[one[0] - 1, one[2], one[3]] > 0]
+    return (more or [(1, "down", 0, 0)])[-1]
+
+
+@mutant("u12.fault")
+def in_parts(*states):
+    """A row that is no whole number."""
+    clock, name, row, col = _all_of(*states)[-1]
+    return clock, name, row + 0.5, col
 
 
 @mutant("u12.fault")

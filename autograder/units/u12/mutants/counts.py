@@ -84,6 +84,15 @@ def fold_by_fold(folds, time, array, wait):
     return total
 
 
+@mutant("u12.clocks")
+def no_more_than_a_million_folds(folds, time, array, wait):
+    load, stream = _parts(time, array, wait)
+    folds = min(folds, 10**6)
+    return (
+        load + (folds - 1) * max(time, load) + stream if array.shadow else folds * (load + stream)
+    )
+
+
 @alternative("u12.clocks")
 def from_start_to_start(folds, time, array, wait):
     load = wait * array.rows
@@ -218,6 +227,19 @@ def only_powers_of_two(m, k, n, cells):
     powers = [2**e for e in range(cells.bit_length()) if cells % 2**e == 0]
     arrays = [SystolicArray(r, cells // r, dataflow=kind)
               for r in powers for kind in ("os", "ws", "is")]  # fmt: skip
+    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
+
+
+@mutant("u12.choose")
+def one_row_if_the_cells_are_prime(m, k, n, cells):
+    prime = all(cells % d for d in range(2, math.isqrt(cells) + 1))
+    return SystolicArray(1, cells) if prime else _best(m, k, n, cells, ("os", "ws", "is"))
+
+
+@mutant("u12.choose")
+def rows_up_to_the_root(m, k, n, cells):
+    arrays = [SystolicArray(r, cells // r, dataflow=kind) for kind in ("os", "ws", "is")
+              for r in range(1, math.isqrt(cells) + 1) if cells % r == 0]  # fmt: skip
     return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
 
 

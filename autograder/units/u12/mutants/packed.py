@@ -57,6 +57,32 @@ def the_products_and_not_the_channels(channels, m, window, array):
     return -(-channels // best)
 
 
+def _among(values, channels, m, window, array):
+    some = [g for g in values if 1 <= g <= channels]
+    return min(some or [1], key=lambda g: _cycles(g, channels, m, window, array))
+
+
+@mutant("u12.pack")
+def never_more_than_columns(channels, m, window, array):
+    return _among(range(1, array.cols + 1), channels, m, window, array)
+
+
+@mutant("u12.pack")
+def never_one_alone(channels, m, window, array):
+    return _among(range(2, channels + 1), channels, m, window, array) if channels > 1 else 1
+
+
+@mutant("u12.pack")
+def never_more_than_256(channels, m, window, array):
+    return _among(range(1, 257), channels, m, window, array)
+
+
+@mutant("u12.pack")
+def only_what_leaves_no_rest(channels, m, window, array):
+    whole = [g for g in range(1, channels + 1) if channels % g == 0]
+    return _among(whole, channels, m, window, array)
+
+
 @alternative("u12.pack")
 def the_largest_of_the_best(channels, m, window, array):
     counts = {g: _cycles(g, channels, m, window, array) for g in range(1, channels + 1)}

@@ -8,20 +8,20 @@ from course_lib.accelerator.compile.product import matrix
 
 SEED = 131_306
 POOL = [
-    matrix(384, 640, 512),
-    matrix(256, 1024, 448),
-    matrix(700, 300, 600),
-    matrix(196, 576, 96),
+    matrix(384, 576, 96),
     matrix(784, 144, 32),
     convolution(64, 56, 64),
     convolution(128, 28, 128),
-    convolution(128, 28, 256, stride=2),
-    convolution(192, 14, 192),
-    convolution(96, 28, 160),
     convolution(64, 28, 160),
+    convolution(96, 28, 96),
+    convolution(192, 14, 160),
+    convolution(64, 28, 96, dilation=2),
+    convolution(96, 14, 128, images=4),
+    convolution(128, 14, 64, dilation=2, images=3),
+    convolution(64, 56, 128, stride=2),
 ]
 
-harder("chip.tile", "fits_small_chips", seed=SEED, examples=15, given=layers(14, 40))
+harder("chip.tile", "fits_small_chips", seed=SEED, examples=8, given=layers(10, 20))
 
 
 @hidden("chip.tile", seed=SEED)

@@ -87,6 +87,27 @@ def does_not_say_which_field(values, fields):
     return cuts_what_does_not_fit(values, fields)
 
 
+@mutant("u13.encode")
+def looks_at_all_but_the_last(values, fields):
+    _checked(values[:-1], fields[:-1])
+    return cuts_what_does_not_fit(values, fields)
+
+
+@mutant("u13.encode")
+def names_all_fields(values, fields):
+    try:
+        _checked(values, fields)
+    except ValueError:
+        raise ValueError(f"one of {fields} does not fit") from None
+    return cuts_what_does_not_fit(values, fields)
+
+
+@mutant("u13.encode")
+def cuts_the_word_at_256_bits(values, fields):
+    _checked(values, fields)
+    return cuts_what_does_not_fit(values, fields) % 2**256
+
+
 @alternative("u13.encode")
 def digit_by_digit(values, fields):
     _checked(values, fields)
@@ -138,6 +159,14 @@ def nothing_is_negative(word, fields):
 @mutant("u13.decode")
 def takes_what_is_behind(word, fields):
     return _decoded(word, fields)[0]
+
+
+@mutant("u13.decode")
+def looks_at_the_next_bit_only(word, fields):
+    found, rest = _decoded(word, fields)
+    if rest % 2:
+        raise ValueError
+    return found
 
 
 @mutant("u13.decode")

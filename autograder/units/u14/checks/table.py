@@ -70,6 +70,14 @@ def same(x: Node) -> Node:
     return x
 
 
+def product(x: Node) -> Node:
+    return apply("matmul", x, W, sums="i32")
+
+
+def rescaled(sums: Node) -> Node:
+    return apply("requantize", sums, const(np.full(3, 0.01, np.float32)), axis=1)
+
+
 def cases() -> list[Case]:
     """What a row takes as a whole, and what it must not take."""
 
@@ -103,6 +111,17 @@ def cases() -> list[Case]:
              f"{two} must not take a scale that is computed.", CONSTANT),
         Case(1, trace(lambda x: dense(x, W, B, late=True), BYTES), False,
              f"{two} must not take a bias that is added after the relu.", CONSTANT),
+        *(Case(0, lookup(f), False, f"{one} must not take {what}.", GELU)
+          for what, f in (
+              ("two gelus", lambda x: table_of_bytes(x, lambda y: gelu(gelu(y)))),
+              ("a relu", lambda x: table_of_bytes(x, relu)),
+              ("a relu behind the gelu",
+               lambda x: table_of_bytes(x, lambda y: relu(gelu(y)))),
+          )),
+        *(Case(1, lookup(f), False, f"{two} must not take {what}.", spec) for what, spec, f in (
+            ("two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
+            ("two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
+        )),
     ]  # fmt: skip
 
 

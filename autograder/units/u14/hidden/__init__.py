@@ -32,15 +32,18 @@ from course_lib.ir.graph.node import Node, const
 SEED = 141_402
 
 harder("u14.deadlock", "the_plan_gets_stuck", seed=SEED)
-harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=120)
+harder("u14.merged", "random_programs", seed=SEED, given=programs(22), examples=80)
 
 
 @hidden("u14.least", seed=SEED)
 def other_layers(least, rng):
     """Layers and chips that were drawn for this run."""
-    for _ in range(60):
-        m, k, n = (int(x) for x in rng.integers(1, 400, 3))
+    for number in range(60):
+        m, k, n = (int(x) for x in rng.integers(1, 20_000 if number % 3 == 0 else 400, 3))
+        if number % 5 == 0:
+            m = 1
         chip = replace(PRESETS[str(rng.choice(["npu", "teaching"]))],
+                       rows=int(rng.integers(1, 300)), cols=int(rng.integers(1, 70)),
                        dma_bytes=int(rng.choice([1, 3, 4, 8, 16, 40, 256])))  # fmt: skip
         due = slot("u14.least").reference(m, k, n, chip)
         as_it_must(least, (m, k, n), chip, due)

@@ -85,6 +85,22 @@ def the_row_of_the_table():
 
 
 @mutant("u14.rows")
+def a_gelu_or_two():
+    return [("quantize", ("gelu?", ("gelu?", ("dequantize", "x", "*scale"))), "*new_scale"), DENSE]
+
+
+@mutant("u14.rows")
+def a_relu_behind_the_gelu():
+    return [("quantize", ("relu?", ("gelu?", ("dequantize", "x", "*scale"))), "*new_scale"), DENSE]
+
+
+@mutant("u14.rows")
+def a_bias_or_two():
+    sums = ("add?", ("add?", ("matmul", "x", "*weights"), "*bias"), "*other")
+    return [LOOKUP, ("requantize", ("relu?", sums), "*scale")]
+
+
+@mutant("u14.rows")
 def in_the_other_order():
     return [DENSE, LOOKUP]
 

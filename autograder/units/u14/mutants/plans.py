@@ -137,6 +137,37 @@ def readers_in_one_direction_only(graph, pieces):
 
 
 @mutant("u14.merged")
+def looks_at_both_ends_of_a_region(graph, pieces):
+    """A value in the middle may be read as well."""
+
+    def near(a, b):
+        ends = (a[0], a[-1]), (b[0], b[-1])
+        return any(i in x for x, y in (ends, ends[::-1]) for node in y for i in node.inputs)
+
+    return _greedy(graph, pieces, _runs, near=near)
+
+
+@mutant("u14.merged")
+def pieces_of_three_stay_alone(graph, pieces):
+    large = [list(piece) for piece in pieces if len(piece) > 2]
+    return large + _greedy(graph, [piece for piece in pieces if len(piece) < 3], _runs)
+
+
+@mutant("u14.merged")
+def the_next_in_the_list(graph, pieces):
+    """As if neighbours stood side by side in the list."""
+    regions, k = [list(piece) for piece in pieces], 1
+    while k < len(regions):
+        a, b = regions[k - 1 : k + 1]
+        plan = [*regions[: k - 1], a + b, *regions[k + 1 :]]
+        if neighbours(a, b) and _runs(graph, plan):
+            regions = plan
+        else:
+            k += 1
+    return regions
+
+
+@mutant("u14.merged")
 def numbers_in_place_of_nodes(graph, pieces):
     found = _greedy(graph, pieces, _runs)
     return [[graph.nodes.index(node) for node in region] for region in found]
