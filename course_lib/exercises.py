@@ -242,7 +242,7 @@ def baselines(*names: str) -> Iterator[None]:
 
 
 @contextmanager
-def using(plugs: dict[str, Callable[..., Any]]) -> Iterator[None]:
+def using(plugs: Mapping[str, Callable[..., Any]]) -> Iterator[None]:
     """Run the block with exactly these functions plugged in and every other slot unplugged."""
     before = plugs_now()
     use(plugs)

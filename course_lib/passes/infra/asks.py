@@ -11,16 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from course_lib.passes.infra.manager import Pass
+from course_lib.passes.infra.contract import P, Pass
 
 KINDS = ("convolutions", "groups")  # those that Winograd computes; nodes that share a kernel
 
 
-def asks(kind: str) -> Callable[[Pass], Pass]:
+def asks(kind: str) -> Callable[[P], P]:
     """A decorator, above all others: the pass asks for this kind of choices."""
     assert kind in KINDS, f"a pass asks for {' or '.join(KINDS)}, not for {kind}"
 
-    def mark(one: Pass) -> Pass:
+    def mark(one: P) -> P:
         vars(one)["asks"] = kind
         return one
 

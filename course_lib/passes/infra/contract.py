@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from course_lib.ir.graph.graph import Graph
 
 Pass = Callable[[Graph], Graph]
+P = TypeVar("P", bound=Callable[..., Any])  # a pass, whatever else it takes
 
 FACTS = {  # what may be true of a graph, between two passes
     "composites": "batch_norm, softmax and their like are one node each",
@@ -46,12 +48,12 @@ class Contract:
 
 def contract(
     needs: Sequence[str] = (), gives: Sequence[str] = (), ends: Sequence[str] = ()
-) -> Callable[[Pass], Pass]:
+) -> Callable[[P], P]:
     """A decorator: the pass says this of itself. It stands above all others, such as `@exercise`,
     so that it also holds for a student's function in the same place."""
     said = Contract(tuple(needs), tuple(gives), tuple(ends))
 
-    def state(one: Pass) -> Pass:
+    def state(one: P) -> P:
         vars(one)["contract"] = said
         return one
 

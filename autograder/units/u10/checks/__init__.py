@@ -159,7 +159,7 @@ def _around(
     text = f"builtin.module {{\n{''.join(made)}}}\n"
     if fault is None:
         what = (AROUND, "has other functions") if others else (FREE, "has its own names")
-        return text, True, *what
+        return text, True, what[0], what[1]
     return text, False, fault[0], f"{fault[1]} in @twice"
 
 

@@ -151,7 +151,7 @@ def _shared(op: str, depth: int, turns: int = 0, shape: Shape = A) -> str:
             lines.append(turned(sides[number], name, shape, shape[::-1]))
         shape = shape[::-1] if turns else shape
         name = f"v{k}"
-        lines.append(both(name, op, *sides, shape, shape, shape))
+        lines.append(both(name, op, sides[0], sides[1], shape, shape, shape))
     return program(given, *lines, ends(name, shape), result=typed(shape))
 
 
