@@ -95,7 +95,7 @@ def windowed(
 
 
 TIMED = [
-    matrix(384, 640, 512),
+    matrix(384, 320, 512),
     matrix(256, 512, 512),
     convolution(256, 14, 128),
     convolution(64, 56, 128, stride=2),
