@@ -153,27 +153,6 @@ def the_latest_start_is_spilled(lives, registers):
     return _scan(lives, registers, key=lambda one: one.start)
 
 
-@alternative("machine.linear_scan")
-def one_that_ended_is_freed_at_a_time(lives, registers):
-    """One register is all that a life needs."""
-    free, active, found = list(range(registers)), [], {}
-    for live in sorted(lives, key=lambda one: one.start):
-        ended = next((one for one in active if one.end <= live.start), None)
-        if ended:
-            active.remove(ended)
-            free.append(found[ended.name])
-        if free:
-            found[live.name] = free.pop(0)
-            active.append(live)
-            continue
-        last = max(active, key=lambda one: one.end)
-        if last.end > live.end:
-            active.remove(last)
-            found[live.name] = found.pop(last.name)
-            active.append(live)
-    return found
-
-
 @mutant("machine.linear_scan")
 def a_register_for_each_that_fits_somewhere(lives, registers):
     """First fit without a spill rule: a life takes the first register whose lives it does not meet,
