@@ -735,6 +735,8 @@ TABLE: dict[str, Row] = {
     "hard_sigmoid": Row(F.hardsigmoid, unary(ODD), close=SMOOTH),
     "silu": Row(F.silu, unary(ODD), signed=True, close=SMOOTH),
     "hard_swish": Row(F.hardswish, unary(TAME), close=SMOOTH),
+    "softsign": Row(F.softsign, unary(ODD), close=SMOOTH),
+    "mish": Row(F.mish, unary(ODD), close=SMOOTH),
     "softplus": Row(F.softplus, unary(ODD), close=SMOOTH),
     "elu": Row(F.elu, unary(ODD), close=SMOOTH),
     "leaky_relu": Row(F.leaky_relu, unary(ODD), signed=True),

@@ -80,49 +80,63 @@ def rescaled(sums: Node) -> Node:
 
 def cases() -> list[Case]:
     """What a row takes as a whole, and what it must not take."""
+    return [*_of_bytes(), *_of_layers(), *_of_two()]
 
+
+ONE, TWO = "The first row", "The second row"
+
+
+def _of_bytes() -> list[Case]:
     def lookup(f: Any, *types: str) -> Graph:
-        return trace(f, *(types or (BYTES,)))
+        return trace(f, BYTES, *types)
 
-    one, two = "The first row", "The second row"
     return [
-        Case(0, lookup(lambda x: table_of_bytes(x, gelu)), True, f"{one} must take a gelu.", GELU),
+        Case(0, lookup(lambda x: table_of_bytes(x, gelu)), True, f"{ONE} must take a gelu.", GELU),
         Case(0, lookup(lambda x: table_of_bytes(x, same)), True,
-             f"{one} must take a change of the scale, without a gelu.", GELU),
+             f"{ONE} must take a change of the scale, without a gelu.", GELU),
         Case(0, lookup(lambda x: table_of_bytes(x, tanh)), False,
-             f"{one} must not take a tanh.", GELU),
-        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, scale=s), BYTES, "f32[]"), False,
-             f"{one} must not take a scale that is computed.", SCALES),
-        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, new=s), BYTES, "f32[]"), False,
-             f"{one} must not take a new scale that is computed.", SCALES),
-        Case(1, trace(lambda x: dense(x, W, B), BYTES), True,
-             f"{two} must take a layer with bias and relu.", RELU),
-        Case(1, trace(lambda x: dense(x, W), BYTES), True,
-             f"{two} must take a layer without a bias.", MISSING),
-        Case(1, trace(lambda x: dense(x, W, B, activation=False), BYTES), True,
-             f"{two} must take a layer without a relu.", MISSING),
-        Case(1, trace(lambda x: dense(x, W, activation=False), BYTES), True,
-             f"{two} must take a layer that has neither.", MISSING),
-        Case(1, trace(lambda x, w: dense(x, w, B), BYTES, MATRIX), False,
-             f"{two} must not take weights that are computed.", CONSTANT),
-        Case(1, trace(lambda x, b: dense(x, W, b), BYTES, "i32[3]"), False,
-             f"{two} must not take a bias that is computed.", CONSTANT),
-        Case(1, trace(lambda x, s: dense(x, W, B, scale=s), BYTES, "f32[3]"), False,
-             f"{two} must not take a scale that is computed.", CONSTANT),
-        Case(1, trace(lambda x: dense(x, W, B, late=True), BYTES), False,
-             f"{two} must not take a bias that is added after the relu.", CONSTANT),
-        *(Case(0, lookup(f), False, f"{one} must not take {what}.", GELU)
-          for what, f in (
-              ("two gelus", lambda x: table_of_bytes(x, lambda y: gelu(gelu(y)))),
-              ("a relu", lambda x: table_of_bytes(x, relu)),
-              ("a relu behind the gelu",
-               lambda x: table_of_bytes(x, lambda y: relu(gelu(y)))),
-          )),
-        *(Case(1, lookup(f), False, f"{two} must not take {what}.", spec) for what, spec, f in (
-            ("two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
-            ("two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
-        )),
+             f"{ONE} must not take a tanh.", GELU),
+        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, scale=s), "f32[]"), False,
+             f"{ONE} must not take a scale that is computed.", SCALES),
+        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, new=s), "f32[]"), False,
+             f"{ONE} must not take a new scale that is computed.", SCALES),
     ]  # fmt: skip
+
+
+def _of_layers() -> list[Case]:
+    return [
+        Case(1, trace(lambda x: dense(x, W, B), BYTES), True,
+             f"{TWO} must take a layer with bias and relu.", RELU),
+        Case(1, trace(lambda x: dense(x, W), BYTES), True,
+             f"{TWO} must take a layer without a bias.", MISSING),
+        Case(1, trace(lambda x: dense(x, W, B, activation=False), BYTES), True,
+             f"{TWO} must take a layer without a relu.", MISSING),
+        Case(1, trace(lambda x: dense(x, W, activation=False), BYTES), True,
+             f"{TWO} must take a layer that has neither.", MISSING),
+        Case(1, trace(lambda x, w: dense(x, w, B), BYTES, MATRIX), False,
+             f"{TWO} must not take weights that are computed.", CONSTANT),
+        Case(1, trace(lambda x, b: dense(x, W, b), BYTES, "i32[3]"), False,
+             f"{TWO} must not take a bias that is computed.", CONSTANT),
+        Case(1, trace(lambda x, s: dense(x, W, B, scale=s), BYTES, "f32[3]"), False,
+             f"{TWO} must not take a scale that is computed.", CONSTANT),
+        Case(1, trace(lambda x: dense(x, W, B, late=True), BYTES), False,
+             f"{TWO} must not take a bias that is added after the relu.", CONSTANT),
+    ]  # fmt: skip
+
+
+def _of_two() -> list[Case]:
+    """One thing too many, or in the wrong place."""
+    refused = [
+        (0, "two gelus", GELU, lambda x: table_of_bytes(x, lambda y: gelu(gelu(y)))),
+        (0, "a relu", GELU, lambda x: table_of_bytes(x, relu)),
+        (0, "a relu behind the gelu", GELU, lambda x: table_of_bytes(x, lambda y: relu(gelu(y)))),
+        (1, "two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
+        (1, "two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
+    ]
+    return [
+        Case(row, trace(f, BYTES), False, f"{(ONE, TWO)[row]} must not take {what}.", spec)
+        for row, what, spec, f in refused
+    ]
 
 
 def expressions(rows: Any) -> list[Any]:
