@@ -8,8 +8,8 @@ wrong answers and how many the checks reject, its right ones and how many they a
 became of the wrong answers that were made of ours by changing it at one place. Each function that
 students have is tried as an answer, too. Below the row stands what is to be done, and which wrong
 answers ended their process: that rejects them. For each notebook: the released one holds no
-solution and no hidden text; through the grader, in two processes, the instructor's notebook earns
-every point and the untouched one none.
+solution and no hidden text; the unit has three kinds of exercises at least; through the grader, in
+two processes, the instructor's notebook earns every point and the untouched one none.
 
 Next room: soundness/exercise.py and soundness/mutation.py, which look; grading/sandbox.py, where a
 student's code runs.
@@ -54,6 +54,7 @@ __all__ = ["HEAD", "Row", "grader_problems", "leaks", "problems_of", "validate",
 # Our own answers end: how busy this machine is must say nothing about them.
 PATIENT = Limits(start=300, cell=300, call=300, exercise=600, cells=3600)
 COLUMNS = ("text", "wrong", "right", "changed", "killed", "equal", "alive")
+KINDS_OF_A_UNIT = 3  # at least, explanations among them
 HEAD = f"{'exercise':<42}" + "".join(f"{name:>9}" for name in COLUMNS)
 
 
@@ -85,7 +86,7 @@ def validate(
         names = source.exercises()
         for name in names:
             yield _row(slot(name))
-        problems = (*leaks(source, names), *grader_problems(source))
+        problems = (*few_kinds(names), *leaks(source, names), *grader_problems(source))
         yield Row(source.name, problems=problems)
 
 
@@ -124,6 +125,14 @@ def survivors(report: Report) -> list[str]:
     for entry in report.stale:
         lines.append(f"no change that passes is equivalent({entry.old!r}, {entry.new!r}) any more")
     return lines
+
+
+def few_kinds(names: list[str]) -> list[str]:
+    """Whoever only implements has not read evidence, broken a rule or counted anything."""
+    kinds = sorted({slot(name).kind for name in names})
+    if len(kinds) >= KINDS_OF_A_UNIT:
+        return []
+    return [f"a unit has {KINDS_OF_A_UNIT} kinds of exercises at least; here: {', '.join(kinds)}"]
 
 
 def grader_problems(source: Source) -> list[str]:

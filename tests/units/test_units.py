@@ -16,7 +16,7 @@ from autograder.grading.program import read
 from autograder.soundness.exercise import exemplars, not_there_yet, own_problems, problems_of
 from autograder.soundness.mutation import mutate
 from autograder.soundness.reference import can_be_changed
-from autograder.validate import grader_problems, leaks, survivors
+from autograder.validate import few_kinds, grader_problems, leaks, survivors
 from course_lib.exercises import slot
 
 FOLDERS = sorted(path.parent for path in (COURSE / "autograder/units").glob("u*/*/__init__.py"))
@@ -127,3 +127,11 @@ def test_released_notebook_runs_from_top_to_bottom(source: Source, run_notebook)
     asked = [name for name in source.exercises() if slot(name).kind != "explain"]
     for name in asked:
         assert f"{name}: not attempted yet" in shown
+
+
+def test_every_unit_has_three_kinds_of_exercises():
+    for source in UNITS:
+        assert few_kinds(source.exercises()) == [], source.name
+    numbers = [name for name in EXERCISES if slot(name).kind == "number"]
+    (problem,) = few_kinds(numbers)
+    assert problem == "a unit has 3 kinds of exercises at least; here: number"
