@@ -180,16 +180,29 @@ RELUS = {  # every operation of `arith` has its meaning
 }  # fmt: skip
 
 
-def _relu(name: str, relu: str):
-    def answer(m, k, n):
-        return _text(m, k, n, relu)
-
-    answer.__name__ = name
-    return answer
+@alternative("u10.product")
+def twice_negated(m, k, n):
+    return _text(m, k, n, RELUS["twice_negated"])
 
 
-for _name, _lines in RELUS.items():
-    alternative("u10.product")(_relu(_name, _lines))
+@alternative("u10.product")
+def nan_is_asked_for(m, k, n):
+    return _text(m, k, n, RELUS["nan_is_asked_for"])
+
+
+@alternative("u10.product")
+def by_a_difference(m, k, n):
+    return _text(m, k, n, RELUS["by_a_difference"])
+
+
+@alternative("u10.product")
+def by_the_sign_bit(m, k, n):
+    return _text(m, k, n, RELUS["by_the_sign_bit"])
+
+
+@alternative("u10.product")
+def in_f64(m, k, n):
+    return _text(m, k, n, RELUS["in_f64"])
 
 
 @alternative("u10.product")

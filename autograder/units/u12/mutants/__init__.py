@@ -8,9 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.exercises import slot
-
-expected = slot("u12.clock").reference
+from autograder.units.u12.answers import clock
 
 
 def _clock(right, down, stay, shift, enters, weights):
@@ -134,7 +132,7 @@ def _all_of(right, down, stay, shift, enters, weights):
     """Every fault, for the wrong ones that change a part of it."""
     held, faults = tuple(np.zeros_like(right[0]) for _ in range(3)), []
     for n in range(len(right)):
-        due = expected(*held, shift[n], enters[n], weights[n])
+        due = clock(*held, shift[n], enters[n], weights[n])
         held = right[n], down[n], stay[n]
         for name, wanted, got in zip(("right", "down", "stay"), due, held, strict=True):
             faults += [(n + 1, name, *at) for at in np.argwhere(wanted != got).tolist()]
@@ -162,7 +160,7 @@ def _own_grid(right, down, stay, shift, enters, weights):
     """All that differs from a grid that is clocked beside the trace."""
     held, differ = tuple(np.zeros_like(right[0]) for _ in range(3)), []
     for n in range(len(right)):
-        held = expected(*held, shift[n], enters[n], weights[n])
+        held = clock(*held, shift[n], enters[n], weights[n])
         for name, mine, got in zip(("right", "down", "stay"), held, (right, down, stay),
                                    strict=True):  # fmt: skip
             differ += [(n + 1, name, *at) for at in np.argwhere(mine != got[n]).tolist()]
@@ -223,7 +221,7 @@ def all_that_differ(right, down, stay, shift, enters, weights):
     before = [np.concatenate([zero, one[:-1]]) for one in (right, down, stay)]
     found = []
     for n in range(len(right)):
-        due = expected(before[0][n], before[1][n], before[2][n], shift[n], enters[n], weights[n])
+        due = clock(before[0][n], before[1][n], before[2][n], shift[n], enters[n], weights[n])
         for name, wanted, got in zip(("right", "down", "stay"), due,
                                      (right[n], down[n], stay[n]), strict=True):  # fmt: skip
             found += [(n + 1, name, int(i), int(j)) for i, j in np.argwhere(wanted != got)]
@@ -250,7 +248,7 @@ def a_grid_that_starts_again(right, down, stay, shift, enters, weights):
     """A grid of its own that takes over the wrong value as soon as one is seen."""
     own, found = [np.zeros_like(right[0]) for _ in range(3)], None
     for n in range(len(right)):
-        own = [np.array(one) for one in expected(*own, shift[n], enters[n], weights[n])]
+        own = [np.array(one) for one in clock(*own, shift[n], enters[n], weights[n])]
         for mine, name, got in zip(own, ("right", "down", "stay"), (right, down, stay),
                                    strict=True):  # fmt: skip
             for i, j in np.argwhere(mine != got[n]).tolist():
