@@ -25,7 +25,7 @@ import importlib
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import CodeType
@@ -308,8 +308,11 @@ def load_all() -> None:
     """Import every file of the library that has an exercise, so that `slots` is complete. Where a
     package is missing that such a file needs, it is left out."""
     for module in dict.fromkeys(MODULES.values()):
-        with suppress(ModuleNotFoundError):
+        try:
             importlib.import_module(f"course_lib.{module}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").startswith("course_lib"):  # a line of `MODULES` is wrong
+                raise
 
 
 def is_stub(function: Callable[..., Any]) -> bool:

@@ -4,8 +4,9 @@
 
 `WINOGRAD` is the same with cheaper 3x3 convolutions, whose results differ in their last bits.
 
-A fixed list with repeats. What a pass cannot do without stands above its function, and the manager
-refuses an order that breaks it (`infra/contract.py`); the comments here say what an order gains.
+A fixed list with repeats. What a pass needs and wants stands above its function
+(`infra/contract.py`): the manager refuses an order that cannot work, and a test holds these two
+lists to what their passes want. The comments here say what an order gains.
 The other answer to the question of the right order, round after round
 until nothing changes, is `clean/fixpoint.py`. Next room: `lower/lower.py`, where the ops become
 loops.

@@ -56,6 +56,16 @@ def test_gxx_computes_what_the_interpreter_does(steps, dtype):
 
 
 @pytest.mark.skipif(compiler() is None, reason="needs g++")
+def test_the_negative_of_a_negative_number_is_no_decrement():
+    kernel = parse_kernel("""kernel @k(out: f32[2]) {
+      for i in 0..2 { out[i] = neg(-1.0) } }""")
+    assert "(-(-1.0f))" in cpp(kernel)
+    out = np.zeros(2, np.float32)
+    build(cpp(kernel), "k")(out)
+    assert out.tolist() == [1, 1]
+
+
+@pytest.mark.skipif(compiler() is None, reason="needs g++")
 def test_loading_it_leaves_subnormal_numbers_alone():
     build('extern "C" void nothing() {}', "nothing")()
     smallest = np.finfo(np.float32).smallest_subnormal

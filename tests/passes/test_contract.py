@@ -22,7 +22,7 @@ from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.simplify import simplify
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import fuse_as
-from course_lib.passes.infra.contract import contract, contract_of, misplaced
+from course_lib.passes.infra.contract import contract, contract_of, idle, misplaced
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.layout.layout import layout
 from course_lib.passes.layout.winograd import winograd, winograd_as
@@ -75,30 +75,39 @@ def test_any_order_is_refused_in_words_or_computes_the_same(order):
     np.testing.assert_allclose(compiled(X), run(GRAPH, [X])[0], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize(
-    ("passes", "words"),
-    [
-        ([decompose, bn_fold], "'bn_fold' needs composites .*'decompose', which runs before it"),
-        ([layout, decompose], "'layout' needs plain ops .*'decompose', which gives that, runs"),
-        ([fuse, dce, simplify], "'simplify' needs no groups .*put 'simplify' before 'fuse'"),
-        ([fuse, decompose], "'fuse' needs plain ops .*put 'decompose' before 'fuse'"),
-        ([decompose, layout, winograd], "'winograd' needs one layout .*before 'layout'"),
-    ],
-)
-def test_an_order_that_cannot_work_names_both_passes(passes, words):
+POOR = [
+    ([decompose, bn_fold], "'bn_fold' wants composites .*'decompose', which runs before it"),
+    ([layout, decompose], "'layout' wants plain ops .*'decompose', which gives that, runs"),
+    ([decompose, fuse, dce, simplify], "'simplify' wants no groups .*put 'simplify' before 'fuse'"),
+    ([decompose, layout, winograd], "'winograd' wants one layout .*before 'layout'"),
+    ([*DEFAULT, *DEFAULT], "wants"),
+]
+
+
+def test_an_order_that_cannot_work_names_both_passes():
     seen = []
+    words = "'fuse' needs plain ops .*put 'decompose' before 'fuse'"
     with pytest.raises(ValueError, match=words):
-        course_lib.compile(GRAPH, passes=passes, watch=lambda name, form: seen.append(name))
+        course_lib.compile(GRAPH, passes=[fuse, decompose], watch=lambda name, _: seen.append(name))
     assert seen == ["import"]  # nothing has run
 
 
-def test_our_own_orders_are_accepted():
-    assert misplaced(DEFAULT) is None and misplaced(WINOGRAD) is None
+@pytest.mark.parametrize(("passes", "words"), POOR)
+def test_an_order_that_gains_less_runs_and_can_be_asked_why(passes, words):
+    found = idle(passes)
+    assert found is not None and re.search(words, found)
+    compiled = course_lib.compile(GRAPH, passes=passes, threads=1)
+    np.testing.assert_allclose(compiled(X), run(GRAPH, [X])[0], rtol=1e-4, atol=1e-5)
+
+
+def test_our_own_orders_are_right_and_leave_nothing_out():
+    for passes in (DEFAULT, WINOGRAD):
+        assert misplaced(passes) is None and idle(passes) is None
 
 
 def test_what_holds_from_the_start_needs_no_pass_that_gives_it():
     for one in WINOGRAD:
-        assert misplaced([one]) is None
+        assert misplaced([one]) is None and idle([one]) is None
 
 
 def test_a_pass_that_says_nothing_may_stand_anywhere():
@@ -124,8 +133,8 @@ def test_a_students_pass_may_say_what_it_needs():
 def test_a_plugged_in_answer_keeps_the_contract_of_its_place():
     with plugged("passes.cse", lambda graph: graph):
         assert contract_of(cse).gives == ("no duplicates",)
-    with plugged("passes.simplify", lambda graph: graph), pytest.raises(ValueError, match="fuse"):
-        run_passes(GRAPH, [decompose, fuse, simplify])
+    with plugged("passes.fuse", lambda graph: graph), pytest.raises(ValueError, match="fuse"):
+        run_passes(GRAPH, [fuse, decompose])
 
 
 def test_tuned_passes_say_what_the_plain_ones_say():

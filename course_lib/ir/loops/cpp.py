@@ -97,7 +97,10 @@ def _expr(expr: Expr, buffers: dict[str, Buffer]) -> str:
             word, operands = spelled(fn, "cpp", dtype), [_expr(a, buffers) for a in args]
             if not _is_sign(word):
                 return f"{word}({', '.join(operands)})"
-            return f"({f' {word} '.join(operands)})" if len(args) > 1 else f"({word}{operands[0]})"
+            if len(args) > 1:
+                return f"({f' {word} '.join(operands)})"
+            negative = operands[0].startswith(word)  # `--1.0f` is another thing
+            return f"({word}({operands[0]}))" if negative else f"({word}{operands[0]})"
     raise ValueError(f"there is no C++ for {expr} yet")
 
 

@@ -25,7 +25,7 @@ from course_lib.passes.clean.dce import keep
 from course_lib.passes.infra.contract import contract
 
 
-@contract(needs=["composites", "no groups"])
+@contract(wants=["composites", "no groups"])
 @exercise("passes.bn_fold", unit=3, points=3, baseline=keep, further=True)
 def bn_fold(graph: Graph) -> Graph:
     """Fold each batch norm into the convolution before it.

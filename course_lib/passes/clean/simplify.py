@@ -27,7 +27,7 @@ def whole(x: Node, *others: Node) -> bool:
     return not x.type.dtype.is_float
 
 
-@contract(needs=["no groups"])
+@contract(wants=["no groups"])
 @exercise("passes.simplify", unit=2, points=4, baseline=keep, uses=("passes.match",), further=True)
 def simplify(graph: Graph) -> Graph:
     """Apply those of these identities that are exact, wherever they match, until none does.

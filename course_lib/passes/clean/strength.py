@@ -22,7 +22,7 @@ from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
 
 
-@contract(needs=["no groups"])
+@contract(wants=["no groups"])
 @exercise("passes.strength", unit=2, points=3, baseline=keep, uses=("passes.match",), further=True)
 def strength(graph: Graph) -> Graph:
     """Replace these operations by cheaper ones.

@@ -18,7 +18,7 @@ from course_lib.passes.fusion.groups import kind_of
 from course_lib.passes.infra.contract import contract
 
 
-@contract(needs=["groups"], ends=["no groups"])
+@contract(wants=["groups"], ends=["no groups"])
 @takes
 def absorb_pads(graph: Graph) -> Graph:
     """Put each pad into the kernel that computes what it pads, after `fuse`.

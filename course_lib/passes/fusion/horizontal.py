@@ -30,7 +30,7 @@ from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 
 
-@contract(needs=["no duplicates", "no groups"])
+@contract(wants=["no duplicates", "no groups"])
 @exercise("passes.horizontal", unit=3, points=3, baseline=keep, further=True)
 def horizontal(graph: Graph) -> Graph:
     """Merge matrix products of one operand by constant weights into one product and slices.

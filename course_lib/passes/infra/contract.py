@@ -1,13 +1,18 @@
-"""What a pass needs, what it gives, and what it ends: the order of passes as data.
+"""What a pass needs and wants, what it gives and ends: the order of passes as data.
 
     @contract(needs=["plain ops"])                            # in fusion/fuse.py
     @contract(gives=["plain ops"], ends=["composites"])       # in prepare/decompose.py
+    @contract(wants=["composites"])                           # in clean/bn_fold.py
 
-    [fuse, decompose]   ->   the pass 'fuse' needs plain ops (...), and 'decompose', which gives
-                             that, runs after it: put 'decompose' before 'fuse'
+    misplaced([fuse, decompose])   ->   the pass 'fuse' needs plain ops (...), and 'decompose',
+                                        which gives that, runs after it: put 'decompose' before ...
+    idle([decompose, bn_fold])     ->   the pass 'bn_fold' wants composites (...), and ...
 
-What is needed may hold from the start, so it is missed only if an earlier pass has ended it, or if
-a later one gives it. A pass that says nothing may stand anywhere. Next room: `bodies.py`.
+Without what it *needs*, a pass makes a program that cannot be compiled, and the manager refuses
+that order. Without what it *wants*, it finds less to do: that is a poor order and no wrong one, and
+only our own pipelines are held to it. Both may hold from the start, so a fact is missed only if an
+earlier pass has ended it, or if a later one gives it. A pass that says nothing may stand anywhere.
+Next room: `bodies.py`.
 """
 
 from __future__ import annotations
@@ -34,24 +39,28 @@ FACTS = {  # what may be true of a graph, between two passes
 
 @dataclass(frozen=True)
 class Contract:
-    """Facts that have to hold before a pass, and those that it makes true and untrue."""
+    """Facts that have to hold before a pass, those that should, and what it makes true, untrue."""
 
     needs: tuple[str, ...] = ()
+    wants: tuple[str, ...] = ()
     gives: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        unknown = {*self.needs, *self.gives, *self.ends} - FACTS.keys()
+        unknown = {*self.needs, *self.wants, *self.gives, *self.ends} - FACTS.keys()
         if unknown:
             raise ValueError(f"a contract is about {', '.join(FACTS)}; not {', '.join(unknown)}")
 
 
 def contract(
-    needs: Sequence[str] = (), gives: Sequence[str] = (), ends: Sequence[str] = ()
+    needs: Sequence[str] = (),
+    wants: Sequence[str] = (),
+    gives: Sequence[str] = (),
+    ends: Sequence[str] = (),
 ) -> Callable[[P], P]:
     """A decorator: the pass says this of itself. It stands above all others, such as `@exercise`,
     so that it also holds for a student's function in the same place."""
-    said = Contract(tuple(needs), tuple(gives), tuple(ends))
+    said = Contract(tuple(needs), tuple(wants), tuple(gives), tuple(ends))
 
     def state(one: P) -> P:
         vars(one)["contract"] = said
@@ -70,24 +79,35 @@ def pass_name(one: Pass) -> str:
 
 
 def misplaced(passes: Sequence[Pass]) -> str | None:
-    """What is wrong with this order, in words that name two passes; None if nothing is."""
+    """What cannot work in this order, in words that name two passes; None if nothing is wrong."""
+    return _missed(passes, "needs", lambda one: contract_of(one).needs)
+
+
+def idle(passes: Sequence[Pass]) -> str | None:
+    """Which pass could do more elsewhere, in words that name two passes; None if none could."""
+    return _missed(passes, "wants", lambda one: contract_of(one).wants)
+
+
+def _missed(
+    passes: Sequence[Pass], verb: str, asked: Callable[[Pass], tuple[str, ...]]
+) -> str | None:
     for place, one in enumerate(passes):
-        for fact in contract_of(one).needs:
-            name, needed = pass_name(one), f"needs {fact} ({FACTS[fact]})"
+        for fact in asked(one):
+            name, missing = pass_name(one), f"{verb} {fact} ({FACTS[fact]})"
             last = _changed(fact, reversed(passes[:place]))
             if last is None:
                 giver = _changed(fact, passes[place + 1 :])
                 if giver is not None and fact in contract_of(giver).gives:
                     theirs = pass_name(giver)
                     return (
-                        f"the pass {name!r} {needed}, and {theirs!r}, which gives that, runs after "
-                        f"it: put {theirs!r} before {name!r}"
+                        f"the pass {name!r} {missing}, and {theirs!r}, which gives that, runs "
+                        f"after it: put {theirs!r} before {name!r}"
                     )
             elif fact in contract_of(last).ends:
                 theirs = pass_name(last)
                 return (
-                    f"the pass {name!r} {needed}, and {theirs!r}, which runs before it, ends that: "
-                    f"put {name!r} before {theirs!r}"
+                    f"the pass {name!r} {missing}, and {theirs!r}, which runs before it, ends "
+                    f"that: put {name!r} before {theirs!r}"
                 )
     return None
 

@@ -33,7 +33,7 @@ NARROW = 8  # an image with fewer channels, such as RGB, is read as it comes
 
 
 @asks("convolutions")  # of which `winograd.py` computes those that gain, before
-@contract(needs=["plain ops", "no groups"], gives=["chosen layouts"], ends=["one layout"])
+@contract(wants=["plain ops", "no groups"], gives=["chosen layouts"], ends=["one layout"])
 @takes
 def layout(graph: Graph, machine: Machine = AVX512) -> Graph:
     """The graph with its convolutions in the layout that is cheapest on this machine.

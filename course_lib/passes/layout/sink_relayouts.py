@@ -27,7 +27,7 @@ from course_lib.passes.fusion.groups import REDUCTIONS
 from course_lib.passes.infra.contract import contract
 
 
-@contract(needs=["chosen layouts", "no groups"])
+@contract(wants=["chosen layouts", "no groups"])
 @exercise("passes.sink_relayouts", unit=4, points=4, baseline=keep, further=True)
 def sink_relayouts(graph: Graph) -> Graph:
     """Move each relayout `src -> nchw` down as far as it goes; cancel it where it meets another.

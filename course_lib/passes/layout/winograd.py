@@ -35,7 +35,7 @@ from course_lib.ir.types import f32
 from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.manager import Pass
 
-on_plain_convolutions = contract(needs=["plain ops", "one layout", "no groups"])
+on_plain_convolutions = contract(wants=["plain ops", "one layout", "no groups"])
 PIXELS_LAST = "nhwc"  # the layout in which the tiles are cut out: lanes are channels
 
 

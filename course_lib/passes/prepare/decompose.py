@@ -22,7 +22,7 @@ from course_lib.passes.infra.contract import contract
 from course_lib.passes.infra.rewrite import rewrite
 
 
-@contract(needs=["no groups"], gives=["plain ops"], ends=["composites"])
+@contract(wants=["no groups"], gives=["plain ops"], ends=["composites"])
 @takes
 def decompose(graph: Graph) -> Graph:
     """Replace each composite by its definition, and those in it, until none is left.
