@@ -44,8 +44,8 @@ def encode(values: list[int], fields: list[tuple[str, int, bool]]) -> int:
     The first field takes the lowest `width` bits, and each field follows directly after the one
     before it. An unsigned field holds 0 to 2**width - 1. A signed field holds -2**(width - 1) to
     2**(width - 1) - 1, and stores a negative value as value + 2**width (two's complement). A value
-    that its field cannot hold raises a ValueError, whose text names the field. Bits after the last
-    field are 0.
+    that its field cannot hold raises a ValueError, whose text names the field and no other one.
+    Bits after the last field are 0.
 
     >>> hex(encode([5, -1], [("opcode", 4, False), ("fill", 8, True)]))
     '0xff5'

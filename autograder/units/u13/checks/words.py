@@ -28,7 +28,7 @@ SIGNED = "stores a negative value as value + 2**width"
 RANGE = "An unsigned field holds 0 to 2**width - 1"
 SIGNED_RANGE = "A signed field holds -2**(width - 1) to 2**(width - 1) - 1"
 RAISES = "A value that its field cannot hold raises a ValueError"
-NAMES = "whose text names the field"
+NAMES = "whose text names the field and no other one"
 ZEROS = "Bits after the last field are 0"
 
 BACK = (
