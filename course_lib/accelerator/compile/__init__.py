@@ -8,6 +8,7 @@ tokens.py      which engine waits for which            estimate.py    how long i
 search.py      the tile of each layer                  vector.py      sums, pooling, means
 unit.py        the array alone, for who knows no layers
 layer.py       a match with its addresses              build.py       all layers: one program
+offload.py     parts for the chip, parts for others    report.py     what a run cost, by layer
 
 Next room: `support.py`.
 """

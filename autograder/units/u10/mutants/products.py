@@ -162,47 +162,57 @@ def unless_it_is_small(m, k, n):
     return _text(m, k, n, relu)
 
 
-RELUS = {  # every operation of `arith` has its meaning
-    "twice_negated": "%n = arith.negf %v : f32\n%k = arith.minimumf %n, %zero : f32\n"
-                         "%y = arith.negf %k : f32",
-    "nan_is_asked_for": "%u = arith.cmpf uno, %v, %v : f32\n"
-                        "%m = arith.maxnumf %v, %zero : f32\n"
-                        "%y = arith.select %u, %v, %m : f32",
-    "by_a_difference": "%n = arith.subf %zero, %v : f32\n"
-                       "%b = arith.cmpf oge, %n, %zero : f32\n"
-                       "%y = arith.select %b, %zero, %v : f32",
-    "by_the_sign_bit": "%c = arith.constant 0 : i32\n%i = arith.bitcast %v : f32 to i32\n"
-                       "%s = arith.cmpi slt, %i, %c : i32\n"
-                       "%o = arith.cmpf ord, %v, %v : f32\n"
-                       "%b = arith.andi %s, %o : i1\n%y = arith.select %b, %zero, %v : f32",
-    "in_f64": "%d = arith.extf %v : f32 to f64\n%z = arith.constant 0.0 : f64\n"
-              "%q = arith.maximumf %d, %z : f64\n%y = arith.truncf %q : f64 to f32",
-}  # fmt: skip
+# ── every operation of `arith` has its meaning ──
 
 
 @alternative("u10.product")
 def twice_negated(m, k, n):
-    return _text(m, k, n, RELUS["twice_negated"])
+    relu = "%n = arith.negf %v : f32\n%k = arith.minimumf %n, %zero : f32\n%y = arith.negf %k : f32"
+    return _text(m, k, n, relu)
 
 
 @alternative("u10.product")
 def nan_is_asked_for(m, k, n):
-    return _text(m, k, n, RELUS["nan_is_asked_for"])
+    relu = (
+        "%u = arith.cmpf uno, %v, %v : f32\n"
+        "%m = arith.maxnumf %v, %zero : f32\n"
+        "%y = arith.select %u, %v, %m : f32"
+    )
+    return _text(m, k, n, relu)
 
 
 @alternative("u10.product")
 def by_a_difference(m, k, n):
-    return _text(m, k, n, RELUS["by_a_difference"])
+    relu = (
+        "%n = arith.subf %zero, %v : f32\n"
+        "%b = arith.cmpf oge, %n, %zero : f32\n"
+        "%y = arith.select %b, %zero, %v : f32"
+    )
+    return _text(m, k, n, relu)
 
 
 @alternative("u10.product")
 def by_the_sign_bit(m, k, n):
-    return _text(m, k, n, RELUS["by_the_sign_bit"])
+    relu = (
+        "%c = arith.constant 0 : i32\n"
+        "%i = arith.bitcast %v : f32 to i32\n"
+        "%s = arith.cmpi slt, %i, %c : i32\n"
+        "%o = arith.cmpf ord, %v, %v : f32\n"
+        "%b = arith.andi %s, %o : i1\n"
+        "%y = arith.select %b, %zero, %v : f32"
+    )
+    return _text(m, k, n, relu)
 
 
 @alternative("u10.product")
 def in_f64(m, k, n):
-    return _text(m, k, n, RELUS["in_f64"])
+    relu = (
+        "%d = arith.extf %v : f32 to f64\n"
+        "%z = arith.constant 0.0 : f64\n"
+        "%q = arith.maximumf %d, %z : f64\n"
+        "%y = arith.truncf %q : f64 to f32"
+    )
+    return _text(m, k, n, relu)
 
 
 @alternative("u10.product")
