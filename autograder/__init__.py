@@ -14,7 +14,7 @@ from course_lib import exercises
 from course_lib.exercises import implements, plugged, unplug
 
 # Exercises that are no function of the library live here, with the same decorator.
-exercises.homes["u"] = "autograder.units.{unit}.answers"
+exercises.homes["u"] = "autograder.units.{unit}.exercises"
 
 from autograder.check.hints import hint  # noqa: E402
 from autograder.notebook import check, compare, load_ipython_extension, predict  # noqa: E402

@@ -25,7 +25,7 @@ from tqdm import tqdm
 from course_lib.accelerator.array.multiply import multiply
 from course_lib.accelerator.systolic import STAYS, SystolicArray
 from course_lib.compiler import compile
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 from course_lib.targets.systolic import SystolicModel
 

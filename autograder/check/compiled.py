@@ -16,7 +16,7 @@ from autograder.check.framework import Crashed, Stop, Wrong
 from autograder.check.properties import close, random_inputs
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.loops.program import Program, run_program
 from course_lib.lower.lower import lower
 from course_lib.memory.plan import plan

@@ -1,6 +1,10 @@
 """Answers of which a unit says what they are: the measure of its checks. Never shipped.
 
-    @mutant("passes.dce")                    # in units/u02/mutants: some check must reject it
+    mutants("passes.dce",                    # in units/u02/mutants: some check must reject them
+        nothing_is_dead=lambda graph: graph,
+        keeps_the_dead=("if node in live", "if node not in live"))   # ours, and what is replaced
+
+    @mutant("passes.dce")                    # where a line is not enough
     def forgets_second_output(graph): ...
 
     @alternative("passes.dce")               # right, in another style: none may reject it
@@ -24,6 +28,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from autograder.check.edits import edited
 from autograder.check.loading import load_unit
 from course_lib import exercises
 
@@ -63,6 +68,16 @@ def mutant(slot: str) -> Callable[[Implementation], Implementation]:
 def alternative(slot: str) -> Callable[[Implementation], Implementation]:
     """Register a right answer, different from ours, that the checks of `slot` must accept."""
     return _keep(_alternatives, slot)
+
+
+def mutants(slot: str, /, **answers: Implementation | tuple[str, ...]) -> None:
+    """Register wrong answers by name: functions, or edits of our answer (`edits.py`)."""
+    _keep_all(_mutants, slot, answers)
+
+
+def alternatives(slot: str, /, **answers: Implementation | tuple[str, ...]) -> None:
+    """Register right answers by name, in the same way."""
+    _keep_all(_alternatives, slot, answers)
 
 
 def equivalent(slot: str, old: str, new: str, *, because: str) -> None:
@@ -109,3 +124,17 @@ def _keep(
         return function
 
     return register
+
+
+def _keep_all(
+    table: dict[str, dict[str, Implementation]],
+    slot: str,
+    answers: dict[str, Implementation | tuple[str, ...]],
+) -> None:
+    known = table.setdefault(slot, {})
+    for name, answer in answers.items():
+        if name in known:
+            raise ValueError(f"{slot}: two answers are called {name}")
+        if isinstance(answer, tuple):
+            answer = edited(exercises.slot(slot).reference, *answer)
+        known[name] = answer

@@ -27,10 +27,12 @@ from typing import TYPE_CHECKING, Any
 from autograder.check.answer import BESIDE as BESIDE  # units import them from here
 from autograder.check.answer import beside as beside
 from autograder.check.exemplars import alternative as alternative
+from autograder.check.exemplars import alternatives as alternatives
 from autograder.check.exemplars import alternatives_of as alternatives_of
 from autograder.check.exemplars import equivalent as equivalent
 from autograder.check.exemplars import in_the_library as in_the_library
 from autograder.check.exemplars import mutant as mutant
+from autograder.check.exemplars import mutants as mutants
 from autograder.check.exemplars import mutants_of as mutants_of
 from autograder.check.loading import load_unit
 from autograder.check.verdict import CRASHED, GRADER, LATER, NOT_ATTEMPTED, TIMED_OUT

@@ -17,7 +17,7 @@ import numpy as np
 from course_lib.compiler import compile
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.loops.program import run_program
 from course_lib.lower.lower import lower
 from course_lib.passes.fusion.fuse import fuse

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import bind, evaluate, run
+from course_lib.ir.graph.graph_interp import bind, evaluate, run
 from course_lib.ir.graph.node import Node
 
 Inputs = Callable[..., Sequence[np.ndarray]]

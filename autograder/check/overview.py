@@ -88,7 +88,7 @@ def _user_names() -> dict[str, Any]:
 
 def exercises_in(unit: int) -> list[Slot]:
     """All exercises of the unit: as its notebook has them, if it is in this folder."""
-    load_unit("answers", unit)
+    load_unit("exercises", unit)
     load_unit("checks", unit)
     found = {name: slot(name) for name in framework.checked_names()}
     found |= {entry.name: entry for entry in exercises.slots(unit)}

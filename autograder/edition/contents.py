@@ -19,6 +19,7 @@ import nbformat
 import autograder
 import autograder.units
 import course_lib
+import lessons
 from autograder.edition.deliver import START, TO_READ
 from autograder.edition.handout import handout, with_first_cell
 from autograder.edition.leaks import leaked
@@ -97,7 +98,7 @@ def beside(found: list[Source]) -> dict[str, bytes]:
 
 
 def library(unit: int) -> dict[str, bytes]:
-    """course_lib and the shipped part of autograder, without the answers from `unit` on."""
+    """course_lib, lessons and what ships of autograder, without the answers from `unit` on."""
     return {name: _shorn(path, first) for name, path, first in _shipped(unit)}
 
 
@@ -117,6 +118,8 @@ def _shipped(unit: int) -> Iterator[tuple[str, Path, int]]:
     not hold. Sample solutions never ship, of no unit."""
     for path, name in _files(Path(course_lib.__file__).parent, "course_lib"):
         yield name, path, unit
+    for path, name in _files(Path(lessons.__file__).parent, "lessons"):
+        yield name, path, 0
     here = Path(autograder.__file__).parent
     for path, name in _files(here, "autograder"):
         inside = path.relative_to(here)

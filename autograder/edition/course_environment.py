@@ -14,7 +14,7 @@ import os
 import sys
 
 OLDEST = (3, 11)
-LIBRARY = ("course_lib", "autograder")
+LIBRARY = ("course_lib", "autograder", "lessons")
 
 
 class NotReady(Exception):

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parents[2]
-OURS = ("course_lib", "autograder")
+OURS = ("course_lib", "autograder", "lessons")
 EXTRAS = ("torch", "llvm", "lab")  # of pyproject.toml: what `make lab` installs
 TO_WORK_IN = {"jupyterlab", "ipykernel"}  # no notebook imports these
 COMES_WITH = {"torch": "onnxscript"}  # torch's exporter of ONNX files imports it, we do not

@@ -27,7 +27,7 @@ from autograder.process.start import Folder
 from course_lib.exercises import Slot, slot
 
 SCHEMA = 1  # of reports
-OURS = ("course_lib", "autograder")
+OURS = ("course_lib", "autograder", "lessons")
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ COURSE = HERE.parents[1]
 PACKAGES = Path(sysconfig.get_path("purelib"))
 PYTHON = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
 BUBBLEWRAP, PLAIN, AS_NOBODY = "bubblewrap", "plain process", " as nobody"
+OURS = ("course_lib", "autograder", "lessons")
 SETTING = "COURSE_SANDBOX"  # "none": without bubblewrap
 UNPROTECTED = (
     "Graded without a sandbox (plain process): a submission could read and change the files of the "
@@ -177,7 +178,7 @@ def _shown() -> list[str]:
     ours = [f"{sys.base_prefix}/lib", f"{sys.base_prefix}/lib64", PYTHON]
     ours += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     ours += [os.path.realpath(path) for path in ours]  # where a link leads
-    secret = {PACKAGES / "course_lib", PACKAGES / "autograder", *_hidden}
+    secret = {PACKAGES / name for name in OURS} | _hidden
     if COURSE != PACKAGES:
         secret.add(COURSE)
     plan = {Path(path): True for path in (*system, *ours)} | {path: False for path in secret}

@@ -108,7 +108,7 @@ def _ran(compiled) -> Result:
     """Run it on random operands, compare with the dialect's own meaning, and count."""
     from course_lib.mlir.npu.counts import commands, least, moved
     from course_lib.mlir.npu.dialect import ProductOp, shape
-    from course_lib.mlir.npu.interp import interpret
+    from course_lib.mlir.npu.npu_interp import interpret
 
     product = next((op for op in compiled.modules["product"].walk() if isinstance(op, ProductOp)),
                    None)  # fmt: skip

@@ -25,7 +25,7 @@ from course_lib.commands.infra.compare import errors
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import read
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins.report import same_bits

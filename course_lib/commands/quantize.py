@@ -22,7 +22,7 @@ from course_lib.commands.infra.task import about_a_model, prepare
 from course_lib.compiler import read
 from course_lib.files import write
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
 
 HELP = "a model in 8-bit integers, and the chip's share of it"

@@ -25,7 +25,7 @@ from torch import nn
 
 from course_lib.frontend import load
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
 
 IMAGES = Path(__file__).with_name("digits.npz")

@@ -21,7 +21,7 @@ from course_lib.accelerator.compile.support import macs
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.compiler import compile
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run as interpret
+from course_lib.ir.graph.graph_interp import run as interpret
 from course_lib.plugins.report import PlugLayer, PlugReport, same_bits
 
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from course_lib.ir.arrays import aligned_bytes
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.types import TensorType
 from course_lib.memory.liveness import aligned
 from course_lib.runtime.buffers import Arrays, array_at, seen

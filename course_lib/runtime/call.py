@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.ir.graph.interp import OutsideError, evaluate
+from course_lib.ir.graph.graph_interp import OutsideError, evaluate
 from course_lib.ir.loops.program import Program, Step
 from course_lib.runtime.buffers import Arrays, seen
 

@@ -23,7 +23,7 @@ import numpy as np
 from course_lib.arguments import takes
 from course_lib.ir.arrays import as_array
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import bind, run
+from course_lib.ir.graph.graph_interp import bind, run
 from course_lib.ir.loops.program import Program, Step
 from course_lib.ir.stage import Stage
 from course_lib.memory.plan import MemoryPlan

@@ -13,7 +13,7 @@ from course_lib.accelerator.compile.support import PATTERNS, Match, match, table
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.quantize.to_int8 import to_int8

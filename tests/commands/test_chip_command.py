@@ -13,7 +13,7 @@ from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.compiler import read
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.quantize.to_int8 import qdq, to_int8
 from course_lib.targets.systolic import SystolicModel
 

@@ -41,11 +41,11 @@ from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.expr import Affine
 from course_lib.ir.graph.build import conv, matmul, relu, softmax, trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run as interpret
+from course_lib.ir.graph.graph_interp import run as interpret
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.verify import verify_kernel

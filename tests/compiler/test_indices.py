@@ -11,9 +11,9 @@ from onnx import TensorProto, helper
 
 from course_lib.compiler import compile
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, inp
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.program import run_program
 from course_lib.llvm.jit import compile_kernels

@@ -19,7 +19,7 @@ from course_lib import compile
 from course_lib.__main__ import main
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.ir.graph.build import trace
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.types import TensorType, f32
 from course_lib.limits import _container, check_room, memory_limit
 

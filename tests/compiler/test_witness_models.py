@@ -18,7 +18,7 @@ import torch
 import course_lib
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.onnx.write import NEWEST_OPSET, to_onnx
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT

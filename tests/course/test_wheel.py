@@ -111,7 +111,7 @@ def test_the_source_archive_gives_the_same_wheel(source, wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         expected = {n: archive.read(n) for n in archive.namelist() if ".dist-info/" not in n}
     assert wheel_of(unpacked, tmp_path / "again") == expected
-    answers = (source / "autograder/units/u00/answers.py").read_text()
+    answers = (source / "autograder/units/u00/exercises.py").read_text()
     assert "Rubric(" in answers, "building has changed the sources themselves"
 
 

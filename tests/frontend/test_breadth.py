@@ -18,7 +18,7 @@ import course_lib
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.torch.export import from_torch
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 
 
 class Bottleneck(nn.Module):

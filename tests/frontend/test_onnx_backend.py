@@ -30,7 +30,7 @@ from course_lib.frontend.onnx.values import NeedsConstant
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.frontend.provenance import UnsupportedOps
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 
 TABLE = Path(__file__).with_name("onnx_backend_table.json")
 PASSES = "passes"

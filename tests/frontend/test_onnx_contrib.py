@@ -16,7 +16,7 @@ from course_lib.frontend import UnsupportedOps
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.onnx.rules import RULES
 from course_lib.frontend.onnx.surgery import fuse_relu
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 
 RNG = np.random.default_rng(0)

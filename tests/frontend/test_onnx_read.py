@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from course_lib.frontend import UnsupportedOps, coverage, load
 from course_lib.frontend.onnx.read import from_onnx
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 
 RNG = np.random.default_rng(0)
 

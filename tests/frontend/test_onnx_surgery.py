@@ -24,7 +24,7 @@ from course_lib.frontend.onnx.surgery import (
     names_in,
     sweep,
 )
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 
 LEVEL = ort.GraphOptimizationLevel

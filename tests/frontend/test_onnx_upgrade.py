@@ -17,7 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from course_lib.frontend import UnsupportedOps
 from course_lib.frontend.onnx.read import from_onnx
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 
 RNG = np.random.default_rng(0)

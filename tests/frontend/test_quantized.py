@@ -23,7 +23,7 @@ from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.models import example_inputs
 from course_lib.passes.clean.cse import cse

@@ -16,7 +16,7 @@ from course_lib.frontend.onnx.read import from_onnx
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.frontend.torch.export import from_torch
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import inp
 from course_lib.ir.graph.recurrence import Parts
 from course_lib.ir.loops.nest import Loop

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_leaves
 from course_lib.frontend import UnsupportedOps, coverage, load
 from course_lib.frontend.torch.export import from_torch
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.parse import parse_graph
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.check.bill import bill_of
+from lessons.bill import bill_of
 
 HEADS = ["nest", "what", "misses", "times", "nothing yet"]
 ROWS = [["plate", "as written", 98304, 1234.5, None], ["row", "yours", 1536, 1.0, None]]
@@ -25,6 +25,6 @@ def test_a_bill_that_counts_nothing_is_refused():
 
 def test_no_unit_has_a_table_of_its_own_for_its_bill(root):
     """`def bill` ends with rows for `bill_of`."""
-    for file in (root / "autograder/units").glob("u*/answers/*.py"):
+    for file in (root / "lessons").glob("u*/*.py"):
         _, found, body = file.read_text().partition("\ndef bill(")
         assert not found or "return bill_of(" in body.split("\ndef ")[0], file

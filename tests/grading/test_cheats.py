@@ -36,7 +36,7 @@ WRONG = {
         def __eq__(self, other): return True
         def __getattr__(self, name): return self
     return Yes()""",
-    "calls_the_library": """from autograder.units.u99.answers import sweep as ours
+    "calls_the_library": """from autograder.units.u99.exercises import sweep as ours
     return ours.__wrapped__(graph)""",
     "patches_the_checker": """from autograder.check import judging, properties
     judging.judge = lambda *a, **k: "passed"

@@ -178,7 +178,7 @@ def test_students_library_holds_no_answer_and_nothing_of_the_teachers():
     for name in ("passes.cse", "passes.dce", "passes.match", "u99.sweep"):
         line = max(solution_body(slot(name).reference), key=len).strip()
         assert line not in text, f"{name}: {line}"
-    assert b"Rubric(" not in files["autograder/units/u99/answers.py"]
+    assert b"Rubric(" not in files["autograder/units/u99/exercises.py"]
     assert b"def passes" not in files["course_lib/passes/clean/cse.py"]
 
 
@@ -213,7 +213,7 @@ from autograder import check, implements
 from course_lib.exercises import slot
 from course_lib.ir.graph.graph import Graph
 slot("u99.sweep")
-from autograder.units.u99.answers import sweep, dead
+from autograder.units.u99.exercises import sweep, dead
 from course_lib.ir.graph.build import trace
 g = trace(lambda x: -x, "f32[2]")
 assert sweep(g) is g                      # the baseline

@@ -220,7 +220,7 @@ def test_broken_check_costs_no_points(grading, solved, monkeypatch):
 def test_a_wrong_answer_costs_no_other_answer_its_points(verdict_of):
     wrong = '@implements("u99.sweep")\ndef broken(graph): return None'
     dead = """
-        from autograder.units.u99.answers import sweep
+        from autograder.units.u99.exercises import sweep
         from course_lib.ir.graph.build import trace
         from course_lib.ir.graph.graph import Graph
         @implements("u99.dead")

@@ -268,7 +268,7 @@ def test_validate_looks_at_the_notebook(source):
     assert leaks(source, source.exercises()) == []
     rows = {row.name: row for row in validate(99, EXAMPLE)}
     assert rows["u99_example"].problems == ()
-    assert rows["u99.sweep"].cells[1:3] == ("3/3", "1/1") and len(rows["u99.sweep"].cells) == 7
+    assert rows["u99.sweep"].cells[1:3] == ("4/4", "1/1") and len(rows["u99.sweep"].cells) == 7
 
 
 def test_checks_are_reproducible_by_their_seed():

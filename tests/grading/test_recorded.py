@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autograder.check.recorded import recorded
+from lessons.recorded import recorded
 
 HEAD = "// tool: a tool 1.2\n// machine: any\n// date: 2026-11-23\n"
 TEXTS = "// ===== first\none\n\n// ===== second: part\n[1, 2]\n// ===== nothing\n"
@@ -50,7 +50,7 @@ def test_a_file_that_says_less_is_refused(tmp_path, text, words):
 
 
 def test_every_recording_of_a_unit_says_what_it_is_of(root):
-    files = sorted((root / "autograder/units").glob("u*/answers/*.txt"))
+    files = sorted((root / "lessons").glob("u*/*.txt"))
     assert len(files) > 20
     for file in files:
         found = recorded(str(file), file.name)
@@ -59,5 +59,5 @@ def test_every_recording_of_a_unit_says_what_it_is_of(root):
 
 def test_no_unit_says_by_itself_that_something_is_recorded(root):
     """The words come from the file, with machine and date."""
-    for file in (root / "autograder/units").glob("u*/answers/*.py"):
+    for file in (root / "lessons").glob("u*/*.py"):
         assert not re.search(r'"[^"\n]*recorded with \w', file.read_text()), file

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.grading.grade_class import Job, grade_class
 from autograder.grading.rehearsal import HOSTILE, KINDS, cell_of, make_class
+from course_lib.ir.graph.build import neg, relu, trace
 
 EXAMPLE = Path(__file__).resolve().parents[1] / "example_unit" / "notebooks"
 
@@ -49,16 +50,23 @@ def test_the_same_seed_makes_the_same_class(rehearsal, tmp_path):
 
 
 def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
+    """One of a table, one with a decorator, and our answer with a few words replaced."""
     for name, mutant in mutants_of("u99.sweep").items():
-        cell = cell_of("u99.sweep", mutant)
-        assert f"@implements('u99.sweep')\ndef {name}(" in cell and "@mutant" not in cell
+        cell = cell_of("u99.sweep", name, mutant)
+        head = "sweep" if name == "sweeps_inputs_too" else name
+        assert f"@implements('u99.sweep')\ndef {head}(" in cell
+        assert "mutant(" not in cell and "mutants(" not in cell
+        given = {"implements": lambda exercise: lambda function: function}
+        exec(cell, given)
+        graph = trace(lambda x: [neg(x), relu(x)], "f32[2]")
+        assert str(given[head](graph)) == str(mutant(graph))
     for code in HOSTILE:
         compile(code, "<hostile>", "exec")
 
 
 def test_what_a_unit_says_about_its_own_answer_is_in_no_cell():
-    (answer, *_) = alternatives_of("passes.fixpoint").values()
-    cell = cell_of("passes.fixpoint", answer)
+    (name, answer), *_ = alternatives_of("passes.fixpoint").items()
+    cell = cell_of("passes.fixpoint", name, answer)
     module = inspect.getmodule(answer)
     assert module is not None and "equivalent(" in inspect.getsource(module)
     assert "equivalent(" not in cell

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from course_lib.ir.graph.build import inp
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.ops.conv_transpose import runs
 from course_lib.ir.registry import flops

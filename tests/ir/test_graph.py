@@ -9,7 +9,7 @@ import pytest
 from course_lib.ir.arrays import aligned_copy, is_aligned
 from course_lib.ir.graph.build import cast, concat, matmul, relu, select, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run, value_of
+from course_lib.ir.graph.graph_interp import run, value_of
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.verify import verify

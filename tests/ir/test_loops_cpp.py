@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.bridges.gxx import CppError, apart, build, compiler
 from course_lib.ir.loops.cpp import cpp
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.schedule.script import parse_schedule
 

@@ -19,7 +19,7 @@ from course_lib.ir.expr import (
     literal,
     print_expr,
 )
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Loop, Stmt, Store, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.verify import verify_kernel as verify

@@ -20,7 +20,7 @@ import pytest
 
 from course_lib.compiler import compile
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.loops.program import run_program
 from course_lib.ir.ops.winograd import PIXELS, RESULTS

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.cpp import cpp
 from course_lib.ir.loops.dependence import carried
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.polyhedra import points

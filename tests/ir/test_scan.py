@@ -9,7 +9,7 @@ import course_lib
 from autograder.check.levels import levels_agree
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.recurrence import Parts, final, scan

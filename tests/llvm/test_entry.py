@@ -9,7 +9,7 @@ from course_lib.compiler import compile
 from course_lib.cost import work
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const, inp
 
 RNG = np.random.default_rng(8)

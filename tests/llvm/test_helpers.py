@@ -19,7 +19,7 @@ import course_lib
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm import backend, codegen

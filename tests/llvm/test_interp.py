@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.inspect.fma import count_fma, fused, parse
-from course_lib.llvm.inspect.interp import execute
 from course_lib.llvm.inspect.listing import FORMS
+from course_lib.llvm.inspect.llvm_interp import execute
 
 DOT = """
 define float @dot(ptr %x, ptr %y, i64 %n) {

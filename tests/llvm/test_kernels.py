@@ -14,7 +14,7 @@ from course_lib.compiler import compile
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const, inp
-from course_lib.ir.loops.interp import run_kernel, unwritten
+from course_lib.ir.loops.loop_interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.host import host_machine

@@ -13,11 +13,9 @@ import llvmlite.binding as llvm
 import numpy as np
 import pytest
 
-from autograder.units.u06.answers.kernels import tile
-from autograder.units.u06.answers.listings import MULTIPLY_ADDS, layer
 from course_lib.__main__ import main
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.llvm.backend import optimize
 from course_lib.llvm.codegen import target_machine as host
@@ -31,6 +29,8 @@ from course_lib.llvm.processors import (
 )
 from course_lib.lower.lower import lower
 from course_lib.passes.prepare.decompose import decompose
+from lessons.u06.kernels import tile
+from lessons.u06.listings import MULTIPLY_ADDS, layer
 
 GPUS = [name for name, processor in PROCESSORS.items() if processor.gpu]
 GRAPHS = {

@@ -12,7 +12,7 @@ import pytest
 from course_lib.compiler import compile
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.scalar import SCALARS

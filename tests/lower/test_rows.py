@@ -8,9 +8,9 @@ from hypothesis.strategies import DrawFn
 
 from course_lib.ir.graph.build import exp, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, inp
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.lower.lower import lower_node
 from course_lib.passes.fusion.fuse import fuse

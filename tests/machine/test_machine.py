@@ -12,15 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.units.u06.answers.kernels import kernels, tile
-from autograder.units.u06.answers.programs import (
-    random_lives,
-    random_needs,
-    random_tiles,
-    random_tree,
-)
 from course_lib.exercises import baselines
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, BEFORE, BOTH, build, measure
@@ -34,6 +27,13 @@ from course_lib.machine.select import select
 from course_lib.machine.show import cycles, registers
 from course_lib.machine.simulate import run
 from course_lib.machine.spill import check_allocation
+from lessons.u06.kernels import kernels, tile
+from lessons.u06.programs import (
+    random_lives,
+    random_needs,
+    random_tiles,
+    random_tree,
+)
 
 SLOTS = ("machine.cover", "machine.linear_scan", "machine.list_schedule")
 WAYS = ((), (BEFORE,), (AFTER,), BOTH)

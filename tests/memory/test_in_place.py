@@ -17,7 +17,7 @@ from course_lib.ir.graph.build import matmul, relu, reshape, trace, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.program import Program, print_program, run_program
 from course_lib.llvm.jit import emit_module

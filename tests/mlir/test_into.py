@@ -12,7 +12,7 @@ import pytest
 
 from course_lib.__main__ import main
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, inp
 from course_lib.mlir.into.read import from_mlir
 from course_lib.mlir.out.to_mlir import to_mlir

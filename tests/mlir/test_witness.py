@@ -13,7 +13,7 @@ import pytest
 
 from course_lib.ir.graph.build import inp, relu
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.registry import OPS
 from course_lib.ir.types import TensorType, f32
 from course_lib.mlir.into.read import from_mlir

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.ir.graph.build import add, exp, expand, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import cse, exactly

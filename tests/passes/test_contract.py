@@ -14,7 +14,7 @@ import course_lib
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.passes.clean.bn_fold import bn_fold
 from course_lib.passes.clean.cse import cse

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import course_lib
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.quantize.calibrate import Range, calibrate
 from course_lib.passes.quantize.integers import integers

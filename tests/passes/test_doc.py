@@ -12,7 +12,7 @@ import course_lib.passes
 from autograder.check.hints import ladder
 from course_lib.exercises import baselines, slot
 from course_lib.ir.graph.build import neg, trace
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 

@@ -8,7 +8,7 @@ import pytest
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import exp, expand, matmul, relu, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify

@@ -12,7 +12,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.programs import graphs
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify

@@ -5,7 +5,7 @@ import pytest
 
 from course_lib.ir.graph.build import relu, reshape, softmax, trace, transpose
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.clean.dce import dce

@@ -15,7 +15,7 @@ from course_lib.exercises import baselines
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import relayout, relu, reshape, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.ir.graph.verify import verify

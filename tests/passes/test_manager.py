@@ -8,7 +8,7 @@ import pytest
 from course_lib.exercises import baselines, plugged
 from course_lib.ir.graph.build import exp, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fixpoint import fixpoint, same_program

@@ -8,7 +8,7 @@ import pytest
 
 from course_lib.exercises import baselines
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.models import MODELS, example_inputs
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT

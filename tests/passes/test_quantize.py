@@ -15,7 +15,7 @@ import course_lib
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.verify import verify
 from course_lib.passes.clean.dce import dce

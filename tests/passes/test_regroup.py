@@ -8,7 +8,7 @@ from course_lib.cost.nest import predict
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import exp, relu, sigmoid, trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.regroup import Grouping, Regrouping, fuse_as, key_of_graph

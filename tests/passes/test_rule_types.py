@@ -9,7 +9,7 @@ import pytest
 
 from course_lib.ir.graph.build import abs, apply, const, inp, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import DTYPES, DType, TensorType

@@ -10,7 +10,7 @@ import pytest
 from course_lib.exercises import baselines, plugged
 from course_lib.ir.graph.build import abs, exp, maximum, neg, relu, select, sqrt, trace, transpose
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.simplify import lossless, simplify

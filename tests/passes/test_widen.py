@@ -17,7 +17,7 @@ from course_lib.frontend import load
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import as_type, inp, relu, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import f16, f32

@@ -10,7 +10,7 @@ from course_lib.bridges.peers import onnxruntime_session
 from course_lib.cost.layout import winograd_pays
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.build import trace
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.ops.winograd import FILTERS, PIXELS, RESULTS

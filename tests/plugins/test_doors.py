@@ -11,7 +11,7 @@ from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.support import macs
 from course_lib.compiler import read
 from course_lib.frontend.onnx.write import to_onnx
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.quantize.to_int8 import whole
 from course_lib.plugins import ours
 

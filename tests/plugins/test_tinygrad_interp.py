@@ -8,8 +8,8 @@ from course_lib.accelerator.compile.unit import run_tiles, tile_program
 
 pytest.importorskip("tinygrad")
 
-from course_lib.plugins.tinygrad.interp import Run
 from course_lib.plugins.tinygrad.listing import read_listing
+from course_lib.plugins.tinygrad.uop_interp import Run
 
 CHIP = PRESETS["teaching"]
 # Lane l of 8 has numbers l and l + 8 of each tile: here twice, for two tiles of 4 x 4.

@@ -10,7 +10,7 @@ from course_lib.cost import work
 from course_lib.draw.graphs.stages import picture
 from course_lib.ir.graph.build import concat, matmul, relu, reshape, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const, inp
 
 RNG = np.random.default_rng(3)

@@ -14,7 +14,7 @@ from course_lib.cost.work import operations
 from course_lib.ir.graph.build import conv, inp, matmul
 from course_lib.ir.graph.node import apply
 from course_lib.ir.graph.recurrence import scan
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Prefetched
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower_node

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject, DrawFn
 
 import course_lib.schedule
-from course_lib.ir.loops.interp import run_kernel, unwritten
+from course_lib.ir.loops.loop_interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops, names_of

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from course_lib.bridges.isl import scheduled
 from course_lib.ir.expr import Affine, Expr, Load, call, literal, loads
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Accumulate, Buffer, Kernel, Local, Loop, Stmt, Store
 from course_lib.ir.loops.polyhedra.dependences import LATER, Dependence, dependences
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of

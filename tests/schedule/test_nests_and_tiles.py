@@ -6,7 +6,7 @@ What they do to a kernel is in their docstrings, which run as examples (`test_fu
 import numpy as np
 import pytest
 
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops

@@ -15,7 +15,7 @@ from hypothesis.strategies import DataObject, DrawFn
 
 from course_lib.cost.machine import Machine
 from course_lib.ir.graph.node import apply, inp
-from course_lib.ir.loops.interp import run_kernel, unwritten
+from course_lib.ir.loops.loop_interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel, Loop, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops

@@ -12,7 +12,7 @@ from course_lib.cost.blocks import PANEL, Blocks, blocks, price_of_blocks, price
 from course_lib.cost.machine import AVX512, Machine
 from course_lib.ir.graph.build import inp, matmul, relu
 from course_lib.ir.graph.node import Node, apply
-from course_lib.ir.loops.interp import run_kernel, unwritten
+from course_lib.ir.loops.loop_interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import loops

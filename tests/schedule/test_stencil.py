@@ -9,7 +9,7 @@ from course_lib.bridges.gxx import build, compiler
 from course_lib.bridges.isl import scheduled
 from course_lib.cost.footprint import extents
 from course_lib.ir.loops.cpp import cpp
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.polyhedra import points

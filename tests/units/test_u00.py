@@ -10,7 +10,7 @@ import course_lib
 from autograder.check.framework import TimedOut
 from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
-from autograder.units.u00 import answers  # noqa: F401
+from autograder.units.u00 import exercises  # noqa: F401
 from autograder.units.u00.checks.array import PARTS, clocks_of, simulated_cycles
 from autograder.units.u00.mutants import array, evidence, numbers, shape
 from course_lib.accelerator.systolic import SystolicArray
@@ -18,7 +18,7 @@ from course_lib.accelerator.workload import Product, products, total_cycles, uti
 from course_lib.exercises import slot
 from course_lib.ir.expr import Affine
 from course_lib.ir.graph.build import relu, trace
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import accesses, loops, statements

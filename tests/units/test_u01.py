@@ -20,8 +20,6 @@ from autograder.grading.assignment import Assignment
 from autograder.grading.grade import grade
 from autograder.grading.program import read
 from autograder.notebook import check
-from autograder.units.u01.answers import captures, forms, pictures, tools
-from autograder.units.u01.answers.dumps import CHANGED_HEAD, GATE, TINYGRAD, TORCH_MLIR
 from autograder.units.u01.checks.evidence import FORMS
 from autograder.validate import verdict_of
 from course_lib.cost.machine import Machine
@@ -29,7 +27,7 @@ from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend import load
 from course_lib.ir.graph.build import relu, trace
 from course_lib.ir.graph.graph import Graph, print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.order import from_the_top, topological_order
 from course_lib.ir.graph.verify import verify
@@ -37,6 +35,8 @@ from course_lib.ir.windows import by_counting, positions
 from course_lib.lower.lower import lower
 from course_lib.models import MODELS, example_inputs
 from course_lib.schedule.schedule import schedule
+from lessons.u01 import captures, forms, pictures, tools
+from lessons.u01.dumps import CHANGED_HEAD, GATE, TINYGRAD, TORCH_MLIR
 
 torch = pytest.importorskip("torch")
 

@@ -16,27 +16,17 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u02.answers import CANDIDATES, REFERENCE_OPS, drop_zeros, peers, programs
-from autograder.units.u02.answers.bench import (
-    both_sides,
-    kinds,
-    left_after,
-    orders,
-    same_bits,
-    same_number,
-    zero_additions,
-)
-from autograder.units.u02.answers.evidence import DUMPS
 from autograder.units.u02.checks.shared import equal_bits
 from autograder.units.u02.checks.simplify import INEXACT, SIMPLER
 from autograder.units.u02.checks.strength import AS_CHEAP, CHEAPER
+from autograder.units.u02.exercises import CANDIDATES, REFERENCE_OPS, drop_zeros
 from autograder.units.u02.mutants.merging import ignores_attributes
 from autograder.validate import verdict_of
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend import load
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import print_graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.llvm.inspect.price import nanoseconds
@@ -52,6 +42,17 @@ from course_lib.passes.infra.rewrite import rewrite
 from course_lib.passes.infra.rule import rule
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
+from lessons.u02 import peers, programs
+from lessons.u02.bench import (
+    both_sides,
+    kinds,
+    left_after,
+    orders,
+    same_bits,
+    same_number,
+    zero_additions,
+)
+from lessons.u02.evidence import DUMPS
 
 PASSES = [decompose, fold, simplify, strength, cse, drop_zeros, dce]
 WITH_MUTANTS = [
@@ -357,7 +358,7 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
 
 def test_the_files_of_a_notebook_go_with_its_process(tmp_path: Path) -> None:
     """They are 0.6 GB, and a student starts the kernel anew many times a day."""
-    text = "from autograder.units.u02.answers import peers; print(peers.with_cast())"
+    text = "from autograder.units.u02.exercises import peers; print(peers.with_cast())"
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
         [sys.executable, "-c", text], env=environment, capture_output=True, text=True

@@ -8,26 +8,6 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u03.answers import REFERENCE_BILL, measuring
-from autograder.units.u03.answers.elsewhere import (
-    INDUCTOR_SOFTMAX,
-    XLA_SOFTMAX,
-    inductor,
-    recorded_costs,
-)
-from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS
-from autograder.units.u03.answers.files import exported, operators, session
-from autograder.units.u03.answers.measuring import (
-    CORE,
-    PASSES,
-    conv_relu,
-    cost,
-    fastest,
-    fused,
-    ready,
-    together,
-)
-from autograder.units.u03.answers.programs import PROGRAMS
 from autograder.units.u03.checks.onnx import FOLD
 from autograder.units.u03.checks.onnx_models import block
 from autograder.units.u03.checks.onnx_relu import RELU
@@ -39,6 +19,7 @@ from autograder.units.u03.checks.should_fuse import (
     STAND_IN,
     bytes_moved,
 )
+from autograder.units.u03.exercises import REFERENCE_BILL
 from autograder.units.u03.mutants.fuse import by_weighing, never_movement, only_the_same_shape
 from autograder.validate import verdict_of
 from autograder.wire.codec import Codec, Unsendable
@@ -46,7 +27,7 @@ from course_lib.cost.work import operations
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.ir.graph.build import exp, reduce_sum, relu, trace, transpose
 from course_lib.ir.graph.graph import value_names
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
@@ -61,6 +42,26 @@ from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.groups import MOVES, REDUCTIONS, check_group, kind_of, per_row
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.prepare.decompose import decompose
+from lessons.u03 import measuring
+from lessons.u03.elsewhere import (
+    INDUCTOR_SOFTMAX,
+    XLA_SOFTMAX,
+    inductor,
+    recorded_costs,
+)
+from lessons.u03.evidence import EVIDENCE, GROUPS, REASONS
+from lessons.u03.files import exported, operators, session
+from lessons.u03.measuring import (
+    CORE,
+    PASSES,
+    conv_relu,
+    cost,
+    fastest,
+    fused,
+    ready,
+    together,
+)
+from lessons.u03.programs import PROGRAMS
 
 WITH_MUTANTS = ["u03.saved", RELU, *CORE]
 WITH_MUTANTS += ["u03.cycle", "u03.illegal", "passes.bn_fold", FOLD, "passes.horizontal"]

@@ -15,26 +15,13 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u04.answers import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
-from autograder.units.u04.answers.chip import (
-    COLUMNS,
-    NETS,
-    SRAM,
-    busiest,
-    memory_of,
-    program_of,
-    read_net,
-)
-from autograder.units.u04.answers.layers import OTHER_LOOPS, SIZES, innermost, layers
-from autograder.units.u04.answers.lives import LIVES, random_tasks
-from autograder.units.u04.answers.pictures import READ, window_lines
-from autograder.units.u04.answers.traces import EAGER, highest, most_alive, requests_of
 from autograder.units.u04.checks.kernels import LEGAL
 from autograder.units.u04.checks.late import ILLEGAL
 from autograder.units.u04.checks.liveness import CASES
 from autograder.units.u04.checks.offsets import RANDOM, the_arena_is_small
 from autograder.units.u04.checks.order import SMALLEST, the_peak_is_low
 from autograder.units.u04.checks.relayouts import CASES as RELAYOUTS
+from autograder.units.u04.exercises import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
 from autograder.units.u04.hidden import smallest_peak
 from autograder.units.u04.mutants.memory import largest_first
 from autograder.units.u04.mutants.order import least_growth_first
@@ -44,10 +31,10 @@ from course_lib.cost.layout import cost
 from course_lib.exercises import baselines, plugged, slot
 from course_lib.frontend.onnx.write import to_onnx
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import apply, const, inp
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.program import owner
 from course_lib.ir.loops.walk import loops
 from course_lib.ir.ops.layout import rearranged
@@ -66,6 +53,19 @@ from course_lib.passes.layout.layout import in_layouts, layout, layouts_of
 from course_lib.passes.layout.sink_relayouts import sink_relayouts
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
+from lessons.u04.chip import (
+    COLUMNS,
+    NETS,
+    SRAM,
+    busiest,
+    memory_of,
+    program_of,
+    read_net,
+)
+from lessons.u04.layers import OTHER_LOOPS, SIZES, innermost, layers
+from lessons.u04.lives import LIVES, random_tasks
+from lessons.u04.pictures import READ, window_lines
+from lessons.u04.traces import EAGER, highest, most_alive, requests_of
 
 WITH_MUTANTS = [
     *("schedule.memory.liveness", "schedule.memory.assign_offsets"),

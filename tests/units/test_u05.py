@@ -15,35 +15,6 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import Wrong, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u05.answers import REFERENCE_COUNTS
-from autograder.units.u05.answers.listings import (
-    CHANGES,
-    DOT,
-    DOT_C,
-    ONE_SUM,
-    PIXELS,
-    SCALED,
-    SCALED_C,
-)
-from autograder.units.u05.answers.models import asked_of, counts_of, kernels_of
-from autograder.units.u05.answers.plugin import (
-    LOOPS,
-    RECORDED_FREQUENCIES,
-    block_frequencies,
-    counted_in_cpp,
-)
-from autograder.units.u05.answers.small import NESTED, SMALL
-from autograder.units.u05.answers.tools import (
-    Unfinished,
-    counted_steps,
-    drawn,
-    edges_of,
-    few,
-    machine_lanes,
-    on_processors,
-    side_by_side,
-    steps,
-)
 from autograder.units.u05.checks.counter import PIECES
 from autograder.units.u05.checks.flow import BOTH, CASES, OUT, all_that_follows
 from autograder.units.u05.checks.written import CALLS, ONCE, VECTORS
@@ -54,9 +25,37 @@ from course_lib.ir.registry import flops
 from course_lib.llvm.codegen import target_machine
 from course_lib.llvm.inspect.fixed import optimized
 from course_lib.llvm.inspect.fma import count_fma, fused, parse
-from course_lib.llvm.inspect.interp import execute
+from course_lib.llvm.inspect.llvm_interp import execute
 from course_lib.models import MODELS, example_inputs
 from course_lib.runtime.executable import CompiledModel
+from lessons.u05.listings import (
+    CHANGES,
+    DOT,
+    DOT_C,
+    ONE_SUM,
+    PIXELS,
+    SCALED,
+    SCALED_C,
+)
+from lessons.u05.models import REFERENCE_COUNTS, asked_of, counts_of, kernels_of
+from lessons.u05.plugin import (
+    LOOPS,
+    RECORDED_FREQUENCIES,
+    block_frequencies,
+    counted_in_cpp,
+)
+from lessons.u05.small import NESTED, SMALL
+from lessons.u05.tools import (
+    Unfinished,
+    counted_steps,
+    drawn,
+    edges_of,
+    few,
+    machine_lanes,
+    on_processors,
+    side_by_side,
+    steps,
+)
 
 NAMES = (
     "u05.offset",

@@ -7,9 +7,6 @@ import numpy as np
 import pytest
 
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
-from autograder.units.u06.answers import listings, tables, wild
-from autograder.units.u06.answers.experiments import experiments
-from autograder.units.u06.answers.kernels import CONV_GRAPH, LINEAR_GRAPH, kernels, tile
 from autograder.units.u06.checks import TILES as TILES_TABLE
 from autograder.units.u06.checks import fitting
 from autograder.units.u06.checks.order import ORDER, RANDOM, SMALLEST, legal, ratio
@@ -17,7 +14,7 @@ from autograder.validate import verdict_of
 from course_lib.cost.machine import Machine
 from course_lib.exercises import plugged, slot
 from course_lib.ir.graph.parse import parse_graph
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Loop
 from course_lib.ir.loops.walk import loops
 from course_lib.lower.lower import lower
@@ -31,6 +28,9 @@ from course_lib.machine.select import select
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.schedule.schedule import schedule
+from lessons.u06 import listings, tables, wild
+from lessons.u06.experiments import experiments
+from lessons.u06.kernels import CONV_GRAPH, LINEAR_GRAPH, kernels, tile
 
 LLVM_22 = llvm.llvm_version_info[0] == 22
 LINEAR = "linear + relu"

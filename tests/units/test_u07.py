@@ -11,9 +11,19 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u07.answers import native
-from autograder.units.u07.answers.libraries import libraries_table
-from autograder.units.u07.answers.native import (
+from autograder.units.u07.checks import ORDERS
+from autograder.units.u07.checks.cache import enough
+from autograder.units.u07.checks.schedules import CASES, score, worth
+from autograder.validate import verdict_of
+from course_lib.bridges.gxx import FLAGS, CppError, compiler
+from course_lib.cost.blocks import blocks
+from course_lib.cost.cache import SMALL, misses, misses_of, set_by_set
+from course_lib.cost.machine import Machine
+from course_lib.exercises import plugged, slot
+from course_lib.ir.types import f32
+from lessons.u07 import native
+from lessons.u07.libraries import libraries_table
+from lessons.u07.native import (
     COUNTED,
     RECORDED,
     RECORDED_PACKED,
@@ -24,7 +34,7 @@ from autograder.units.u07.answers.native import (
     packing_table,
     touched,
 )
-from autograder.units.u07.answers.products import (
+from lessons.u07.products import (
     BEYOND,
     IN_MODELS,
     LARGE,
@@ -38,16 +48,6 @@ from autograder.units.u07.answers.products import (
     tile_schedule,
     waiting,
 )
-from autograder.units.u07.checks import ORDERS
-from autograder.units.u07.checks.cache import enough
-from autograder.units.u07.checks.schedules import CASES, score, worth
-from autograder.validate import verdict_of
-from course_lib.bridges.gxx import FLAGS, CppError, compiler
-from course_lib.cost.blocks import blocks
-from course_lib.cost.cache import SMALL, misses, misses_of, set_by_set
-from course_lib.cost.machine import Machine
-from course_lib.exercises import plugged, slot
-from course_lib.ir.types import f32
 
 WITH_MUTANTS = ["u07.orders", "cost.cache.missed", "u07.smallest", "u07.blocking",
                 "u07.register_tile", "u07.bad_width"]  # fmt: skip

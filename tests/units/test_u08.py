@@ -8,14 +8,14 @@ import pytest
 from autograder.check.framework import mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.units.u08.answers import found, pairs, stencils, wild
-from autograder.units.u08.answers.pictures import STENCIL, lattice
 from autograder.units.u08.checks.schedules import CASES, GOOD
 from course_lib.bridges import isl
 from course_lib.cost.cache import Cache
 from course_lib.exercises import plugged, slot, using
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.schedule.legality import may_parallelize, may_tile
+from lessons.u08 import found, pairs, stencils, wild
+from lessons.u08.pictures import STENCIL, lattice
 
 BLOCKS = "skew(t, i, 1)\nsplit(i, 64)\nreorder(io, t, ii)"
 WAVES = (

@@ -8,8 +8,20 @@ import pytest
 
 from autograder.check.framework import mutants_of
 from autograder.edition.contents import COURSE
-from autograder.units.u09.answers import wild
-from autograder.units.u09.answers.landscapes import (
+from autograder.units.u09.checks import score, worth
+from autograder.units.u09.hidden import OTHERS
+from autograder.units.u09.hidden.landscapes import PROBLEMS
+from course_lib.cost.machine import AVX512, Machine
+from course_lib.cost.nest import CLOCK, predict
+from course_lib.exercises import baselines, slot
+from course_lib.ir.loops.nest import Kernel
+from course_lib.llvm import host
+from course_lib.schedule.choose import choose
+from course_lib.schedule.search.beam import beam
+from course_lib.schedule.search.problem import Budget, Decision, Problem, nameless
+from course_lib.schedule.search.space import children, count
+from lessons.u09 import wild
+from lessons.u09.landscapes import (
     AVX2,
     LAYERS,
     SHAPES,
@@ -18,7 +30,7 @@ from autograder.units.u09.answers.landscapes import (
     problem_of,
     recorded,
 )
-from autograder.units.u09.answers.luck import (
+from lessons.u09.luck import (
     DEPTH,
     LUCK,
     PRICES,
@@ -27,8 +39,8 @@ from autograder.units.u09.answers.luck import (
     so_far,
     space_estimate,
 )
-from autograder.units.u09.answers.measuring import points, scatter_of, times
-from autograder.units.u09.answers.searches import (
+from lessons.u09.measuring import points, scatter_of, times
+from lessons.u09.searches import (
     BEST_KNOWN,
     FIRST,
     best_after,
@@ -43,18 +55,6 @@ from autograder.units.u09.answers.searches import (
     tree_picture,
     wide,
 )
-from autograder.units.u09.checks import score, worth
-from autograder.units.u09.hidden import OTHERS
-from autograder.units.u09.hidden.landscapes import PROBLEMS
-from course_lib.cost.machine import AVX512, Machine
-from course_lib.cost.nest import CLOCK, predict
-from course_lib.exercises import baselines, slot
-from course_lib.ir.loops.nest import Kernel
-from course_lib.llvm import host
-from course_lib.schedule.choose import choose
-from course_lib.schedule.search.beam import beam
-from course_lib.schedule.search.problem import Budget, Decision, Problem, nameless
-from course_lib.schedule.search.space import children, count
 
 SMALL = "512 → 512, 7 × 7"
 TEXT = " ".join((COURSE / "notebooks/u09_beam.md").read_text("utf-8").split())  # one line
@@ -128,7 +128,7 @@ def test_wider_beams_find_nothing_cheaper():
 
 
 def test_luck_is_recorded_by_its_script():
-    """Recorded again by `python -m autograder.units.u09.answers.luck`, if this fails."""
+    """Recorded again by `python -m lessons.u09.luck`, if this fails."""
     problem = problem_of(SHAPES[FIRST])
     for words, search in SEARCHES.items():
         now = so_far(search(problem, Budget(priced=7), price, seed=0, depth=DEPTH))
@@ -151,7 +151,7 @@ def test_nothing_recorded_is_better_than_the_best_known():
 
 
 def test_recorded_prices_are_the_prices_of_today():
-    """Recorded again by `python -m autograder.units.u09.answers.landscapes`, if this fails."""
+    """Recorded again by `python -m lessons.u09.landscapes`, if this fails."""
     problem, land = problem_of(SHAPES[SMALL]), LAYERS[SMALL]
     found = [(as_text(made), kernel) for made, kernel in children(problem, problem.kernel, ())]
     listed = [state[0] for state in land.successors(())]

@@ -6,9 +6,13 @@ from collections.abc import Sequence
 import pytest
 
 from autograder.edition.contents import COURSE
-from autograder.units.u09.answers import measuring
-from autograder.units.u09.answers.landscapes import AVX2, LAYERS, SHAPES
-from autograder.units.u09.answers.measuring import (
+from course_lib.exercises import plugged
+from course_lib.ir.loops.nest import Kernel
+from course_lib.schedule.search.beam import beam, greedy
+from course_lib.schedule.search.problem import Budget
+from lessons.u09 import measuring
+from lessons.u09.landscapes import AVX2, LAYERS, SHAPES
+from lessons.u09.measuring import (
     Point,
     by_clock,
     chosen_table,
@@ -16,7 +20,7 @@ from autograder.units.u09.answers.measuring import (
     scatter_again,
     scatter_of,
 )
-from autograder.units.u09.answers.searches import (
+from lessons.u09.searches import (
     FIRST,
     clocks,
     double,
@@ -29,10 +33,6 @@ from autograder.units.u09.answers.searches import (
     wide,
     widths_table,
 )
-from course_lib.exercises import plugged
-from course_lib.ir.loops.nest import Kernel
-from course_lib.schedule.search.beam import beam, greedy
-from course_lib.schedule.search.problem import Budget
 
 TEXT = (COURSE / "notebooks/u09_beam.md").read_text("utf-8")
 FLAT = " ".join(TEXT.split())

@@ -10,18 +10,18 @@ import pytest
 from autograder.check.framework import Wrong, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.units.u10.answers import native, program, recorded, wild
 from course_lib.exercises import plugged, slot, using
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
+from lessons.u10 import native, program, recorded, wild
 
 pytest.importorskip("xdsl")
 pytest.importorskip("filecheck")
 
-from autograder.units.u10.answers import dialect, meaning
 from autograder.units.u10.checks import texts
 from autograder.units.u10.checks.lowering import PROGRAMS
 from autograder.units.u10.checks.programs import normal
+from lessons.u10 import dialect, meaning
 
 LOWER = Pipeline("lowered", (("lower-affine", ""),))
 HEARD = ["u10.culprit", "u10.product", "u10.matmul", "u10.sunk", "u10.tested", "u10.lowered"]
@@ -222,7 +222,7 @@ def test_inductor_makes_one_kernel(require_tool):
 
 
 def test_a_product_of_ours_goes_through_mlir(torch_mlir):
-    from autograder.units.u10.answers import product
+    from autograder.units.u10.exercises import product
 
     done = passed(product(4, 8, 16), PIPELINES["loops"], torch_mlir)
     assert done.trouble == ""
@@ -269,7 +269,7 @@ def test_a_hostile_text_is_a_wrong_answer(text):
 
 
 def test_an_interpreter_of_tensors_agrees_with_numpy():
-    from autograder.units.u10.answers.tensors import outputs
+    from lessons.u10.tensors import outputs
 
     x, w = np.random.default_rng(0).standard_normal((2, 5, 3)).astype("f4")
     got = outputs(slot("u10.product").reference(3, 5, 3), [x, w], 9.0)

@@ -10,19 +10,20 @@ import pytest
 from autograder.check.framework import Wrong, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.units.u11.answers import wild
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.product import matrix
 from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.exercises import plugged, slot, using
 from course_lib.mlir.upstream.passes import passed
+from lessons.u11 import wild
 
 pytest.importorskip("xdsl")
 
-from autograder.units.u11.answers import chip, dialect, hazard, meaning, tables, tiled, turns, vmax
+from autograder.units.u11.exercises import hazard, tiled, turns, vmax
 from course_lib.mlir.npu.example import linalg_text
 from course_lib.mlir.npu.module import NpuError
 from course_lib.mlir.npu.stages import compile_npu
+from lessons.u11 import chip, dialect, meaning, tables
 
 HEARD = ["u11.moved", "u11.greatest", "u11.tiled", "u11.turns", "u11.hazard", "u11.vmax"]
 LAYER = (197, 768, 768)

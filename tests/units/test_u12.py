@@ -5,16 +5,6 @@ import pytest
 
 from autograder.check.verdict import WRONG
 from autograder.notebook import check
-from autograder.units.u12.answers import tables, verilog
-from autograder.units.u12.answers.grid import (
-    Fault,
-    leaving,
-    multiplied,
-    overwritten,
-    planted,
-    shown_fault,
-    trace,
-)
 from autograder.units.u12.checks.counts import LAYERS, LETTERS, ODD
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
@@ -23,6 +13,16 @@ from course_lib.accelerator.array.registers import registers
 from course_lib.accelerator.array.timing import timing
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import plugged, slot
+from lessons.u12 import tables, verilog
+from lessons.u12.grid import (
+    Fault,
+    leaving,
+    multiplied,
+    overwritten,
+    planted,
+    shown_fault,
+    trace,
+)
 
 CLOCKS, expected = slot("u12.clocks").reference, slot("u12.clock").reference
 SMALL = SystolicArray(2, 2, dataflow="ws")

@@ -7,10 +7,8 @@ import pytest
 
 from autograder import check
 from autograder.check.verdict import CRASHED, WRONG
-from autograder.units.u13.answers import tables
-from autograder.units.u13.answers.hand import PRODUCT, TEACHING, W, X, by_hand, result_of
-from autograder.units.u13.answers.words import encode, spelled
 from autograder.units.u13.checks.tiles import TIMED, scored, worth
+from autograder.units.u13.exercises import encode
 from course_lib.accelerator.compile.estimate import bound
 from course_lib.accelerator.compile.product import Product, matrix
 from course_lib.accelerator.compile.products import sums_stay
@@ -23,6 +21,9 @@ from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import decode as library_decode
 from course_lib.accelerator.isa.word import encode as library_encode
 from course_lib.exercises import plugged, slot
+from lessons.u13 import tables
+from lessons.u13.hand import PRODUCT, TEACHING, W, X, by_hand, result_of
+from lessons.u13.words import spelled
 
 NPU = tables.NPU
 

@@ -4,23 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.units.u13.answers import loads, tables
-from autograder.units.u13.answers.flows import FLOWS, PLAIN, share
-from autograder.units.u13.answers.hand import PRODUCT, by_hand
-from autograder.units.u13.answers.tables import NPU
-from autograder.units.u13.answers.tokens import (
-    FASTEST,
-    RACE,
-    SLOW,
-    STUCK,
-    TEACHING,
-    mend,
-    mended,
-    ran,
-    report,
-    with_latency,
-)
 from autograder.units.u13.checks.slots import followed, longest_ago
+from autograder.units.u13.exercises import mend
 from autograder.units.u13.hidden.flows import LONG, MANY, SHADOW, SHORT, flow_of
 from course_lib.accelerator.compile.emit import ahead, in_turns
 from course_lib.accelerator.compile.search import clocks
@@ -28,6 +13,21 @@ from course_lib.accelerator.compile.slots import one_slot
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.text import assemble
 from course_lib.exercises import plugged, slot
+from lessons.u13 import loads, tables
+from lessons.u13.flows import FLOWS, PLAIN, share
+from lessons.u13.hand import PRODUCT, by_hand
+from lessons.u13.tables import NPU
+from lessons.u13.tokens import (
+    FASTEST,
+    RACE,
+    SLOW,
+    STUCK,
+    TEACHING,
+    mended,
+    ran,
+    report,
+    with_latency,
+)
 
 
 def test_without_its_first_wait_the_program_written_by_hand_has_a_race():

@@ -9,7 +9,7 @@ import pytest
 from autograder.check.framework import mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.units.u14.answers import annotate, offload, regions, reports, tables, wild
+from autograder.units.u14 import exercises
 from autograder.units.u14.checks.costs import GOOD
 from autograder.units.u14.checks.plans import BY_HAND, pieces, runs
 from course_lib.accelerator.chip import PRESETS
@@ -19,6 +19,7 @@ from course_lib.exercises import plugged, slot, using
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.node import apply, const
 from course_lib.models import example_inputs
+from lessons.u14 import annotate, offload, regions, reports, tables, wild
 
 HEARD = ["u14.rows", "u14.deadlock", "u14.merged", "u14.least", "u14.chosen"]
 BLOCK = ["attention.query", "attention.key", "attention.value", "attention.out", "mlp.0", "mlp.2"]
@@ -93,7 +94,7 @@ def test_our_record_is_what_our_door_says():
     from functools import partial
 
     from course_lib.accelerator.compile.offload import offload as offloaded
-    from course_lib.ir.graph.interp import run
+    from course_lib.ir.graph.graph_interp import run
     from course_lib.plugins.ours import chip_layers
 
     model = offloaded(annotate.block(), annotate.NPU, lambda part: partial(run, part), choose_tile)
@@ -114,7 +115,7 @@ def test_tvms_record_differs_by_the_starts_of_three_products():
 
 
 def test_a_row_joins_two_parts_of_the_block():
-    today, newer = annotate.divided(), annotate.divided(annotate.rows())
+    today, newer = annotate.divided(), annotate.divided(exercises.rows())
     assert [sum(p.device == CHIP for p in made.parts) for made in (today, newer)] == [4, 3]
     assert (annotate.border(today), annotate.border(newer)) == (589_824, 327_680)
     assert today.chip_share == newer.chip_share
@@ -125,7 +126,7 @@ def test_a_row_joins_two_parts_of_the_block():
 
 def test_the_regions_of_the_block():
     graph, given = annotate.block(), tables.pieces()
-    made = regions.merged(graph, given)
+    made = exercises.merged(graph, given)
     assert (len(given), len(made)) == (8, 6)
     assert (tables.bytes_of(graph, given), tables.bytes_of(graph, made)) == (786_432, 655_360)
     assert len(regions.joined(graph, given)) == 6
@@ -142,11 +143,11 @@ def plans_of(graph, plan):
 
 
 def test_the_program_that_deadlocks():
-    graph = regions.deadlock()
+    graph = exercises.deadlock()
     plan = regions.joined(graph, regions.units(graph))
     assert all(regions.convex(graph, region) for region in plan)
     assert regions.started(graph, plan) == []
-    told = regions.told(graph, regions.merged(graph, regions.units(graph)))
+    told = regions.told(graph, exercises.merged(graph, regions.units(graph)))
     assert told.count("chip") == 3 and "waits" not in told
 
 
@@ -177,7 +178,7 @@ def test_in_our_compiler_no_part_waits():
 
 def test_the_six_programs_have_no_better_plans():
     for case, fewest in zip(offload.programs(), offload.FEWEST, strict=True):
-        assert offload.total(*case, set(offload.chosen(*case))) == fewest
+        assert offload.total(*case, set(exercises.chosen(*case))) == fewest
 
 
 def test_a_minimum_cut_is_the_best_of_all_plans():
@@ -185,7 +186,7 @@ def test_a_minimum_cut_is_the_best_of_all_plans():
         graph, chip, host = case = offload.drawn(np.random.default_rng(seed), 9)
         plans = (set(p) for size in range(len(chip) + 1) for p in combinations(chip, size))
         least = min(offload.total(*case, plan) for plan in plans)
-        assert offload.total(*case, set(offload.chosen(graph, chip, host))) == least
+        assert offload.total(*case, set(exercises.chosen(graph, chip, host))) == least
 
 
 def test_one_operation_at_a_time_earns_a_part_of_the_points():
@@ -241,7 +242,7 @@ def test_tvm_makes_what_is_recorded(name):
 
 @pytest.mark.usefixtures("tvm")
 def test_tvm_with_the_rows_of_the_exercise_makes_what_is_recorded():
-    assert wild.divided_with(annotate.rows()) == wild.WITH_ROWS.strip()
+    assert wild.divided_with(exercises.rows()) == wild.WITH_ROWS.strip()
 
 
 @pytest.mark.usefixtures("tvm")
@@ -257,7 +258,7 @@ def test_without_tvm_the_text_says_so(monkeypatch):
     monkeypatch.setattr(wild, "find_spec", lambda name: None)
     for name in wild.DIVIDED:
         assert "recorded with apache-tvm 0.27.0.post1" in wild.divided(name)
-    assert "our rows; recorded with apache-tvm" in wild.divided_with(annotate.rows())
+    assert "our rows; recorded with apache-tvm" in wild.divided_with(exercises.rows())
     assert "recorded with torch 2.13.0" in wild.by_torch()
 
 

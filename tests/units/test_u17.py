@@ -12,11 +12,11 @@ pytest.importorskip("tinygrad")
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
-from autograder.units.u17.answers import boundaries, rows, rules, tensors, wild
 from autograder.units.u17.checks.facts import extremes, holds
 from course_lib.exercises import plugged, slot, using
 from course_lib.plugins.rewriting import operations, rewritten, rules_of
 from course_lib.plugins.staged import read_staged, run_staged, stored_bytes
+from lessons.u17 import boundaries, rows, rules, tensors, wild
 
 HEARD = [
     "u17.culprit",

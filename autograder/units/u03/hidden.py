@@ -6,7 +6,6 @@ import numpy as np
 
 from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.properties import number
-from autograder.units.u03.answers.programs import gate, masked, positions, readers, temperature
 from autograder.units.u03.checks.fold_cases import blocks
 from autograder.units.u03.checks.fold_cases import mixtures as mixed_blocks
 from autograder.units.u03.checks.fuse_cases import images
@@ -23,6 +22,7 @@ from course_lib.exercises import slot
 from course_lib.ir.graph.build import exp, reduce_sum, relu
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import inp
+from lessons.u03.programs import gate, masked, positions, readers, temperature
 
 SEED = 30_912
 LIKE_OURS = 1.02  # of our bytes, at other sizes, for all points: others weigh otherwise

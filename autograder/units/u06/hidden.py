@@ -7,19 +7,19 @@ import dataclasses
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, harder, hidden
-from autograder.units.u06.answers.programs import (
-    layered_needs,
-    random_lives,
-    random_needs,
-    random_tiles,
-    random_tree,
-)
 from autograder.units.u06.checks import as_listed, fitting
 from autograder.units.u06.checks.cover import covers, listed, same_again
 from autograder.units.u06.checks.order import ratio, worth
 from autograder.units.u06.checks.registers import SIZES, sound, told
 from course_lib.exercises import slot
 from course_lib.machine.cover import shown
+from lessons.u06.programs import (
+    layered_needs,
+    random_lives,
+    random_needs,
+    random_tiles,
+    random_tree,
+)
 
 SEED = 60_913
 LARGE = st.integers(10_000, 1 << 30)

@@ -8,13 +8,13 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, harder, hidden
-from autograder.units.u12.answers.grid import planted
 from autograder.units.u12.checks import found
 from autograder.units.u12.checks.counts import cycles_on, exactly, named, worth
 from autograder.units.u12.checks.packed import COUNTED, described, together
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
+from lessons.u12.grid import planted
 
 SEED = 121_907
 LARGE = st.integers(10_000, 1 << 30)

@@ -31,7 +31,7 @@ from course_lib.accelerator.compile.search import choose_tile
 from course_lib.accelerator.compile.tokens import synchronize
 from course_lib.accelerator.core.simulate import Run, simulate, times
 from course_lib.accelerator.isa.instructions import Halt
-from course_lib.accelerator.isa.interp import interpret
+from course_lib.accelerator.isa.isa_interp import interpret
 from course_lib.accelerator.isa.state import State
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node

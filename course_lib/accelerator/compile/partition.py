@@ -21,7 +21,7 @@ import numpy as np
 
 from course_lib.accelerator.compile.support import PATTERNS, Match, Pattern, macs, match
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.interp import bind, run
+from course_lib.ir.graph.graph_interp import bind, run
 from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.types import i8, u8
 

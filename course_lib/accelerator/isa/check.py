@@ -4,7 +4,8 @@
       instruction 0: preload weights=0 k=5 n=4 pitch=4
       ...
 
-Addresses are checked where they are used, tokens by running the engines. Next room: `interp.py`.
+Addresses are checked where they are used, tokens by running the engines. Next
+room: `isa_interp.py`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from course_lib.accelerator.trace.lanes import trace_of
 from course_lib.commands.infra.result import Result
 from course_lib.commands.infra.task import prepare
 from course_lib.compiler import compile, read
-from course_lib.ir.graph.interp import run as interpret
+from course_lib.ir.graph.graph_interp import run as interpret
 from course_lib.targets.systolic import SystolicModel
 from course_lib.trace.chrome import write_trace
 

@@ -18,7 +18,7 @@ from typing import Any, Union
 
 import numpy as np
 
-from course_lib.ir.graph.interp import value_of
+from course_lib.ir.graph.graph_interp import value_of
 from course_lib.ir.graph.node import Node, const
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.types import Dim, i64

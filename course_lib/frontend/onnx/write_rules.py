@@ -17,7 +17,7 @@ from onnx import TensorProto
 from course_lib.frontend.onnx.rules.elementwise import BINARY, UNARY
 from course_lib.frontend.onnx.table import type_code
 from course_lib.frontend.onnx.writer import Rule, Writer
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import Node
 from course_lib.ir.types import bool_, dtype
 

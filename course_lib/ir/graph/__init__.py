@@ -3,6 +3,6 @@
 node.py       a value, and `apply`, which makes one     graph.py        a program, and its text
 order.py      each value after what it needs            parse.py        the text, read back
 build.py      one function for each op                  verify.py       is this a legal program?
-samples.py    random inputs of the right types
-interp.py     what a graph means, in numpy              provenance.py   which line of the model
+samples.py    random inputs of the right types          provenance.py   which line of the model
+graph_interp.py   what a graph means, in numpy
 """

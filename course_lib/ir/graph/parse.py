@@ -9,7 +9,7 @@
     loc       := "loc" "(" string ("," string)* ")"     return := "return" %name ("," %name)*
 
 Comments run from // to the end of the line. Errors name the line and what was expected. Next room:
-`interp.py`, what a graph means.
+`graph_interp.py`, what a graph means.
 """
 
 from __future__ import annotations

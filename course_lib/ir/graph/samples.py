@@ -2,7 +2,7 @@
 
     random_inputs(graph)   ->   [array of f32[1,784], ...]
 
-Next room: `interp.py`, which runs a graph on inputs.
+Next room: `graph_interp.py`, which runs a graph on inputs.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@
 Indices are written out, row-major. A `vector` loop is marked with `omp simd` and an `unroll` loop
 with GCC's pragma: promises of ours that the C++ compiler may use or not; `parallel` is a plain
 loop. Floating-point arithmetic of f32 and f64 is all that there is. `bridges/gxx.py` compiles it.
-Next room: `interp.py`.
+Next room: `loop_interp.py`.
 """
 
 from __future__ import annotations

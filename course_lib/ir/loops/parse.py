@@ -12,7 +12,7 @@ factor := literal | name "[" index* "]" | fn "(" expr* ")" | "cast" "(" expr ","
         | "index" "(" affine ")" | "(" expr ")"
 index  := affine | expr                    affine: sums of numbers, variables, number * variable
 
-Next room: `interp.py`.
+Next room: `loop_interp.py`.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import Node
-from course_lib.ir.loops.interp import run_kernel, unwritten
+from course_lib.ir.loops.loop_interp import run_kernel, unwritten
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.types import TensorType
 

@@ -20,7 +20,7 @@ import numpy as np
 from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.ops.window import WINDOW_ATTRS, Window
 from course_lib.ir.registry import Op, flops, normal_axes, normal_axis, op, register

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from course_lib.ir.attributes import Attr, Attrs
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.registry import Op, flops, register
 from course_lib.ir.types import TensorType
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from course_lib.ir.attributes import Attr, Attrs
 from course_lib.ir.expr import Affine, Iter, LoopForm, cast
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.registry import Op, flops, no_flops, normal_axis, register
 from course_lib.ir.types import TensorType, dtype, type_of
 

@@ -7,7 +7,7 @@ work.py     the same count for the kernels of a model
 source.py   which line of the loops became which line of LLVM IR and of assembly
 changes.py  what each pass of LLVM's optimizer changed, and its remarks
 looking.py  pictures of both
-listing.py, interp.py    scalar LLVM IR as text, taken apart and run: a second witness
+listing.py, llvm_interp.py    scalar LLVM IR as text, taken apart and run: a second witness
 layout.py   how large a type is, and where its parts lie
 fixed.py    one processor for everybody, so that counts agree
 price.py    what one vector operation costs on this processor

@@ -4,7 +4,7 @@
 
 One function, scalars only. What is not known is refused with its line. Blanks, quotes around a
 plain name, comments, metadata and attributes change nothing. LLVM's own parser knows all of the
-language (`control/view.py`). Next room: `interp.py`.
+language (`control/view.py`). Next room: `llvm_interp.py`.
 """
 
 from __future__ import annotations

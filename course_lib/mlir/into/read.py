@@ -17,7 +17,7 @@ from itertools import pairwise
 
 from course_lib.arguments import takes
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, const, inp
 from course_lib.mlir.into.cursor import Cursor, Unreadable, array, number, tensor_type
 from course_lib.mlir.into.generic import block, generic

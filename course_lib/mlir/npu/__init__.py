@@ -7,7 +7,7 @@
     the dialect   machine.py  dialect.py  module.py
     downwards     product.py  loops.py  tile.py  double_buffer.py  unroll.py  keep.py  sums.py
                   ahead.py  emit.py;  layout.py, what the caller does to operands
-    meaning       interp.py, the oracle;  counts.py, operations and bytes
+    meaning       npu_interp.py, the oracle;  counts.py, operations and bytes
     once more     irdl_text.py, npu.irdl.mlir: as data;  ods/: as records and C++
 
 `stages.py` runs them in order. What the chip can do and how long it takes is in

@@ -27,9 +27,9 @@ from xdsl.ir import Attribute, SSAValue
 
 from course_lib.accelerator.compile.tiles import Tile
 from course_lib.mlir.npu.dialect import ProductOp
-from course_lib.mlir.npu.interp import dtype_of
 from course_lib.mlir.npu.machine import chip_of
 from course_lib.mlir.npu.module import functions
+from course_lib.mlir.npu.npu_interp import dtype_of
 from course_lib.mlir.npu.rules import shape
 from course_lib.mlir.npu.transfer import DmaLoadOp, DmaStoreOp
 from course_lib.mlir.npu.unroll import numbers, walked

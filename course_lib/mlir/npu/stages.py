@@ -35,11 +35,11 @@ from course_lib.accelerator.isa.text import disassemble
 from course_lib.mlir.npu.ahead import ahead
 from course_lib.mlir.npu.double_buffer import double_buffer
 from course_lib.mlir.npu.emit import Assembled, emit
-from course_lib.mlir.npu.interp import dtype_of
 from course_lib.mlir.npu.keep import keep
 from course_lib.mlir.npu.layout import entries, panels
 from course_lib.mlir.npu.machine import PanelsAttr, chip_of, name_chip
 from course_lib.mlir.npu.module import functions, read, verify, written
+from course_lib.mlir.npu.npu_interp import dtype_of
 from course_lib.mlir.npu.product import to_product
 from course_lib.mlir.npu.sums import overwrite, rename
 from course_lib.mlir.npu.tile import Choose, tile

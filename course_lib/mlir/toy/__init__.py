@@ -10,7 +10,7 @@
 
 The chapters of the tutorial (https://mlir.llvm.org/docs/Tutorials/Toy/) and our files:
 
-    1  text and its tree        source.py  lexer.py  ast.py  parser.py;  interp.py, what it means
+    1  text and its tree        source.py  lexer.py  ast.py  parser.py;  toy_interp.py, its meaning
     2  a dialect                dialect.py  functions.py  generate.py  module.py
     3  rewriting                canonical.py
     4  inlining, shapes         inline.py  shapes.py

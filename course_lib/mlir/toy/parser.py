@@ -23,7 +23,7 @@ Function main @1:5
         Number 2 @1:24
         Number 3 @1:28
 
-Next room: `interp.py`.
+Next room: `toy_interp.py`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.mlir.out.to_mlir import to_mlir, weights_of
 from course_lib.mlir.upstream.engine import Job, Outcome, run_all
 

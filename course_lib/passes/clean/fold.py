@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from course_lib.exercises import exercise
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import Node, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.dce import keep

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node
 
 Sample = Sequence[Any] | Mapping[str, Any]  # inputs as `run` takes them, by position or by name

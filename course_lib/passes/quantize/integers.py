@@ -21,7 +21,7 @@ import numpy as np
 
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import value_of
+from course_lib.ir.graph.graph_interp import value_of
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.provenance import origins
 from course_lib.ir.ops.quantize import HIGH, LOW

@@ -6,9 +6,9 @@
 
 tinygrad finds a device by the name of a module, `tinygrad.runtime.ops_NAME`; it does not ask where
 that comes from. Memory is numpy's, for the chip is simulated: a kernel's lanes are interpreted
-(`interp.py`), and the products of tiles in it become one program of the chip, whose values, clocks
-and bytes are the simulator's. The lanes are the host of the chip, and their time is not counted.
-Next room: `text.py`.
+(`uop_interp.py`), and the products of tiles in it become one program of the chip, whose values,
+clocks and bytes are the simulator's. The lanes are the host of the chip, and their time is not
+counted. Next room: `text.py`.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from course_lib.accelerator.compile.unit import MatrixUnit, TileWork, run_tiles,
 from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.trace.counters import counters
 from course_lib.plugins.tinygrad.cores import tensor_core
-from course_lib.plugins.tinygrad.interp import Run
 from course_lib.plugins.tinygrad.listing import BINARY, UNARY, multiplied, read_listing
 from course_lib.plugins.tinygrad.render import KINDS, render
+from course_lib.plugins.tinygrad.uop_interp import Run
 
 OPS = {op for op in Ops if op.name.lower() in (*BINARY, *UNARY, "where")}
 

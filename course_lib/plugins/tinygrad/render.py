@@ -5,7 +5,7 @@
 A literal is two operations in tinygrad, a number without a type and a cast; here it is one. A WMMA
 says in its line whether its operands are certain to be what the chip's cells take. tinygrad knows
 of each value between which bounds it lies, so that `x.cast("int32")` of an int8 is certain, and so
-is `x.cast("int32") - 128` of a uint8. Next room: `interp.py`.
+is `x.cast("int32") - 128` of a uint8. Next room: `uop_interp.py`.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import numpy as np
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.build import ChipProgram, build
 from course_lib.accelerator.compile.layer import Choose
-from course_lib.ir.graph.interp import run as interpret
+from course_lib.ir.graph.graph_interp import run as interpret
 from course_lib.plugins.report import same_bits
 from course_lib.plugins.tvm.package import package
 from course_lib.plugins.tvm.patterns import NAME

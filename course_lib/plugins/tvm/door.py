@@ -23,7 +23,7 @@ from course_lib.accelerator.compile.partition import Refusal
 from course_lib.accelerator.compile.search import choose_tile
 from course_lib.accelerator.compile.support import macs
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import bind
+from course_lib.ir.graph.graph_interp import bind
 from course_lib.plugins.ours import chip_layers, port_bytes
 from course_lib.plugins.report import PlugReport
 from course_lib.plugins.tvm.codegen import Region, generate

@@ -33,7 +33,7 @@ from course_lib.accelerator.isa.store import St
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const
 
 NPU, TEACHING = PRESETS["npu"], PRESETS["teaching"]

@@ -21,7 +21,7 @@ from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import Halt
-from course_lib.accelerator.isa.interp import interpret
+from course_lib.accelerator.isa.isa_interp import interpret
 from course_lib.accelerator.isa.load import Lda
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.systolic import SystolicArray

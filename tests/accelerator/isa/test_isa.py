@@ -14,7 +14,7 @@ from course_lib.accelerator.isa.execute import Matmul, MatmulOs, Preload
 from course_lib.accelerator.isa.fault import Fault
 from course_lib.accelerator.isa.instruction import ENGINES
 from course_lib.accelerator.isa.instructions import ROWS, Halt
-from course_lib.accelerator.isa.interp import interpret
+from course_lib.accelerator.isa.isa_interp import interpret
 from course_lib.accelerator.isa.load import Lda, Ldb, Ldw
 from course_lib.accelerator.isa.manual import manual
 from course_lib.accelerator.isa.region import Region, packed
@@ -23,7 +23,7 @@ from course_lib.accelerator.isa.store import Act, St, Stacc, Vadd, Vmax
 from course_lib.accelerator.isa.text import assemble, disassemble
 from course_lib.accelerator.isa.word import WORD, decode, encode, layout
 from course_lib.ir.graph.build import trace
-from course_lib.ir.graph.interp import run as run_graph
+from course_lib.ir.graph.graph_interp import run as run_graph
 from course_lib.ir.graph.node import apply
 
 NPU, SMALL = PRESETS["npu"], PRESETS["teaching"]

@@ -135,7 +135,7 @@ VALUES: dict[str, Case] = {
 }  # fmt: skip
 
 CHEATS: dict[str, Case] = {
-    "calls_the_answer": ("from autograder.units.u98.answers import live\nreturn live(step, graph)",
+    "calls_the_answer": ("from autograder.units.u98.exercises import live\nreturn live(step, graph)",
                          W | X, "the library's own answer is not there"),
     "reads_hidden_checks": ("import autograder.units.u98.hidden\n" + RIGHT, X, "not shipped"),
     "imports_the_grader": ("import autograder.grading.grade\n" + RIGHT, X, "not shipped"),

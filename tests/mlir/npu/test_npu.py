@@ -25,8 +25,8 @@ pytest.importorskip("xdsl")
 from course_lib.mlir.npu.counts import commands, least, moved, tiled
 from course_lib.mlir.npu.dialect import ProductOp
 from course_lib.mlir.npu.example import linalg_text
-from course_lib.mlir.npu.interp import interpret, pipeline, product
 from course_lib.mlir.npu.module import read, verify, written
+from course_lib.mlir.npu.npu_interp import interpret, pipeline, product
 from course_lib.mlir.npu.stages import STAGES, compile_npu
 
 SMALL = Chip("npu", 4, 3, weights=192, acts=192, accs=16, params=6, banks=(2, 4, 2),

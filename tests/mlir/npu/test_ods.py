@@ -14,8 +14,8 @@ from xdsl.printer import Printer
 
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.mlir.npu.example import linalg_text
-from course_lib.mlir.npu.interp import interpret, pipeline, product
 from course_lib.mlir.npu.module import read, verify, written
+from course_lib.mlir.npu.npu_interp import interpret, pipeline, product
 from course_lib.mlir.npu.ods import build as building
 from course_lib.mlir.npu.ods.build import build, opt
 from course_lib.mlir.npu.ods.forms import OPS, forms, lines, page, table

@@ -7,9 +7,9 @@ pytest.importorskip("xdsl")
 
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.core.simulate import simulate
-from course_lib.mlir.npu.interp import interpret
 from course_lib.mlir.npu.layout import entries, panels
 from course_lib.mlir.npu.module import functions, read, verify
+from course_lib.mlir.npu.npu_interp import interpret
 from course_lib.mlir.npu.rules import shape
 from course_lib.mlir.npu.stages import PASSES, STAGES, compile_npu
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from course_lib.mlir.toy.interp import run
 from course_lib.mlir.toy.parser import parse
 from course_lib.mlir.toy.source import ToyError
+from course_lib.mlir.toy.toy_interp import run
 
 pytest.importorskip("xdsl")
 pytest.importorskip("llvmlite")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.mlir.toy.interp import run
 from course_lib.mlir.toy.parser import parse
+from course_lib.mlir.toy.toy_interp import run
 
 pytest.importorskip("xdsl")
 

@@ -14,7 +14,7 @@ from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.offload import Offloaded, offload
 from course_lib.accelerator.compile.tiles import smallest
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.plugins import ours
 from course_lib.plugins.report import PlugReport
 from course_lib.plugins.tvm.door import Plugged, compile, plug

@@ -10,7 +10,7 @@ from course_lib.accelerator.compile.tiles import smallest
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.passes.clean.cse import cse
 from course_lib.passes.clean.dce import dce

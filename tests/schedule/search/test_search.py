@@ -17,7 +17,7 @@ from course_lib.cost.machine import Machine
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import conv, inp, matmul, softmax
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, Loop, Stmt
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower, lower_node

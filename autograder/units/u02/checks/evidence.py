@@ -15,10 +15,8 @@ import numpy as np
 from autograder.check.answer import Answer
 from autograder.check.framework import Score, Wrong, checks, ours
 from autograder.check.properties import a_number, live_ops, valid_graph
-from autograder.units.u02.answers import CANDIDATES
-from autograder.units.u02.answers.bench import both_sides
-from autograder.units.u02.answers.evidence import DUMPS
 from autograder.units.u02.checks.shared import equal_bits
+from autograder.units.u02.exercises import CANDIDATES
 from course_lib import exercises
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
@@ -30,6 +28,8 @@ from course_lib.passes.clean.fold import fold
 from course_lib.passes.clean.simplify import simplify
 from course_lib.passes.clean.strength import strength
 from course_lib.passes.infra.manager import PassError, run_passes
+from lessons.u02.bench import both_sides
+from lessons.u02.evidence import DUMPS
 
 # ── programs ──
 

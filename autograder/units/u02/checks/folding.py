@@ -28,7 +28,7 @@ from autograder.units.u02.checks.folded import (
 from autograder.units.u02.checks.shared import in_the_compiler, on_deep, same_bits
 from course_lib.ir.graph.build import cast, concat, expand, neg, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import Sym, TensorType, dtype, f32
 from course_lib.passes.clean.cse import exactly

@@ -29,7 +29,7 @@ from course_lib.compiler import compile
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import neg, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph, value_names
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.types import DType
 from course_lib.passes.clean.cse import cse

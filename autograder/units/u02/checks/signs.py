@@ -14,9 +14,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u02.answers import PASSES_ON
 from autograder.units.u02.checks.untouched import BINARY, UNARY, applied, keeps_bits
 from autograder.units.u02.checks.zeros import ADDS, BITS, COUNT, PASSES, SHOWS, F, pairs
+from autograder.units.u02.exercises import PASSES_ON
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.order import topological_order

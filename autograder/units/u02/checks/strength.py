@@ -14,7 +14,7 @@ from autograder.units.u02.checks.shared import in_the_compiler, same_bits, speci
 from autograder.units.u02.checks.simplify import NO_MATCH, F, I
 from course_lib.ir.graph.build import abs, rsqrt, sqrt, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import apply, const
 
 REPLACE = "Replace these operations by cheaper ones"

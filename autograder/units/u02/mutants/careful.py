@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.infra.manager import run_passes
 
 # ── u02.careful ──

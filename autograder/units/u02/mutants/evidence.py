@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, mutant
-from autograder.units.u02.answers import CANDIDATES
+from autograder.units.u02.exercises import CANDIDATES
 from course_lib.ir.graph.build import maximum, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const

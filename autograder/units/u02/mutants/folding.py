@@ -8,7 +8,7 @@ import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import evaluate
+from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import const
 from course_lib.ir.graph.provenance import origins
 from course_lib.passes.clean.fold import SMALL

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u02.answers import PASSES_ON
+from autograder.units.u02.exercises import PASSES_ON
 from course_lib.ir.graph.graph import Graph
 
 # ── u02.drop_zeros ──

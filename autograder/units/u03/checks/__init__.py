@@ -13,7 +13,6 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, valid_graph
-from autograder.units.u03.answers.evidence import EVIDENCE, GROUPS, REASONS
 from autograder.units.u03.checks.groups_cases import SMALL
 from course_lib.ir.graph.build import exp, reduce_sum, relu
 from course_lib.ir.graph.graph import Graph, value_names
@@ -21,6 +20,7 @@ from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.fusion.groups import CONTRACTIONS, kind_of
+from lessons.u03.evidence import EVIDENCE, GROUPS, REASONS
 
 _ONCE = "Each kernel reads each of its operands once"
 _UNIT = "1 MB is 10**6 bytes"

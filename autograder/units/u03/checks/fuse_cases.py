@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection
 import numpy as np
 from hypothesis import strategies as st
 
-from autograder.units.u03.answers.programs import PROGRAMS
 from autograder.units.u03.checks.kernels import Asked, edges, named
 from course_lib.ir.graph.build import (
     exp,
@@ -26,6 +25,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.passes.fusion.groups import LARGEST
 from course_lib.passes.prepare.decompose import decompose
+from lessons.u03.programs import PROGRAMS
 
 
 def sharp() -> list[Asked]:

@@ -1,6 +1,6 @@
 """Checks of unit 3 for the heuristic that the fusing pass asks: what it saves, what it repeats.
 
-The programs are in ../answers/programs.py.
+The programs are in lessons/u03/programs.py.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 
 from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Wrong, background, checks
-from autograder.units.u03.answers.programs import PROGRAMS
 from course_lib import exercises
 from course_lib.ir.graph.build import exp, expand, neg, reduce_max, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph
@@ -22,6 +21,7 @@ from course_lib.ir.registry import traffic
 from course_lib.lower.executed import executed
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.infra.manager import PassError, run_passes
+from lessons.u03.programs import PROGRAMS
 
 STAND_IN, REFERENCE, BEST = 42_250_852, 33_573_476, 33_180_256  # bytes; tests/units/test_u03.py
 OURS = {  # bytes that each program moves with our heuristic

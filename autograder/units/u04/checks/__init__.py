@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from autograder.check.framework import Wrong, background, checks, ours
-from autograder.units.u04.answers import BROKEN
 from autograder.units.u04.checks.shared import arena, sequence_of, told_plan, whole
+from autograder.units.u04.exercises import BROKEN
 from course_lib.ir.graph.parse import parse_graph
 from course_lib.lower.lower import lower
 from course_lib.memory.liveness import ALIGNMENT, Interval

@@ -14,9 +14,9 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.steps import with_steps
-from autograder.units.u04.answers.traces import EAGER, Request, highest, most_alive
 from autograder.units.u04.checks.shared import LETTERS, whole
 from course_lib.memory.liveness import ALIGNMENT
+from lessons.u04.traces import EAGER, Request, highest, most_alive
 
 LOWEST = "the lower end of the lowest free block that is large enough"
 JOINED = "A block that comes back is joined with the free blocks that touch it, below and above"

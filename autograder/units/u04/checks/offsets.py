@@ -11,10 +11,10 @@ from typing import Any
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.answers.lives import LIVES, random_lives
 from autograder.units.u04.checks.shared import arena, lives, small_programs, told_plan, whole
 from course_lib.memory.liveness import ALIGNMENT, Interval
 from course_lib.memory.offsets import lower_bound
+from lessons.u04.lives import LIVES, random_lives
 
 TOGETHER = "no two values that are alive together share a byte"
 RANDOM = [random_lives(100 + k) for k in range(16)]

@@ -13,10 +13,10 @@ import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.answers.lives import random_tasks
 from autograder.units.u04.checks.shared import small_programs, told_run, whole
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
+from lessons.u04.lives import random_tasks
 
 # Seeds of random tasks, and the smallest peak of any order of them, in units of 64 bytes. An
 # exhaustive search found it; tests/units/test_u04.py repeats the search.

@@ -17,7 +17,7 @@ from autograder.units.u04.checks.kernels import LEGAL
 from autograder.units.u04.checks.late import ILLEGAL
 from autograder.units.u04.checks.shared import small_programs
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower

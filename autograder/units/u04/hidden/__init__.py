@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from autograder.check.framework import Score, Wrong, harder, hidden
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import same_meaning
-from autograder.units.u04.answers.lives import random_lives, random_tasks
 from autograder.units.u04.checks import LAYOUTS, line_counts, names
 from autograder.units.u04.checks.allocator import traces
 from autograder.units.u04.checks.layout import moving, networks
@@ -18,6 +17,7 @@ from autograder.units.u04.checks.shared import lives, runs
 from course_lib.exercises import slot
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
+from lessons.u04.lives import random_lives, random_tasks
 
 SEED = 40_961
 

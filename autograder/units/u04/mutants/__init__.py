@@ -11,7 +11,7 @@ import random
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u04.answers import BROKEN_LIVES, BROKEN_OFFSETS
+from autograder.units.u04.exercises import BROKEN_LIVES, BROKEN_OFFSETS
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.planners import best_fit, first_fit

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from autograder.check.framework import Wrong, background, checks, ours
 from autograder.check.properties import a_number
-from autograder.units.u05.answers.listings import CHANGES
+from lessons.u05.listings import CHANGES
 
 OFFSETS = ((0, 0), (0, 2), (1, 0), (7, 1))  # turn, channel
 LETTERS = "ABCDEF"

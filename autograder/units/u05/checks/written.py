@@ -8,8 +8,8 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks
 from course_lib.llvm.inspect.fma import parse
-from course_lib.llvm.inspect.interp import Execution, execute
 from course_lib.llvm.inspect.listing import body_of, lines_of, types_of
+from course_lib.llvm.inspect.llvm_interp import Execution, execute
 
 LONGEST = 50_000  # characters
 STEPS = 100_000  # instructions, for at most 400 elements

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.steps import with_steps
-from autograder.units.u06.answers.programs import random_tiles, random_tree
 from course_lib.machine.cover import TILES, Tiles, Tree, placed, shown
+from lessons.u06.programs import random_tiles, random_tree
 
 SEEDS = st.integers(0, 9999)
 

@@ -12,9 +12,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u06.answers.programs import layered_needs, random_needs
 from autograder.units.u06.checks.cover import listed
 from course_lib.machine.depends import bound, cycles_of, starts
+from lessons.u06.programs import layered_needs, random_needs
 
 SEEDS = st.integers(0, 9999)
 

@@ -11,8 +11,8 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u06.answers.programs import random_lives
 from course_lib.machine.lives import Live, pressure
+from lessons.u06.programs import random_lives
 
 SEEDS = st.integers(0, 9999)
 SIZES = st.one_of(st.integers(1, 12), st.sampled_from([16, 17, 32, 40]))

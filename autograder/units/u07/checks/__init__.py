@@ -13,9 +13,9 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number
-from autograder.units.u07.answers.products import scheduled
 from course_lib.cost.cache import Cache, misses, set_by_set
 from course_lib.exercises import baselines
+from lessons.u07.products import scheduled
 
 # The loads for each multiply-add of the best tile, by the number of registers.
 TILES = {3: 2 / 1, 5: 4 / 3, 16: 7 / 12, 32: 10 / 25, 61: 5 / 18}

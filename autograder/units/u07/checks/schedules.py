@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u07.answers.products import Sizes, product, waiting
 from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
-from course_lib.ir.loops.interp import run_kernel
+from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.schedule.script import Schedule, parse_schedule
 from course_lib.schedule.steps import Pack
+from lessons.u07.products import Sizes, product, waiting
 
 # Extents m, n, k, and the bytes of the two caches. No depth but 1, 2 and 4 divides every k, and the
 # caches differ, so that a text without sizes of its own cannot earn all points.

@@ -15,11 +15,11 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.steps import with_steps
-from autograder.units.u08.answers.stencils import FIVE, five
 from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
+from lessons.u08.stencils import FIVE, five
 
 KINDS = {("write", "read"): "flow", ("read", "write"): "anti", ("write", "write"): "output"}
 

@@ -13,7 +13,6 @@ from typing import Any
 from autograder.check.answer import Answer
 from autograder.check.framework import Score, Wrong, background, checks
 from autograder.check.shown import error_text
-from autograder.units.u08.answers.stencils import missing, plate, wrong
 from autograder.units.u08.checks import said
 from autograder.units.u08.checks.skewing import ends
 from course_lib import exercises
@@ -25,6 +24,7 @@ from course_lib.ir.loops.parse import parse_kernel
 from course_lib.ir.loops.walk import accesses, loops
 from course_lib.schedule.legality import may_parallelize, may_reorder
 from course_lib.schedule.script import parse_schedule
+from lessons.u08.stencils import missing, plate, wrong
 
 # ── schedules ──
 

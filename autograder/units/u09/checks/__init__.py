@@ -19,9 +19,9 @@ from hypothesis.strategies import DrawFn
 from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Stop, Wrong, background, checks
 from autograder.check.properties import a_number
-from autograder.units.u09.answers.landscapes import LAYERS, Landscape
 from course_lib import exercises
 from course_lib.schedule.search.beam import beam_search
+from lessons.u09.landscapes import LAYERS, Landscape
 
 
 class Rules:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.check.framework import Wrong, harder, hidden
-from autograder.units.u09.answers.landscapes import LAYERS, load
 from autograder.units.u09.checks import catches, schedules, score, whole
 from autograder.units.u09.checks.beams import lands
 from course_lib.exercises import slot
+from lessons.u09.landscapes import LAYERS, load
 
 SEED = 90_911
 OTHERS = load(Path(__file__).with_name("landscapes.json"))

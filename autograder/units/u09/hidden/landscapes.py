@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograder.units.u09.answers.landscapes import AVX2, problem_of, record_all
 from course_lib.cost.machine import AVX512
+from lessons.u09.landscapes import AVX2, problem_of, record_all
 
 FILE = Path(__file__).with_name("landscapes.json")
 PROBLEMS = {

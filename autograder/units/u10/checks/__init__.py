@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
-from autograder.units.u10.answers.program import LOOPS, TWICE, N, short
+from lessons.u10.program import LOOPS, TWICE, N, short
 
 
 def said(got: Any) -> str:

@@ -44,7 +44,7 @@ def products_of_five_sizes(product):
 
 def right_product(product: Any, m: int, k: int, n: int) -> None:
     """The text for these sizes is valid, labelled correctly, and computes relu(xᵀ · w)."""
-    from autograder.units.u10.answers.tensors import generics, mislabelled, outputs
+    from lessons.u10.tensors import generics, mislabelled, outputs
 
     called = f"product({m}, {k}, {n})"
     text = product(m, k, n)

@@ -350,7 +350,7 @@ def random_programs_keep_their_meaning(sunk, text):
 
 def kept_meaning(sunk: Any, text: str) -> str:
     """What the answer made of the program, if it still computes the same."""
-    from autograder.units.u10.answers.meaning import shown, unclear, unknown
+    from lessons.u10.meaning import shown, unclear, unknown
 
     got = as_text(sunk(text), text)
     wanted = _meaning(text, text)
@@ -375,7 +375,7 @@ def kept_meaning(sunk: Any, text: str) -> str:
 @lru_cache(maxsize=512)
 def _meaning(text: str, given: str) -> list[np.ndarray]:
     """What a program prints and returns for the arguments that `given` takes."""
-    from autograder.units.u10.answers.meaning import toy_outputs
+    from lessons.u10.meaning import toy_outputs
 
     return toy_outputs(text, arguments(given))
 

@@ -71,7 +71,7 @@ def by_its_order():
 
 
 def _checked(text, directives):
-    from autograder.units.u10.answers.dialect import filechecked
+    from lessons.u10.dialect import filechecked
 
     return filechecked(text, directives)
 

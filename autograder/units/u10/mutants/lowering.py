@@ -10,7 +10,7 @@ from autograder.check.framework import alternative, equivalent, mutant
 
 def _ops(text):
     """The operations of the function: (name of the result, kind, operands, type)."""
-    from autograder.units.u10.answers.meaning import first_function, parsed
+    from lessons.u10.meaning import first_function, parsed
 
     function = first_function(parsed(text))
     names = {value: f"%p{k}" for k, value in enumerate(function.block.args)}

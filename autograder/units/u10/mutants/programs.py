@@ -15,13 +15,13 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from xdsl.traits import Pure
     from xdsl.utils.exceptions import VerifyException
 
-    from autograder.units.u10.answers.dialect import with_shapes
     from course_lib.mlir.toy.dialect import (
         TENSOR,
         Elementwise,
         InfersShape,
         shape_of,
     )
+    from lessons.u10.dialect import with_shapes
 
 
 def _with(rule, text, operand=None, outcome=None):

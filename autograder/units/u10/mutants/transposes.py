@@ -13,7 +13,6 @@ from autograder.check.framework import alternative, equivalent, mutant
 if TYPE_CHECKING or find_spec("xdsl"):
     from xdsl.pattern_rewriter import RewritePattern, op_type_rewrite_pattern
 
-    from autograder.units.u10.answers.dialect import rewritten
     from course_lib.mlir.toy.dialect import (
         UNRANKED,
         AddOp,
@@ -22,6 +21,7 @@ if TYPE_CHECKING or find_spec("xdsl"):
         shape_of,
         tensor,
     )
+    from lessons.u10.dialect import rewritten
 
 
 def _sink(text, may, inner=lambda op, left, right: left.input.type,

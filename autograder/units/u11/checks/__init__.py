@@ -99,9 +99,9 @@ def careless_changes_an_array(hazard):
     if not isinstance(text, str):
         raise Wrong("The function must return a text.", got=said(text), spec=FORM)
     module = _valid(text)
-    from autograder.units.u11.answers.dialect import careless, steps
-    from autograder.units.u11.answers.meaning import contents
     from course_lib.mlir.npu.machine import chip_of
+    from lessons.u11.dialect import careless, steps
+    from lessons.u11.meaning import contents
 
     if chip_of(module) != PRESETS["teaching"]:
         raise Wrong("The module must be for the teaching chip.", program=text,
@@ -129,8 +129,8 @@ def careless_changes_an_array(hazard):
 
 def _beginnings(module: Any) -> Iterator[Any]:
     """The program up to each of its stores: what one stores another may store over."""
-    from autograder.units.u11.answers.dialect import steps
     from course_lib.mlir.npu.transfer import DmaStoreOp
+    from lessons.u11.dialect import steps
 
     for number, op in enumerate(steps(module), 1):
         if isinstance(op, DmaStoreOp):
@@ -142,15 +142,15 @@ def _beginnings(module: Any) -> Iterator[Any]:
 
 def _depends(module: Any) -> bool:
     """Does an array depend on what the chip held before?"""
-    from autograder.units.u11.answers.meaning import left
+    from lessons.u11.meaning import left
 
     pairs = zip(left(module), left(module, garbage=99), strict=True)
     return not all(np.array_equal(one, two) for one, two in pairs)
 
 
 def _valid(text: str) -> Any:
-    from autograder.units.u11.answers.dialect import parsed
     from course_lib.mlir.npu.module import functions
+    from lessons.u11.dialect import parsed
 
     try:
         module = parsed(text)
@@ -166,7 +166,7 @@ def _valid(text: str) -> Any:
 
 
 def _same(text: str, after: str) -> bool:
-    from autograder.units.u11.answers.dialect import parsed, steps
+    from lessons.u11.dialect import parsed, steps
 
     one, two = ([op.name for op in steps(parsed(each))] for each in (text, after))
     return one == two

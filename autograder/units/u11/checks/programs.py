@@ -50,7 +50,7 @@ def answered(call: Callable[[], Any], called: str, spec: str) -> str:
 
 def read_back(got: Any, called: str, spec: str) -> Any:
     """The module that an answer returned. Wrong for one that is not valid."""
-    from autograder.units.u11.answers.dialect import parsed
+    from lessons.u11.dialect import parsed
 
     try:
         return parsed(got)
@@ -61,7 +61,7 @@ def read_back(got: Any, called: str, spec: str) -> Any:
 
 def short(text: str) -> str:
     """A result that is valid, without types but those of buffers."""
-    from autograder.units.u11.answers.chip import brief
+    from lessons.u11.chip import brief
 
     return brief(text)
 
@@ -74,8 +74,8 @@ def parameter(array: Any) -> int:
 @lru_cache(maxsize=256)
 def wanted(text: str) -> tuple[list[Any], list[np.ndarray]]:
     """The chip of a program and the types of its arrays, and what it leaves in them."""
-    from autograder.units.u11.answers.dialect import parsed
-    from autograder.units.u11.answers.meaning import left
+    from lessons.u11.dialect import parsed
+    from lessons.u11.meaning import left
 
     module = parsed(text)
     return _frame(module), left(module)
@@ -83,15 +83,15 @@ def wanted(text: str) -> tuple[list[Any], list[np.ndarray]]:
 
 def _frame(module: Any) -> list[Any]:
     """What a pass may not change: the chip, and the types of the parameters."""
-    from autograder.units.u11.answers.meaning import arrays_of
     from course_lib.mlir.npu.machine import chip_of
+    from lessons.u11.meaning import arrays_of
 
     return [chip_of(module), *arrays_of(module)]
 
 
 def same_contents(called: str, text: str, got: str, module: Any, spec: str) -> None:
     """Both programs leave the same in all arrays, whatever the chip held before."""
-    from autograder.units.u11.answers.meaning import left
+    from lessons.u11.meaning import left
 
     frame, right = wanted(text)
     for garbage in (-86, 99):

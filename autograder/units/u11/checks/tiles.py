@@ -92,7 +92,7 @@ def products_in_tiles(tiled):
 
 def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
     """The answer does what is asked, tile by tile."""
-    from autograder.units.u11.answers.dialect import parsed, steps
+    from lessons.u11.dialect import parsed, steps
 
     called = f"tiled(text, {rows}), where text is\n{text}"
     got = answered(lambda: tiled(text, rows), called, TILE)
@@ -121,8 +121,8 @@ class Tile(NamedTuple):
 
 def _tiles(called: str, got: str, module: Any) -> list[Tile]:
     """The operations in fours: two loads in either order, a product, a store."""
-    from autograder.units.u11.answers.dialect import steps
     from course_lib.mlir.npu.machine import space_of
+    from lessons.u11.dialect import steps
 
     found, operations = [], steps(module)
     names = ["npu.dma_load", "npu.dma_load", "npu.matmul", "npu.dma_store"]
@@ -194,9 +194,9 @@ def _wrong(called: str, got: str, tile: int, does: str, spec: str) -> None:
 
 def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> None:
     """Three buffers for each product, none larger than its largest tile."""
-    from autograder.units.u11.answers.dialect import buffers, parsed, steps
     from course_lib.mlir.npu.machine import chip_of, space_of
     from course_lib.mlir.npu.rules import shape
+    from lessons.u11.dialect import buffers, parsed, steps
 
     sizes = []
     for op in steps(parsed(text)):

@@ -107,7 +107,7 @@ def right_turns(turns: Any, text: str, most: int) -> None:
 @lru_cache(maxsize=256)
 def _given(text: str, most: int) -> tuple[list[str], list[str]]:
     """What a program does, and the buffers that it must have with more slots."""
-    from autograder.units.u11.answers.dialect import buffers, fitting, parsed, resized
+    from lessons.u11.dialect import buffers, fitting, parsed, resized
 
     module = parsed(text)
     before = _moves(module)
@@ -118,16 +118,16 @@ def _given(text: str, most: int) -> tuple[list[str], list[str]]:
 
 def _buffers(module: Any) -> list[str]:
     """The sizes of all buffers."""
-    from autograder.units.u11.answers.dialect import buffers
     from course_lib.mlir.npu.rules import shape, sized
+    from lessons.u11.dialect import buffers
 
     return [sized(shape(op.result)) for op in buffers(module)]
 
 
 def _moves(module: Any) -> list[str]:
     """The operations of a program in words: windows and sizes, no slots."""
-    from autograder.units.u11.answers.dialect import steps
     from course_lib.mlir.npu.transfer import DmaLoadOp, DmaStoreOp
+    from lessons.u11.dialect import steps
 
     found = []
     for op in steps(module):
@@ -146,9 +146,9 @@ def _list(numbers: Any) -> str:
 
 def _places(called: str, got: str, module: Any) -> None:
     """New contents go to slots 0, 1, 2, ... and round again, and are read where they are."""
-    from autograder.units.u11.answers.dialect import overwritten, steps
     from course_lib.mlir.npu.rules import shape
     from course_lib.mlir.npu.transfer import SlotOp
+    from lessons.u11.dialect import overwritten, steps
 
     seen: dict[Any, int] = {}
     for op in steps(module):

@@ -22,10 +22,10 @@ if TYPE_CHECKING or find_spec("xdsl"):
     )
     from xdsl.utils.exceptions import VerifyException
 
-    from autograder.units.u11.answers.dialect import checked
     from course_lib.mlir.npu.dialect import MEMREF
     from course_lib.mlir.npu.machine import space_of
     from course_lib.mlir.npu.rules import is_in, same, shape
+    from lessons.u11.dialect import checked
 
 FORMAT = "$x `into` $out attr-dict `:` type($x) `into` type($out)"
 

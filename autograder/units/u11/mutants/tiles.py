@@ -12,16 +12,16 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from xdsl.pattern_rewriter import RewritePattern
     from xdsl.rewriter import InsertPoint, Rewriter
 
-    from autograder.units.u11.answers.dialect import (
+    from course_lib.mlir.npu.dialect import MatmulOp, ProductOp
+    from course_lib.mlir.npu.machine import chip_of, memory
+    from course_lib.mlir.npu.rules import shape
+    from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
+    from lessons.u11.dialect import (
         finished,
         parsed,
         rewritten,
         steps,
     )
-    from course_lib.mlir.npu.dialect import MatmulOp, ProductOp
-    from course_lib.mlir.npu.machine import chip_of, memory
-    from course_lib.mlir.npu.rules import shape
-    from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
 
 # ── tiles ──
 

@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from autograder.check.framework import alternative, equivalent, mutant
 
 if TYPE_CHECKING or find_spec("xdsl"):
-    from autograder.units.u11.answers.dialect import (
+    from course_lib.mlir.npu.dialect import MatmulOp
+    from course_lib.mlir.npu.rules import shape
+    from course_lib.mlir.npu.transfer import DmaLoadOp, SlotOp
+    from lessons.u11.dialect import (
         body,
         buffers,
         finished,
@@ -18,9 +21,6 @@ if TYPE_CHECKING or find_spec("xdsl"):
         resized,
         steps,
     )
-    from course_lib.mlir.npu.dialect import MatmulOp
-    from course_lib.mlir.npu.rules import shape
-    from course_lib.mlir.npu.transfer import DmaLoadOp, SlotOp
 
 
 def _turn(text, most, many=lambda op, most: min(most, fitting(op)), counts=None,

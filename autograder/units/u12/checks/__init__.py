@@ -13,9 +13,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import TimedOut, Wrong, background, checks
-from autograder.units.u12.answers.grid import NAMES, Fault, Trace, multiplied, planted
 from course_lib.accelerator.array.registers import BUSY, SHIFT, Feed, Registers, after
 from course_lib.accelerator.systolic import SystolicArray
+from lessons.u12.grid import NAMES, Fault, Trace, multiplied, planted
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 9999))
 TRACES = st.tuples(st.integers(2, 3), st.integers(0, 9999))

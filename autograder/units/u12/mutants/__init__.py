@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u12.answers import clock
+from autograder.units.u12.exercises import clock
 
 
 def _clock(right, down, stay, shift, enters, weights):

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u13.answers.flows import FLOWS, Chooser, Flow, share
 from course_lib.accelerator.chip import Chip
 from course_lib.accelerator.compile.product import Product
+from lessons.u13.flows import FLOWS, Chooser, Flow, share
 
 NAME = 'What stays in the cells during a layer: "ws" for its weights, "os" for its sums'
 POINTS = ("Your points depend on the clocks of a list of layers, each with a good tile for the "

@@ -12,7 +12,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u13.answers.tokens import found
 from course_lib.accelerator.chip import ACCS, ACTS, WEIGHTS, Chip
 from course_lib.accelerator.isa.check import check
 from course_lib.accelerator.isa.execute import Matmul, Preload
@@ -21,6 +20,7 @@ from course_lib.accelerator.isa.instruction import Instruction
 from course_lib.accelerator.isa.instructions import Halt
 from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.text import disassemble
+from lessons.u13.tokens import found
 
 SUMS = (
     "The instructions that compute one block of output channels for one piece of image",

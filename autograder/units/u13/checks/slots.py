@@ -23,7 +23,7 @@ from course_lib.accelerator.isa.fault import Fault
 from course_lib.exercises import baselines, plugged
 from course_lib.ir.graph.build import const, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply
 
 FORM = ("Return a pair (slot, load) for each step, in order", "Slots are numbered from 0",

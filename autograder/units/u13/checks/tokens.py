@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u13.answers.tokens import (
+from course_lib.accelerator.chip import Chip
+from course_lib.accelerator.isa.fault import Fault
+from course_lib.accelerator.isa.instruction import Instruction
+from course_lib.accelerator.isa.text import assemble, disassemble
+from lessons.u13.tokens import (
     FASTEST,
     PROGRAMS,
     SLOW,
@@ -22,10 +26,6 @@ from autograder.units.u13.answers.tokens import (
     with_latency,
     words,
 )
-from course_lib.accelerator.chip import Chip
-from course_lib.accelerator.isa.fault import Fault
-from course_lib.accelerator.isa.instruction import Instruction
-from course_lib.accelerator.isa.text import assemble, disassemble
 
 FORM = ('Return a dict with the keys "stuck" and "race"', "Each value is a dict from the number of "
         "each instruction that you change to all tokens that it then has",

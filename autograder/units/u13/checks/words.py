@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import raises
-from autograder.units.u13.answers.words import Fields, spelled
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
+from lessons.u13.words import Fields, spelled
 
 PLACE = (
     "The first field takes the lowest `width` bits",

@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.check.framework import Score, hidden
-from autograder.units.u13.answers.flows import Flow
 from autograder.units.u13.checks.flows import worth
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.product import matrix
+from lessons.u13.flows import Flow
 
 SEED = 131_321
 # m, k, n, whether the drain counts, clocks with weights that stay, with sums that stay

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.check.framework import hidden
-from autograder.units.u13.answers.tokens import TEACHING
 from autograder.units.u13.checks.tokens import programs_of, runs
+from lessons.u13.tokens import TEACHING
 
 SEED = 131_311
 

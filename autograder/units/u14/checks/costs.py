@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u14.answers.offload import FEWEST, Case, programs, total
 from course_lib.ir.graph.node import Node
+from lessons.u14.offload import FEWEST, Case, programs, total
 
 SOME = "some of the operations in `chip`, each once, in any order"
 CLOCKS = ["the clocks of each operation that the chip can do",

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import valid_graph
-from autograder.units.u14.answers.regions import joined, neighbours, started, told, units
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
+from lessons.u14.regions import joined, neighbours, started, told, units
 
 # ── a program that deadlocks ──
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u14.answers.annotate import NAMES, as_patterns, said
 from course_lib.accelerator.compile.partition import cover
 from course_lib.ir.graph.build import gelu, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import i8
+from lessons.u14.annotate import NAMES, as_patterns, said
 
 FORM = "Return a list of two expressions, in this order"
 NAMED = "In each, a name stands for one operand"

@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import harder, hidden
-from autograder.units.u14.answers.offload import drawn, total
-from autograder.units.u14.answers.tables import one_at_a_time
 from autograder.units.u14.checks import as_it_must
 from autograder.units.u14.checks.costs import scored
 from autograder.units.u14.checks.plans import programs
@@ -28,6 +26,8 @@ from course_lib.accelerator.chip import PRESETS
 from course_lib.exercises import slot
 from course_lib.ir.graph.build import gelu, sigmoid, trace
 from course_lib.ir.graph.node import Node, const
+from lessons.u14.offload import drawn, total
+from lessons.u14.tables import one_at_a_time
 
 SEED = 141_402
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from autograder.check.framework import alternative, equivalent, in_the_library, mutant
-from autograder.units.u14.answers.offload import crossing, minimum_cut, total
+from lessons.u14.offload import crossing, minimum_cut, total
 
 
 def _flips(graph, chip, host, plan, groups):
@@ -152,5 +152,5 @@ for before in (
     "links[(value, 'in'), (value, 'out')]",
 ):
     equivalent("u14.chosen", f"{before} = ", "links.setdefault", because="it is there once only")
-in_the_library("u14.chosen", "autograder.units.u14.answers.tables.one_at_a_time",
+in_the_library("u14.chosen", "lessons.u14.tables.one_at_a_time",
                because="the text describes this plan, and points grow with a budget")  # fmt: skip

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u14.answers.regions import convex, neighbours, started
+from lessons.u14.regions import convex, neighbours, started
 
 
 def _greedy(graph, pieces, allowed, again=True, near=neighbours):

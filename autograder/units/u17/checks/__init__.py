@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
-from autograder.units.u17.answers.boundaries import COUNT
+from lessons.u17.boundaries import COUNT
 
 
 def said(got: Any) -> str:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u17.answers.rows import TYPES, Row, computed, reads, shown
-from autograder.units.u17.answers.rules import RULES, VALUES, side
 from autograder.units.u17.checks import is_int, said
+from lessons.u17.rows import TYPES, Row, computed, reads, shown
+from lessons.u17.rules import RULES, VALUES, side
 
 # ── bounds ──
 

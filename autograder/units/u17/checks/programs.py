@@ -9,8 +9,8 @@ import numpy as np
 
 from autograder.check.alarm import alarm
 from autograder.check.framework import Score, Wrong, checks
-from autograder.units.u17.answers.tensors import MOVEMENT, parsed, stores, values, work
 from autograder.units.u17.checks import said
+from lessons.u17.tensors import MOVEMENT, parsed, stores, values, work
 
 # ── windows ──
 

@@ -6,7 +6,7 @@ Here: movement, and a dump. Next room: rows.py.
 from __future__ import annotations
 
 from autograder.check.framework import alternative, mutant
-from autograder.units.u17.answers.rows import TYPES
+from lessons.u17.rows import TYPES
 
 FOLDED = "symbolic+reduce_collapse+debuf"
 

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u17.answers.rows import TYPES, computed, reads, wrapped
-from autograder.units.u17.answers.rules import RULES, side
+from lessons.u17.rows import TYPES, computed, reads, wrapped
+from lessons.u17.rules import RULES, side
 
 equivalent("u17.bounds", "products = (low * a, low * b", "products =",
            because="their order is of no importance")  # fmt: skip

@@ -24,7 +24,7 @@ from course_lib.frontend.onnx.table import attributes
 from course_lib.frontend.onnx.values import NeedsConstant, numbers
 from course_lib.ir.graph import build as b
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.interp import run
+from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, inp
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.graph.recurrence import Parts, final, scan

@@ -17,7 +17,7 @@ from course_lib.frontend import blocks
 from course_lib.frontend.onnx.rules.nn import global_average_pool, window_of
 from course_lib.frontend.onnx.table import MICROSOFT, element_type, translates
 from course_lib.ir.graph import build as b
-from course_lib.ir.graph.interp import value_of
+from course_lib.ir.graph.graph_interp import value_of
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.graph.order import topological_order
 from course_lib.ir.ops.quantize import saturated

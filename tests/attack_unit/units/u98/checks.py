@@ -2,7 +2,7 @@
 
 from autograder.check.framework import checks
 from autograder.check.properties import at_most, same_meaning, valid_graph
-from autograder.units.u98.answers import NAMES  # type: ignore[import-not-found]
+from autograder.units.u98.exercises import NAMES  # type: ignore[import-not-found]
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 

@@ -1,23 +1,20 @@
 """Wrong and right answers of the example unit."""
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, mutant, mutants
 from course_lib.ir.graph.build import neg, trace
 from course_lib.ir.graph.graph import Graph
 
-
-@mutant("u99.sweep")
-def does_nothing(graph):
-    return graph
+mutants(
+    "u99.sweep",
+    does_nothing=lambda graph: graph,
+    keeps_one_output=lambda graph: Graph.of(graph.inputs, graph.outputs[:1]),
+    sweeps_inputs_too=(" or n in graph.inputs", ""),
+)
 
 
 @mutant("u99.sweep")
 def drops_inputs(graph):
     return Graph.of([], graph.outputs)
-
-
-@mutant("u99.sweep")
-def keeps_one_output(graph):
-    return Graph.of(graph.inputs, graph.outputs[:1])
 
 
 @alternative("u99.sweep")
@@ -26,9 +23,7 @@ def by_rebuilding(graph):
     return Graph.of(graph.inputs, graph.outputs, graph.name)
 
 
-@mutant("u99.bytes")
-def in_elements():
-    return 6
+mutants("u99.bytes", in_elements=lambda: 6)
 
 
 @alternative("u99.bytes")
@@ -38,19 +33,12 @@ def as_text_number():
     return np.float32(24.2)
 
 
-@mutant("u99.dead")
-def nothing_dead():
-    return trace(lambda x: neg(neg(x)), "f32[2]")
-
-
-@mutant("u99.dead")
-def not_a_graph():
-    return "graph"
-
-
-@mutant("u99.live")
-def counts_the_dead(graph):
-    return len(graph.ops)
+mutants(
+    "u99.dead",
+    nothing_dead=lambda: trace(lambda x: neg(neg(x)), "f32[2]"),
+    not_a_graph=lambda: "graph",
+)
+mutants("u99.live", counts_the_dead=lambda graph: len(graph.ops))
 
 
 @alternative("u99.live")
@@ -71,6 +59,4 @@ def by_recursion(step, graph):
     return graph if after is graph else by_recursion(step, after)
 
 
-@mutant("u99.until")
-def never_calls(step, graph):
-    return None.nodes
+mutants("u99.until", never_calls=lambda step, graph: None.nodes)

@@ -1,0 +1,212 @@
+"""One model in several languages, and what each of PyTorch's recorders makes of a function.
+
+    languages(model, x)  ->  {"torch.fx": "graph(): ...", "torch.export": ..., ...}
+
+The notebook shows these texts and counts in them. Next room: forms.py, one product on its way down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from textwrap import shorten
+from typing import Any
+
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+from course_lib.frontend import load
+from course_lib.ir.graph.graph import print_graph
+from lessons.u01.dumps import GATE
+
+
+def languages(model: Any, x: Any) -> dict[str, str]:
+    """The texts of the model Gate: torch.fx, torch.export, ONNX twice, ours, and StableHLO."""
+    import torch
+
+    traced, cleaned = _exported(model, x)
+    return {
+        "torch.fx": f"{torch.fx.symbolic_trace(model).graph}".strip() + "\n",
+        "torch.export": f"{torch.export.export(model, (x,)).graph}".strip() + "\n",
+        "ONNX, as traced": _onnx_text(traced),
+        "ONNX, cleaned up": _onnx_text(cleaned),
+        "ours": print_graph(load(model, [x])),
+        "StableHLO": _stablehlo(model, x),
+    }
+
+
+def _exported(model: Any, x: Any) -> tuple[Any, Any]:
+    """As traced, and after the exporter's own clean-up: two ONNX files."""
+    import onnx
+    import torch
+
+    with contextlib.redirect_stdout(io.StringIO()):
+        program = torch.onnx.export(model, (x,), dynamo=True, optimize=False, verbose=False)
+        assert program is not None
+        traced = onnx.ModelProto()
+        traced.CopyFrom(program.model_proto)
+        program.optimize()
+    return traced, program.model_proto
+
+
+def _onnx_text(model: Any) -> str:
+    values = [*model.graph.value_info, *model.graph.output]
+    sizes = {
+        v.name: ",".join(str(d.dim_value) for d in v.type.tensor_type.shape.dim) for v in values
+    }
+    lines = [(n.output[0], f"{n.op_type}({', '.join(n.input)})") for n in model.graph.node]
+    return "".join(f"{name} = {what} : float[{sizes.get(name, '')}]\n" for name, what in lines)
+
+
+def _stablehlo(model: Any, x: Any) -> str:
+    """Made where torch-mlir is installed, else as it was recorded."""
+    try:
+        from torch_mlir import fx
+    except ImportError:
+        return GATE
+    module = fx.export_and_import(model, x, output_type="stablehlo")
+    return module.operation.get_asm(large_elements_limit=4).split("{-#")[0].strip() + "\n"
+
+
+def noticed(texts: dict[str, str]) -> Picture:
+    """What each language says of Gate, counted in its text."""
+    heads = [
+        "form",
+        "values defined",
+        "products x·W",
+        "tanh",
+        "doubles scale when it runs",
+        "shows types",
+    ]
+    return table([_counted(name, text) for name, text in texts.items()], heads)
+
+
+def _counted(name: str, text: str) -> list[Any]:
+    lines = [line for line in text.splitlines() if " = " in line]
+    words = ("[target=fc]", "linear.default", "Gemm", "matmul(", "dot_general")
+    products = sum(any(word in line for word in words) for line in lines)
+    tanh = sum("tanh" in line.split("=", 1)[1] for line in lines)
+    doubled = ("2.0" in text and "mul_1" in text) or "dense<2.0" in text or "mul_1 = Mul" in text
+    typed = any(t in text for t in ("f32[2,4]", "float[2,4]", "tensor<2x4xf32>"))
+    return [name, len(lines), products, tanh, "yes" if doubled else "no", "yes" if typed else "no"]
+
+
+# ── an `if`, and other sizes ──
+
+
+def refusal(attempt: Callable[[], Any]) -> str:
+    """What the tool says; "records it" where it does not refuse."""
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):  # torch prints the graph so far
+            attempt()
+    except Exception as error:  # each tool has its own
+        return f"{type(error).__name__}: {shorten(str(error).splitlines()[0], 110)}"
+    return "records it"
+
+
+@contextlib.contextmanager
+def dynamo(function: Callable[..., Any]) -> Iterator[tuple[Callable[..., Any], list[Any]]]:
+    """The compiled function, and a list that gets each graph that Dynamo hands to a compiler.
+
+    The "compiler" keeps the graph and runs it as it is, so no C++ compiler is needed.
+    """
+    import torch
+
+    graphs: list[Any] = []
+
+    def keep(module: Any, inputs: Sequence[Any]) -> Any:
+        graphs.append(module)
+        return module.forward
+
+    torch._dynamo.reset()
+    try:
+        yield torch.compile(function, backend=keep), graphs
+    finally:
+        torch._dynamo.reset()
+
+
+def calls(
+    function: Callable[..., Any], arguments: Sequence[tuple[str, tuple[Any, ...]]]
+) -> Picture:
+    """Call it under Dynamo with each of the arguments; what is compiled, and what is used again."""
+    rows = []
+    with dynamo(function) as (compiled, graphs):
+        for words, given in arguments:
+            before = len(graphs)
+            compiled(*given)
+            new = [" ".join(_ops(module)) for module in graphs[before:]]
+            rows.append([words, "; ".join(new) or "—", len(graphs)])
+    return table(rows, ["call", "graphs that were made for it", "graphs so far"])
+
+
+def _ops(module: Any) -> list[str]:
+    """The operations of a graph, with the numbers that stand in them."""
+    found = []
+    for node in module.graph.nodes:
+        if node.op.startswith("call"):
+            name = getattr(node.target, "__name__", node.target)
+            numbers = [f"{a:g}" for a in node.args if isinstance(a, (int, float))]
+            found.append(f"{name}({', '.join(numbers)})" if numbers else str(name))
+    return found
+
+
+def guards(function: Callable[..., Any], *arguments: Any) -> list[str]:
+    """What Dynamo will ask about the arguments before it uses the graph again."""
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+
+    with dynamo(function) as (compiled, _):
+        compiled(*arguments)
+        (entry,) = _debug_get_cache_entry_list(function.__code__)  # pyright: ignore
+        lines = str(entry.guard_manager).splitlines()
+    kept = [
+        line.split("#")[0] for line in lines if "EQUALS_MATCH" in line or "TENSOR_MATCH" in line
+    ]
+    return [line.split("+- ")[1].strip() for line in kept]
+
+
+def who_records(function: Callable[..., Any], x: Any) -> Picture:
+    """What three recorders say of a function that may decide on a value."""
+    import torch
+
+    class Module(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return function(x)
+
+    module = Module().eval()
+    attempts = {
+        "torch.fx": lambda: torch.fx.symbolic_trace(function),
+        "torch.export": lambda: torch.export.export(module, (x,)),
+        "this compiler": lambda: load(module, [x]),
+    }
+    return table([[name, refusal(attempt)] for name, attempt in attempts.items()], ["tool", "says"])
+
+
+# ── PyTorch's own passes ──
+
+
+def by_fx(programs: Mapping[str, Any], answer: Mapping[str, Any]) -> Picture:
+    """The nodes that torch.fx's own passes leave, each applied alone, beside the answer."""
+    rows = []
+    for name, program in programs.items():
+        nodes, passes = answer[name]
+        rows.append([name, passes or "none", nodes, *_left_by_fx(program)])
+    return table(rows, ["program", "by you", "nodes, by you", "recorded", "fold", "dce", "cse"])
+
+
+def _left_by_fx(program: Any) -> list[int]:
+    """How many nodes as recorded, and after fold, dce and cse."""
+    from torch.fx import symbolic_trace
+    from torch.fx.experimental.const_fold import split_const_subgraphs
+    from torch.fx.passes.dialect.common.cse_pass import CSEPass
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a weight under a name that it makes up
+        folded = split_const_subgraphs(symbolic_trace(program))
+        folded.run_folding()
+    swept = symbolic_trace(program).graph
+    swept.eliminate_dead_code()
+    shared = CSEPass()(symbolic_trace(program))
+    assert shared is not None
+    graphs = (symbolic_trace(program).graph, folded.graph, swept, shared.graph_module.graph)
+    return [len(graph.nodes) for graph in graphs]

@@ -1,0 +1,19 @@
+"""What other compilers wrote for unit 1: StableHLO by torch-mlir with torch, and the forms of a
+product by tinygrad.
+
+torch-mlir is 80 MB to download and 270 MB on the disk, so it is no part of the everyday set-up. Its
+text stands in torch_mlir.txt, tinygrad's in tinygrad.txt; where they are installed, the notebook
+and tests/units/test_u01.py show that they still say it. Next room:
+lessons/u01/__init__.py.
+"""
+
+from __future__ import annotations
+
+from lessons.recorded import recorded
+
+BY_MLIR, BY_TINYGRAD = (recorded(__file__, f"{tool}.txt") for tool in ("torch_mlir", "tinygrad"))
+TORCH_MLIR = BY_MLIR.version
+GATE = BY_MLIR["Gate"]  # the model Gate of the notebook, on f32[2,8]
+# The model Head of the notebook, on f32[8,8], after somebody changed two numbers in it.
+CHANGED_HEAD = BY_MLIR["Head, changed"]
+TINYGRAD = BY_TINYGRAD.texts

@@ -1,0 +1,1 @@
+"""What the notebook of unit 3 shows (fusion): programs, tables, pictures, recordings."""

@@ -1,0 +1,57 @@
+"""What other compilers make of a softmax over f32[512,1024], recorded (unit 3, "In the wild").
+
+The texts stand in inductor.txt and xla.txt, with the calls that made them, and are
+shortened. Inductor's lost its type casts, its bounds tests, the lambdas of
+its reductions and the handling of NaN in its maximum; XLA's its layouts, its kinds of fusion and
+its metadata. The two ynn_fusions are of kind kCustom: a library, YNNPACK, computes them. `inductor`
+makes the first text anew, for any function; it needs a C++ compiler and up to a minute. Next room:
+programs.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from lessons.recorded import recorded
+
+INDUCTOR, XLA = (recorded(__file__, f"{tool}.txt") for tool in ("inductor", "xla"))
+INDUCTOR_SOFTMAX, XLA_SOFTMAX = INDUCTOR["softmax"], XLA["softmax"]
+
+FLOAT = 4  # bytes
+
+
+def recorded_costs() -> dict[str, tuple[int, float]]:
+    """Kernels, and the MB that they read and write, by the texts above."""
+    row, image = 512 * FLOAT, 512 * 1024 * FLOAT
+    inductor = image + 2 * row + image  # reads in_ptr0, writes out_ptr0, out_ptr1 and out_ptr2
+    return {
+        "Inductor, torch 2.13": (INDUCTOR_SOFTMAX.count("kernel("), inductor / 1e6),
+        "XLA, jax 0.10.2": (XLA_SOFTMAX.count("fusion("), _moved(XLA_SOFTMAX) / 1e6),
+    }
+
+
+def _moved(hlo: str) -> int:
+    """What the fusions of the entry computation read and write, each operand once."""
+    entry = hlo[hlo.index("ENTRY") :]
+    typed = re.findall(r"([\w.]+)(?::| =) f32\[([\d,]+)\]", entry)
+    sizes = {name: _bytes(dims) for name, dims in typed}
+    return sum(
+        sizes[result] + sum(sizes[operand] for operand in operands.split(", "))
+        for result, operands in re.findall(r"([\w.]+) = \S+ fusion\(([^)]*)\)", entry)
+    )
+
+
+def _bytes(dims: str) -> int:
+    return FLOAT * prod(map(int, dims.split(",")))
+
+
+def inductor(function: Callable[..., Any], *inputs: Any) -> str:
+    """The code that torch.compile generates for a function of tensors, as one text."""
+    import torch
+    from torch._inductor.utils import run_and_get_code
+
+    _, texts = run_and_get_code(torch.compile(function), *inputs)
+    return "\n".join(texts)

@@ -1,0 +1,106 @@
+"""ONNX files of the course's models, and what onnxruntime makes of them (unit 3).
+
+Next room: measuring.py, the same for our graphs.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from course_lib.models import MODELS, example_inputs
+from lessons.u03.measuring import fastest
+
+# A level of onnxruntime's optimizer, and which of its optimizers stay off all the same. The
+# NchwcTransformer keeps images in blocks of channels.
+LEVELS: dict[str, tuple[str, list[str]]] = {
+    "off": ("ORT_DISABLE_ALL", []),
+    "extended": ("ORT_ENABLE_EXTENDED", []),
+    "all but layout": ("ORT_ENABLE_ALL", ["NchwcTransformer"]),
+    "all": ("ORT_ENABLE_ALL", []),
+}
+
+
+def exported(name: str, batch_norms: bool) -> Any:
+    """A model as an ONNX file. Unless told to keep them, the exporter folds batch norms itself.
+
+    `dynamo=False` asks for PyTorch's older exporter, which announces that it will go. Only it
+    leaves a file of 69 plain operators with the batch norms in it: the newer one, asked not to
+    optimize, keeps its chains of shape computations as well (unit 2).
+    """
+    import onnx
+    import torch
+
+    keep = {"training": torch.onnx.TrainingMode.PRESERVE, "do_constant_folding": False}
+    inputs = tuple(map(torch.from_numpy, example_inputs(name)))
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        for announced in (".*TorchScript-based", "The feature will be removed"):
+            warnings.filterwarnings("ignore", announced, DeprecationWarning)
+        file, more = Path(folder) / "model.onnx", keep if batch_norms else {}
+        torch.onnx.export(MODELS[name].build(), inputs, file, dynamo=False, **more)
+        return onnx.load(file)
+
+
+def operators(model: Any) -> Counter[str]:
+    """How many nodes there are of each operator."""
+    return Counter(node.op_type for node in model.graph.node)
+
+
+def written(model: Any, first: int | None = None) -> str:
+    """The first nodes of a file, or all, one for each line."""
+    return "\n".join(
+        f"{', '.join(node.output)} = {node.op_type}({', '.join(node.input)})"
+        for node in model.graph.node[:first]
+    )
+
+
+def session(model: Any, level: str) -> tuple[Any, list[str]]:
+    """A session of onnxruntime on one thread, and the kernels that it runs: it writes down the
+    graph that is left after its own optimizer."""
+    import onnx
+    import onnxruntime as ort
+
+    wanted, off = LEVELS[level]
+    with tempfile.TemporaryDirectory() as folder:
+        saved = Path(folder) / "optimized.onnx"
+        options = ort.SessionOptions()
+        options.log_severity_level, options.intra_op_num_threads = 4, 1
+        options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, wanted)
+        options.optimized_model_filepath = str(saved)
+        made = ort.InferenceSession(
+            model.SerializeToString(),
+            options,
+            providers=["CPUExecutionProvider"],
+            disabled_optimizers=off,
+        )
+        return made, [
+            _kernel(node) for node in onnx.load(saved).graph.node if node.op_type != "Constant"
+        ]
+
+
+def _kernel(node: Any) -> str:
+    """What a kernel of onnxruntime does: Conv + Add + Relu."""
+    does = [a.s.decode() for a in node.attribute if a.name == "activation"]
+    return " + ".join([node.op_type, *(["Add"] if len(node.input) == 4 else []), *does])
+
+
+def compared(
+    name: str, files: Mapping[str, Any], at: Iterable[tuple[str, str]]
+) -> dict[tuple[str, str], list[float]]:
+    """Kernels, ms on one thread, the same measured once more, and the largest relative difference
+    from the first one, of files at levels of onnxruntime's optimizer."""
+    made = {(file, level): session(files[file], level) for file, level in at}
+    first = next(iter(made))
+    feed = {made[first][0].get_inputs()[0].name: example_inputs(name)[0]}
+    results = {key: one.run(None, feed)[0] for key, (one, _) in made.items()}
+    calls = {key: lambda s=one: s.run(None, feed) for key, (one, _) in made.items()}
+    ms, again = (fastest(calls, rounds=5) for _ in range(2))
+    right = results[first]
+    error = {key: float(abs(y - right).max() / abs(right).max()) for key, y in results.items()}
+    return {
+        key: [len(kernels), ms[key], again[key], error[key]] for key, (_, kernels) in made.items()
+    }

@@ -1,0 +1,1 @@
+"""What the notebook of unit 4 shows (memory and layout): programs, tables, pictures, recordings."""

@@ -1,0 +1,1 @@
+"""What the notebook of unit 5 shows (LLVM IR): programs, tables, pictures, recordings."""

@@ -1,0 +1,124 @@
+"""The counter as a pass of LLVM, with the lines left out that a reader types.
+
+    counted_in_cpp("...", text)   ->  {"dot": 37}, or None where Debian's clang-22 is missing
+
+The whole pass, with trip counts, is in `course_lib/llvm/inspect/plugin`. Next room:
+`autograder/units/u05/checks`.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from course_lib.llvm.inspect.plugin.build import tool
+from lessons.recorded import recorded
+
+FRAME = r"""
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Plugins/PassPlugin.h"
+#include "llvm/Support/raw_ostream.h"
+using namespace llvm;
+
+static unsigned lanes(const Instruction &i) {
+  auto *vector = dyn_cast<FixedVectorType>(i.getType());
+  return vector ? vector->getNumElements() : 1;
+}
+
+// Whether a value is a product that may go into `sum`.
+static bool fits(const Value *value, const Instruction &sum) {
+  auto *product = dyn_cast<Instruction>(value);
+  return product && product->getOpcode() == Instruction::FMul && product->hasAllowContract() &&
+         product->hasOneUse() && product->getParent() == sum.getParent();
+}
+
+struct Count : PassInfoMixin<Count> {
+  static bool isRequired() { return true; } // also of functions that are not to be optimized
+  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
+    unsigned count = 0;
+    for (const Instruction &i : instructions(function)) {
+YOUR_LINES
+    }
+    outs() << function.getName() << " " << count << "\n";
+    return PreservedAnalyses::all();
+  }
+};
+
+extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "count", "1", [](PassBuilder &builder) {
+            builder.registerPipelineParsingCallback(
+                [](StringRef name, FunctionPassManager &passes,
+                   ArrayRef<PassBuilder::PipelineElement>) {
+                  if (name != "count")
+                    return false;
+                  passes.addPass(Count());
+                  return true;
+                });
+          }};
+}
+"""
+
+
+def has_tools() -> bool:
+    """Whether clang++-22, llvm-config-22 and opt-22 are installed."""
+    return all(shutil.which(f"{name}-22") for name in ("clang++", "llvm-config", "opt"))
+
+
+def counted_in_cpp(lines: str, *texts: str) -> list[dict[str, int]] | None:
+    """Build the pass with these lines, and run it on each text: {function: count}.
+
+    None where a tool is missing. ValueError with clang's first complaint, or with opt's.
+    """
+    if not has_tools():
+        return None
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "count.cpp").write_text(FRAME.replace("YOUR_LINES", lines.strip("\n")))
+        flags = _output([tool("llvm-config"), "--cxxflags"]).split()
+        plugin = str(folder / "count.so")
+        _output(
+            [tool("clang++"), *flags, "-shared", "-fPIC", str(folder / "count.cpp"), "-o", plugin]
+        )
+        return [_counts(plugin, folder, text) for text in texts]
+
+
+def _counts(plugin: str, folder: Path, text: str) -> dict[str, int]:
+    (folder / "text.ll").write_text(text)
+    command = [tool("opt"), f"-load-pass-plugin={plugin}", "-passes=count", "-disable-output"]
+    said = _output([*command, str(folder / "text.ll")])
+    return {name: int(count) for name, count in map(str.split, said.splitlines())}
+
+
+def block_frequencies(text: str) -> dict[str, float] | None:
+    """How often LLVM 22 guesses that each block runs; None where opt-22 is missing."""
+    if shutil.which("opt-22") is None:
+        return None
+    command = [tool("opt"), "-passes=print<block-freq>", "-disable-output", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    found = re.findall(r"^ - (\S+): float = ([\d.]+)", done.stdout + done.stderr, re.M)
+    return {name: float(number) for name, number in found}
+
+
+# of the dot product after O3 for Haswell
+FREQUENCIES = recorded(__file__, "opt.txt")
+RECORDED_FREQUENCIES: dict[str, float] = FREQUENCIES.data("frequencies")
+LOOPS = {  # each with the block in front of it
+    "vector.body": "vector.ph",
+    "vec.epilog.vector.body": "vec.epilog.ph",
+    "for.body": "for.body.preheader",
+}
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode:
+        said = [line for line in done.stderr.splitlines() if "error" in line] or ["it failed"]
+        place = said[0].rpartition("count.cpp:")[2]
+        raise ValueError(f"{Path(command[0]).name}: {place}")
+    return done.stdout

@@ -1,0 +1,1 @@
+"""What the notebook of unit 6 shows (code generation): programs, tables, pictures, recordings."""

@@ -1,0 +1,123 @@
+"""The tables of unit 6: cycles of the five kernels, with more and more of the student's pieces.
+
+Next room: `programs.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from itertools import combinations
+
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.table import table
+from course_lib.exercises import baselines, plugged
+from course_lib.machine.build import AFTER, BEFORE, BOTH, Built, build, measure
+from course_lib.machine.cover import maximal_munch
+from course_lib.machine.depends import bound, needs_of
+from course_lib.machine.simulate import Run
+from lessons.bill import bill_of
+from lessons.u06.kernels import kernels
+
+SLOTS = ("machine.cover", "machine.linear_scan", "machine.list_schedule")
+WORDS: dict[str, str] = dict(zip(SLOTS, ("tiles", "registers", "order"), strict=True))
+# What stands in a column, and which pieces are still the simple stand-ins.
+STEPS = {"one by one": SLOTS, "your tiles": SLOTS[1:], "your registers": SLOTS[2:],
+         "your order": ()}  # fmt: skip
+WAYS = {"program order": (), "before": (BEFORE,), "after": (AFTER,), "both": BOTH}
+
+# Cycles of the five kernels with the library's own pieces; tests/units/test_u06.py counts again.
+REFERENCE = {"linear + relu": 322, "conv 3×3 + relu": 269, "polynomial of exp": 48,
+             "layer scale": 32, "0.5·x + y": 20}  # fmt: skip
+
+
+def built(name: str, step: str, ways: Sequence[str] | None = None) -> tuple[Built, Run]:
+    """One of the kernels, compiled with the pieces of a column, and its run."""
+    return _built(name, STEPS[step], ways)
+
+
+def _built(name: str, plain: Sequence[str], ways: Sequence[str] | None = None) -> tuple[Built, Run]:
+    with ExitStack() as stack:
+        stack.enter_context(baselines(*plain))
+        made = build(kernels()[name], phases=ways)
+        return made, measure(made)
+
+
+def counts(rows: Sequence[Sequence[str | int]], headers: Sequence[str], title: str = "") -> Picture:
+    """A table of whole numbers with all their digits: they are counts, and the text quotes them."""
+    return table(rows, headers, title, exact=headers[1:])
+
+
+def bound_of(made: Built) -> int:
+    """What no order of the selected instructions can beat."""
+    return bound(needs_of(made.selected, made.lanes), made.core.width)
+
+
+def cycles_table(*steps: str, bounds: bool = False) -> Picture:
+    """Cycles of the five kernels; `bounds`: and what no order of the last column's can beat."""
+    rows = []
+    for name in kernels():
+        made = [built(name, step) for step in steps]
+        last = [bound_of(made[-1][0])] if bounds else []
+        rows.append([name, *(run.cycles for _, run in made), *last])
+    columns = [f"{step} (cycles)" for step in steps] + ["bound (cycles)"] * bounds
+    return counts(rows, ["kernel", *columns])
+
+
+def costs_table(name: str, *steps: str) -> Picture:
+    """What one kernel costs in each column, count by count."""
+    rows = []
+    for step in steps:
+        made, run = built(name, step)
+        rows.append([step, run.instructions, len(made.spilled), run.spills, run.stalls, run.cycles])
+    header = ["", "instructions", "spilled values", "their loads and stores", "empty cycles",
+              "cycles"]  # fmt: skip
+    return counts(rows, header, title=name)
+
+
+def covers_table(*others: str) -> Picture:
+    """Instructions and cycles of the five kernels with three covers; the other pieces that are
+    named in `others` are the student's, the rest stand-ins."""
+    plain = [name for name in SLOTS[1:] if name not in others]
+    rows = []
+    for name in kernels():
+        single = _built(name, [SLOTS[0], *plain])
+        with plugged(SLOTS[0], maximal_munch):
+            munch = _built(name, plain)
+        both = [single, munch, _built(name, plain)]
+        rows.append([name, *(len(made.selected) for made, _ in both),
+                     *(run.cycles for _, run in both)])  # fmt: skip
+    covers = ("one by one", "maximal munch", "your tiles")
+    return counts(rows, ["kernel", *(f"{c} (instructions)" for c in covers),
+                        *(f"{c} (cycles)" for c in covers)])  # fmt: skip
+
+
+def ways_table() -> Picture:
+    """The kernels, scheduled before the registers are chosen, after, both, or not at all."""
+    rows = []
+    for name in kernels():
+        runs = [built(name, "your order", ways) for ways in WAYS.values()]
+        rows.append([name, *(run.cycles for _, run in runs), len(runs[1][0].spilled)])
+    columns = [f"{way} (cycles)" for way in WAYS]
+    return counts(rows, ["kernel", *columns, "values spilled if before"])
+
+
+def subsets() -> dict[tuple[str, ...], dict[str, int]]:
+    """Cycles of each kernel with each of the eight sets of pieces, the others being stand-ins."""
+    return {
+        mine: {name: _built(name, [s for s in SLOTS if s not in mine])[1].cycles
+               for name in kernels()}
+        for count in range(4) for mine in combinations(SLOTS, count)
+    }  # fmt: skip
+
+
+def bill() -> Picture:
+    """Cycles with each set of the student's pieces, with ours, and the bound."""
+    rows: list[list[str | int]] = []
+    for mine, cycles in subsets().items():
+        said = " + ".join(WORDS[name] for name in mine) or "none"
+        rows.append([f"{said} (all)" if len(mine) == 3 else said, *cycles.values()])
+    rows.append(["all, ours", *REFERENCE.values()])
+    bounds = [bound_of(built(name, "your order")[0]) for name in kernels()]
+    rows.append(["bound of your instructions", *bounds])
+    return bill_of(rows, ["your pieces", *(f"{n} (cycles)" for n in kernels())])

@@ -1,0 +1,1 @@
+"""What the notebook of unit 7 shows (tiling): programs, tables, pictures, recordings."""

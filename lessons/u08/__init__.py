@@ -1,0 +1,1 @@
+"""What the notebook of unit 8 shows (dependence): programs, tables, pictures, recordings."""

@@ -1,0 +1,1 @@
+"""What the notebook of unit 9 shows (BEAM): programs, tables, pictures, recordings."""

@@ -1,0 +1,126 @@
+"""Other searches on real kernels: tinygrad's BEAM, run where it is installed, and TVM, recorded.
+
+tinygrad runs in a process of its own, because it reads its settings from the environment when it is
+imported. Next room: ../checks/__init__.py.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from statistics import median
+from typing import Any
+
+from course_lib.draw.base.picture import Picture
+from course_lib.draw.plots.charts import scatter
+from course_lib.draw.plots.figure import Plot
+from course_lib.draw.plots.table import table
+from lessons.recorded import recorded
+
+CLANGS = (
+    "clang",
+    "clang-22",
+    "clang-19",
+    "clang-18",
+    "clang-17",
+    "clang-16",
+    "clang-15",
+    "clang-14",
+)
+CHILD = r"""
+import contextlib, io, json, re, time
+from tinygrad import GlobalCounters, Tensor, TinyJit
+from tinygrad.helpers import Context
+with Context(BEAM=0):
+    x, a, b = (Tensor.rand(*s).realize() for s in ((32, 64), (64, 32), (32, 10)))
+model = TinyJit(lambda: ((x @ a).relu() @ b).realize())
+start, said = time.process_time(), io.StringIO()
+with contextlib.redirect_stdout(said), Context(DEBUG=3):
+    GlobalCounters.reset()
+    model()
+    kernels = GlobalCounters.kernel_count
+took, least = time.process_time() - start, 1e9
+for _ in range(300):
+    start = time.perf_counter()
+    model()
+    least = min(least, time.perf_counter() - start)
+opts = re.findall(r"opts: \((.*)\)", re.sub("\x1b.*?m", "", said.getvalue()))
+short = [re.findall(r"OptOps\.(\w+), axis=(\w+), arg=(\w+)", line) for line in opts]
+print(json.dumps({"kernels": kernels, "us": 1e6 * least, "seconds": took,
+                  "opts": [["{}({}, {})".format(*o) for o in line] for line in short]}))
+"""
+
+
+def tinygrad(beam: int) -> dict[str, Any] | None:
+    """A small perceptron in tinygrad with this width: kernels, microseconds, decisions. None where
+    tinygrad or clang is missing."""
+    clang = next(filter(None, map(shutil.which, CLANGS)), None)
+    if clang is None or find_spec("tinygrad") is None:
+        return None
+    env = {**os.environ, "DEV": "CPU", "CC": clang, "CACHELEVEL": "0", "BEAM": str(beam),
+           "PARALLEL": "0"}  # fmt: skip
+    command = [sys.executable, "-c", CHILD]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+# By width: the number of candidates that tinygrad compiled, and the decisions for two kernels. A
+# search that asks the clock varies between runs.
+BY_TINYGRAD = recorded(__file__, "tinygrad.txt")
+RECORDED: dict[int, tuple[int, list[list[str]]]] = {
+    int(width): tuple(said) for width, said in BY_TINYGRAD.data("beams").items()
+}
+
+
+def tinygrad_table() -> tuple[Picture, str]:
+    """Its kernels and decisions for each width, and a word on what was run here."""
+    live = tinygrad(0)
+    rows = []
+    for width, (tried, chosen) in RECORDED.items():
+        if width == 0 and live:
+            chosen = live["opts"]
+        said = ["; ".join(opts) or "none" for opts in chosen]
+        rows.append([f"BEAM={width}", len(chosen), tried, *said])
+    word = f"BEAM=0 ran just now; the others: {BY_TINYGRAD.words}" if live else BY_TINYGRAD.words
+    return table(rows, ["tinygrad 0.14.0", "kernels", "candidates timed", "first kernel",
+                        "second kernel"]), word  # fmt: skip
+
+
+# ── TVM ──
+
+BY_TVM = recorded(__file__, "metaschedule.txt")
+LOG = BY_TVM["log"]
+ROUND = 16  # trials that are chosen at once
+
+
+def trials() -> list[float]:
+    """Milliseconds of MetaSchedule's trials, in order."""
+    return [float(ms) for ms in re.findall(r"^trial \d+ ([\d.]+) ms", LOG, re.M)]
+
+
+def tvm_plot() -> Plot:
+    """Each trial, and each round's median and the best so far at its end."""
+    found = trials()
+    ends = range(ROUND, len(found) + 1, ROUND)
+    series = {
+        "a trial": list(enumerate(found, 1)),
+        "median of its round": [(end, median(found[end - ROUND : end])) for end in ends],
+        "best so far": [(end, min(found[:end])) for end in ends],
+    }
+    return scatter(series, "trial (count)", "clock (ms)",
+                   f"MetaSchedule, 256 → 256, 14 × 14; {BY_TVM.words}", log="y")  # fmt: skip
+
+
+def tvm_trace() -> str:
+    """The first decisions of the best trial, as TVM prints them."""
+    lines = [line.strip() for line in LOG.splitlines()]
+    tiles = [line for line in lines if "sample_perfect_tile" in line]
+    order = next(line for line in lines if "tiling_structure" in line)
+    return "\n".join([order, *tiles])

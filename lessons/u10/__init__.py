@@ -1,0 +1,1 @@
+"""What the notebook of unit 10 shows (MLIR): programs, tables, pictures, recordings."""

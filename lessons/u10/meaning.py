@@ -1,0 +1,138 @@
+"""What programs of unit 10 compute: interpreters, which define what is right.
+
+    toy_outputs(text, [a, b])      what @twice of a module in the Toy dialect returns, and prints
+    toy_bill(text)                 loop nests, loads and stores that it takes, a result's elements
+    ran(text, a, b)                what @main of a module of MLIR's returns
+
+Next room: tensors.py.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+
+from course_lib.mlir.toy.dialect import (
+    AddOp,
+    CastOp,
+    ConstantOp,
+    MulOp,
+    ReshapeOp,
+    TransposeOp,
+    shape_of,
+)
+from course_lib.mlir.toy.functions import FuncOp, PrintOp, ReturnOp
+from lessons.u10.dialect import parsed
+
+
+def toy_outputs(text: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """What the first function of the module prints and returns, in this order."""
+    function = _read(text)
+    values: dict[SSAValue, np.ndarray] = {}
+    values.update(zip(function.block.args, arguments, strict=True))
+    found: list[np.ndarray] = []
+    for op in function.block.ops:
+        given = [values[operand] for operand in op.operands]
+        if isinstance(op, (PrintOp, ReturnOp)):
+            found += given
+        else:
+            values[op.results[0]] = _value(op, given)
+    return found
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> FuncOp:
+    """The module's first function, which nobody changes."""
+    return first_function(parsed(text))
+
+
+def first_function(module: ModuleOp) -> FuncOp:
+    """ValueError if there is none."""
+    for op in module.ops:
+        if isinstance(op, FuncOp):
+            return op
+    raise ValueError("the module has no function")
+
+
+def _value(op: Operation, given: list[np.ndarray]) -> np.ndarray:
+    match op:
+        case AddOp():
+            return given[0] + given[1]
+        case MulOp():
+            return given[0] * given[1]
+        case TransposeOp():
+            return given[0].T
+        case CastOp():
+            return given[0]
+        case ReshapeOp():
+            return given[0].reshape(shape_of(op.result) or ())
+        case ConstantOp(value=value):
+            return np.array([*value.get_values()]).reshape(shape_of(op.result) or ())
+    raise ValueError(f"there is no {op.name} in these programs")
+
+
+def operations(text: str) -> list[Operation]:
+    """Those of the module's first function."""
+    return [*_read(text).block.ops]
+
+
+def unknown(text: str) -> list[str]:
+    """The operations whose result has a shape that is not known."""
+    found = operations(text)
+    return [str(op) for op in found if any(shape_of(v) is None for v in op.results)]
+
+
+def unclear(text: str) -> list[str]:
+    """Of these, all but sums and products one of whose operands has such a shape."""
+    blind = [str(op) for op in operations(text) if isinstance(op, (AddOp, MulOp))
+             and any(shape_of(v) is None for v in op.operands)]  # fmt: skip
+    return [op for op in unknown(text) if op not in blind]
+
+
+def shown(text: str) -> list[tuple[str, bool]]:
+    """What prints or returns something, and whether its shape is known."""
+    found = [op for op in operations(text) if isinstance(op, (PrintOp, ReturnOp))]
+    return [(str(op), all(shape_of(v) is not None for v in op.operands)) for op in found]
+
+
+def toy_bill(text: str) -> tuple[int, int, int]:
+    """Loop nests, loads and stores, if every operation becomes a nest that writes its result."""
+    nests = loads = stores = 0
+    for op in operations(text):
+        if isinstance(op, (AddOp, MulOp, TransposeOp, ReshapeOp)):
+            count = math.prod(shape_of(op.results[0]) or ())
+            nests, stores, loads = nests + 1, stores + count, loads + count * len(op.operands)
+    return nests, loads, stores
+
+
+def ran(text: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """What @main makes of two arrays of one shape, by xDSL's interpreter."""
+    from xdsl.context import Context
+    from xdsl.dialects import get_all_dialects
+    from xdsl.interpreter import Interpreter
+    from xdsl.interpreters import register_implementations
+    from xdsl.interpreters.shaped_array import ShapedArray
+    from xdsl.interpreters.utils.ptr import TypedPtr
+    from xdsl.parser import Parser
+
+    every = Context()
+    for name, load in get_all_dialects().items():
+        every.register_dialect(name, load)
+    module = Parser(every, text, "program").parse_module()
+    module.verify()
+    interpreter = Interpreter(module)
+    register_implementations(interpreter, every)
+    given = [ShapedArray(TypedPtr.new_float32([float(v) for v in x.flat]), [*x.shape])
+             for x in (a, b)]  # fmt: skip
+    (result,) = interpreter.call_op("main", tuple(given))
+    return np.array([*result.data]).reshape(result.shape)
+
+
+def user_count(value: SSAValue) -> int:
+    """How many operations use a value."""
+    return len({use.operation for use in value.uses})

@@ -1,0 +1,1 @@
+"""What the notebook of unit 11 shows (an NPU dialect): programs, tables, pictures, recordings."""

@@ -1,0 +1,1 @@
+"""What the notebook of unit 13 shows (a custom backend): programs, tables, pictures, recordings."""

@@ -1,0 +1,192 @@
+"""The same programs in other compilers, run here or recorded: TVM's regions, tinygrad's kernels.
+
+    divided("layer")        what TVM's partitioner makes of a layer, with the chip's table
+    divided_with(rows())    and with more rows in the table
+    divided("late")         and of a program that could deadlock; "early" is the same program
+    by_torch()              what PyTorch's partitioner makes of it
+    on_tiles(8, 8, 8)       a product in tinygrad, on the teaching chip
+
+What is recorded says so: TVM is an extra of 340 MB. Next room: offload.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from course_lib.accelerator.chip import PRESETS
+from course_lib.accelerator.compile.support import PATTERNS, Pattern
+from course_lib.ir.graph.build import exp, neg, trace
+from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.plugins.tvm.package import package
+from course_lib.plugins.tvm.partition import joined, trouble
+from course_lib.plugins.tvm.write import write
+from lessons.recorded import recorded
+from lessons.u14.annotate import as_patterns
+
+TEACHING = PRESETS["teaching"]
+BY_TVM, BY_PYTORCH = (recorded(__file__, f"{tool}.txt") for tool in ("tvm", "torch"))
+ABSENT = "which is not installed here"
+DIVIDED = {name: BY_TVM[name] for name in ("layer", "late", "early")}
+WITH_ROWS, BY_TORCH = BY_TVM["layer, with our rows"], BY_PYTORCH["regions"].strip()
+
+
+@cache
+def crossed(order: str = "late") -> Graph:
+    """Two pieces and two products for a chip with `exp` and `mul`, with each `neg` just before the
+    product that reads it, or with both of them early."""
+    x, y = inp("x", "f32[4]"), inp("y", "f32[4]")
+    a, b = exp(x), exp(y)
+    negs = [neg(a), neg(b)]
+    products = [a * negs[1], b * negs[0]]
+    return Graph.of((x, y), products, order, also=[a, b, *negs] if order == "early" else ())
+
+
+@cache
+def layer() -> Graph:
+    """A dense layer of 8-bit integers with bias and relu, and a change of the scale behind it."""
+
+    def dense(x: Node) -> Node:
+        total = apply("matmul", x, const(np.ones((8, 4), np.int8)), sums="i32", name="sum")
+        total = apply("add", total, const(np.ones(4, np.int32)), name="biased")
+        scale = const(np.full(4, 0.01, np.float32))
+        y = apply("requantize", total, scale, axis=1, low=0, name="y")
+        return apply("quantize", apply("gelu", apply("dequantize", y, const(0.1))), const(0.05))
+
+    return trace(dense, "i8[2,8]", name="layer")
+
+
+def divided_with(expressions: Sequence[Any]) -> str:
+    """What TVM makes of `layer` if these rows are in the chip's table, too."""
+    if find_spec("tvm") is None:
+        return f"{WITH_ROWS}(with our rows; {BY_TVM.words}, {ABSENT})"
+    return tvm_text(layer(), as_patterns(expressions))
+
+
+def divided(name: str) -> str:
+    """What TVM makes of a program: its main function, and what each region holds."""
+    if find_spec("tvm") is None:
+        return f"{DIVIDED[name]}({BY_TVM.words}, {ABSENT})"
+    return tvm_text(layer()) if name == "layer" else tvm_small(crossed(name))
+
+
+def tvm_text(graph: Graph, more: Sequence[Pattern] = ()) -> str:
+    """A program for our chip, divided by TVM; `more` is added to the chip's table."""
+    return _told(joined(write(graph), TEACHING, (*PATTERNS, *more)))
+
+
+def tvm_small(graph: Graph) -> str:
+    """A program for a chip with `exp` and `mul`, divided by TVM."""
+    relax = package().relax
+    one, two = (relax.dpl.wildcard() for _ in range(2))
+    found = [("small.exp", relax.dpl.is_op("relax.exp")(relax.dpl.wildcard())),
+             ("small.mul", relax.dpl.is_op("relax.multiply")(one, two))]  # fmt: skip
+    pieces = relax.transform.FuseOpsByPattern(found, annotate_codegen=False)(write(graph))
+    return _told(relax.transform.MergeCompositeFunctions()(pieces))
+
+
+def _told(module: Any) -> str:
+    """A divided module in short: who is called with what, the rows in each region, and what TVM's
+    check says of it."""
+    called: list[str] = []  # the function of each region; TVM has one for equal regions
+    lines, known = ["main"], _Names()
+    for block in module["main"].body.blocks:
+        for binding in block.bindings:
+            value = binding.value
+            if hasattr(value, "op"):
+                call = _call(value, called, known)
+                lines.append(f"  {known(binding.var)} = {call}")
+            elif hasattr(value, "tuple_value"):
+                whole = known(value.tuple_value)
+                lines.append(f"  {known(binding.var)} = {whole}[{value.index}]")
+    functions = {str(var.name_hint): function for var, function in module.functions.items()}
+    for k, symbol in enumerate(called):
+        lines.append(f"region {k}: {', '.join(_rows(functions[symbol]))}")
+    said = trouble(module)
+    return "\n".join([*lines, *([f"TVM's check: {said}"] if said else [])])
+
+
+class _Names:
+    """A name for each variable; TVM may give two variables one."""
+
+    def __init__(self) -> None:
+        self.known: list[tuple[Any, str]] = []
+
+    def __call__(self, var: Any) -> str:
+        for other, name in self.known:
+            if other.same_as(var):
+                return name
+        taken = {name for _, name in self.known}
+        name = str(var.name)
+        while name in taken:
+            name += "_1"
+        self.known.append((var, name))
+        return name
+
+
+def _call(call: Any, called: list[str], known: _Names) -> str:
+    operands = ", ".join(known(arg) for arg in call.args if hasattr(arg, "name"))
+    if hasattr(call.op, "name_hint"):
+        called.append(str(call.op.name_hint))
+        return f"region {len(called) - 1}({operands})"
+    return f"{str(call.op.name).removeprefix('relax.')}({operands})"
+
+
+def _rows(function: Any) -> list[str]:
+    """The rows of the table in a region, in the order in which they are computed."""
+    found = []
+    for block in function.body.blocks:
+        for binding in block.bindings:
+            attrs = getattr(binding.value, "attrs", None)
+            if attrs is not None and "Composite" in attrs:
+                found.append(str(attrs["Composite"]).partition(".")[2])
+    return found
+
+
+def by_torch() -> str:
+    """The regions that PyTorch's partitioner makes of the program `early`, for a backend with exp
+    and mul."""
+    if find_spec("torch") is None:
+        return f"{BY_TORCH}\n({BY_PYTORCH.words}, {ABSENT})"
+    import torch
+    from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner
+    from torch.fx.passes.operator_support import OperatorSupportBase
+
+    class OnChip(OperatorSupportBase):
+        def is_node_supported(self, submodules: Any, node: Any) -> bool:
+            return node.target in (torch.exp, torch.mul)
+
+    def program(x: Any, y: Any) -> Any:
+        a, b = torch.exp(x), torch.exp(y)
+        negs = torch.neg(a), torch.neg(b)
+        return torch.mul(a, negs[1]), torch.mul(b, negs[0])
+
+    traced = torch.fx.symbolic_trace(program)
+    made = CapabilityBasedPartitioner(traced, OnChip(), allows_single_node_partition=True)
+    found = [sorted(node.name for node in part.nodes) for part in made.propose_partitions()]
+    return "\n".join(f"region {k}: {', '.join(names)}" for k, names in enumerate(sorted(found)))
+
+
+def on_tiles(m: int, k: int, n: int) -> str:
+    """A product of two int8 matrices in tinygrad, on 4 × 4 cells: right or not, and what ran."""
+    from tinygrad.tensor import Tensor
+
+    from course_lib.plugins.tinygrad.device import chip_device
+    from course_lib.plugins.tinygrad.session import session
+
+    rng = np.random.default_rng(14)
+    a = rng.integers(-128, 128, (m, k)).astype(np.int8)
+    b = rng.integers(-128, 128, (k, n)).astype(np.int8)
+    with session(chip_device(TEACHING)) as launches:
+        got = (Tensor(a).cast("int32") @ Tensor(b).cast("int32")).numpy()
+    right = np.array_equal(got, a.astype(np.int32) @ b.astype(np.int32))
+    ran = "; ".join(
+        f"{one.tiles} products of tiles, {one.cycles} clocks, "
+        f"{one.dram_bytes:,} bytes over the port" for one in launches
+    )  # fmt: skip
+    return f"[{m}, {k}] · [{k}, {n}]: {ran}; the result is {'right' if right else 'WRONG'}"
