@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograder.check.answer import BESIDE
 from autograder.check.received import without_addresses
 from course_lib.ir.graph.graph import Graph, print_graph
 
@@ -59,10 +60,22 @@ def error_text(error: BaseException) -> str:
 
 def call_shown(slot_name: str, args: tuple, kwargs: dict) -> Graph | str:
     """What a call was about: its only argument, if that is a graph, or the call as it is typed."""
-    if len(args) == 1 and not kwargs and isinstance(args[0], Graph):
+    named = {key: value for key, value in kwargs.items() if key != BESIDE}
+    if len(args) == 1 and not named and isinstance(args[0], Graph):
         return args[0]
-    parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in kwargs.items()]
+    parts = [_short(a) for a in args] + [f"{k}={_short(v)}" for k, v in named.items()]
     return f"{slot_name.rpartition('.')[2]}({', '.join(parts)})"
+
+
+def is_typed(value: Any) -> bool:
+    """Numbers and short texts, in lists, tuples and dicts: what one types to try a call."""
+    if isinstance(value, dict):
+        return all(is_typed(part) for pair in value.items() for part in pair)
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return type(value).__module__ == "builtins" and all(map(is_typed, value))
+    if isinstance(value, str):
+        return "\n" not in value
+    return value is None or isinstance(value, (bool, int, float))
 
 
 def _short(value: Any) -> str:

@@ -22,11 +22,20 @@ from typing import Any
 
 import numpy as np
 
-from autograder.check.answer import Answer
+from autograder.check.answer import BESIDE, Answer
 from autograder.check.examples import examples_of, explore
-from autograder.check.framework import Check, Crashed, Died, Stop, TimedOut, Wrong
+from autograder.check.framework import (
+    Changed,
+    Check,
+    Crashed,
+    Died,
+    Stop,
+    TimedOut,
+    Unusable,
+    Wrong,
+)
 from autograder.check.listed import smaller_cases, smaller_graphs
-from autograder.check.shown import printed
+from autograder.check.shown import call_shown, is_typed, printed
 from autograder.check.shrink import smallest
 from course_lib import exercises
 from course_lib.ir.graph.graph import Graph
@@ -58,20 +67,33 @@ class Trial:
             self.calls_after += 1
             if time.thread_time() > self.until:
                 raise _Enough
+        self.answer.latest = (), {}
         try:
             self.check.function(self.answer, example, **randomness(self.check, self.offset))
         except (Wrong, Crashed) as error:
-            error.program = example if error.program is None else error.program
+            if error.program is None:
+                is_about_a_call = isinstance(error, (Changed, Crashed, Unusable))
+                error.program = self._call(example) if is_about_a_call else example
             error.printed = self.answer.printed
             if self.smallest is None or _size(error) <= _size(self.smallest):
                 self.smallest, self.example = error, example
             raise
         except (TimedOut, Died) as stop:
-            stop.program = stop.program or example
+            stop.program = stop.program or self._call(example)
             raise
         except Exception as error:
-            error.__dict__.setdefault("program", example)
+            error.__dict__.setdefault("program", self._call(example))
             raise
+
+    def _call(self, example: Any) -> Any:
+        """The latest call as one types it; the example, where no one would type that."""
+        args, named = self.answer.latest
+        given = [*args, *(value for key, value in named.items() if key != BESIDE)]
+        if len(given) == 1 and given[0] is example:
+            return example
+        if not given or not all(map(is_typed, given)):
+            return example
+        return call_shown(self.check.slot, args, named)
 
     def look_for_smaller(self, patience: float = math.inf) -> None:
         """By Hypothesis, then on the graph itself, then among all that is smaller. An answer that

@@ -15,9 +15,9 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import Check, TimedOut, Wrong, checks_of, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge, perform
-from autograder.check.verdict import Verdict, as_text
+from autograder.check.verdict import CRASHED, Verdict, as_text
 from autograder.validate import leaks, problems_of, validate, verdict_of
-from course_lib.exercises import NotAnswered, plugged, slot
+from course_lib.exercises import NotAnswered, plugged, slot, using
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
@@ -279,3 +279,10 @@ def test_checks_are_reproducible_by_their_seed():
         perform(first, lambda graph, p=programs: p.append(repr(graph)) or graph)
         seen.append(programs)
     assert seen[0] == seen[1] and len(seen[0]) >= 40
+
+
+def test_a_crash_shows_the_call_that_was_made_and_not_what_the_check_drew():
+    """The check draws widths; `encode` takes values and fields."""
+    with using({"u13.encode": lambda values, fields: values[len(values)]}):
+        verdict = judge("u13.encode", Here(slot("u13.encode")))
+    assert verdict.kind == CRASHED and verdict.program == "encode([0], [('alpha', 1, False)])"
