@@ -27,12 +27,12 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, overload
 
-from autograder.check import overview
+from autograder.check import here, overview
 from autograder.check.attempts import failed, watch
 from autograder.check.cards import Card, Note, show
 from autograder.check.explained import Reading, explained
 from autograder.check.feedback import as_html
-from autograder.check.here import CALL, Here
+from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.check.packages import needs_a_package
 from autograder.check.shown import error_text
@@ -111,7 +111,7 @@ def _check(name: str) -> Verdict:
     if not entry.answered:
         return Verdict.on(entry, NOT_ATTEMPTED, problem=STUB if entry.empty else UNPLUGGED)
     try:
-        with Waiting(name, CALL) as waiting:
+        with Waiting(name, here.CALL) as waiting:
             answer = Here(entry, waiting.look)
             with exercises.using({}):  # the check's own calls reach the library, not the plugs
                 verdict = judge(name, answer, patience=PATIENCE)

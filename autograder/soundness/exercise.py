@@ -106,7 +106,7 @@ def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:
 
 def _judged(task: tuple[str, Answers, str]) -> Verdict:
     exercise, answers_of, name = task
-    return verdict_of(slot(exercise), answers_of(exercise)[name])
+    return verdict_of(slot(exercise), answers_of(exercise)[name], shrink=False)
 
 
 def not_there_yet(entry: Slot, given: Exemplars | None = None) -> list[str]:

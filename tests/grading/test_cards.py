@@ -11,7 +11,7 @@ from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from autograder import check, implements, notebook, unplug
-from autograder.check import attempts, overview, waiting
+from autograder.check import attempts, here, overview, waiting
 from autograder.check.alarm import alarm
 from autograder.check.cards import Card, Note, Table
 from autograder.check.feedback import as_html
@@ -229,7 +229,7 @@ def forever():
 @pytest.fixture
 def soon(monkeypatch):
     """What never ends is soon stopped, and sooner said to run."""
-    monkeypatch.setattr(notebook, "CALL", 0.5)
+    monkeypatch.setattr(here, "CALL", 0.5)
     monkeypatch.setattr(waiting, "AFTER", 0.1)
 
 

@@ -9,6 +9,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 from autograder import check, compare, notebook, predict, unplug
+from autograder.check import here
 from autograder.check.feedback import as_html
 from autograder.check.verdict import STUB, UNPLUGGED, Verdict
 from autograder.notebook import PREDICTIONS, needs
@@ -149,7 +150,7 @@ def test_check_leaves_nothing_beside_the_notebook(tmp_path):
 
 
 def test_an_endless_answer_is_stopped_and_the_call_is_shown(monkeypatch):
-    monkeypatch.setattr(notebook, "CALL", 0.2)
+    monkeypatch.setattr(here, "CALL", 0.2)
 
     @implements("u99.bytes")
     def forever():
