@@ -36,6 +36,7 @@ from autograder.check.framework import alternatives_of, mutants_of
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.deliver import private, write
 from autograder.edition.sources import BEGIN, END, Source, sources
+from autograder.grading.needed import needed, statements
 from autograder.grading.people import Student, people
 from course_lib.exercises import slot
 
@@ -186,7 +187,7 @@ class Desk:
 
 
 def cell_of(name: str, label: str, function: Callable[..., Any]) -> str:
-    """The code of a mutant or an alternative as a cell: with what its file defines around it."""
+    """The code of a mutant or an alternative as a cell: with what it needs of its file above it."""
     if hasattr(function, "text"):  # our answer, edited
         return _edited_cell(name, function)
     module = inspect.getmodule(function)
@@ -195,9 +196,10 @@ def cell_of(name: str, label: str, function: Callable[..., Any]) -> str:
     answer = next((n for n in tree.body if getattr(n, "name", "") == label), None)
     if not isinstance(answer, ast.FunctionDef):
         answer = _of_a_table(tree, label)
-    around = [n for n in tree.body[1:] if not _is_registered(n) and not _is_ours(n)]
-    answer.decorator_list = [ast.parse(f"implements({name!r})", mode="eval").body]
-    return "\n\n".join(ast.unparse(node) for node in [*around, answer])
+    answer.decorator_list = []
+    around = "\n".join(ast.unparse(n) for n in tree.body[1:] if not _is_ours(n) and n is not answer)
+    above = [one.source for one in needed([(ast.unparse(answer), 2)], statements(around, 1))]
+    return "\n\n".join([*above, f"@implements({name!r})\n{ast.unparse(answer)}"])
 
 
 def _edited_cell(name: str, function: Callable[..., Any]) -> str:
@@ -232,18 +234,19 @@ def _of_a_table(tree: ast.Module, label: str) -> ast.FunctionDef:
     return ast.fix_missing_locations(function)
 
 
-def _is_registered(node: ast.stmt) -> bool:
-    text = [ast.unparse(d) for d in getattr(node, "decorator_list", [])]
-    return any(part.startswith(("mutant(", "alternative(")) for part in text)
-
-
 def _is_ours(node: ast.stmt) -> bool:
-    """An import of what students do not have, or what is said about our own answer."""
-    if isinstance(node, (ast.Expr, ast.For)):
-        calls = {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
-        return bool(calls & {*TABLES, "equivalent", "in_the_library"})
+    """A registration, or an import of what students do not have."""
+    calls = {ast.unparse(n.func) for n in ast.walk(node) if isinstance(n, ast.Call)}
+    if isinstance(node, ast.FunctionDef):  # another answer may call it
+        node.decorator_list = [d for d in node.decorator_list if not _registers(d)]
+    elif calls & {*TABLES, "mutant", "alternative", "equivalent", "in_the_library"}:
+        return True
     module = getattr(node, "module", None) or ""
     return isinstance(node, ast.ImportFrom) and module.startswith("autograder.check.framework")
+
+
+def _registers(decorator: ast.expr) -> bool:
+    return ast.unparse(decorator).startswith(("mutant(", "alternative("))
 
 
 def _put(hand_in: HandIn, assignment: str, layout: str, folder: Path) -> None:

@@ -82,18 +82,19 @@ def one_word(verdict: Verdict) -> list[str]:
     return [said for said in verdict.tried if " " not in said.strip()]
 
 
-def exemplars(entry: Slot) -> Exemplars:
-    """Is each wrong answer of the unit rejected, and each right one accepted?"""
+def exemplars(entry: Slot, *, right_ones: bool = True) -> Exemplars:
+    """Is each wrong answer of the unit rejected, and each right one accepted? Without `right_ones`
+    these are counted and not judged: whoever grades them all knows."""
     wrong = _verdicts(entry, mutants_of)
-    right = _verdicts(entry, alternatives_of)
+    right = _verdicts(entry, alternatives_of) if right_ones else {}
     passed = {name: v for name, v in wrong.items() if v.earned is None or is_full(v)}
     failed = {name: v for name, v in right.items() if v.kind != PASSED}
     problems = [f"the mutant {name} is not rejected: {v!r}" for name, v in passed.items()]
     problems += [f"the alternative {name} does not pass: {v!r}" for name, v in failed.items()]
-    rejected, accepted = len(wrong) - len(passed), len(right) - len(failed)
+    rejected, many = len(wrong) - len(passed), len(alternatives_of(entry.name))
     quotes = frozenset((v.check, v.spec) for v in wrong.values() if v.spec)
     ended = tuple(name for name, verdict in wrong.items() if verdict.problem == ENDED)
-    return Exemplars(len(wrong), rejected, len(right), accepted, tuple(problems), quotes, ended)
+    return Exemplars(len(wrong), rejected, many, many - len(failed), tuple(problems), quotes, ended)
 
 
 def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:

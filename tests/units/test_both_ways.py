@@ -1,14 +1,14 @@
 """What `check` passes, the grader passes: right answers of other styles, handed in as notebooks.
 
 The first alternative of every exercise makes one notebook, the second ones the next, and so on.
-Each answer stands in a cell of its own, and what it needs from its file in the cell before it.
+Each answer stands in a cell of its own, below what it needs of its file.
 """
 
 from __future__ import annotations
 
-import inspect
 import json
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -18,8 +18,8 @@ from autograder.edition.contents import COURSE
 from autograder.edition.sources import Source, sources
 from autograder.grading.assignment import Assignment, editions
 from autograder.grading.grade import grade
-from autograder.grading.needed import needed, statements
 from autograder.grading.program import read
+from autograder.grading.rehearsal import cell_of
 from autograder.validate import PATIENT
 from course_lib.exercises import slot
 
@@ -41,7 +41,7 @@ def test_every_alternative_passes_in_the_grader(source: Source):
 
 def _notebooks(source: Source) -> list[list[dict[str, str]]]:
     """Notebooks that together hold every alternative of the unit."""
-    answers = {name: list(alternatives_of(name).values()) for name in source.exercises()}
+    answers = {name: list(alternatives_of(name).items()) for name in source.exercises()}
     notebooks = []
     for turn in range(max(map(len, answers.values()))):
         mine = {name: found[turn] for name, found in answers.items() if turn < len(found)}
@@ -53,13 +53,7 @@ def _notebooks(source: Source) -> list[list[dict[str, str]]]:
     return notebooks
 
 
-def _cells(name: str, answer: object) -> list[dict[str, str]]:
-    """The answer as a student would hand it in: what it needs, the answer, its check."""
-    lines = inspect.getsource(answer).splitlines()  # type: ignore[arg-type]
-    code = "\n".join(line for line in lines if not line.startswith("@alternative("))
-    others = statements(Path(inspect.getfile(answer)).read_text(), 1)  # type: ignore[arg-type]
-    mine = needed([(code, 1)], others)
-    before = "\n\n".join(statement.source for statement in mine)
-    answered = f'@implements("{name}")\n{code}'
-    texts = [before, answered, f'check("{name}")']
+def _cells(name: str, answer: tuple[str, Callable[..., Any]]) -> list[dict[str, str]]:
+    """The answer as a student would hand it in, and its check."""
+    texts = [cell_of(name, *answer), f'check("{name}")']
     return [{"cell_type": "code", "source": text} for text in texts]
