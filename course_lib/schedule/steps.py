@@ -114,8 +114,11 @@ def step_of(name: str, values: list[str | int]) -> Step:
     if not len(needed) <= len(arguments) <= len(takes):
         raise ValueError(f"{name} takes ({', '.join(f.name for f in takes)})")
     for its, value in zip(takes, arguments, strict=False):
-        wanted = int if "int" in str(its.type) else str
-        if any(not isinstance(v, wanted) for v in (value if its in several else [value])):
-            what = "a whole number" if wanted is int else "a name"
-            raise ValueError(f"{name}: {its.name} must be {what}, not {value}")
+        wanted, what = (int, "a whole number") if "int" in str(its.type) else (str, "a name")
+        listed = value if its in several else [value]
+        if not listed:
+            raise ValueError(f"{name}: {its.name} must be one name or several, and there is none")
+        for given in listed:
+            if not isinstance(given, wanted):
+                raise ValueError(f"{name}: {its.name} must be {what}, not {given}")
     return kind(*arguments)

@@ -14,6 +14,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply, const
 from course_lib.ir.loops.program import Program
 from course_lib.passes.clean.dce import dce
+from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.infra.manager import pass_name
 from course_lib.passes.pipeline import DEFAULT
 from course_lib.passes.prepare.decompose import decompose
@@ -52,6 +53,12 @@ EXPECTED = compile(NET, target="interpreter", passes=[])(X)
 def test_any_passes_give_the_same_results(target: str) -> None:
     for passes in (None, [], [decompose], [decompose, dce], DEFAULT[:-1]):
         agree(compile(NET, target=target, passes=passes)(X), EXPECTED)
+
+
+def test_groups_around_padding_are_refused_in_words() -> None:
+    """`fuse` alone groups a convolution that `decompose` can no longer reach."""
+    with pytest.raises(ValueError, match="`decompose` makes padding an op of its own, and has to"):
+        compile(NET, passes=[fuse])
 
 
 def test_the_compiler_before_any_unit() -> None:

@@ -86,8 +86,13 @@ class Window:
         return tuple((f"k{axis}", size) for axis, size in enumerate(self.kernel))
 
     def reads(self) -> tuple[Affine, ...]:
-        """Where output (o0, o1, ...) and window (k0, k1, ...) read the input, without padding."""
-        assert not self.padded, "decompose makes padding explicit before lowering"
+        """Where output (o0, o1, ...) and window (k0, k1, ...) read the input, without padding.
+        ValueError for a window that has some."""
+        if self.padded:
+            raise ValueError(
+                f"a window with padding {self.low} before and {self.high} after cannot be lowered; "
+                "`decompose` makes padding an op of its own, and has to run before `fuse`"
+            )
         steps = enumerate(zip(self.strides, self.dilations, strict=True))
         return tuple(V(f"o{axis}") * s + V(f"k{axis}") * d for axis, (s, d) in steps)
 
