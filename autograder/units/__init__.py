@@ -6,5 +6,7 @@ hidden     the same checks with other seeds and larger programs, and answers wit
 mutants    wrong answers that the checks must reject, right ones that they must accept
 
 Each is a file or a folder of files; `check/loading.py` imports all of it. No unit imports another
-one. What a notebook shows beside its exercises stands in `lessons/uNN`. Next room: u00, the smallest; docs/authoring.md, how to write one.
+one. What a notebook shows beside its exercises stands in `lessons/uNN`.
+
+Next room: u00, the smallest; docs/authoring.md, how to write one.
 """
