@@ -11,7 +11,7 @@ Next room: precision.py, how exact a number must be; mutation.py, which makes mo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from autograder.check.exemplars import alternatives_of, mutants_of
@@ -40,7 +40,8 @@ class Exemplars:
     accepted: int
     problems: tuple[str, ...]
     quotes: frozenset[tuple[str, str]]  # (check, words): what failures quoted
-    ended: tuple[str, ...] = ()  # mutants that ended their process: they are rejected
+    ended: tuple[str, ...]  # mutants that ended their process: they are rejected
+    told: Mapping[str, Verdict]  # by mutant: what its author would be told
 
 
 def problems_of(entry: Slot) -> list[str]:
@@ -94,7 +95,10 @@ def exemplars(entry: Slot, *, right_ones: bool = True) -> Exemplars:
     rejected, many = len(wrong) - len(passed), len(alternatives_of(entry.name))
     quotes = frozenset((v.check, v.spec) for v in wrong.values() if v.spec)
     ended = tuple(name for name, verdict in wrong.items() if verdict.problem == ENDED)
-    return Exemplars(len(wrong), rejected, many, many - len(failed), tuple(problems), quotes, ended)
+    accepted, told = many - len(failed), wrong
+    return Exemplars(
+        len(wrong), rejected, many, accepted, tuple(problems), quotes, ended, told
+    )
 
 
 def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:

@@ -11,8 +11,6 @@ import numpy as np
 import onnx
 import pytest
 
-from autograder.check.feedback import as_html
-from autograder.check.framework import mutants_of
 from autograder.check.verdict import as_text
 from autograder.edition.contents import COURSE, notebook_bytes
 from autograder.edition.sources import sources
@@ -489,27 +487,6 @@ def test_a_wrong_pass_is_answered_with_a_reason():
 
 
 # ── feedback ──
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_what_a_wrong_answer_is_told(name):
-    said = " ".join(slot(name).doc.split())
-    for label, answer in mutants_of(name).items():
-        with plugged(name, answer):
-            verdict = check(name)
-        if name == "u01.power" and verdict.kind == "passed":
-            assert (verdict.earned or 0) < verdict.points, (
-                "right, with more multiplications than needed"
-            )
-            continue
-        kinds = ("wrong", "crashed", "timed out")
-        assert verdict.kind in kinds, f"{label}: the visible checks see it"
-        assert " ".join(verdict.spec.split()) in said, f"{label}: quotes the specification"
-        text = as_text(verdict)
-        assert f'hint("{name}")' in text
-        assert "Traceback" not in text and "site-packages" not in text
-        if "graph @" in text and "dense<...>" not in text:
-            assert "<svg" in as_html(verdict), f"{label}: programs are drawn"
 
 
 def test_doing_nothing_earns_nothing():
