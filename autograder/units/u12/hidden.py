@@ -43,6 +43,8 @@ def other_arrays(clocks, rng):
             time = max(1, wait * rows + int(rng.integers(-2, 3)))
         if number % 5 == 0:
             cols = int(rng.integers(1000, 70_000))
+        if number % 8 == 0:
+            time, wait = (int(x) for x in rng.integers(1, (10**9, 10**7)))
         for shadow in (False, True):
             array = SystolicArray(rows, cols, False, "ws", shadow)
             case = folds, time, rows, cols, shadow, wait
