@@ -30,15 +30,9 @@ CLOCK = {
     "stay": ("Where `shift` is True, `stay` takes the `stay` of the neighbour above",
              "Elsewhere `stay` keeps its weight"),
 }  # fmt: skip
-WHOLE = ("All cells work at once, with what the registers hold before the clock",
-         "Return right, down and stay, in this order", "What the registers of a weight-stationary "
-         "grid hold after the next clock")  # fmt: skip
-GIVEN = (
-    "right, down, stay [rows, cols], what they hold before that clock",
-    "shift [rows, cols], True where a cell takes a new weight in this clock",
-    "enters [rows], the operands that enter from the left",
-    "weights [cols], the weights that enter from above",
-)
+WHOLE = ("All cells work at once", "Return right, down and stay, in this order",
+         "What the registers of a weight-stationary grid hold after the next clock")  # fmt: skip
+GIVEN = ("right, down, stay [rows, cols]", "shift [rows, cols]", "enters [rows]", "weights [cols]")
 
 
 LARGEST = (1, 9, 127, 1 << 14)  # operands and weights; sums of 16 bits and of 31
@@ -142,12 +136,10 @@ def a_whole_product(clock):
     return f"the last of 3 products took {count} clocks"
 
 
-FAULT = ("In each of two clocks, one register of one cell took a wrong value", "Every other value "
-         "follows from what the registers held one clock before and from what entered",
-         "Return the later of the two faults as (clock, register, row, column)",
-         "clocks count from 1, rows and columns from 0",
-         "Where did the chip in this trace go wrong for the second time",
-         "Before clock 1, all registers hold 0", 'the register is "right", "down" or "stay"',
+FAULT = ("In each of two clocks, one register of one cell", "Every other value follows from what",
+         "Return the later of the two faults as", "clocks count from 1, rows and columns from 0",
+         "Where did the chip in this trace go wrong", "Before clock 1, all registers hold 0",
+         'the register is "right", "down" or "stay"',
          "The arguments are those of `clock` ... what enters in clock 1")  # fmt: skip
 background("u12.fault", "You may call your `clock`.", because="a permission")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 from autograder.units.u12.exercises import clock
 
 mutants(
@@ -84,55 +84,45 @@ def by_rolling(right, down, stay, shift, enters, weights):
     return operand, above + operand * stay, shift * weight + (1 - shift) * stay
 
 
-def _own_grid(right, down, stay, shift, enters, weights):
-    """All that differs from a grid that is clocked beside the trace."""
-    held, differ = tuple(np.zeros_like(right[0]) for _ in range(3)), []
-    for n in range(len(right)):
-        held = clock(*held, shift[n], enters[n], weights[n])
-        for name, mine, got in zip(("right", "down", "stay"), held, (right, down, stay),
-                                   strict=True):  # fmt: skip
-            differ += [(n + 1, name, *at) for at in np.argwhere(mine != got[n]).tolist()]
+def _differences(right, down, stay, shift, enters, weights, follows=False, clock=clock):
+    """All that differs from a grid that is clocked beside the trace, or that `follows` it."""
+    held, differ = 3 * [np.zeros_like(right[0])], []
+    for n, got in enumerate(zip(right, down, stay, strict=True)):
+        due = clock(*held, shift[n], enters[n], weights[n])
+        for name, mine, theirs in zip(("right", "down", "stay"), due, got, strict=True):
+            differ += [(n + 1, name, *at) for at in np.argwhere(mine != theirs).tolist()]
+        held = got if follows else due
     return differ
 
 
-NEVER = (
-    "raise ValueError('no register took a wrong value after clock 1')",
-    "return (1, 'down', 0, 0)",
-)
+THE_END = "raise ValueError('no register took a wrong value after clock 1')"
+NEVER, DIFFERS = (THE_END, "return (1, 'down', 0, 0)"), "wanted != found).any()"
 mutants(
     "u12.fault",
-    the_first_fault=("reversed(range(1, len(right)))", "range(len(right))",
-                     "(right[number - 1], down[number - 1], stay[number - 1])",
-                     "[one[number - 1] * (number > 0) for one in (right, down, stay)]"),
+    the_first_fault=lambda *states: _differences(*states, follows=True)[0],
     clocks_from_zero=("number + 1, name", "number, name"),
     cells_from_one=("row, col)", "row + 1, col + 1)"),
-    the_first_that_differs=lambda *states: _own_grid(*states)[0],
-    the_second_that_differs=lambda *states: _own_grid(*states)[:2][-1],
-    the_last_that_differs=lambda *states: _own_grid(*states)[-1],
+    the_first_that_differs=lambda *states: _differences(*states)[0],
+    the_second_that_differs=lambda *states: _differences(*states)[:2][-1],
+    the_last_that_differs=lambda *states: _differences(*states)[-1],
     # Looks at partial sums alone, because they are what is wrong in the end.
     only_the_sums=("zip(('right', 'down', 'stay'), due, now, strict=True)",
                    "[('down', due[1], now[1])]", *NEVER),
-    wrong_is_too_large=("wanted != found).any()", "wanted < found).any()", *NEVER),
+    wrong_is_too_large=(DIFFERS, "wanted < found).any()", *NEVER),
     in_parts=("row, col)", "row + 0.5, col)"),
     row_and_column_exchanged=("row, col)", "col, row)"),
     weights_never_change=("shift[number],", "0 * shift[number],"),
-    no_more_than_16_columns=("wanted != found).any()", "wanted != found)[:, :16].any()", *NEVER),
-    no_more_than_16_rows=("wanted != found).any()", "wanted != found)[:16].any()", *NEVER),
+    no_more_than_16_columns=(DIFFERS, "wanted != found)[:, :16].any()", *NEVER),
+    no_more_than_16_rows=(DIFFERS, "wanted != found)[:16].any()", *NEVER),
 )  # fmt: skip
 
 
-@alternative("u12.fault")
-def all_that_differ(right, down, stay, shift, enters, weights):
-    """Every clock from the one before, in the trace; then the last difference."""
-    zero = np.zeros_like(right[:1])
-    before = [np.concatenate([zero, one[:-1]]) for one in (right, down, stay)]
-    found = []
-    for n in range(len(right)):
-        due = clock(before[0][n], before[1][n], before[2][n], shift[n], enters[n], weights[n])
-        for name, wanted, got in zip(("right", "down", "stay"), due,
-                                     (right[n], down[n], stay[n]), strict=True):  # fmt: skip
-            found += [(n + 1, name, int(i), int(j)) for i, j in np.argwhere(wanted != got)]
-    return found[-1]
+alternatives(
+    "u12.fault",
+    # Every clock from the one before, in the trace; then the last difference.
+    all_that_differ=lambda *states: _differences(*states, follows=True)[-1],
+    cell_after_cell=lambda *states: list(_differences(*states, True, cell_by_cell)[-1]),
+)
 
 
 @alternative("u12.fault")
@@ -156,34 +146,11 @@ def a_grid_that_starts_again(right, down, stay, shift, enters, weights):
     own, found = [np.zeros_like(right[0]) for _ in range(3)], None
     for n in range(len(right)):
         own = [np.array(one) for one in clock(*own, shift[n], enters[n], weights[n])]
-        for mine, name, got in zip(own, ("right", "down", "stay"), (right, down, stay),
-                                   strict=True):  # fmt: skip
+        trace = ("right", right), ("down", down), ("stay", stay)
+        for mine, (name, got) in zip(own, trace, strict=True):
             for i, j in np.argwhere(mine != got[n]).tolist():
                 found, mine[i, j] = [n + 1, name, i, j], got[n, i, j]
     return found
-
-
-@alternative("u12.fault")
-def cell_after_cell(right, down, stay, shift, enters, weights):
-    clocks, rows, cols = right.shape
-    found = [0]
-    for n in range(clocks):
-        for i in range(rows):
-            for j in range(cols):
-                took = int(enters[n, i]) if j == 0 else _was(right, n, i, j - 1)
-                if right[n, i, j] != took:
-                    found = [n + 1, "right", i, j]
-                above = _was(down, n, i - 1, j) if i else 0
-                if down[n, i, j] != above + took * _was(stay, n, i, j):
-                    found = [n + 1, "down", i, j]
-                came = (_was(stay, n, i - 1, j) if i else weights[n, j]) if shift[n, i, j] else None
-                if stay[n, i, j] != (_was(stay, n, i, j) if came is None else came):
-                    found = [n + 1, "stay", i, j]
-    return found
-
-
-def _was(one, n, i, j):
-    return int(one[n - 1, i, j]) if n else 0
 
 
 FAULT = "u12.fault"

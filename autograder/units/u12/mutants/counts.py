@@ -159,19 +159,15 @@ def by_formula(m, k, n, cells):
     return SystolicArray(rows, cells // rows, dataflow=kind)
 
 
-@alternative("u12.choose")
-def sorted_by_cycles(m, k, n, cells):
-    divisors = [d for d in range(1, cells + 1) if not cells % d]
-    arrays = [SystolicArray(d, cells // d, False, kind) for kind in ("ws", "is", "os")
-              for d in reversed(divisors)]  # fmt: skip
-    return sorted(arrays, key=lambda array: closed.cycles(m, k, n, array))[0]
-
-
+LEAST = "min(arrays, key=lambda array: closed.cycles(m, k, n, array))"
+alternatives(
+    "u12.choose",
+    sorted_by_cycles=("range(1, cells + 1)", "range(cells, 0, -1)", KINDS, "('ws', 'is', 'os')",
+                      LEAST, f"{LEAST.replace('min', 'sorted')}[0]"),
+)  # fmt: skip
 CHOOSE = "u12.choose"
 TIE = "the same arrays in another order: any of the fastest is right"
 equivalent(CHOOSE, "for rows in range(1, cells + 1)", "reversed(", because=TIE)
-equivalent(
-    CHOOSE, "SystolicArray(rows, cells // rows", "SystolicArray(cells // rows, rows", because=TIE
-)
+equivalent(CHOOSE, "SystolicArray(rows, cells", "SystolicArray(cells // rows, rows", because=TIE)
 equivalent(CHOOSE, "('os', 'ws', 'is')", "('is', 'ws', 'os')", because=TIE)
 equivalent(CHOOSE, "cells + 1)", "cells + 2)", because="cells + 1 does not divide cells")
