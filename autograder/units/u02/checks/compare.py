@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -19,8 +20,10 @@ from autograder.check.framework import Crashed, Wrong
 from autograder.check.properties import valid_graph
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import exactly
 
+BECOMES = re.compile(r"\n +=>")  # of a line that is too long: it goes on in the next one
 PARTS = 40  # parts of a program that are tried, to show the smallest that fails
 
 
@@ -50,6 +53,26 @@ def same_program_as(
         marked=tuple(names[n] for n in marked),
         spec=spec,
     )
+
+
+@functools.cache
+def two_programs(text: str) -> tuple[Graph, Graph]:
+    """A program in the IR, and what a pass makes of it: `%c = neg(%a) : f32[]  => constant ...`.
+
+    What stands behind `=>` takes the place of the operation; with nothing behind it, the line goes.
+    """
+    before, after = [], []
+    for line in BECOMES.sub("  =>", text).splitlines():
+        old, becomes, new = line.partition("=>")
+        before.append(old)
+        if not becomes or new.strip().startswith("return"):
+            after.append(new if becomes else old)
+        elif new.strip():
+            after.append(f"{old.partition('=')[0]}={new}")
+    first, second = (
+        parse_graph("\n".join([f"graph @f{p[0]}", *p[1:], "}"])) for p in (before, after)
+    )
+    return first, second
 
 
 def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:
