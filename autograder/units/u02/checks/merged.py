@@ -13,7 +13,6 @@ import numpy as np
 from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.graph.parse import parse_graph
 
 FIRST = "of several equal ones, the first is kept as it is"
 ALONG = "two equal chains merge from end to end, in one walk from the inputs"
@@ -32,147 +31,99 @@ LABELS = "Names and origins do not"
 TYPES = "the same element type, shape and *bytes*"
 SAME = "Merge nodes that compute the same value"
 
-# (program, what cse makes of it, why, words of the specification)
-EQUAL = [
+
+def _large() -> tuple[Graph, Graph]:
+    large = np.linspace(0, 1, 3000, dtype=np.float32)
+    return (trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[3000]"),
+            trace(lambda x: (y := x + const(large)) * y, "f32[3000]"))  # fmt: skip
+
+
+def _six() -> tuple[Graph, Graph]:
+    def row(x: Node, y: Node) -> Node:
+        return concat([x, y, y, x, y, x], 0)
+
+    return (trace(lambda x, y: row(x, y) * row(x, y), "f32[2]", "f32[2]"),
+            trace(lambda x, y: (r := row(x, y)) * r, "f32[2]", "f32[2]"))  # fmt: skip
+
+
+# (a program and, behind `=>`, what cse makes of it, or a function that makes both; why; words)
+EQUAL: list[tuple[Any, str, str]] = [
     ("""(%x: f32[4]) -> (f32[4]) {
   %a = relu(%x) : f32[4]
   %b = neg(%a) : f32[4]
-  %c = relu(%x) : f32[4]
-  %d = neg(%c) : f32[4]
-  %e = mul(%b, %d) : f32[4]
-  return %e
-}""", """(%x: f32[4]) -> (f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = neg(%a) : f32[4]
-  %e = mul(%b, %b) : f32[4]
-  return %e
-}""", "Both chains are the same value: once the relu are one node, so are the neg.", ALONG),
+  %c = relu(%x) : f32[4]     =>
+  %d = neg(%c) : f32[4]      =>
+  %e = mul(%b, %d) : f32[4]  => mul(%b, %b) : f32[4]
+  return %e""",
+     "Both chains are the same value: once the relu are one node, so are the neg.", ALONG),
     ("""(%x: f32[4], %y: f32[4]) -> (f32[4]) {
   %left = add(%y, %x) : f32[4] loc("left")
-  %right = add(%x, %y) : f32[4] loc("right")
-  %again = add(%y, %x) : f32[4]
-  %p = mul(%left, %right) : f32[4]
-  %q = sub(%p, %again) : f32[4]
-  return %q
-}""", """(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-  %left = add(%y, %x) : f32[4] loc("left")
-  %p = mul(%left, %left) : f32[4]
-  %q = sub(%p, %left) : f32[4]
-  return %q
-}""", "The three sums are one value. The first must be kept as it is: its name, its origin, "
-     "its operands in its order.", FIRST),
+  %right = add(%x, %y) : f32[4] loc("right")  =>
+  %again = add(%y, %x) : f32[4]               =>
+  %p = mul(%left, %right) : f32[4]            => mul(%left, %left) : f32[4]
+  %q = sub(%p, %again) : f32[4]               => sub(%p, %left) : f32[4]
+  return %q""",
+     "The three sums are one value. The first must be kept as it is: its name, its origin, its"
+     " operands in its order.", FIRST),
     ("""(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
   %0 = add(%x, %y) : f32[4]
-  %total = add(%x, %y) : f32[4] loc("head")
-  %1 = neg(%total) : f32[4] loc("head")
-  %n = neg(%0) : f32[4] loc("layer1")
-  %p = mul(%1, %n) : f32[4]
-  return %p, %total, %0
-}""", """(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %0 = add(%x, %y) : f32[4]
-  %1 = neg(%0) : f32[4] loc("head")
-  %p = mul(%1, %1) : f32[4]
-  return %p, %0, %0
-}""", "Another name or origin does not make another value. The first sum has neither, and must "
+  %total = add(%x, %y) : f32[4] loc("head")  =>
+  %1 = neg(%total) : f32[4] loc("head")      => neg(%0) : f32[4] loc("head")
+  %n = neg(%0) : f32[4] loc("layer1")        =>
+  %p = mul(%1, %n) : f32[4]                  => mul(%1, %1) : f32[4]
+  return %p, %total, %0                      => return %p, %0, %0""",
+     "Another name or origin does not make another value. The first sum has neither, and must "
      "get neither.", LABELS),
     ("""(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
   %a = relu(%x) : f32[4]
-  %b = relu(%x) : f32[4]
+  %b = relu(%x) : f32[4]  =>
   %dead = neg(%x) : f32[4]
   %unread = constant dense<7.0> : f32[]
-  return %a, %b, %x
-}""", """(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %a = relu(%x) : f32[4]
-  %dead = neg(%x) : f32[4]
-  %unread = constant dense<7.0> : f32[]
-  return %a, %a, %x
-}""", "One relu must be left, and it must be returned twice. What was dead must stay, for dce.",
+  return %a, %b, %x       => return %a, %a, %x""",
+     "One relu must be left, and it must be returned twice. What was dead must stay, for dce.",
      OUTPUTS),
     ("""(%c: bool[2], %x: f32[2]) -> (f32[2]) {
   %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
   %dead = neg(%x) : f32[2]
-  %j = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %also = neg(%x) : f32[2]
+  %j = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]  =>
+  %also = neg(%x) : f32[2]                                     =>
   %one = constant dense<1.0> : f32[]
   %a = mul(%i, %one) : f32[2]
-  %b = mul(%j, %one) : f32[2]
-  %s = select(%c, %a, %b) : f32[2]
-  return %s
-}""", """(%c: bool[2], %x: f32[2]) -> (f32[2]) {
-  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %dead = neg(%x) : f32[2]
-  %one = constant dense<1.0> : f32[]
-  %a = mul(%i, %one) : f32[2]
-  %s = select(%c, %a, %a) : f32[2]
-  return %s
-}""", "One of the two dead neg must stay, one of the two iota, and the select of equal values.",
+  %b = mul(%j, %one) : f32[2]                                  =>
+  %s = select(%c, %a, %b) : f32[2]                             => select(%c, %a, %a) : f32[2]
+  return %s""",
+     "One of the two dead neg must stay, one of the two iota, and the select of equal values.",
      DEAD),
     ("""(%x: f32[2]) -> (f32[2]) {
   %two = constant dense<2.0> : f32[] loc("scale")
   %a = mul(%x, %two) : f32[2]
-  %too = constant dense<2.0> : f32[]
-  %b = mul(%too, %x) : f32[2]
-  %c = sub(%a, %b) : f32[2]
-  return %c
-}""", """(%x: f32[2]) -> (f32[2]) {
-  %two = constant dense<2.0> : f32[] loc("scale")
-  %a = mul(%x, %two) : f32[2]
-  %c = sub(%a, %a) : f32[2]
-  return %c
-}""", "The two constants hold the same bytes, so both products are the same value.", BYTES),
+  %too = constant dense<2.0> : f32[]  =>
+  %b = mul(%too, %x) : f32[2]         =>
+  %c = sub(%a, %b) : f32[2]           => sub(%a, %a) : f32[2]
+  return %c""",
+     "The two constants hold the same bytes, so both products are the same value.", BYTES),
     ("""(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
   %nan = constant dense<[nan, -0.0]> : f32[2]
-  %same = constant dense<[nan, -0.0]> : f32[2]
+  %same = constant dense<[nan, -0.0]> : f32[2]  =>
   %a = add(%x, %nan) : f32[2]
-  %b = add(%x, %same) : f32[2]
-  %d = sub(%a, %b) : f32[2]
+  %b = add(%x, %same) : f32[2]                  =>
+  %d = sub(%a, %b) : f32[2]                     => sub(%a, %a) : f32[2]
   %p = bit_and(%k, %k) : i32[2]
-  %q = bit_and(%k, %k) : i32[2]
-  %r = sub(%p, %q) : i32[2]
+  %q = bit_and(%k, %k) : i32[2]                 =>
+  %r = sub(%p, %q) : i32[2]                     => sub(%p, %p) : i32[2]
   %s = lt(%k, %p) : bool[2]
-  %t = lt(%k, %q) : bool[2]
-  %u = and(%s, %t) : bool[2]
-  return %d, %r, %u
-}""", """(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
-  %nan = constant dense<[nan, -0.0]> : f32[2]
-  %a = add(%x, %nan) : f32[2]
-  %d = sub(%a, %a) : f32[2]
-  %p = bit_and(%k, %k) : i32[2]
-  %r = sub(%p, %p) : i32[2]
-  %s = lt(%k, %p) : bool[2]
-  %u = and(%s, %s) : bool[2]
-  return %d, %r, %u
-}""", "Constants with equal bytes are equal, even those with NaN.", ZEROS),
+  %t = lt(%k, %q) : bool[2]                     =>
+  %u = and(%s, %t) : bool[2]                    => and(%s, %s) : bool[2]
+  return %d, %r, %u""",
+     "Constants with equal bytes are equal, even those with NaN.", ZEROS),
     ("""() -> (f32[0], f32[0]) {
   %a = constant dense<[]> : f32[0]
-  %b = constant dense<[]> : f32[0]
-  return %a, %b
-}""", """() -> (f32[0], f32[0]) {
-  %a = constant dense<[]> : f32[0]
-  return %a, %a
-}""", "Constants without elements are equal too.", BYTES),
+  %b = constant dense<[]> : f32[0]  =>
+  return %a, %b                     => return %a, %a""",
+     "Constants without elements are equal too.", BYTES),
+    (_large, "The two constants are large and hold the same bytes.", BYTES),
+    (_six, "The two concat have the same six operands.", OPERANDS),
 ]  # fmt: skip
-
-
-@functools.cache
-def equal() -> list[tuple[Graph, Graph, str, str]]:
-    large = np.linspace(0, 1, 3000, dtype=np.float32)
-    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[3000]")
-    once = trace(lambda x: (y := x + const(large)) * y, "f32[3000]")
-    row = [trace(lambda x, y, n=n: _rows(x, y, n), "f32[2]", "f32[2]") for n in (2, 1)]
-    return [
-        *(
-            (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
-            for text, wanted, problem, spec in EQUAL
-        ),
-        (twice, once, "The two constants are large and hold the same bytes.", BYTES),
-        (row[0], row[1], "The two concat have the same six operands.", OPERANDS),
-    ]
-
-
-def _rows(x: Node, y: Node, count: int) -> Node:
-    first, *more = [concat([x, y, y, x, y, x], 0) for _ in range(count)]
-    return first * (more[0] if more else first)
 
 
 @functools.cache
@@ -183,17 +134,8 @@ def different() -> list[tuple[Graph, str, str]]:
         made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
     kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
              const(0, "i8"), const(0, "u8"), const([0.0])]  # fmt: skip
-    empty = [
-        const(np.zeros(shape, kind))
-        for shape, kind in (
-            ((0,), "f4"),
-            ((0,), "f8"),
-            ((0,), "i4"),
-            ((0,), "i8"),
-            ((0, 3), "f4"),
-            ((3, 0), "f4"),
-        )
-    ]
+    empty = [const(np.zeros(0, kind)) for kind in ("f4", "f8", "i4", "i8")]
+    empty += [const(np.zeros(shape, "f4")) for shape in ((0, 3), (3, 0))]
     x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
     return [
         *made,
