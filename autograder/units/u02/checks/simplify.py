@@ -5,15 +5,15 @@ Next room: untouched.py, the ops that have no line.
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
-from autograder.units.u02.checks.shared import becomes, in_the_compiler, same_bits, stays
+from autograder.units.u02.checks.shared import becomes, same_bits, stays, works_in_the_compiler
 from course_lib.ir.graph.build import (
     abs,
     cast,
@@ -29,7 +29,6 @@ from course_lib.ir.graph.build import (
     trace,
     transpose,
 )
-from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.types import DTYPES
 
@@ -45,14 +44,9 @@ MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, 
 EXACT = "Exact means: the same bits for every input (a NaN stays a NaN)"
 STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger shape"
 
-background(
-    "passes.simplify",
-    "the answer for one line may differ between floats and integers",
-    because="follows from the two lines before it, each of which is checked",
-)
-background(
-    "passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left"
-)
+background("passes.simplify", "the answer for one line may differ between floats and integers",
+           because="follows from the two lines before it, each of which is checked")  # fmt: skip
+background("passes.simplify", MORE, because="an offer: the checks look at bits, and what is left")
 background("passes.simplify", "`rule` uses `match` ... in which they are written",
            because="about the stand-in of match; the grader has ours")  # fmt: skip
 
@@ -61,143 +55,81 @@ def _not(x: Any) -> Any:
     return apply("not", x)
 
 
-# The lines of the specification of simplify: (line, before, after, types).
+# The lines of the specification of simplify: (before, after, types, line).
 SIMPLER = [
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [F]),
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [I]),
-    ("x * 1 -> x", lambda x: x * 1.0, lambda x: x, [F]),
-    ("x * 1 -> x", lambda x: apply("mul", 1, x), lambda x: x, [I]),
-    ("x / 1 -> x", lambda x: x / 1.0, lambda x: x, [F]),
-    ("x / 1 -> x", lambda x: x / 1, lambda x: x, [I]),
-    ("x - 0 -> x", lambda x: x - 0.0, lambda x: x, [F]),
-    ("x - 0 -> x", lambda x: x - 0, lambda x: x, [I]),
-    ("x * 1 -> x", lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"]),
-    ("x - 0 -> x", lambda x: x - 0, lambda x: x, ["u8[4]"]),
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, ["f16[]"]),
-    ("x * -1 -> -x", lambda x: x * -1.0, lambda x: -x, [F]),
-    ("x * -1 -> -x", lambda x: x * -1, lambda x: -x, [I]),
-    ("x + -y -> x - y", lambda x, y: x + -y, lambda x, y: x - y, [F, F]),
-    ("x + -y -> x - y", lambda x, y: -y + x, lambda x, y: x - y, [I, I]),
-    ("x - -y -> x + y", lambda x, y: x - -y, lambda x, y: x + y, [F, F]),
-    ("max(x, x) -> x", lambda x: maximum(x, x), lambda x: x, [F]),
-    ("min(x, x) -> x", lambda x: minimum(x, x), lambda x: x, [I]),
-    ("abs(abs(x)) -> abs(x)", lambda x: abs(abs(x)), lambda x: abs(x), [F]),
-    ("abs(-x) -> abs(x)", lambda x: abs(neg(x)), lambda x: abs(x), [F]),
-    ("relu(relu(x)) -> relu(x)", lambda x: relu(relu(x)), lambda x: relu(x), [F]),
-    ("select(c, x, x) -> x", lambda c, x: select(c, x, x), lambda c, x: x, [B, F]),
-    ("not not c -> c", lambda c: _not(_not(c)), lambda c: c, [B]),
-    ("select(true, x, y) -> x", lambda x, y: select(const(True), x, y), lambda x, y: x, [F, F]),
-    ("select(false, x, y) -> y", lambda x, y: select(const(False), x, y), lambda x, y: y, [F, F]),
-    ("x + 0 -> x", lambda x: x + 0, lambda x: x, [I]),
-    ("0 - x -> -x", lambda x: apply("sub", 0, x), lambda x: -x, [I]),
-    ("x - x -> 0", lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
-    ("x * 0 -> 0", lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
-    ("x ** 1 -> x", lambda x: x**1, lambda x: x, [I]),
-    ("x ** 1 -> x", lambda x: x**1.0, lambda x: x, [F]),
-    ("x + -0.0 -> x", lambda x: x + -0.0, lambda x: x, [F]),
-    ("-0.0 - x -> -x", lambda x: apply("sub", -0.0, x), lambda x: -x, [F]),
+    (lambda x: neg(neg(x)), lambda x: x, [F], "-(-x) -> x"),
+    (lambda x: x * 1.0, lambda x: x, [F], "x * 1 -> x"),
+    (lambda x: x / 1.0, lambda x: x, [F], "x / 1 -> x"),
+    (lambda x: x - 0.0, lambda x: x, [F], "x - 0 -> x"),
+    (lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"], "x * 1 -> x"),
+    (lambda x: neg(neg(x)), lambda x: x, ["f16[]"], "-(-x) -> x"),
+    (lambda x: x * -1.0, lambda x: -x, [F], "x * -1 -> -x"),
+    (lambda x, y: x + -y, lambda x, y: x - y, [F, F], "x + -y -> x - y"),
+    (lambda x, y: x - -y, lambda x, y: x + y, [F, F], "x - -y -> x + y"),
+    (lambda x: maximum(x, x), lambda x: x, [F], "max(x, x) -> x"),
+    (lambda x: minimum(x, x), lambda x: x, [I], "min(x, x) -> x"),
+    (lambda x: abs(abs(x)), lambda x: abs(x), [F], "abs(abs(x)) -> abs(x)"),
+    (lambda x: abs(neg(x)), lambda x: abs(x), [F], "abs(-x) -> abs(x)"),
+    (lambda x: relu(relu(x)), lambda x: relu(x), [F], "relu(relu(x)) -> relu(x)"),
+    (lambda c, x: select(c, x, x), lambda c, x: x, [B, F], "select(c, x, x) -> x"),
+    (lambda c: _not(_not(c)), lambda c: c, [B], "not not c -> c"),
+    (lambda x, y: select(const(True), x, y), lambda x, y: x, [F, F], "select(true, x, y) -> x"),
+    (lambda x, y: select(const(False), x, y), lambda x, y: y, [F, F], "select(false, x, y) -> y"),
+    (lambda x: x + 0, lambda x: x, [I], "x + 0 -> x"),
+    (lambda x: apply("sub", 0, x), lambda x: -x, [I], "0 - x -> -x"),
+    (lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I], "x - x -> 0"),
+    (lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I], "x * 0 -> 0"),
+    (lambda x: x**1.0, lambda x: x, [F], "x ** 1 -> x"),
+    (lambda x: x + -0.0, lambda x: x, [F], "x + -0.0 -> x"),
+    (lambda x: apply("sub", -0.0, x), lambda x: -x, [F], "-0.0 - x -> -x"),
 ]
 
 
-# What simplify must leave alone: (program, why, words of the specification).
+# What simplify must leave alone: (program, types, why, words of the specification).
 INEXACT = [
-    (
-        lambda x: x + 0.0,
-        [F],
-        "x + 0.0 is 0.0 for x = -0.0.",
-        WHOLE,
-    ),
-    (
-        lambda x: x * 0.0,
-        [F],
-        "x * 0.0 is NaN for infinity, and -0.0 for -1.",
-        WHOLE,
-    ),
-    (
-        lambda x: x - x,
-        [F],
-        "x - x is NaN for infinity.",
-        WHOLE,
-    ),
-    (
-        lambda x: apply("sub", 0.0, x),
-        [F],
-        "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.",
-        EXACT,
-    ),
-    (
-        lambda x: x * const(np.ones((2, 4), np.float32)),
-        [F],
-        "This mul also stretches x to f32[2,4].",
-        STRETCHES,
-    ),
+    (lambda x: x + 0.0, [F], "x + 0.0 is 0.0 for x = -0.0.", WHOLE),
+    (lambda x: x * 0.0, [F], "x * 0.0 is NaN for infinity, and -0.0 for -1.", WHOLE),
+    (lambda x: x - x, [F], "x - x is NaN for infinity.", WHOLE),
+    (lambda x: apply("sub", 0.0, x), [F], "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.", EXACT),
+    (lambda x: x * const(np.ones((2, 4), np.float32)), [F],
+     "This mul also stretches x to f32[2,4].", STRETCHES),
     (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", WHOLE),
     (lambda x: x / x, [I], "0 / 0 is 0.", WHOLE),
     (lambda x, y: (x * y) / y, [F, F], "For y = 0.0 it is NaN.", WHOLE),
     (lambda x, y: (x * y) / y, [I, I], "For y = 0 it is 0.", WHOLE),
     (lambda x: (x * 2.0) / 2.0, [F], "x * 2.0 may be infinite.", WHOLE),
     (lambda x: (x * 2) / 2, [I], "x * 2 may be too large, and then it wraps.", WHOLE),
-    (
-        lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
-        [F, F],
-        "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.",
-        EXACT,
-    ),
-    (
-        lambda x: relu(abs(x)),
-        [I],
-        "The least i32 has no absolute value: abs gives it back, and it is negative.",
-        EXACT,
-    ),
+    (lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)), [F, F],
+     "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.", EXACT),
+    (lambda x: relu(abs(x)), [I],
+     "The least i32 has no absolute value: abs gives it back, and it is negative.", EXACT),
     (lambda x: relu(neg(relu(x))), [F], "It is NaN for NaN.", EXACT),
-    (
-        lambda x, y: (x / (1.0 / y), sqrt(x) * sqrt(x)),
-        [F, F],
-        "Each of them is rounded twice.",
-        EXACT,
-    ),
-]
+    (lambda x, y: (x / (1.0 / y), sqrt(x) * sqrt(x)), [F, F], "Each of them is rounded twice.",
+     EXACT),
+]  # fmt: skip
 
 
-@functools.cache
-def _simpler() -> list[tuple[str, Graph, Graph]]:
-    return [(line, trace(before, *types), trace(after, *types))
-            for line, before, after, types in SIMPLER]  # fmt: skip
-
-
-@checks("passes.simplify", spec=[APPLY, *(line for line, *_ in SIMPLER)])
-def simplify_applies_each_rule(simplify):
+@for_each("passes.simplify", SIMPLER, "each of the rules", spec=APPLY)
+def simplify_applies_each_rule(simplify, before, after, types, line):
     """Each line of the specification is applied."""
-    for line, program, wanted in _simpler():
-        got = valid_graph(simplify(program), program)
-        lead = f"`{line}` must be applied here, and is not."
-        if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
-            lead += f" {NO_MATCH}"
-        becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
-    return f"the {len(SIMPLER)} rules"
+    program = trace(before, *types)
+    got = valid_graph(simplify(program), program)
+    problem = f"`{line}` must be applied here, and is not."
+    if line == SIMPLER[0][-1] and len(live_ops(got)) == len(live_ops(program)):
+        problem += f" {NO_MATCH}"
+    becomes(lambda _: got, program, trace(after, *types), problem, spec=line)
 
 
-@checks("passes.simplify", spec=[spec for *_, spec in INEXACT])
-def simplify_leaves_inexact_rules_out(simplify):
+@for_each("passes.simplify", INEXACT, "programs that must stay as they are")
+def simplify_leaves_inexact_rules_out(simplify, before, types, why, spec):
     """What changes a bit for some input is not simplified."""
-    for before, types, why, spec in INEXACT:
-        stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
-    return "programs that must stay as they are"
+    stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
 
 
 @checks("passes.simplify", given=graphs(size=7), examples=15, spec=EXACT)
 def simplify_keeps_every_bit(simplify, graph):
     """The result computes what the program computes, bit for bit."""
     same_bits(graph, simplify(graph), spec=EXACT)
-
-
-@checks("passes.simplify", spec=EITHER)
-def simplify_takes_either_order_and_tensors(simplify):
-    """Operands of sums and products in either order; numbers that fill a tensor."""
-    for before, types, after, spec in _TURNED:
-        problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
-        becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
-    return "operands in either order"
 
 
 def _full(number: float, kind: type = np.float32) -> Node:
@@ -218,78 +150,50 @@ _TURNED: list[tuple[Any, list[str], Any, str]] = [
 ]  # fmt: skip
 
 
+@for_each("passes.simplify", _TURNED, "operands in either order")
+def simplify_takes_either_order_and_tensors(simplify, before, types, after, spec):
+    """Operands of sums and products in either order; numbers that fill a tensor."""
+    problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
+    becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
+
+
 @checks("passes.simplify", spec=[TYPES, EXACT])
 def simplify_knows_every_type(simplify):
     """Each line, in each element type that has the op."""
     for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
-        types = ["bool[3]", f"{kind}[3]", f"{kind}[3]"]
-        becomes(simplify, trace(_last_lines, *types), trace(lambda c, x, y: _few(x, y), *types),
-                f"Each of these lines holds for {kind}, too.", TYPES)  # fmt: skip
+        _both_sides(simplify, _last_lines, kind, f"Each of these lines holds for {kind}, too.")
     for kind in [name for name in DTYPES if name != "bool"]:
-        becomes(simplify, trace(_first_lines, f"{kind}[3]", f"{kind}[3]"),
-                trace(_fewer, f"{kind}[3]", f"{kind}[3]"),
-                f"The lines about numbers hold for {kind}, too.", TYPES)  # fmt: skip
+        _both_sides(simplify, _first_lines, kind, f"The lines about numbers hold for {kind}, too.")
     return "every element type"
 
 
-def _first_lines(x: Node, y: Node) -> list[Node]:
+def _both_sides(simplify: Any, lines: Any, kind: str, problem: str) -> None:
+    before, after = (
+        trace(lambda *values, s=side: [row[s] for row in lines(*values)], "bool[3]",
+              f"{kind}[3]", f"{kind}[3]") for side in (0, 1)
+    )  # fmt: skip
+    becomes(simplify, before, after, problem, TYPES)
+
+
+def _first_lines(c: Node, x: Node, y: Node) -> list[tuple[Node, Node]]:
     """The lines with numbers, for an element type; of integers those too that are theirs alone."""
-    made = [x * 1, x / 1, x - 0, x**1]
-    if x.type.dtype.kind != "uint":
-        made += [x * -1, x + -y, x - -y, neg(neg(y))]
-    if x.type.dtype.is_float:
-        return [*made, x + -0.0, apply("sub", -0.0, x)]
-    made += [x + 0, x - x, x * 0]
-    return made if x.type.dtype.kind == "uint" else [*made, apply("sub", 0, x)]
+    kind, whole = x.type.dtype, not x.type.dtype.is_float
+    zero = apply("expand", const(0, kind), shape=x.type.shape)
+    rows = [(x * 1, x), (x / 1, x), (x - 0, x), (x**1, x)]
+    if kind.kind != "uint":
+        rows += [(x * -1, -x), (x + -y, x - y), (x - -y, x + y), (neg(neg(y)), y)]
+    rows += [(x + 0, x), (x - x, zero), (x * 0, zero)] if whole else [(x + -0.0, x)]
+    return rows if kind.kind == "uint" else [*rows, (apply("sub", 0 if whole else -0.0, x), -x)]
 
 
-def _fewer(x: Node, y: Node) -> list[Node]:
-    made = [x, x, x, x]
-    if x.type.dtype.kind != "uint":
-        made += [-x, x - y, x + y, y]
-    if x.type.dtype.is_float:
-        return [*made, x, -x]
-    zeros = [apply("expand", const(0, x.type.dtype), shape=x.type.shape) for _ in range(2)]
-    made += [x, *zeros]
-    return made if x.type.dtype.kind == "uint" else [*made, -x]
-
-
-def _last_lines(c: Node, x: Node, y: Node) -> list[Node]:
+def _last_lines(c: Node, x: Node, y: Node) -> list[tuple[Node, Node]]:
     no, yes = const(False), const(True)
-    made = [select(c, x, x), select(yes, x, y), select(no, x, y)]
+    rows = [(select(c, x, x), x), (select(yes, x, y), x), (select(no, x, y), y)]
     if x.type.dtype.kind == "bool":
-        return [*made, _not(_not(x))]
-    made += [maximum(y, y), minimum(x, x)]
-    return made if x.type.dtype.kind == "uint" else [*made, abs(abs(x)), abs(neg(y)), relu(relu(x))]
-
-
-def _few(x: Node, y: Node) -> list[Node]:
-    if x.type.dtype.kind == "bool":
-        return [x, x, y, x]
-    made = [x, x, y, y, x]
-    return made if x.type.dtype.kind == "uint" else [*made, abs(x), abs(y), relu(x)]
-
-
-@checks("passes.simplify", spec=[APPLY, EITHER])
-def simplify_goes_on_until_nothing_matches(simplify):
-    """What one rule makes is looked at again."""
-    before = trace(lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, F)
-    becomes(
-        simplify,
-        before,
-        trace(lambda x: x, F),
-        "Everything here cancels, so nothing may be left of it.",
-        APPLY,
-    )
-    before = trace(lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), F, F)
-    wanted = trace(lambda x, y: x - y, F, F)
-    becomes(simplify, before, wanted, "y * -1 is -y, and -(-y) is y.", EITHER)
-    before = trace(_layers, B, F)
-    wanted = trace(lambda c, x: tanh(x), B, F)
-    becomes(
-        simplify, before, wanted, "Each rule that applies here makes room for the next one.", APPLY
-    )
-    return "rules that make others apply"
+        return [*rows, (_not(_not(x)), x)]
+    rows += [(maximum(y, y), y), (minimum(x, x), x)]
+    signed = [(abs(abs(x)), abs(x)), (abs(neg(y)), abs(y)), (relu(relu(x)), relu(x))]
+    return rows if x.type.dtype.kind == "uint" else rows + signed
 
 
 def _layers(c: Node, x: Node) -> Node:
@@ -299,6 +203,23 @@ def _layers(c: Node, x: Node) -> Node:
         made = select(c, maximum(made, wanted), wanted)
         made = neg(reshape(neg(made), (4,)))
     return made
+
+
+# (before, types, after, why, words of the specification)
+_AGAIN = [
+    (lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, [F], lambda x: x,
+     "Everything here cancels, so nothing may be left of it.", APPLY),
+    (lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), [F, F], lambda x, y: x - y,
+     "y * -1 is -y, and -(-y) is y.", EITHER),
+    (_layers, [B, F], lambda c, x: tanh(x), "Each rule that applies here makes room for the next "
+     "one.", APPLY),
+]  # fmt: skip
+
+
+@for_each("passes.simplify", _AGAIN, "rules that make others apply")
+def simplify_goes_on_until_nothing_matches(simplify, before, types, after, why, spec):
+    """What one rule makes is looked at again."""
+    becomes(simplify, trace(before, *types), trace(after, *types), why, spec)
 
 
 @checks("passes.simplify", spec=[MOVES, EXACT])
@@ -343,8 +264,4 @@ _MOVES = [
 ]  # fmt: skip
 
 
-@checks("passes.simplify", spec=APPLY)
-def simplify_works_in_the_compiler(simplify):
-    """Compiled with your simplify, a program computes what it computed."""
-    in_the_compiler("passes.simplify", simplify)
-    return "programs compiled with your function"
+works_in_the_compiler("passes.simplify", APPLY)
