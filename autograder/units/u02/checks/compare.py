@@ -14,6 +14,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from autograder.check.framework import Crashed, Wrong
@@ -55,6 +56,16 @@ def same_program_as(
     )
 
 
+def programs_in(file: str) -> list[tuple[str, str, str]]:
+    """The programs of a text file beside this one: (program, why, words of the specification)."""
+    rows = []
+    for block in Path(__file__).with_name(file).read_text("utf-8").strip().split("\n\n")[1:]:
+        above, graph, program = block.partition("graph ")
+        why, _, words = " ".join(above.replace("// ", "").split()).partition(" “")
+        rows.append((graph + program, why, words.removesuffix("”")))
+    return rows
+
+
 @functools.cache
 def two_programs(text: str) -> tuple[Graph, Graph]:
     """A program in the IR, and what a pass makes of it: `%c = neg(%a) : f32[]  => constant ...`.
@@ -69,10 +80,7 @@ def two_programs(text: str) -> tuple[Graph, Graph]:
             after.append(new if becomes else old)
         elif new.strip():
             after.append(f"{old.partition('=')[0]}={new}")
-    first, second = (
-        parse_graph("\n".join([f"graph @f{p[0]}", *p[1:], "}"])) for p in (before, after)
-    )
-    return first, second
+    return parse_graph("\n".join(before)), parse_graph("\n".join(after))
 
 
 def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:

@@ -1,7 +1,7 @@
 """Checks of unit 2 for constant folding.
 
 fold does one thing to each node, so a small program has one right result. The programs and what
-fold makes of them stand in folded.py. Next room: folded.py.
+fold makes of them stand in fold.txt. Next room: cse.py.
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
-from autograder.units.u02.checks import folded
-from autograder.units.u02.checks.compare import same_program_as, two_programs
-from autograder.units.u02.checks.folded import CASCADE, EVERY, LABELS, VALUE
+from autograder.units.u02.checks.compare import programs_in, same_program_as, two_programs
 from autograder.units.u02.checks.shared import leaves, same_bits, works_in_the_compiler
 from course_lib.ir.graph.build import cast, concat, expand, neg, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph, value_names
@@ -26,6 +24,12 @@ from course_lib.ir.types import Sym, TensorType, dtype, f32
 from course_lib.passes.clean.cse import exactly
 from course_lib.passes.clean.fold import SMALL
 
+LABELS = "keeps the node's name, and the origins of the node and of its operands"
+LEFT = "Operands that nobody needs any more are left for `dce`"
+VALUE = "The value is the interpreter's"
+CASCADE = "a node whose operands were just folded is folded too, in the same walk"
+AS_IT_IS = "if it is an input or a constant already"
+EVERY = "Replace every node whose operands are all constants by a constant"
 NO_VALUE = "if computing it raises an error, as for element 7 of an i32[2]"
 NEITHER = "Folding neither reports the error nor hides it"
 UNKNOWN = "or if its size is not known yet"
@@ -33,12 +37,12 @@ MORE_THAN_SMALL = "more than `SMALL` bytes and more bytes than its operands have
 READ_TWICE = "An operand that is read twice counts once"
 # Why a constant must stay, and the words that say so.
 DEAD = ("must stay, though nobody may read it any more: removing what is dead is for dce.",
-        folded.LEFT)  # fmt: skip
+        LEFT)  # fmt: skip
 ANOTHER = ("is a constant already, so this very node must stay, but here is another one with its "
-           "value.", folded.AS_IT_IS)  # fmt: skip
+           "value.", AS_IT_IS)  # fmt: skip
 
 
-@for_each("passes.fold", folded.FOLDED, "{} small programs", spec=folded.LEFT)
+@for_each("passes.fold", programs_in("fold.txt"), "{} small programs", spec=LEFT)
 def fold_replaces_what_is_constant(fold, text, why, spec):
     """Chains, integers, names and origins, dead constants, nodes without operands."""
     before, after = two_programs(text)
@@ -98,8 +102,6 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
         (beside(expand(const(1.0), (512, 512))), False, "It would put 1 MB into the program."),
         (beside(expand(neg(const(1.0)), (1024, 1024))), False,
          "The expand is 4 MB. Only the neg that it reads, one number, is computed now."),
-        (beside(expand(const(2.0), (thousand,))), True, f"It is {SMALL} bytes, and no more."),
-        (beside(expand(const(2.0), (thousand + 1,))), False, f"It is {SMALL + 4} bytes."),
         (beside(transpose(weight, (1, 0))), True, "It is as big as its operand."),
         (beside(concat([full(700), full(700)], 0)), True, "It is as big as its operands together."),
         (beside(concat([seven := full(700), seven], 0)), False,
@@ -111,14 +113,10 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
          "It has no operands, and it is small."),
         (beside(apply("iota", shape=(thousand + 1,), axis=0, dtype="f32")), False,
          "It has no operands, so it is bigger than they are."),
-        (beside(expand(const(np.ones(1, np.int8)), (SMALL,))), True,
-         f"It has {SMALL} elements of one byte."),
-        (beside(expand(const(np.ones(1)), (thousand,))), False,
-         "Its elements are f64, of 8 bytes each."),
         (trace(lambda x: concat([expand(const(float(k)), (thousand,)) for k in range(20)] + [x], 0),
                "f32[1]"), True, "Each of the 20 is small; how many there are does not count."),
         (beside(transpose(transpose(weight, (1, 0)), (1, 0))), True,
-         "Each transpose is as big as its operand, and the operand of the second was just folded."),
+         "Each transpose is as big as its operand, and the operand of the second was just "),
         (beside(concat([const(np.full(500, k, np.float32)) for k in range(6)], 0)), True,
          "It is as big as its six operands together."),
         *((beside(make), folds, why) for make, folds, why in _other_types()),
@@ -128,7 +126,7 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
 def _other_types() -> list[tuple[Node, bool, str]]:
     """(what is made of constants, does it fold?, why): bytes count, and not elements."""
     made = []
-    for kind, size in (("f16", 2), ("u8", 1), ("f64", 8), ("i64", 8)):
+    for kind, size in (("f32", 4), ("f16", 2), ("i8", 1), ("f64", 8), ("i64", 8)):
         one, most = const([1], kind), SMALL // size
         as_much = f"It has {most} elements of {size} bytes, {SMALL} in all."
         more = f"It is {SMALL + size} bytes, and its operand {size}."

@@ -1,4 +1,4 @@
-"""Programs for cse, and what it makes of them: some with equal values, some where nothing merges.
+"""Programs for cse: some with equal values (and those of cse.txt), some where nothing merges.
 
 Next room: match.py.
 """
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograder.units.u02.checks.compare import programs_in
 from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
@@ -17,7 +18,6 @@ from course_lib.ir.graph.node import Node, apply, const, inp
 FIRST = "of several equal ones, the first is kept as it is"
 ALONG = "two equal chains merge from end to end, in one walk from the inputs"
 BYTES = "Constants are equal if they have the same element type, shape and *bytes*"
-DEAD = "Nodes that were merged away are not in the result; other dead nodes of `graph` stay"
 
 ORDER = "may stand in either order"
 ATTRIBUTES = "Attributes count: softmax along axis 0 is not softmax along axis 1"
@@ -25,9 +25,7 @@ PADS = "a pad with -0.0 is not a pad with 0.0"
 OPERANDS = "equal operands (after merging) and equal attributes"
 APART = "`sub`, `div` and `matmul` are not commutative"
 INPUTS = "Inputs are never merged with each other"
-OUTPUTS = "Outputs may be: both then return the same node"
 ZEROS = "(So -0.0 is not 0.0, and NaN is NaN.)"
-LABELS = "Names and origins do not"
 TYPES = "the same element type, shape and *bytes*"
 SAME = "Merge nodes that compute the same value"
 
@@ -46,84 +44,12 @@ def _six() -> tuple[Graph, Graph]:
             trace(lambda x, y: (r := row(x, y)) * r, "f32[2]", "f32[2]"))  # fmt: skip
 
 
-# (a program and, behind `=>`, what cse makes of it, or a function that makes both; why; words)
+# (a program and what cse makes of it, or a function that makes both; why; words)
 EQUAL: list[tuple[Any, str, str]] = [
-    ("""(%x: f32[4]) -> (f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = neg(%a) : f32[4]
-  %c = relu(%x) : f32[4]     =>
-  %d = neg(%c) : f32[4]      =>
-  %e = mul(%b, %d) : f32[4]  => mul(%b, %b) : f32[4]
-  return %e""",
-     "Both chains are the same value: once the relu are one node, so are the neg.", ALONG),
-    ("""(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-  %left = add(%y, %x) : f32[4] loc("left")
-  %right = add(%x, %y) : f32[4] loc("right")  =>
-  %again = add(%y, %x) : f32[4]               =>
-  %p = mul(%left, %right) : f32[4]            => mul(%left, %left) : f32[4]
-  %q = sub(%p, %again) : f32[4]               => sub(%p, %left) : f32[4]
-  return %q""",
-     "The three sums are one value. The first must be kept as it is: its name, its origin, its"
-     " operands in its order.", FIRST),
-    ("""(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %0 = add(%x, %y) : f32[4]
-  %total = add(%x, %y) : f32[4] loc("head")  =>
-  %1 = neg(%total) : f32[4] loc("head")      => neg(%0) : f32[4] loc("head")
-  %n = neg(%0) : f32[4] loc("layer1")        =>
-  %p = mul(%1, %n) : f32[4]                  => mul(%1, %1) : f32[4]
-  return %p, %total, %0                      => return %p, %0, %0""",
-     "Another name or origin does not make another value. The first sum has neither, and must "
-     "get neither.", LABELS),
-    ("""(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = relu(%x) : f32[4]  =>
-  %dead = neg(%x) : f32[4]
-  %unread = constant dense<7.0> : f32[]
-  return %a, %b, %x       => return %a, %a, %x""",
-     "One relu must be left, and it must be returned twice. What was dead must stay, for dce.",
-     OUTPUTS),
-    ("""(%c: bool[2], %x: f32[2]) -> (f32[2]) {
-  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %dead = neg(%x) : f32[2]
-  %j = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]  =>
-  %also = neg(%x) : f32[2]                                     =>
-  %one = constant dense<1.0> : f32[]
-  %a = mul(%i, %one) : f32[2]
-  %b = mul(%j, %one) : f32[2]                                  =>
-  %s = select(%c, %a, %b) : f32[2]                             => select(%c, %a, %a) : f32[2]
-  return %s""",
-     "One of the two dead neg must stay, one of the two iota, and the select of equal values.",
-     DEAD),
-    ("""(%x: f32[2]) -> (f32[2]) {
-  %two = constant dense<2.0> : f32[] loc("scale")
-  %a = mul(%x, %two) : f32[2]
-  %too = constant dense<2.0> : f32[]  =>
-  %b = mul(%too, %x) : f32[2]         =>
-  %c = sub(%a, %b) : f32[2]           => sub(%a, %a) : f32[2]
-  return %c""",
-     "The two constants hold the same bytes, so both products are the same value.", BYTES),
-    ("""(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
-  %nan = constant dense<[nan, -0.0]> : f32[2]
-  %same = constant dense<[nan, -0.0]> : f32[2]  =>
-  %a = add(%x, %nan) : f32[2]
-  %b = add(%x, %same) : f32[2]                  =>
-  %d = sub(%a, %b) : f32[2]                     => sub(%a, %a) : f32[2]
-  %p = bit_and(%k, %k) : i32[2]
-  %q = bit_and(%k, %k) : i32[2]                 =>
-  %r = sub(%p, %q) : i32[2]                     => sub(%p, %p) : i32[2]
-  %s = lt(%k, %p) : bool[2]
-  %t = lt(%k, %q) : bool[2]                     =>
-  %u = and(%s, %t) : bool[2]                    => and(%s, %s) : bool[2]
-  return %d, %r, %u""",
-     "Constants with equal bytes are equal, even those with NaN.", ZEROS),
-    ("""() -> (f32[0], f32[0]) {
-  %a = constant dense<[]> : f32[0]
-  %b = constant dense<[]> : f32[0]  =>
-  return %a, %b                     => return %a, %a""",
-     "Constants without elements are equal too.", BYTES),
+    *programs_in("cse.txt"),
     (_large, "The two constants are large and hold the same bytes.", BYTES),
     (_six, "The two concat have the same six operands.", OPERANDS),
-]  # fmt: skip
+]
 
 
 @functools.cache
