@@ -5,6 +5,8 @@ Next room: untouched.py, the ops that have no line.
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -29,8 +31,8 @@ from course_lib.ir.graph.build import (
     trace,
     transpose,
 )
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
-from course_lib.ir.types import DTYPES
 
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
 NO_MATCH = "`rule(...)` finds patterns of one op only, until your `passes.match` is written."
@@ -55,34 +57,44 @@ def _not(x: Any) -> Any:
     return apply("not", x)
 
 
-# The lines of the specification of simplify: (before, after, types, line).
-SIMPLER = [
-    (lambda x: neg(neg(x)), lambda x: x, [F], "-(-x) -> x"),
-    (lambda x: x * 1.0, lambda x: x, [F], "x * 1 -> x"),
-    (lambda x: x / 1.0, lambda x: x, [F], "x / 1 -> x"),
-    (lambda x: x - 0.0, lambda x: x, [F], "x - 0 -> x"),
-    (lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"], "x * 1 -> x"),
-    (lambda x: neg(neg(x)), lambda x: x, ["f16[]"], "-(-x) -> x"),
-    (lambda x: x * -1.0, lambda x: -x, [F], "x * -1 -> -x"),
-    (lambda x, y: x + -y, lambda x, y: x - y, [F, F], "x + -y -> x - y"),
-    (lambda x, y: x - -y, lambda x, y: x + y, [F, F], "x - -y -> x + y"),
-    (lambda x: maximum(x, x), lambda x: x, [F], "max(x, x) -> x"),
-    (lambda x: minimum(x, x), lambda x: x, [I], "min(x, x) -> x"),
-    (lambda x: abs(abs(x)), lambda x: abs(x), [F], "abs(abs(x)) -> abs(x)"),
-    (lambda x: abs(neg(x)), lambda x: abs(x), [F], "abs(-x) -> abs(x)"),
-    (lambda x: relu(relu(x)), lambda x: relu(x), [F], "relu(relu(x)) -> relu(x)"),
-    (lambda c, x: select(c, x, x), lambda c, x: x, [B, F], "select(c, x, x) -> x"),
-    (lambda c: _not(_not(c)), lambda c: c, [B], "not not c -> c"),
-    (lambda x, y: select(const(True), x, y), lambda x, y: x, [F, F], "select(true, x, y) -> x"),
-    (lambda x, y: select(const(False), x, y), lambda x, y: y, [F, F], "select(false, x, y) -> y"),
-    (lambda x: x + 0, lambda x: x, [I], "x + 0 -> x"),
-    (lambda x: apply("sub", 0, x), lambda x: -x, [I], "0 - x -> -x"),
-    (lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I], "x - x -> 0"),
-    (lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I], "x * 0 -> 0"),
-    (lambda x: x**1.0, lambda x: x, [F], "x ** 1 -> x"),
-    (lambda x: x + -0.0, lambda x: x, [F], "x + -0.0 -> x"),
-    (lambda x: apply("sub", -0.0, x), lambda x: -x, [F], "-0.0 - x -> -x"),
-]
+def _zero(x: Node) -> Node:
+    return apply("expand", const(0, x.type.dtype), shape=x.type.shape)
+
+
+WHOLES = ("i32", "i8", "i16", "i64", "u8", "u16", "u32", "u64")
+FLOATING = ("f32", "f16", "f64")
+SIGNED = (*FLOATING, *WHOLES[:4])
+NUMBERS = (*FLOATING, *WHOLES)
+
+# The lines of the specification of simplify: (before, after, types for which it is exact, line). In
+# each, x and y are values of that type, and c is a truth value.
+SIMPLER: list[tuple[Any, Any, tuple[str, ...], str]] = [
+    (lambda x: neg(neg(x)), lambda x: x, SIGNED, "-(-x) -> x"),
+    (lambda x: x * 1, lambda x: x, NUMBERS, "x * 1 -> x"),
+    (lambda x: x / 1, lambda x: x, NUMBERS, "x / 1 -> x"),
+    (lambda x: x - 0, lambda x: x, NUMBERS, "x - 0 -> x"),
+    (lambda x: x * -1, lambda x: -x, SIGNED, "x * -1 -> -x"),
+    (lambda x, y: x + -y, lambda x, y: x - y, SIGNED, "x + -y -> x - y"),
+    (lambda x, y: x - -y, lambda x, y: x + y, SIGNED, "x - -y -> x + y"),
+    (lambda x: maximum(x, x), lambda x: x, NUMBERS, "max(x, x) -> x"),
+    (lambda x: minimum(x, x), lambda x: x, NUMBERS, "min(x, x) -> x"),
+    (lambda x: abs(abs(x)), abs, SIGNED, "abs(abs(x)) -> abs(x)"),
+    (lambda x: abs(neg(x)), abs, SIGNED, "abs(-x) -> abs(x)"),
+    (lambda x: relu(relu(x)), relu, SIGNED, "relu(relu(x)) -> relu(x)"),
+    (lambda c, x: select(c, x, x), lambda c, x: x, (*NUMBERS, "bool"), "select(c, x, x) -> x"),
+    (lambda x: _not(_not(x)), lambda x: x, ("bool",), "not not c -> c"),
+    (lambda x, y: select(const(True), x, y), lambda x, y: x, (*NUMBERS, "bool"),
+     "select(true, x, y) -> x"),
+    (lambda x, y: select(const(False), x, y), lambda x, y: y, (*NUMBERS, "bool"),
+     "select(false, x, y) -> y"),
+    (lambda x: x + 0, lambda x: x, WHOLES, "x + 0 -> x"),
+    (lambda x: apply("sub", 0, x), lambda x: -x, WHOLES[:4], "0 - x -> -x"),
+    (lambda x: x - x, _zero, WHOLES, "x - x -> 0"),
+    (lambda x: x * 0, _zero, WHOLES, "x * 0 -> 0"),
+    (lambda x: x**1, lambda x: x, NUMBERS, "x ** 1 -> x"),
+    (lambda x: x + -0.0, lambda x: x, FLOATING, "x + -0.0 -> x"),
+    (lambda x: apply("sub", -0.0, x), lambda x: -x, FLOATING, "-0.0 - x -> -x"),
+]  # fmt: skip
 
 
 # What simplify must leave alone: (program, types, why, words of the specification).
@@ -109,15 +121,30 @@ INEXACT = [
 ]  # fmt: skip
 
 
-@for_each("passes.simplify", SIMPLER, "each of the rules", spec=APPLY)
-def simplify_applies_each_rule(simplify, before, after, types, line):
+@for_each("passes.simplify", SIMPLER, "the {} rules", spec=APPLY)
+def simplify_applies_each_rule(simplify, before, after, kinds, line):
     """Each line of the specification is applied."""
-    program = trace(before, *types)
-    got = valid_graph(simplify(program), program)
-    problem = f"`{line}` must be applied here, and is not."
-    if line == SIMPLER[0][-1] and len(live_ops(got)) == len(live_ops(program)):
-        problem += f" {NO_MATCH}"
-    becomes(lambda _: got, program, trace(after, *types), problem, spec=line)
+    for kind in [k for k in kinds if k in (kinds[0], "i32")]:
+        problem = f"`{line}` must be applied here, and is not."
+        program, wanted = (_of_lines([(before, side)], kind) for side in (before, after))
+        got = valid_graph(simplify(program), program)
+        if line == SIMPLER[0][-1] and len(live_ops(got)) == len(live_ops(program)):
+            problem += f" {NO_MATCH}"
+        becomes(lambda _, got=got: got, program, wanted, problem, spec=line)
+
+
+def _of_lines(rows: Sequence[tuple[Any, Any]], kind: str) -> Graph:
+    """The second of each pair, on values of this type: on those that the first one takes."""
+    types = {"c": "bool[4]", "x": f"{kind}[4]", "y": f"{kind}[4]"}
+    takes = [list(inspect.signature(first).parameters) for first, _ in rows]
+    names = [name for name in types if any(name in some for some in takes)]
+
+    def make(*values: Node) -> list[Node]:
+        given = dict(zip(names, values, strict=True))
+        return [second(*(given[name] for name in some))
+                for some, (_, second) in zip(takes, rows, strict=True)]  # fmt: skip
+
+    return trace(make, *(types[name] for name in names))
 
 
 @for_each("passes.simplify", INEXACT, "programs that must stay as they are")
@@ -160,40 +187,11 @@ def simplify_takes_either_order_and_tensors(simplify, before, types, after, spec
 @checks("passes.simplify", spec=[TYPES, EXACT])
 def simplify_knows_every_type(simplify):
     """Each line, in each element type that has the op."""
-    for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
-        _both_sides(simplify, _last_lines, kind, f"Each of these lines holds for {kind}, too.")
-    for kind in [name for name in DTYPES if name != "bool"]:
-        _both_sides(simplify, _first_lines, kind, f"The lines about numbers hold for {kind}, too.")
+    for kind in (*NUMBERS, "bool"):
+        lines = [(before, after) for before, after, kinds, _ in SIMPLER if kind in kinds]
+        before, after = _of_lines([(one, one) for one, _ in lines], kind), _of_lines(lines, kind)
+        becomes(simplify, before, after, f"Each of these lines holds for {kind}, too.", TYPES)
     return "every element type"
-
-
-def _both_sides(simplify: Any, lines: Any, kind: str, problem: str) -> None:
-    before, after = (
-        trace(lambda *values, s=side: [row[s] for row in lines(*values)], "bool[3]",
-              f"{kind}[3]", f"{kind}[3]") for side in (0, 1)
-    )  # fmt: skip
-    becomes(simplify, before, after, problem, TYPES)
-
-
-def _first_lines(c: Node, x: Node, y: Node) -> list[tuple[Node, Node]]:
-    """The lines with numbers, for an element type; of integers those too that are theirs alone."""
-    kind, whole = x.type.dtype, not x.type.dtype.is_float
-    zero = apply("expand", const(0, kind), shape=x.type.shape)
-    rows = [(x * 1, x), (x / 1, x), (x - 0, x), (x**1, x)]
-    if kind.kind != "uint":
-        rows += [(x * -1, -x), (x + -y, x - y), (x - -y, x + y), (neg(neg(y)), y)]
-    rows += [(x + 0, x), (x - x, zero), (x * 0, zero)] if whole else [(x + -0.0, x)]
-    return rows if kind.kind == "uint" else [*rows, (apply("sub", 0 if whole else -0.0, x), -x)]
-
-
-def _last_lines(c: Node, x: Node, y: Node) -> list[tuple[Node, Node]]:
-    no, yes = const(False), const(True)
-    rows = [(select(c, x, x), x), (select(yes, x, y), x), (select(no, x, y), y)]
-    if x.type.dtype.kind == "bool":
-        return [*rows, (_not(_not(x)), x)]
-    rows += [(maximum(y, y), y), (minimum(x, x), x)]
-    signed = [(abs(abs(x)), abs(x)), (abs(neg(y)), abs(y)), (relu(relu(x)), relu(x))]
-    return rows if x.type.dtype.kind == "uint" else rows + signed
 
 
 def _layers(c: Node, x: Node) -> Node:
