@@ -12,13 +12,12 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import same_meaning
-from autograder.check.steps import with_steps
 from autograder.units.u02.checks import merged
 from autograder.units.u02.checks.compare import same_program_as, two_programs
 from autograder.units.u02.checks.shared import (
     doubled_often,
-    leaves,
     same_bits,
+    takes_large_programs,
     works_in_the_compiler,
 )
 from course_lib.ir.graph.build import trace
@@ -104,59 +103,11 @@ def cse_merges_a_program_with_its_copy(cse, graph):
             )  # fmt: skip
 
 
-STEPS = 1_000_000  # ours takes 150,000; comparing all pairs, some millions
-MANY_STEPS = 60_000  # ours takes a third of it; comparing all of a kind, twice as many or more
-
-
-@checks("passes.cse", spec=[merged.ALONG, LINEAR])
-def cse_takes_deep_programs(cse):
-    """1,100 operations in a row, twice, in one walk and without comparing pairs."""
-    why = "are all pairs compared, or one walk for each?"
-    leaves(with_steps(cse, STEPS, "2,200 operations", why), _two_chains(), 1100, "Of 2,200 "
-           "operations, 1,100 must be left.", "two equal chains of 1,100 relu",
-           spec=merged.ALONG)  # fmt: skip
-    return "two rows of 1,100 operations"
-
-
-@functools.cache
-def _two_chains() -> Graph:
-    return _doubled(deep(1100))
-
-
-@checks("passes.cse", spec=LINEAR)
-def cse_takes_many_of_a_kind(cse):
-    """200 constants, and 200 slices of one value, twice."""
-    why = "is each node compared with all constants, or with all that read the same value?"
-    few = with_steps(cse, MANY_STEPS, "200 constants and 800 operations", why)
-    leaves(few, _many_of_a_kind(), 400, "Of 800 operations, 400 must be left.",
-           "200 slices of x, each times a constant, twice", spec=merged.SAME)  # fmt: skip
-    return "200 constants and 200 slices, twice"
-
-
-@functools.cache
 def _many_of_a_kind() -> Graph:
-    def pieces(x: Node) -> list[Node]:
-        return [
-            apply("slice", x, starts=(k,), stops=(k + 1,)) * const(float(k)) for k in range(200)
-        ]
+    def piece(x: Node, k: int) -> Node:
+        return apply("slice", x, starts=(k,), stops=(k + 1,)) * const(float(k))
 
-    return _doubled(trace(pieces, "f32[200]"))
-
-
-@checks("passes.cse", spec=LINEAR)
-def cse_takes_values_with_many_users(cse):
-    """Values with many users: 2**60 paths lead to the input."""
-    why = "a shared value is looked at once for each path"
-    few = with_steps(cse, 150_000, "360 operations", why)
-    for graph, what in ((doubled_often(), "a value that is doubled 60 times"),
-                        (diamond(), "60 values, each read by two operations")):  # fmt: skip
-        count = len(graph.ops)
-        leaves(few, _doubled(graph), count, f"Of {2 * count} operations, {count} must be left.",
-               f"{what}, and all of that again")  # fmt: skip
-    return "a program with 2**60 paths"
-
-
-works_in_the_compiler("passes.cse", merged.SAME)
+    return _doubled(trace(lambda x: [piece(x, k) for k in range(200)], "f32[200]"))
 
 
 @functools.lru_cache(maxsize=1000)
@@ -172,3 +123,17 @@ def _doubled(graph: Graph) -> Graph:
         nodes.append(copy[node])
     outputs = (*graph.outputs, *(copy[n] for n in graph.outputs))
     return Graph(graph.name, graph.inputs, tuple(nodes), outputs)
+
+
+SHARED = "a shared value is looked at once for each path"
+takes_large_programs("passes.cse", [  # ours takes a sixth to a third of the steps
+    (lambda: _doubled(deep(1100)), 1_000_000, "two equal chains of 1,100 relu",
+     "are all pairs compared, or one walk for each?", 1100, merged.ALONG),
+    (_many_of_a_kind, 60_000, "200 slices of x, each times a constant, twice", "is each node "
+     "compared with all constants, or with all that read the same value?", 400, LINEAR),
+    (lambda: _doubled(doubled_often()), 150_000, "a value that is doubled 60 times, twice", SHARED,
+     60, LINEAR),
+    (lambda: _doubled(diamond()), 150_000, "60 values, each read by two operations, twice", SHARED,
+     180, LINEAR),
+])  # fmt: skip
+works_in_the_compiler("passes.cse", merged.SAME)

@@ -10,8 +10,11 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import valid_graph
-from autograder.check.steps import with_steps
-from autograder.units.u02.checks.shared import doubled_often, leaves, works_in_the_compiler
+from autograder.units.u02.checks.shared import (
+    doubled_often,
+    takes_large_programs,
+    works_in_the_compiler,
+)
 from course_lib.ir.graph.build import abs, cast, concat, exp, neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import apply, const, inp
@@ -75,16 +78,6 @@ def dce_keeps_what_is_needed(dce, graph):
     _what_is_needed(graph, dce(graph), NO_OUTPUT)
 
 
-@checks("passes.dce", spec=ONCE)
-def dce_takes_deep_programs(dce):
-    """1,100 operations in a row that are needed, and 400 that are not."""
-    few = with_steps(dce, 100_000, "1,500 operations in two rows", "one walk is enough")
-    leaves(few, _two_rows(), 1100, "Of 1,500 operations, the last 400 are dead, and 1,100 must be "
-           "left.", "a chain of 1,100 relu, one of 400 neg that is dead", counted=_ops)  # fmt: skip
-    return "1,500 operations in two rows"
-
-
-@functools.cache
 def _two_rows() -> Graph:
     graph = deep(1100)
     dead = [neg(graph.inputs[0])]
@@ -93,29 +86,19 @@ def _two_rows() -> Graph:
     return Graph(graph.name, graph.inputs, (*graph.nodes, *dead), graph.outputs)
 
 
-@checks("passes.dce", spec="each node and each edge is looked at once")
-def dce_takes_values_with_many_users(dce):
-    """Values with many users: 2**60 paths lead to the input, or 200 outputs need it."""
-    why = "a shared value is looked at once for each path, or for each output"
-    few = with_steps(dce, 20_000, "at most 200 operations", why)
-    for graph, what in ((doubled_often(), "a value that is added to itself, 60 times"),
-                        (diamond(), "60 values, each read by two operations"),
-                        (_all_returned(), "200 relu in a row, all of them returned")):  # fmt: skip
-        problem = "Nothing is dead here, so everything must stay."
-        leaves(few, graph, len(graph.ops), problem, what, counted=_ops)
-    return "a program with 2**60 paths"
-
-
-def _ops(graph: Graph) -> Any:
-    return graph.ops
-
-
-@functools.cache
 def _all_returned() -> Graph:
     graph = deep(200)
     return Graph(graph.name, graph.inputs, graph.nodes, graph.ops)
 
 
+SHARED = "a shared value is looked at once for each path, or for each output"
+takes_large_programs("passes.dce", [
+    (_two_rows, 100_000, "a chain of 1,100 relu, and one of 400 neg that is dead",
+     "one walk is enough", 1100, ONCE),
+    (doubled_often, 20_000, "a value that is added to itself, 60 times", SHARED, 60, ONCE),
+    (diamond, 20_000, "60 values, each read by two operations", SHARED, 180, ONCE),
+    (_all_returned, 20_000, "200 relu in a row, all of them returned", SHARED, 200, ONCE),
+], counted=lambda graph: graph.ops)  # fmt: skip
 works_in_the_compiler("passes.dce", NO_OUTPUT)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograder.units.u02.checks.compare import programs_in
-from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
+from course_lib.ir.graph.build import concat, neg, select, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 
@@ -56,6 +56,9 @@ EQUAL: list[tuple[Any, str, str]] = [
 def different() -> list[tuple[Graph, str, str]]:
     """Programs that cse leaves alone: (program, why, words of the specification)."""
     made = [(trace(make, *types), why, spec) for make, types, why, spec in DIFFERENT]
+    for op, type_, attrs, why in ATTRIBUTED:
+        every = trace(lambda x, op=op, attrs=attrs: [apply(op, x, **a) for a in attrs], type_)
+        made.append((every, why, ATTRIBUTES))
     for a, b, type_, why, spec in _constants():
         made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
     kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
@@ -106,49 +109,50 @@ def _sixes(x: Node, y: Node, z: Node) -> list[list[Node]]:
     return [row, *changed, *turned]
 
 
-def _padded(x: Node, **attrs: Any) -> Node:
-    return apply("pad", x, **{"low": (1,), "high": (1,), **attrs})
+_F, _M = "f32[4]", "f32[4,4]"
 
-
-_F = "f32[4]"
+# (an op, the type of its operand, attributes of which no two are equal, why)
+ATTRIBUTED: list[tuple[str, str, list[dict[str, Any]], str]] = [
+    ("softmax", _M, [{"axis": a} for a in (0, 1, -1)], "No two of these axes are the same number."),
+    ("reduce_sum", _M, [{"axes": (0,), "keepdims": False}, {"axes": (1,), "keepdims": False},
+                        {"axes": (0,), "keepdims": True}, {"axes": (), "keepdims": False}],
+     "The sums run along different axes, or keep them."),
+    ("transpose", _M, [{"perm": p} for p in ((0, 1), (1, 0))],
+     "One of them moves nothing, and the other one transposes the matrix."),
+    ("transpose", "f32[2,2,2]", [{"perm": p} for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2))],
+     "The axes are in other orders."),
+    ("reshape", _M, [{"shape": s} for s in ((4, 4), (2, 8), (16,))],
+     "They reshape to different shapes."),
+    ("pad", _F, [{"low": (1,), "high": (1,), "value": v}
+                 for v in (0.5, 0.25, 1.0, -1.0, 1.0000001, 1e-7, 2e-7)],
+     "They pad with other numbers."),
+    ("pad", _F, [{"low": (2,), "high": (1,)}, {"low": (1,), "high": (2,)}],
+     "One of them pads the front more, and the other one the end."),
+    ("cumsum", _F, [{"axis": 0, "exclusive": e, "reverse": r}
+                    for e in (False, True) for r in (False, True)],
+     "The sums run in two directions, with and without the element itself."),
+    ("clamp", _F, [{"min": a, "max": b} for a, b in (
+        (None, 0.0), (0.0, None), (0.0, 0.0), (None, None), (0.5, 1.0), (0.25, 1.0))],
+     "A limit of 0.0 is a limit, and None is none."),
+    ("gelu", _F, [{"approximate": a} for a in ("none", "tanh")], "One of them is approximate."),
+    ("slice", "f32[4,4,4]", [{"starts": (0, 0, a), "stops": (2, 2, a + 2)} for a in (0, 1, 2)],
+     "They begin at other places of the last axis."),
+    ("slice", _F, [{"starts": (0,), "stops": (3,), "steps": (s,)} for s in (1, 2)],
+     "The steps differ."),
+    ("cast", _F, [{"dtype": to} for to in ("f64", "f16", "i32")], "The types differ."),
+]  # fmt: skip
 
 # (program, types of its inputs, why nothing merges, words of the specification)
 DIFFERENT: list[tuple[Any, list[str], str, str]] = [
     (lambda x, y: (x - y) * (y - x), [_F] * 2, "x - y is not y - x.", APART),
-    (lambda x: softmax(x, 0) + softmax(x, 1), ["f32[4,4]"],
-     "softmax along axis 0 is not softmax along axis 1.", ATTRIBUTES),
-    (lambda x: [apply("reduce_sum", x, axes=(a,)) for a in (0, 1)], ["f32[4,4]"],
-     "The sums run along different axes.", OPERANDS),
-    (lambda x: [apply("softmax", x, axis=a) for a in (-1, 1)], ["f32[4,4]"],
-     "axis = -1 and axis = 1 are different attributes, and nothing else counts.", OPERANDS),
-    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1), (1, 0))], ["f32[4,4]"],
-     "One of them moves nothing, and the other one transposes the matrix.", OPERANDS),
     (lambda x, y: [concat(p, 0) for p in ([x, x, y], [x, y, y], [y, x, x])], ["f32[2]"] * 2,
      "They have the same operands, in other places or in another number.", OPERANDS),
     (lambda x, y, z: [concat(p, 0) for p in _sixes(x, y, z)], ["f32[2]"] * 3,
      "No two concat have the same six operands in the same order.", OPERANDS),
-    (lambda x: [_padded(x, value=v) for v in (0.0, -0.0)], [_F],
+    (lambda x: [apply("pad", x, low=(1,), high=(1,), value=v) for v in (0.0, -0.0)], [_F],
      "One of them pads with 0.0, and the other one with -0.0.", PADS),
-    (lambda x: [_padded(x, value=v) for v in (0.5, 0.25, 1.0, -1.0, 1.0000001, 1e-7, 2e-7)], [_F],
-     "They pad with other numbers.", ATTRIBUTES),
-    (lambda x: [_padded(x, low=low, high=high) for low, high in (((2,), (1,)), ((1,), (2,)))], [_F],
-     "One of them pads the front more, and the other one the end.", ATTRIBUTES),
-    (lambda x: [apply("cumsum", x, axis=0, exclusive=e, reverse=r)
-                for e in (False, True) for r in (False, True)], [_F],
-     "The sums run in two directions, with and without the element itself.", ATTRIBUTES),
-    (lambda x: [apply("clamp", x, min=a, max=b)
-                for a, b in ((None, 0.0), (0.0, None), (0.0, 0.0), (None, None))], [_F],
-     "A limit of 0.0 is a limit, and None is none.", ATTRIBUTES),
-    (lambda x: [apply("gelu", x, approximate=a) for a in ("none", "tanh")], [_F],
-     "One of them is approximate.", ATTRIBUTES),
-    (lambda x: [apply("slice", x, starts=(0, 0, a), stops=(2, 2, a + 2)) for a in (0, 1, 2)],
-     ["f32[4,4,4]"], "They begin at other places of the last axis.", ATTRIBUTES),
-    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2))],
-     ["f32[2,2,2]"], "The axes are in other orders.", ATTRIBUTES),
     (lambda c, x, y: [select(c, x, y), select(c, y, x)], ["bool[2]", "f32[2]", "f32[2]"],
      "The operands of a select are in another order.", OPERANDS),
-    (lambda x: [cast(x, to) for to in ("f64", "f16", "i32")], [_F],
-     "Casts to different types: their attributes differ.", ATTRIBUTES),
     (lambda x, y: (softmax(x) * softmax(y), y), [_F] * 2,
      "Two inputs of one type are two values.", INPUTS),
     (lambda x, y, z: ((x + y) + z, x + (y + z), (x + x) + y), [_F] * 3,

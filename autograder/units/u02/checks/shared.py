@@ -10,11 +10,13 @@ Dead nodes that a pass leaves behind or sweeps away never count. Next room: dead
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.meaning import meaning_of
 from autograder.check.properties import (
@@ -25,6 +27,7 @@ from autograder.check.properties import (
     same_meaning,
     valid_graph,
 )
+from autograder.check.steps import with_steps
 from course_lib.compiler import compile
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import neg, relu, reshape, softmax, trace
@@ -125,13 +128,27 @@ def on_deep(implementation: Any, graph: Graph) -> Graph:
         raise
 
 
-def leaves(
-    implementation: Any, graph: Graph, count: int, problem: str, program: str, *, spec: str = "",
-    counted: Any = live_ops,
-) -> None:  # fmt: skip
-    """Of a program that is too long to be shown, the pass leaves so many operations."""
-    if len(counted(on_deep(implementation, graph))) != count:
-        raise Wrong(problem, program=program, spec=spec)
+Large = tuple[Callable[[], Graph], int, str, str, int, str]
+
+
+def takes_large_programs(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
+    """Register a check with programs of many operations, or of many paths.
+
+    A row: a function that makes the program, the steps that it may take (0: any), what it is, why
+    it might take more, how many operations are left, and words of the specification."""
+    graph_of = functools.cache(lambda make: make())
+
+    @for_each(slot, rows, "{} large programs")
+    def takes_large_programs(
+        implementation: Any, make: Any, steps: int, what: str, why: str, count: int, spec: str
+    ) -> None:
+        """Long chains and values with many users, in few steps."""
+        graph = graph_of(make)
+        few = with_steps(implementation, steps, what, why) if steps else implementation
+        after = on_deep(few, graph)
+        if len(counted(after)) != count:
+            problem = f"Of {len(graph.ops):,} operations, {count:,} must be left."
+            raise Wrong(problem, program=what, spec=spec)
 
 
 @functools.cache
