@@ -15,7 +15,7 @@ import numpy as np
 
 from autograder.check.framework import Wrong, checks
 from autograder.units.u02.checks.squares import steps_of, windows
-from autograder.units.u02.checks.untouched import BINARY, UNARY, applied, keeps_bits
+from autograder.units.u02.checks.untouched import BINARY, UNARY, each_of, keeps_bits
 from autograder.units.u02.checks.zeros import ADDS, BITS, COUNT, PASSES, SHOWS, F, pairs
 from autograder.units.u02.exercises import PASSES_ON
 from course_lib.ir.graph.graph import Graph
@@ -28,14 +28,9 @@ CONSTANTS = (0.0, -0.0, 1.0, -1.0, 2.0, 3.0, 0.5)
 
 def users(y: Node, z: Node) -> Iterator[Node]:
     """Every op of y, where y is an addition of zero; `z` is another value."""
-    for op in UNARY:
-        yield from applied(op, y)
-    numbers = [const(value) for value in CONSTANTS]
-    for op in BINARY:
-        yield from applied(op, y, y)
-        for other in (z, *numbers):
-            yield from applied(op, y, other)
-            yield from applied(op, other, y)
+    others = [z, *map(const, CONSTANTS)]
+    yield from each_of(UNARY, (y,))
+    yield from each_of(BINARY, (y, y), *((y, o) for o in others), *((o, y) for o in others))
     yield from (apply("select", apply("lt", z, 0.0), *two) for two in ((y, z), (z, y)))
     square = apply("reshape", y, shape=(SIDE, SIDE))
     yield from (*steps_of(y, SIDE), *steps_of(square, SIDE), *windows(square))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -55,25 +55,24 @@ def number(value: float, kind: str) -> Node | None:
     return const(np.asarray(value, type_.numpy))
 
 
+def each_of(ops: Iterable[str], *operands: tuple[Node | None, ...]) -> Iterator[Node]:
+    """Every one of these ops, of each of these operands that it takes."""
+    for op, some in itertools.product(ops, operands):
+        yield from applied(op, *some)
+
+
 def twice(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """Every op of one operand, and every two in a row."""
-    for inner in UNARY:
-        for node in applied(inner, x):
-            yield node
-            for outer in UNARY:
-                yield from applied(outer, node)
+    for node in each_of(UNARY, (x,)):
+        yield from (node, *each_of(UNARY, (node,)))
 
 
 def of_two(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """Every op of two operands: of two values, of one, of one and a number; and an op after it."""
     numbers = [number(value, kind) for value in NUMBERS]
-    for op in BINARY:
-        for a, b in ((x, x), *((x, n) for n in numbers), *((n, x) for n in numbers)):
-            yield from applied(op, a, b)
-        for node in applied(op, x, y):
-            yield node
-            for outer in UNARY:
-                yield from applied(outer, node)
+    yield from each_of(BINARY, (x, x), *((x, n) for n in numbers), *((n, x) for n in numbers))
+    for node in each_of(BINARY, (x, y)):
+        yield from (node, *each_of(UNARY, (node,)))
 
 
 def lengths_of_one(kind: str, x: Node, y: Node) -> Iterator[Node]:
@@ -173,54 +172,39 @@ def simplify_keeps_the_bits_of_what_is_near(simplify):
 
 def _one_then_two(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """An op of two operands after one of one operand."""
-    numbers = [number(value, kind) for value in (0, 1)]
+    numbers, ordered = [number(value, kind) for value in (0, 1)], {*BINARY} - {*EITHER_WAY}
     for inner in UNARY:
         for fx, fy in zip(applied(inner, x), applied(inner, y), strict=True):
-            for op in BINARY:
-                for a, b in ((fx, x), (fx, fy), *((fx, n) for n in numbers)):
-                    yield from applied(op, a, b)
-                if op not in EITHER_WAY:
-                    for a, b in ((x, fx), *((n, fx) for n in numbers)):
-                        yield from applied(op, a, b)
+            yield from each_of(BINARY, (fx, x), (fx, fy), *((fx, n) for n in numbers))
+            yield from each_of(sorted(ordered), (x, fx), *((n, fx) for n in numbers))
 
 
 def _two_in_a_row(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """An op of two operands after another one."""
-    for inner in BINARY:
-        for node in applied(inner, x, y):
-            for op in BINARY:
-                for a, b in ((node, y), (x, node), (node, x), (y, node)):
-                    yield from applied(op, a, b)
+    for node in each_of(BINARY, (x, y)):
+        yield from each_of(BINARY, (node, y), (x, node), (node, x), (y, node))
 
 
 def _chosen(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """select after a comparison, and what could be chosen by it."""
     zero, one = number(0, kind), number(1, kind)
-    for op in COMPARE:
-        for a, b in ((x, y), (x, zero), (y, one)):
-            for c in applied(op, a, b):
-                values = [(x, y), (y, x), (x, zero), (zero, x), (one, zero), (zero, one)]
-                values += [(x, -x), (-x, x)] if x.type.dtype.kind in ("float", "int") else []
-                for yes, no in values:
-                    yield from applied("select", c, yes, no)
-                    yield from applied("select", apply("not", c), yes, no)
-    for first, second in itertools.product(COMPARE, repeat=2):
-        for a, b in zip(applied(first, x, y), applied(second, x, y), strict=True):
-            yield from (apply(op, a, b) for op in ("and", "or", "xor", "eq"))
+    values = [(x, y), (y, x), (x, zero), (zero, x), (one, zero), (zero, one), (x, -x), (-x, x)]
+    for c in each_of(COMPARE, (x, y), (x, zero), (y, one)):
+        yield from each_of(["select"], *((c, *two) for two in values))
+        yield from each_of(["select"], *((apply("not", c), *two) for two in values))
+    two = itertools.product(each_of(COMPARE, (x, y)), repeat=2)
+    yield from each_of(("and", "or", "xor", "eq"), *two)
 
 
 def _identities(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """What the school knows of two functions of one number, and of one of two."""
-    of_x = [node for op in SCHOOL for node in applied(op, x)]
-    for a, b in itertools.combinations_with_replacement(of_x, 2):
-        yield from (made for op in ("mul", "div") for made in applied(op, a, b))
-    for one in UNARY:
-        for inner in applied(one, -x):
-            yield from applied("neg", inner)
-            yield from applied("sub", const(1.0), inner)
-        for op in ARITHMETIC:
-            for node in applied(op, x, y):
-                yield from (made for part in applied(one, node) for made in applied(op, part, y))
-    more, less = apply("max", x, y), apply("min", x, y)
-    yield from (apply(op, more, less) for op in ("add", "sub", "mul", "max", "min", "eq"))
-    yield from (apply(op, x + 0.5) for op in ("floor", "ceil", "round"))
+    of_x = each_of(SCHOOL, (x,))
+    yield from each_of(("mul", "div"), *itertools.combinations_with_replacement(of_x, 2))
+    for inner in each_of(UNARY, (-x,)):
+        yield from (*applied("neg", inner), *applied("sub", const(1.0), inner))
+    for op in ARITHMETIC:
+        for part in each_of(UNARY, *((node,) for node in applied(op, x, y))):
+            yield from applied(op, part, y)
+    both = apply("max", x, y), apply("min", x, y)
+    yield from each_of(("add", "sub", "mul", "max", "min", "eq"), both)
+    yield from each_of(("floor", "ceil", "round"), (x + 0.5,))
