@@ -20,14 +20,11 @@ RETURNED = ("Return g, a whole number from 1 to `channels`, exactly",
             "If several values of g take the fewest cycles, any of them will do")  # fmt: skip
 # channels, m, window, rows, cols, dataflow, shadow, and the fewest cycles
 LAYERS = [
-    (1, 5, 9, 4, 4, "ws", False, 45),
     (6, 20, 4, 8, 8, "ws", False, 126),
     (7, 100, 9, 16, 16, "ws", True, 446),
     (32, 12_544, 9, 32, 32, "ws", True, 112_990),
-    (144, 784, 9, 128, 128, "ws", True, 9388),
     (960, 49, 9, 256, 256, "ws", True, 10_940),
     (8, 13, 14, 6, 4, "ws", True, 288),
-    (10, 7, 10, 7, 3, "ws", True, 179),
     (20, 30, 9, 8, 8, "os", False, 888),
     (50, 705, 16, 1, 1, "os", False, 564_000),
     (25, 1302, 24, 8, 3, "is", True, 260_461),
