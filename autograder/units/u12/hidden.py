@@ -9,8 +9,14 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import harder, hidden
 from autograder.units.u12.checks import found
-from autograder.units.u12.checks.counts import chosen, cycles_on, exactly, named
-from autograder.units.u12.checks.packed import takes_the_fewest, together
+from autograder.units.u12.checks.counts import (
+    chosen,
+    cycles_on,
+    exactly,
+    named,
+    takes_the_fewest,
+    together,
+)
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot

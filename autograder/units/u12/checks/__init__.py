@@ -22,13 +22,10 @@ TRACES = st.tuples(st.integers(2, 3), st.integers(0, 9999))
 LARGE_TRACES = (296, 340, 182)  # 4 x 27, 3 x 34 and 32 x 7 cells; one beyond the 20th is wrong
 
 CLOCK = {
-    "right": ("`right` takes the `right` of the neighbour on the left",
-              "in column 0 the operand that enters"),
-    "down": ("`down` takes the `down` of the neighbour above",
-             "the operand that the cell takes in this clock",
+    "right": ("`right` takes the `right` of the neighbour", "in column 0 the operand that enters"),
+    "down": ("`down` takes the `down` of the neighbour", "the operand that the cell takes in this",
              "times the weight that it holds before the clock"),
-    "stay": ("Where `shift` is True, `stay` takes the `stay` of the neighbour above",
-             "Elsewhere `stay` keeps its weight"),
+    "stay": ("Where `shift` is True, `stay` takes the `stay`", "Elsewhere `stay` keeps its weight"),
 }  # fmt: skip
 WHOLE = ("All cells work at once", "Return right, down and stay, in this order",
          "What the registers of a weight-stationary grid hold after the next clock")  # fmt: skip
