@@ -8,15 +8,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from autograder.check.framework import harder, hidden
-from autograder.units.u12.checks import found
-from autograder.units.u12.checks.counts import (
-    chosen,
-    cycles_on,
-    exactly,
-    named,
-    takes_the_fewest,
-    together,
-)
+from autograder.units.u12.checks import counts, found
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.exercises import slot
@@ -54,7 +46,7 @@ def other_arrays(clocks, rng):
         for shadow in (False, True):
             array = SystolicArray(rows, cols, False, "ws", shadow)
             case = folds, time, rows, cols, shadow, wait
-            exactly(clocks, case, due(folds, time, array, wait))
+            counts.exactly(clocks, case, due(folds, time, array, wait))
     return "80 arrays"
 
 
@@ -64,34 +56,34 @@ def other_reports(which, rng):
     due = slot("u12.which").reference
     for case in rng.integers(1, 12, (12, 5)).tolist():
         for reported in sorted(near for r in gives(*case) for near in (r, r + 1)):
-            named(which, (*case, reported), due(*case, reported))
+            counts.named(which, (*case, reported), due(*case, reported))
     return "12 products"
 
 
 def gives(m: int, k: int, n: int, rows: int, cols: int) -> set[int]:
     """The cycles of all definitions."""
     kinds = (False, "os", False), (True, "os", False), (False, "ws", False), (False, "ws", True)
-    counts = [closed.cycles(m, k, n, SystolicArray(rows, cols, *kind)) for kind in kinds]
-    return {*counts, counts[0] - 1, -(-m * k * n // (rows * cols))}
+    cycles = [closed.cycles(m, k, n, SystolicArray(rows, cols, *kind)) for kind in kinds]
+    return {*cycles, cycles[0] - 1, -(-m * k * n // (rows * cols))}
 
 
 @hidden("u12.choose", seed=SEED)
 def other_products(choose, rng):
     """Cycles of products that were drawn for this run."""
-    return chosen(choose, drawn(rng, (64, 96, 210, 256, 720, 1024), 900), "others")
+    return counts.chosen(choose, drawn(rng, (64, 96, 210, 256, 720, 1024), 900), "others")
 
 
 @hidden("u12.choose", seed=SEED)
 def other_numbers_of_cells(choose, rng):
     """Cycles on numbers of cells that were drawn for this run, primes among them."""
     cells = (1, 7, 47, 127, 499, int(rng.integers(2, 600)))
-    return chosen(choose, drawn(rng, cells, 200), "others")
+    return counts.chosen(choose, drawn(rng, cells, 200), "others")
 
 
 def drawn(rng: Any, numbers: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
     for cells in numbers:
         for product in rng.integers(1, most, (4, 3)).tolist():
-            yield *product, cells, cycles_on(slot("u12.choose").reference, *product, cells)
+            yield *product, cells, counts.cycles_on(slot("u12.choose").reference, *product, cells)
 
 
 KEPT = (("ws", True), ("ws", False), ("os", False), ("is", True), ("is", False))
@@ -110,5 +102,5 @@ def other_layers(pack, rng):
         if number % 4 == 2:
             m, rows = m * 20, rows % 10 + 1
         layer = channels, m, window, rows, cols, *KEPT[number % len(KEPT)]
-        takes_the_fewest(pack, layer, together(best, layer))
+        counts.takes_the_fewest(pack, layer, counts.together(best, layer))
     return "80 layers"

@@ -14,12 +14,7 @@ from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import same_meaning
 from autograder.units.u02.checks import merged
 from autograder.units.u02.checks.compare import same_program_as, two_programs
-from autograder.units.u02.checks.shared import (
-    doubled_often,
-    same_bits,
-    takes_large_programs,
-    works_in_the_compiler,
-)
+from autograder.units.u02.checks.shared import compiles, doubled_often, same_bits, takes_large
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const
@@ -126,7 +121,7 @@ def _doubled(graph: Graph) -> Graph:
 
 
 SHARED = "a shared value is looked at once for each path"
-takes_large_programs("passes.cse", [  # ours takes a sixth to a third of the steps
+takes_large("passes.cse", [  # ours takes a sixth to a third of the steps
     (lambda: _doubled(deep(1100)), 1_000_000, "two equal chains of 1,100 relu",
      "are all pairs compared, or one walk for each?", 1100, merged.ALONG),
     (_many_of_a_kind, 60_000, "200 slices of x, each times a constant, twice", "is each node "
@@ -136,4 +131,4 @@ takes_large_programs("passes.cse", [  # ours takes a sixth to a third of the ste
     (lambda: _doubled(diamond()), 150_000, "60 values, each read by two operations, twice", SHARED,
      180, LINEAR),
 ])  # fmt: skip
-works_in_the_compiler("passes.cse", merged.SAME)
+compiles("passes.cse", merged.SAME)

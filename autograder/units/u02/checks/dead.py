@@ -10,11 +10,7 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import deep, diamond, graphs
 from autograder.check.properties import valid_graph
-from autograder.units.u02.checks.shared import (
-    doubled_often,
-    takes_large_programs,
-    works_in_the_compiler,
-)
+from autograder.units.u02.checks.shared import compiles, doubled_often, takes_large
 from course_lib.ir.graph.build import abs, cast, concat, exp, neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import apply, const, inp
@@ -92,14 +88,14 @@ def _all_returned() -> Graph:
 
 
 SHARED = "a shared value is looked at once for each path, or for each output"
-takes_large_programs("passes.dce", [
+takes_large("passes.dce", [
     (_two_rows, 100_000, "a chain of 1,100 relu, and one of 400 neg that is dead",
      "one walk is enough", 1100, ONCE),
     (doubled_often, 20_000, "a value that is added to itself, 60 times", SHARED, 60, ONCE),
     (diamond, 20_000, "60 values, each read by two operations", SHARED, 180, ONCE),
     (_all_returned, 20_000, "200 relu in a row, all of them returned", SHARED, 200, ONCE),
 ], counted=lambda graph: graph.ops)  # fmt: skip
-works_in_the_compiler("passes.dce", NO_OUTPUT)
+compiles("passes.dce", NO_OUTPUT)
 
 
 def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None:

@@ -15,11 +15,7 @@ from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
 from autograder.units.u02.checks.compare import programs_in, same_program_as, two_programs
-from autograder.units.u02.checks.shared import (
-    same_bits,
-    takes_large_programs,
-    works_in_the_compiler,
-)
+from autograder.units.u02.checks.shared import compiles, same_bits, takes_large
 from course_lib.ir.graph.build import cast, concat, expand, neg, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.graph_interp import run
@@ -233,7 +229,7 @@ def _chains() -> Graph:
     return Graph.of([x], [stays + folds])
 
 
-takes_large_programs("passes.fold", [
+takes_large("passes.fold", [
     (_chains, 0, "40 relu of a constant, 1,100 of the input, and their sum", "", 1101, CASCADE),
 ])  # fmt: skip
-works_in_the_compiler("passes.fold", EVERY)
+compiles("passes.fold", EVERY)

@@ -131,7 +131,7 @@ def on_deep(implementation: Any, graph: Graph) -> Graph:
 Large = tuple[Callable[[], Graph], int, str, str, int, str]
 
 
-def takes_large_programs(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
+def takes_large(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
     """Register a check with programs of many operations, or of many paths.
 
     A row: a function that makes the program, the steps that it may take (0: any), what it is, why
@@ -163,7 +163,7 @@ def doubled_often(times: int = 60) -> Graph:
     return trace(doubled, "f32[2]")
 
 
-def works_in_the_compiler(slot: str, spec: str) -> None:
+def compiles(slot: str, spec: str) -> None:
     """Register the check of a pass at its place in the compiler."""
     name = slot.rpartition(".")[2]
 

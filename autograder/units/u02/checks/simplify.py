@@ -15,22 +15,8 @@ from autograder.check.cases import for_each
 from autograder.check.framework import background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
-from autograder.units.u02.checks.shared import becomes, same_bits, stays, works_in_the_compiler
-from course_lib.ir.graph.build import (
-    abs,
-    cast,
-    concat,
-    maximum,
-    minimum,
-    neg,
-    relu,
-    reshape,
-    select,
-    sqrt,
-    tanh,
-    trace,
-    transpose,
-)
+from autograder.units.u02.checks.shared import becomes, compiles, same_bits, stays
+from course_lib.ir.graph.build import abs, maximum, minimum, neg, relu, reshape, select, tanh, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
 
@@ -116,8 +102,8 @@ INEXACT = [
     (lambda x: relu(abs(x)), [I],
      "The least i32 has no absolute value: abs gives it back, and it is negative.", EXACT),
     (lambda x: relu(neg(relu(x))), [F], "It is NaN for NaN.", EXACT),
-    (lambda x, y: (x / (1.0 / y), sqrt(x) * sqrt(x)), [F, F], "Each of them is rounded twice.",
-     EXACT),
+    (lambda x, y: (x / (1.0 / y), apply("sqrt", x) * apply("sqrt", x)), [F, F],
+     "Each of them is rounded twice.", EXACT),
 ]  # fmt: skip
 
 
@@ -220,46 +206,4 @@ def simplify_goes_on_until_nothing_matches(simplify, before, types, after, why, 
     becomes(simplify, trace(before, *types), trace(after, *types), why, spec)
 
 
-@checks("passes.simplify", spec=[MOVES, EXACT])
-def simplify_uses_the_movement_rules(simplify):
-    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
-    for before, after, why in _MOVED:
-        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
-    for before, why in _MOVES:
-        stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
-    return f"{len(_MOVED) + len(_MOVES)} programs that only move elements"
-
-
-_MOVED = [
-    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
-    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
-     "One reshape is enough."),
-    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
-     "f64 holds every f32, so one cast is enough."),
-    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
-     "Nothing moves here, and the type stays."),
-    (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
-     lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
-     "Two transposes of three axes make one: first one order, then the other."),
-    (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
-     lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
-    (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
-     "Nothing is padded, and nothing is put beside x."),
-]  # fmt: skip
-
-# What moves something: of a square, so that the type alone says nothing.
-_MOVES = [
-    (lambda x: transpose(x, (1, 0)), "This transposes the matrix."),
-    (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
-     "Between the two transposes there is another movement, which may look at the order."),
-    (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
-     "The order of the rows is reversed."),
-    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is not an i32."),
-    (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
-    (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
-    (lambda x: reshape(transpose(x, (1, 0)), (9,)),
-     "The reshape reads the numbers in another order."),
-]  # fmt: skip
-
-
-works_in_the_compiler("passes.simplify", APPLY)
+compiles("passes.simplify", APPLY)

@@ -18,8 +18,10 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import checks
+from autograder.units.u02.checks.shared import becomes, stays
 from autograder.units.u02.checks.simplify import EXACT, MOVES
 from autograder.units.u02.checks.untouched import FLOATS, applied, keeps_bits
+from course_lib.ir.graph.build import cast, concat, reshape, trace, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 
@@ -103,3 +105,45 @@ def windows(x: Node) -> Iterator[Node]:
     yield apply("group_norm", image, groups=1)
     one, zero = (const(np.array([v], np.float32)) for v in (1, 0))
     yield apply("batch_norm", image, one, zero, zero, one)
+
+
+@checks("passes.simplify", spec=[MOVES, EXACT])
+def simplify_uses_the_movement_rules(simplify):
+    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
+    for before, after, why in _MOVED:
+        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
+    for before, why in _MOVES:
+        stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
+    return f"{len(_MOVED) + len(_MOVES)} programs that only move elements"
+
+
+_MOVED = [
+    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
+    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
+     "One reshape is enough."),
+    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
+     "f64 holds every f32, so one cast is enough."),
+    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
+     "Nothing moves here, and the type stays."),
+    (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
+     lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
+     "Two transposes of three axes make one: first one order, then the other."),
+    (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
+     lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
+    (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
+     "Nothing is padded, and nothing is put beside x."),
+]  # fmt: skip
+
+# What moves something: of a square, so that the type alone says nothing.
+_MOVES = [
+    (lambda x: transpose(x, (1, 0)), "This transposes the matrix."),
+    (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
+     "Between the two transposes there is another movement, which may look at the order."),
+    (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
+     "The order of the rows is reversed."),
+    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is not an i32."),
+    (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
+    (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
+    (lambda x: reshape(transpose(x, (1, 0)), (9,)),
+     "The reshape reads the numbers in another order."),
+]  # fmt: skip

@@ -11,12 +11,7 @@ from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, same_meaning
-from autograder.units.u02.checks.shared import (
-    same_bits,
-    special_inputs,
-    stays,
-    works_in_the_compiler,
-)
+from autograder.units.u02.checks.shared import compiles, same_bits, special_inputs, stays
 from autograder.units.u02.checks.simplify import NO_MATCH, F, I
 from course_lib.ir.graph.build import abs, rsqrt, sqrt, trace
 from course_lib.ir.graph.graph import Graph
@@ -151,4 +146,4 @@ def strength_prefers_the_first_rule(strength):
     return "the first rule that applies"
 
 
-works_in_the_compiler("passes.strength", REPLACE)
+compiles("passes.strength", REPLACE)
