@@ -20,7 +20,7 @@ from course_lib.ir.graph.build import cast, concat, expand, neg, relu, trace, tr
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.graph_interp import run
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.types import Sym, TensorType, dtype, f32
+from course_lib.ir.types import Sym, dtype
 from course_lib.passes.clean.cse import exactly
 from course_lib.passes.clean.fold import SMALL
 
@@ -32,6 +32,7 @@ AS_IT_IS = "if it is an input or a constant already"
 EVERY = "Replace every node whose operands are all constants by a constant"
 NO_VALUE = "if computing it raises an error, as for element 7 of an i32[2]"
 NEITHER = "Folding neither reports the error nor hides it"
+IS_STATIC = "For such a symbolic shape, `node.type.is_static` is false"
 UNKNOWN = "or if its size is not known yet"
 MORE_THAN_SMALL = "more than `SMALL` bytes and more bytes than its operands have together"
 READ_TWICE = "An operand that is read twice counts once"
@@ -73,25 +74,9 @@ def fold_keeps_every_bit(fold, graph):
             raise Wrong(problem, program=graph, got=after, marked=(name,), spec=EVERY)
 
 
-@checks("passes.fold", spec=[MORE_THAN_SMALL, READ_TWICE])
-def fold_keeps_big_results_out(fold):
-    """What is small, or no bigger than its operands, is folded; what grows the program stays."""
-    for before, folds, why in _sizes():
-        after = valid_graph(fold(before), before)
-        if len(live_ops(after)) != (1 if folds else 2):
-            problem = f"{'This must be computed now.' if folds else 'This must stay.'} {why}"
-            raise Wrong(problem, program=before, got=after, spec=MORE_THAN_SMALL)
-        same_bits(before, after)
-    return f"constants of {len(_sizes())} sizes"
-
-
-@functools.cache
-def _sizes() -> list[tuple[Graph, bool, str]]:
-    """(program, does its constant part fold?, why)"""
+def _sizes() -> list[tuple[Node, bool, str]]:
+    """(what is made of constants, does it fold?, why)"""
     thousand = SMALL // 4
-
-    def beside(make: Node) -> Graph:
-        return trace(lambda x: x * make, str(make.type))
 
     def full(count: int) -> Node:
         return const(np.ones(count, np.float32))
@@ -99,27 +84,26 @@ def _sizes() -> list[tuple[Graph, bool, str]]:
     weight = const(np.arange(8192, dtype=np.float32).reshape(64, 128))
     columns = const(np.ones((thousand, 1), np.float32))
     return [
-        (beside(expand(const(1.0), (512, 512))), False, "It would put 1 MB into the program."),
-        (beside(expand(neg(const(1.0)), (1024, 1024))), False,
+        (expand(const(1.0), (512, 512)), False, "It would put 1 MB into the program."),
+        (expand(neg(const(1.0)), (1024, 1024)), False,
          "The expand is 4 MB. Only the neg that it reads, one number, is computed now."),
-        (beside(transpose(weight, (1, 0))), True, "It is as big as its operand."),
-        (beside(concat([full(700), full(700)], 0)), True, "It is as big as its operands together."),
-        (beside(concat([seven := full(700), seven], 0)), False,
+        (transpose(weight, (1, 0)), True, "It is as big as its operand."),
+        (concat([full(700), full(700)], 0), True, "It is as big as its operands together."),
+        (concat([seven := full(700), seven], 0), False,
          "It is 5,600 bytes, and its one operand, read twice, is 2,800."),
-        (beside(columns + const(np.ones((1, 3), np.float32))), False,
+        (columns + const(np.ones((1, 3), np.float32)), False,
          "It is three times as big as its operands together."),
-        (beside(columns + const(np.ones(2, np.float32))), False, "It grows the program."),
-        (beside(apply("iota", shape=(thousand,), axis=0, dtype="f32")), True,
+        (columns + const(np.ones(2, np.float32)), False, "It grows the program."),
+        (apply("iota", shape=(thousand,), axis=0, dtype="f32"), True,
          "It has no operands, and it is small."),
-        (beside(apply("iota", shape=(thousand + 1,), axis=0, dtype="f32")), False,
+        (apply("iota", shape=(thousand + 1,), axis=0, dtype="f32"), False,
          "It has no operands, so it is bigger than they are."),
-        (trace(lambda x: concat([expand(const(float(k)), (thousand,)) for k in range(20)] + [x], 0),
-               "f32[1]"), True, "Each of the 20 is small; how many there are does not count."),
-        (beside(transpose(transpose(weight, (1, 0)), (1, 0))), True,
+        (concat([expand(const(float(k)), (thousand,)) for k in range(20)], 0), True,
+         "Each of the 20 is small; how many there are does not count."),
+        (transpose(transpose(weight, (1, 0)), (1, 0)), True,
          "Each transpose is as big as its operand, and the operand of the second was just "),
-        (beside(concat([const(np.full(500, k, np.float32)) for k in range(6)], 0)), True,
+        (concat([const(np.full(500, k, np.float32)) for k in range(6)], 0), True,
          "It is as big as its six operands together."),
-        *((beside(make), folds, why) for make, folds, why in _other_types()),
     ]  # fmt: skip
 
 
@@ -138,6 +122,23 @@ def _other_types() -> list[tuple[Node, bool, str]]:
         why = f"Its 5,000 elements are {after:,} bytes; those of its operand are {before:,}."
         made.append((cast(array, new), after <= before, why))
     return made
+
+
+SIZES = [(node, folds, why, MORE_THAN_SMALL) for node, folds, why in (*_sizes(), *_other_types())]
+SYMBOLIC = expand(const(2.0), (Sym.named("n"), 4))
+OPEN = (SYMBOLIC, False, "f32[n,4] has no size yet, so the expand must stay.", UNKNOWN)
+
+
+@for_each("passes.fold", [*SIZES, OPEN], "constants of {} sizes", spec=[READ_TWICE, IS_STATIC])
+def fold_keeps_big_results_out(fold, node, folds, why, spec):
+    """What is small, or no bigger than its operands, is folded; what grows the program stays."""
+    before = trace(lambda x: x * node, node.type)
+    after = valid_graph(fold(before), before)
+    if len(live_ops(after)) != (1 if folds else 2):
+        problem = f"{'This must be computed now.' if folds else 'This must stay.'} {why}"
+        raise Wrong(problem, program=before, got=after, spec=spec)
+    if node.type.is_static:
+        same_bits(before, after)
 
 
 def _element(place: Node) -> Node:
@@ -163,19 +164,6 @@ def fold_survives_what_has_no_value(fold, make, left, why, spec):
     if (ops := " ".join(n.op for n in live_ops(after))) != left:
         raise Wrong(f"Element 7 of an i32[2] has no value: {why}.", program=before, got=after,
                     expected=f"the operations {left}, not {ops}", spec=spec)  # fmt: skip
-
-
-@checks("passes.fold", spec=[UNKNOWN, "For such a symbolic shape, `node.type.is_static` is false"])
-def fold_leaves_symbolic_sizes(fold):
-    """An expand to a size that only the run knows stays."""
-    n = Sym.named("n")
-    x = inp("x", TensorType(f32, (n, 4)))
-    before = Graph.of([x], [x * expand(const(2.0), (n, 4))], "main")
-    after = valid_graph(fold(before), before)
-    if len(live_ops(after)) != 2:
-        raise Wrong("f32[n,4] has no size yet, so the expand must stay.", program=before, got=after,
-                    spec=UNKNOWN)  # fmt: skip
-    return "sizes that only the run knows"
 
 
 @checks("passes.fold", spec=VALUE)
