@@ -82,8 +82,8 @@ def other_numbers_of_cells(choose, rng):
 
 def drawn(rng: Any, numbers: Sequence[int], most: int) -> Iterator[tuple[int, ...]]:
     for cells in numbers:
-        for product in rng.integers(1, most, (4, 3)).tolist():
-            yield *product, cells, counts.cycles_on(slot("u12.choose").reference, *product, cells)
+        for m, k, n in rng.integers(1, most, (4, 3)).tolist():
+            yield m, k, n, cells, counts.cycles_on(slot("u12.choose").reference, m, k, n, cells)
 
 
 KEPT = (("ws", True), ("ws", False), ("os", False), ("is", True), ("is", False))

@@ -108,7 +108,7 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
     if new:
         raise wrong(
             f"dce must only take nodes away, but %{new[0]} is a new object and no node of the "
-            f"program. {why}", marked=new, spec=RESULT,
+            f"program. {why}", marked=tuple(new), spec=RESULT,
         )  # fmt: skip
     if after.name != graph.name:
         raise wrong(f"The program is called @{graph.name}, and it must keep this name; here it is "
@@ -120,7 +120,7 @@ def _what_is_needed(graph: Graph, result: Any, spec: str, why: str = "") -> None
     if dead:
         raise wrong(
             f"No dead node may be left, but %{dead[0]} is one: nothing that is returned needs it. "
-            f"{why}", marked=dead, spec=spec,
+            f"{why}", marked=tuple(dead), spec=spec,
         )  # fmt: skip
 
 

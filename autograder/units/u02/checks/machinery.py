@@ -136,8 +136,8 @@ def ends(careful: Any, graph: Graph, passes: list, inputs: Any, good: int, spec:
     lead = f"The passes are: {', '.join(one.__name__.strip('_') for one in passes) or 'none'}."
     kept = f"{lead} {_kept(good, len(passes))}"
     if result[1] != good or isinstance(result[1], bool):
-        numbers = {"got": f"the number {result[1]!r:.50}", "expected": f"the number {good}"}
-        raise wrong(kept, **numbers, spec=spec)
+        got = f"the number {result[1]!r:.50}"
+        raise wrong(kept, got=got, expected=f"the number {good}", spec=spec)
     if not same_program(after, wanted):
         raise wrong(f"{kept} The graph must be the last one whose outputs are right.",
                     got=after, expected=wanted, spec=RESULT)  # fmt: skip
