@@ -123,14 +123,11 @@ def shown_fault(right: Trace, wrong: Trace, first: int) -> str:
     """The registers of the wrong trace from a clock on, row by row; ! where the other differs."""
     lines = []
     for number in range(first - 1, len(right.right)):
-        parts = []
-        for name in NAMES:
-            pairs = zip(getattr(right, name)[number], getattr(wrong, name)[number], strict=True)
-            parts.append(f"{name} " + " / ".join(_marked(*pair) for pair in pairs))
+        pairs = [(name, *(getattr(t, name)[number] for t in (right, wrong))) for name in NAMES]
+        parts = (f"{name} {' / '.join(map(_marked, due, got))}" for name, due, got in pairs)
         lines.append(f"clock {number + 1:>2}   " + "    ".join(parts))
     return "\n".join(lines)
 
 
 def _marked(right: np.ndarray, wrong: np.ndarray) -> str:
-    pairs = zip(right.tolist(), wrong.tolist(), strict=True)
-    return " ".join(f"{w:>2}" + ("!" if w != r else " ") for r, w in pairs)
+    return " ".join(f"{w:>2}{' ' if w == r else '!'}" for r, w in zip(right, wrong, strict=True))

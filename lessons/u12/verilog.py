@@ -11,6 +11,7 @@ room: `tables.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
@@ -21,26 +22,7 @@ from course_lib.bridges.icarus import icarus, installed
 from lessons.u12.grid import NAMES
 
 SECONDS = 10  # for a simulation, which takes far less than one
-CELL = """
-module pe_ws #(parameter SECOND = 0) (
-    input clk,
-    input signed [31:0] right_in, down_in, chain_in,
-    input [3:0] control_in,
-    output signed [31:0] right_out, down_out, chain_out,
-    output [3:0] control_out
-);
-    reg signed [7:0] right = 0, stay = 0, spare = 0;
-    reg signed [31:0] down = 0;
-    reg [3:0] control = 0;
-    wire shift = control_in[2];
-    assign right_out = right, down_out = down, chain_out = stay, control_out = control;
-    always @(posedge clk) control <= control_in;
-    always @(posedge clk) begin
-`line 1 "your cell" 0
-%s
-    end
-endmodule
-"""
+CELL = Path(__file__).with_name("cell.v").read_text("utf-8")
 SIZES = ((2, 3, 4), (4, 4, 4), (5, 7, 6))  # m, k, n; the last one takes several folds
 
 
@@ -86,8 +68,6 @@ def first_difference(
             mine, ours = states[name][clock], getattr(due, name)
             if (mine != ours).any():
                 row, col = np.argwhere(mine != ours)[0].tolist()
-                return (
-                    f"in clock {clock + 1}, `{name}` of cell ({row}, {col}) is {mine[row, col]}, "
-                    f"and must be {ours[row, col]}."
-                )
+                where = f"in clock {clock + 1}, `{name}` of cell ({row}, {col})"
+                return f"{where} is {mine[row, col]}, and must be {ours[row, col]}."
     return ""

@@ -83,7 +83,8 @@ def clocks(folds: int, time: int, array: SystolicArray, wait: int) -> int:
     load begins after that. If it is True, the next load begins in the clock in which this fold's
     first operand enters. The next fold's first operand enters in the clock after that load or after
     this fold's last operand has entered cell (0, 0), whichever is later. Count exactly, from the
-    first load to the end of the last fold. A billion folds must take no more steps than one.
+    first load to the end of the last fold. A billion folds, or a billion rows of operands, must
+    take no more steps than one.
 
     >>> clocks(1, 4, SystolicArray(4, 4, dataflow="ws"), 1)
     14

@@ -11,16 +11,20 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from autograder.check.framework import Crashed, Wrong
 from autograder.check.properties import valid_graph
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.parse import parse_graph
 from course_lib.passes.clean.cse import exactly
 
+BECOMES = re.compile(r"\n +=>")  # of a line that is too long: it goes on in the next one
 PARTS = 40  # parts of a program that are tried, to show the smallest that fails
 
 
@@ -50,6 +54,33 @@ def same_program_as(
         marked=tuple(names[n] for n in marked),
         spec=spec,
     )
+
+
+def programs_in(file: str) -> list[tuple[str, str, str]]:
+    """The programs of a text file beside this one: (program, why, words of the specification)."""
+    rows = []
+    for block in Path(__file__).with_name(file).read_text("utf-8").strip().split("\n\n")[1:]:
+        above, graph, program = block.partition("graph ")
+        why, _, words = " ".join(above.replace("// ", "").split()).partition(" “")
+        rows.append((graph + program, why, words.removesuffix("”")))
+    return rows
+
+
+@functools.cache
+def two_programs(text: str) -> tuple[Graph, Graph]:
+    """A program in the IR, and what a pass makes of it: `%c = neg(%a) : f32[]  => constant ...`.
+
+    What stands behind `=>` takes the place of the operation; with nothing behind it, the line goes.
+    """
+    before, after = [], []
+    for line in BECOMES.sub("  =>", text).splitlines():
+        old, becomes, new = line.partition("=>")
+        before.append(old)
+        if not becomes or new.strip().startswith("return"):
+            after.append(new if becomes else old)
+        elif new.strip():
+            after.append(f"{old.partition('=')[0]}={new}")
+    return parse_graph("\n".join(before)), parse_graph("\n".join(after))
 
 
 def smallest(check: Callable[[Graph], Any], graph: Graph) -> None:

@@ -5,6 +5,7 @@ Next room: compare.py.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -59,74 +60,58 @@ SIZE = "At most 12 operations; at least one input"
 def cse_needs_fold_here(after_fold):
     """cse alone merges nothing; after fold it does."""
     graph = valid_graph(after_fold())
-    if not graph.inputs or left(graph) > 12:
-        raise Wrong(
-            "The program must have at least one input and at most 12 operations.",
-            program=graph,
-            got=f"{len(graph.inputs)} inputs, {left(graph)} operations",
-            spec=SIZE,
-        )
+    count, wrong = left(graph), functools.partial(Wrong, program=graph)
+    if not graph.inputs or count > 12:
+        problem = "The program must have at least one input and at most 12 operations."
+        raise wrong(problem, got=f"{len(graph.inputs)} inputs, {count} operations", spec=SIZE)
     with passes_of(after_fold):
         alone, folded = dce(cse(graph)), dce(fold(graph))
         both = dce(cse(folded))
-    if left(alone) < left(graph):
-        raise Wrong(
-            f"cse alone already leaves {left(alone)} of {left(graph)} operations. It must find "
-            "nothing until fold has run.",
-            program=graph,
-            got=alone,
-            spec=ALONE,
-        )
+    if left(alone) < count:
+        problem = f"cse alone already leaves {left(alone)} of {count} operations. It must find "
+        raise wrong(f"{problem}nothing until fold has run.", got=alone, spec=ALONE)
     if left(both) >= left(folded):
-        raise Wrong(
-            f"cse must merge something after fold: fold leaves {left(folded)} of {left(graph)} "
-            "operations, and cse merges none of them. "
-            "(Are your fold and your cse plugged in?)",
-            program=graph,
-            got=both,
-            spec=AFTER,
+        problem = f"cse must merge something after fold: fold leaves {left(folded)} of {count} "
+        problem += (
+            "operations, and cse merges none of them. (Are your fold and your cse plugged in?)"
         )
-    return f"{left(graph)} operations, {left(folded)} after fold, {left(both)} after fold and cse"
+        raise wrong(problem, got=both, spec=AFTER)
+    return f"{count} operations, {left(folded)} after fold, {left(both)} after fold and cse"
 
 
 EACH_RULE = "For each rule of CANDIDATES that some float breaks, give one such float"
 A_DICT = "A dict from the rule's text to an f32 number for which its two sides differ"
 HOLDS = "A rule that holds for every number is not in it"
-BITS = (
-    "Two results differ if their bits differ, as those of 0.0 and -0.0 do. Two NaNs count as equal"
-)
+BITS = "Two results differ if their bits differ ... Two NaNs count as equal"
 BREAKABLE = 15  # of the thirty
 
 
 @checks("u02.witnesses", spec=[EACH_RULE, A_DICT, HOLDS, BITS])
 def the_two_sides_differ(witnesses):
     """Each number breaks its rule, and every rule that can be broken has one."""
-    answer = witnesses()
+    answer, rules = witnesses(), len(CANDIDATES)
     if not isinstance(answer, Mapping):
-        raise Wrong("The answer must be a dict from a rule to a number.", got=repr(answer)[:200],
-                    spec=A_DICT)  # fmt: skip
+        problem = "The answer must be a dict from a rule to a number."
+        raise Wrong(problem, got=repr(answer)[:200], spec=A_DICT)
     for text, value in answer.items():
         if text not in CANDIDATES:
             raise Wrong(f"{text!r:.100} is not one of the CANDIDATES.", spec=A_DICT)
         x = _f32(value)
         sides = both_sides(CANDIDATES[text], x)
         if equal_bits(*sides).all():
-            raise Wrong(
+            problem = (
                 f"`{text}`: for x = {x!s} both sides are {sides[0]!s}. Find another x, unless "
-                "this rule holds.",
-                program=trace(lambda x, f=CANDIDATES[text][0]: f(x), "f32[]"),
-                spec=A_DICT,
             )
+            rule = trace(lambda x, f=CANDIDATES[text][0]: f(x), "f32[]")
+            raise Wrong(f"{problem}this rule holds.", program=rule, spec=A_DICT)
     if not answer:
-        raise Wrong(f"The answer names no number yet. {BREAKABLE} of the {len(CANDIDATES)} rules "
-                    "can be broken.", spec=EACH_RULE)  # fmt: skip
+        problem = f"The answer names no number yet. {BREAKABLE} of the {rules} rules can be broken."
+        raise Wrong(problem, spec=EACH_RULE)
     if len(answer) < BREAKABLE:
-        raise Wrong(
-            f"Each of your numbers breaks its rule. Of the {len(CANDIDATES) - len(answer)} "
-            f"rules that you let stand, {BREAKABLE - len(answer)} can be broken.",
-            spec=EACH_RULE,
-        )
-    return f"{BREAKABLE} rules broken, {len(CANDIDATES) - BREAKABLE} hold"
+        problem = f"Each of your numbers breaks its rule. Of the {rules - len(answer)} rules that "
+        problem += f"you let stand, {BREAKABLE - len(answer)} can be broken."
+        raise Wrong(problem, spec=EACH_RULE)
+    return f"{BREAKABLE} rules broken, {rules - BREAKABLE} hold"
 
 
 def _f32(value: Any) -> np.float32:
@@ -148,21 +133,16 @@ def all_five_change_it(every_pass):
     """fold, simplify, strength, cse and dce each change what they get."""
     graph = valid_graph(every_pass())
     if len(graph.nodes) > 16:
-        raise Wrong(f"The program may have at most 16 nodes, but it has {len(graph.nodes)}.",
-                    program=graph, spec=BOUND)  # fmt: skip
+        problem = f"The program may have at most 16 nodes, but it has {len(graph.nodes)}."
+        raise Wrong(problem, program=graph, spec=BOUND)
     with passes_of(every_pass):
         now = graph
         for one in (fold, simplify, strength, cse, dce):
             before, now = now, run_passes(now, [one])
             if same_program(before, now):
-                name = one.__name__
-                raise Wrong(
-                    f"{name} must change what it gets, but it changes nothing. What it gets is "
-                    f"shown under “Got”. (Is your {name} plugged in?)",
-                    program=graph,
-                    got=before,
-                    spec=EACH,
-                )
+                problem = f"{one.__name__} must change what it gets, but it changes nothing. What "
+                problem += f"it gets is shown under “Got”. (Is your {one.__name__} plugged in?)"
+                raise Wrong(problem, program=graph, got=before, spec=EACH)
     count = len(graph.nodes)
     fraction = min(1.0, max(0.5, 1.0 - 0.1 * (count - 5)))
     return Score(fraction, f"{count} nodes; 5 is the best we know, 16 the bound")
@@ -182,20 +162,13 @@ def is_a_percentage(sevenths):
     if 0 < value < 1:
         raise Wrong("The answer must be in percent.", got=f"{value:g}", spec="in percent")
     if not math.isclose(value, ours("u02.sevenths"), rel_tol=0.005):
-        raise Wrong(
-            "This is not the right percentage. Did you count all 2**23 numbers, and is every "
-            "operand an f32?",
-            got=f"{value:.4g} percent",
-            spec=F32,
-        )
+        problem = "This is not the right percentage. Did you count all 2**23 numbers, and is every "
+        raise Wrong(f"{problem}operand an f32?", got=f"{value:.4g} percent", spec=F32)
     return "the right percentage"
 
 
 WHICH = "Which pass is broken, and which value did it replace by one that is not equal?"
-NAMES = (
-    "Give the pass by the name of its dump, and the value by its name in the dump before "
-    "that, without the %"
-)
+NAMES = "Give the pass by the name of its dump, and the value by its name in the dump before that"
 FIRST = "A value that was replaced only because one of its operands was does not count"
 
 
@@ -203,26 +176,20 @@ FIRST = "A value that was replaced only because one of its operands was does not
 def names_the_pass_and_the_value(broken):
     """The name of the broken pass, and of the value that it lost."""
     answer = broken()
+    wrong = functools.partial(Wrong, got=repr(answer)[:200])
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Wrong(
-            'The answer must be a pair: ("pass", "value").', got=repr(answer)[:200], spec=NAMES
-        )
+        raise wrong('The answer must be a pair: ("pass", "value").', spec=NAMES)
     one, value = (str(part).strip().lstrip("%") for part in answer)
-    names = [name for name, _ in DUMPS[1:]]
-    if one not in names:
-        raise Wrong(f"The dumps are {', '.join(names)}; there is no {one!r}.", spec=NAMES,
-                    got=repr(answer)[:200])  # fmt: skip
+    names = [name for name, _ in DUMPS]
+    if one not in names[1:]:
+        raise wrong(f"The dumps are {', '.join(names[1:])}; there is no {one!r}.", spec=NAMES)
     right = ours("u02.broken")
     if one != right[0]:
-        raise Wrong(f"{one} did nothing wrong: the program means the same before and after it.",
-                    spec=WHICH)  # fmt: skip
+        problem = f"{one} did nothing wrong: the program means the same before and after it."
+        raise Wrong(problem, spec=WHICH)
     if value != right[1]:
-        before = dict(DUMPS)[names[names.index(one) - 1]] if names.index(one) else DUMPS[0][1]
-        raise Wrong(
-            f"The pass is {one}, but the value is not %{value}: that one was replaced only "
-            "because one of its operands was, or not at all. Look for the first value that went "
-            "wrong.",
-            program=parse_graph(before),
-            spec=FIRST,
-        )
+        before = DUMPS[names.index(one) - 1][1]
+        problem = f"The pass is {one}, but the value is not %{value}: that one was replaced only "
+        problem += "because one of its operands was, or not at all. Look for the first value that "
+        raise Wrong(f"{problem}went wrong.", program=parse_graph(before), spec=FIRST)
     return "the pass and the value"

@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.properties import raises, valid_graph
+from autograder.units.u02.checks.machinery import anew, back_to_front, minus_zero, noted
 from course_lib.ir.graph.build import exp, neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, const
@@ -54,10 +56,10 @@ def _renamed(graph: Graph) -> Graph:
 
 def _long() -> tuple[Graph, Graph]:
     """x times 40 numbers that are printed as dense<...>, and the same with 0.0 as the first."""
-    ones = np.ones(40, np.float32)
-    made = [ones.copy(), ones.copy()]
-    made[0][0], made[1][0] = 3.0, 0.0
-    first, last = (trace(lambda x, c=c: x * const(c), "f32[40]") for c in made)
+    first, last = (
+        trace(lambda x, n=n: x * const(np.array([n] + [1.0] * 39, np.float32)), "f32[40]")
+        for n in (3.0, 0.0)
+    )
     return first, last
 
 
@@ -76,65 +78,10 @@ def _dead() -> tuple[Graph, Graph]:
     return replace(graph, nodes=(*graph.nodes, *dead)), graph
 
 
-def _signs(graph: Graph) -> Graph:
-    """A pass that writes -0.0 for 0.0: the bytes of a constant change, its numbers do not."""
-
-    def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        return const(-np.abs(node.value)) if node.op == "constant" else node.with_inputs(inputs)
-
-    return graph.rebuild(visit)
-
-
 def _turns_the_last_two(graph: Graph) -> Graph:
     """A pass that never rests: the nodes stay, and so does the first output."""
     first, *others = graph.outputs
     return replace(graph, outputs=(first, *others[::-1]))
-
-
-def _anew(graph: Graph) -> Graph:
-    """A pass that changes nothing and builds every node anew."""
-    return graph.rebuild(lambda node, inputs: replace(node, inputs=inputs))
-
-
-def _backwards(graph: Graph) -> Graph:
-    """A pass that writes the nodes in the wrong order: not a well-formed graph."""
-    return replace(graph, nodes=graph.nodes[::-1])
-
-
-@checks("passes.fixpoint", spec=[NOTHING, ROUND, ANEW, KNOWS])
-def runs_until_nothing_changes(fixpoint):
-    """It goes on while a round changes something, and not after."""
-    counts, flips = (_times(3.0), _times(0.0)), trace(relu, "f32[4]")
-    for names, passes, rounds, programs, why in (
-        ("down", [_countdown], 4, counts, _THREE),
-        ("down new", [_countdown, _anew], 4, counts, _THREE),
-        ("new down new", [_anew, _countdown, _anew], 4, counts, _THREE),
-        ("down down", [_countdown, _countdown], 3, counts,
-         "The same pass is listed twice, so it runs twice in a round. Two rounds change "
-         "something, and the third changes nothing."),
-        ("flip flop", [_flip, _flip], 1, (flips, flips),
-         "Each pass changes the program, but the round as a whole does not: flop undoes flip."),
-        ("new", [_anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
-        ("rename", [_renamed], 1, (flips, flips), "Other names do not make another program."),
-        ("down new", [_countdown, _anew], 4, _long(), "One of 40 numbers changes in each of "
-         "three rounds, and none in the fourth."),
-        ("sweep new", [_sweeps_one, _anew], 4, _dead(),
-         "In each of three rounds, a dead node goes. It is part of the program, though no "
-         "output needs it."),
-        ("signs", [_signs], 2, (_times(0.0), _times(-0.0)),
-         "In the first round, 0.0 becomes -0.0. That is another constant: the bytes differ."),
-        ("new", [_anew], 1, (_times(np.nan), _times(np.nan)), "Nothing changes: NaN is the same "
-         "constant as before, although NaN == NaN is False."),
-    ):  # fmt: skip
-        _comes_to_rest(fixpoint, programs, names.split(), passes, rounds, why)
-    program = _times(3.0)
-    if not same_program(valid_graph(fixpoint(program, []), program), program):
-        raise Wrong(
-            "A round of no passes changes nothing, so the program must stay as it is.",
-            program=program,
-            spec=NOTHING,
-        )
-    return "a stop after the first round without a change"
 
 
 _THREE = (
@@ -143,71 +90,84 @@ _THREE = (
 )
 
 
+@checks("passes.fixpoint", spec=[NOTHING, ROUND, ANEW, KNOWS])
+def runs_until_nothing_changes(fixpoint):
+    """It goes on while a round changes something, and not after."""
+    counts, flips = (_times(3.0), _times(0.0)), trace(relu, "f32[4]")
+    nans = _times(np.nan)
+    for names, passes, rounds, programs, why in (
+        ("down", [_countdown], 4, counts, _THREE),
+        ("down new", [_countdown, anew], 4, counts, _THREE),
+        ("new down new", [anew, _countdown, anew], 4, counts, _THREE),
+        ("down down", [_countdown, _countdown], 3, counts,
+         "The same pass is listed twice, so it runs twice in a round. Two rounds change "
+         "something, and the third changes nothing."),
+        ("flip flop", [_flip, _flip], 1, (flips, flips),
+         "Each pass changes the program, but the round as a whole does not: flop undoes flip."),
+        ("new", [anew], 1, (counts[0], counts[0]), "The first round changes nothing."),
+        ("rename", [_renamed], 1, (flips, flips), "Other names do not make another program."),
+        ("down new", [_countdown, anew], 4, _long(), "One of 40 numbers changes in each of "
+         "three rounds, and none in the fourth."),
+        ("sweep new", [_sweeps_one, anew], 4, _dead(),
+         "In each of three rounds, a dead node goes. It is part of the program, though no "
+         "output needs it."),
+        ("signs", [minus_zero], 2, (_times(0.0), _times(-0.0)),
+         "In the first round, 0.0 becomes -0.0. That is another constant: the bytes differ."),
+        ("new", [anew], 1, (nans, nans), "Nothing changes: NaN is the same constant as before, "
+         "although NaN == NaN is False."),
+        ("", [], 1, (counts[0], counts[0]), "A round of no passes changes nothing, so the program "
+         "must stay as it is."),
+    ):  # fmt: skip
+        _comes_to_rest(fixpoint, programs, names.split(), passes, rounds, why)
+    return "a stop after the first round without a change"
+
+
 def _times(number: float) -> Graph:
     return trace(lambda x: x * number, "f32[4]")
 
 
 def _comes_to_rest(
-    fixpoint: Any,
-    programs: tuple[Graph, Graph],
-    names: list[str],
-    passes: list[Any],
-    rounds: int,
-    why: str,
-    **limit: int,
-) -> None:
-    calls: list[str] = []
+    fixpoint: Any, programs: tuple[Graph, Graph], names: list[str], passes: list[Any], rounds: int,
+    why: str, **limit: int,
+) -> None:  # fmt: skip
+    ran: list[str] = []
     before, result = programs
-    each = {name: _noted(calls, name, one) for name, one in zip(names, passes, strict=True)}
-    noted = [each[name] for name in names]
+    each = {name: noted(one, ran, name) for name, one in zip(names, passes, strict=True)}
     options = "".join(f", {k}={v}" for k, v in limit.items())
     why = f"fixpoint(graph, [{', '.join(names)}]{options}): {why}"
     try:
-        after = valid_graph(fixpoint(before, noted, **limit), before)
+        after = valid_graph(fixpoint(before, [each[name] for name in names], **limit), before)
     except Crashed as error:
-        if not _is_a("ValueError", error):
+        if "ValueError" not in error.kinds:
             raise
-        raise Wrong(
-            f"{why} Yours raised {error.error}",
-            program=before,
-            spec=ANEW,
-        ) from None
+        problem = f"{why} Yours raised {error.error}"
+        raise Wrong(problem, program=before, spec=ANEW) from None
     if not same_program(after, result):
         raise Wrong(why, program=before, got=after, expected=result, spec=NOTHING)
-    if calls != names * rounds:
-        raise Wrong(
-            f"{why} Each round must run every pass, in order.",
-            program=before,
-            got=f"{len(calls)} passes ran: {' '.join(calls[:40])}",
-            expected=f"{rounds * len(names)} passes: {rounds} rounds of {len(names)}",
-            spec=ROUND,
-        )
-
-
-def _is_a(kind: str, error: Crashed) -> bool:
-    """Did the answer raise this exception, or one made of it?"""
-    return kind in getattr(error, "kinds", (error.error.partition(":")[0],))
+    if ran != names * rounds:
+        due = f"{rounds * len(names)} passes: {rounds} rounds of {len(names)}"
+        raise Wrong(f"{why} Each round must run every pass, in order.", program=before, spec=ROUND,
+                    got=f"{len(ran)} passes ran: {' '.join(ran[:40])}", expected=due)  # fmt: skip
 
 
 @checks("passes.fixpoint", spec=[GIVES_UP, OFTEN, FOREVER])
 def gives_up_after_limit_rounds(fixpoint):
     """Passes that never rest raise ValueError after `limit` rounds, twenty if nothing is said."""
-    before = trace(lambda x: relu(x), "f32[4]")
-    for limit, rounds, names in (({"limit": 6}, 6, "new flip"), ({"limit": 1}, 1, "new flip"),
-                                 ({}, 20, "flip")):  # fmt: skip
-        calls: list[str] = []
-        each = {"new": _noted(calls, "new", _anew), "flip": _noted(calls, "flip", _flip)}
-        passes = [each[name] for name in names.split()]
-        _gives_up(fixpoint, before, passes, limit, "turns relu into exp and back, forever")
-        if len(calls) != len(passes) * rounds:
-            raise Wrong(
-                f"With limit={rounds} there must be {rounds} rounds"
-                + ("." if limit else ": 20 is the default of `limit`."),
-                program=before,
-                got=f"{len(calls) / len(passes):g} rounds",
-                expected=f"{rounds} rounds",
-                spec=OFTEN,
-            )
+    before = trace(relu, "f32[4]")
+    two = [anew, _flip]
+    for limit, rounds, passes in (
+        ({"limit": 6}, 6, two),
+        ({"limit": 1}, 1, two),
+        ({}, 20, two[1:]),
+    ):
+        ran: list[str] = []
+        each = [noted(one, ran) for one in passes]
+        _gives_up(fixpoint, before, each, limit, "turns relu into exp and back, forever")
+        if len(ran) != len(passes) * rounds:
+            problem = f"With limit={rounds} there must be {rounds} rounds"
+            problem += "." if limit else ": 20 is the default of `limit`."
+            raise Wrong(problem, program=before, got=f"{len(ran) / len(passes):g} rounds",
+                        expected=f"{rounds} rounds", spec=OFTEN)  # fmt: skip
     three = trace(lambda x: (x, relu(x), exp(x)), "f32[4]")
     _gives_up(fixpoint, three, [_turns_the_last_two], {"limit": 3},
               "turns the second and the third output around, forever")  # fmt: skip
@@ -219,44 +179,34 @@ def rests_in_the_last_round(fixpoint):
     """Three rounds of work and a fourth without: limit=4 is enough, and limit=3 is not."""
     programs = _times(3.0), _times(0.0)
     _comes_to_rest(fixpoint, programs, ["down"], [_countdown], 4, _THREE, limit=4)
-    _gives_up(fixpoint, programs[0], [_countdown], {"limit": 3}, "changes something in each of the "
-              "first three rounds")  # fmt: skip
+    what = "changes something in each of the first three rounds"
+    _gives_up(fixpoint, programs[0], [_countdown], {"limit": 3}, what)
     return "a program that needs exactly `limit` rounds"
 
 
 def _gives_up(fixpoint: Any, before: Graph, passes: Any, limit: dict[str, int], what: str) -> None:
-    said = f"The pass {what}, and every round that limit={limit.get('limit', 20)} allows changed "
-    said += "something, so ValueError must be raised."
-    raises(ValueError, lambda: fixpoint(before, passes, **limit), said, program=before,
+    problem = f"The pass {what}, and every round that limit={limit.get('limit', 20)} allows "
+    problem += "changed something, so ValueError must be raised."
+    raises(ValueError, lambda: fixpoint(before, passes, **limit), problem, program=before,
            spec=GIVES_UP)  # fmt: skip
 
 
-@checks("passes.fixpoint", spec=ROUND)
-def notices_a_broken_pass(fixpoint):
+BROKEN = [
+    ([anew, lambda graph: None], "The second pass returns None.", ROUND),
+    ([back_to_front, back_to_front], "The first pass writes the nodes in the wrong order. It does "
+     "not help that the second one turns them around again: each pass is verified.", ROUND),
+]  # fmt: skip
+
+
+@for_each("passes.fixpoint", BROKEN, "passes that return no valid graph")
+def notices_a_broken_pass(fixpoint, passes, what, spec):
     """A pass that returns nothing, or a graph out of order, is reported, whatever comes after."""
-    before = trace(lambda x: relu(x), "f32[4]")
-    for passes, what in (
-        ([_anew, lambda graph: None], "The second pass returns None."),
-        ([_backwards, _backwards], "The first pass writes the nodes in the wrong order. It does "
-         "not help that the second one turns them around again: each pass is verified."),
-    ):  # fmt: skip
-        try:
-            result = fixpoint(before, passes)
-        except Crashed as error:
-            if not _is_a("ValueError", error) and not _is_a("PassError", error):
-                raise
-            continue
-        raise Wrong(
-            f"{what} That must be reported, as run_passes does it, but here it went unnoticed.",
-            program=before,
-            got=result,
-        )
-    return "passes that return no valid graph"
-
-
-def _noted(calls: list[str], name: str, one: Any) -> Any:
-    def run_one(graph: Graph) -> Graph:
-        calls.append(name)
-        return one(graph)
-
-    return run_one
+    before = trace(relu, "f32[4]")
+    try:
+        result = fixpoint(before, passes)
+    except Crashed as error:
+        if not {"ValueError", "PassError"} & {*error.kinds}:
+            raise
+        return
+    problem = f"{what} That must be reported, as run_passes does it, but here it went unnoticed."
+    raise Wrong(problem, program=before, got=result, spec=spec)

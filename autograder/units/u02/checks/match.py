@@ -6,24 +6,16 @@ it. So a check needs no matcher of its own. Next room: pairs.py, what is matched
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 from hypothesis import strategies as st
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, checks
 from autograder.check.programs import graphs
-from autograder.units.u02.checks.pairs import (
-    AS_MANY,
-    EITHER,
-    NUMBER,
-    SAME_OP,
-    TWICE,
-    VARIABLE,
-    WHETHER,
-    pairs_that_differ,
-    pairs_that_fit,
-)
+from autograder.units.u02.checks import pairs
 from course_lib.ir.graph.build import neg
 from course_lib.ir.graph.graph import Graph, print_graph
 from course_lib.ir.graph.node import Node, apply, const, inp
@@ -54,31 +46,27 @@ def patterns(draw: Any, size: int = 5) -> tuple[Node, Node, bool]:
 RESULT = "The result maps every node of the pattern (inputs, constants and ops) to the node that it"
 ALL = "All combinations count: (a + b) * a matches (%x + %y) * %y"
 FIRST = "The order as written is tried first"
-MATCH = [
-    WHETHER,
-    RESULT,
-    VARIABLE,
-    NUMBER,
-    SAME_OP,
-    AS_MANY,
-    EITHER,
-]  # what `sound` asks of a match
+# What `sound` asks of a match.
+MATCH = [pairs.WHETHER, RESULT, pairs.VARIABLE, pairs.NUMBER, pairs.SAME_OP, pairs.AS_MANY,
+         pairs.EITHER]  # fmt: skip
 
 
-@checks("passes.match", spec=[*(spec for _, _, _, spec in pairs_that_fit()), *MATCH])
-def match_accepts(match):
+def matched(match: Any, pattern: Node, node: Node, problem: str, spec: str) -> Any:
+    """What the answer returns; Wrong if that is None, or no match."""
+    found = match(pattern, node)
+    if found is None:
+        raise Wrong(problem, program=pair_of(pattern, node), got="None", spec=spec)
+    sound(found, pattern, node)
+    return found
+
+
+@for_each("passes.match", pairs.PAIRS_THAT_FIT, "{} pairs that match", spec=MATCH)
+def match_accepts(match, pattern, node, why, spec):
     """Numbers match filled tensors, variables match anything of their type, twice the same."""
-    for pattern, node, why, spec in pairs_that_fit():
-        found = match(pattern, node)
-        if found is None:
-            raise Wrong(
-                f"This must match. {why}", program=pair_of(pattern, node), got="None", spec=spec
-            )
-        sound(found, pattern, node)
-    return f"{len(pairs_that_fit())} pairs that match"
+    matched(match, pattern, node, f"This must match. {why}", spec)
 
 
-@checks("passes.match", spec=[EITHER, *MATCH])
+@checks("passes.match", spec=[pairs.EITHER, *MATCH])
 def match_knows_what_commutes(match):
     """-a op b matches x op -y for each op in `COMMUTATIVE`, and for no other."""
     for kind, ops in _TWO_OPERANDS.items():
@@ -87,14 +75,11 @@ def match_knows_what_commutes(match):
         inner = "not" if kind == "bool" else "neg"
         for op in ops:
             pattern, node = apply(op, apply(inner, a), b), apply(op, x, apply(inner, y))
-            found = match(pattern, node)
-            if (found is not None) != (op in COMMUTATIVE):
-                raise Wrong(
-                    f"{op} is {'' if op in COMMUTATIVE else 'not '}commutative.",
-                    program=pair_of(pattern, node),
-                    got="None" if found is None else "a match",
-                    spec=EITHER,
-                )
+            found, commutes = match(pattern, node), op in COMMUTATIVE
+            if (found is not None) != commutes:
+                raise Wrong(f"{op} is {'' if commutes else 'not '}commutative.",
+                            program=pair_of(pattern, node), spec=pairs.EITHER,
+                            got="None" if found is None else "a match")  # fmt: skip
             sound(found, pattern, node)
     return "every operation of two operands"
 
@@ -104,33 +89,31 @@ _TWO_OPERANDS = {
     "i32": ("bit_and", "bit_or", "bit_xor", "eq", "ne", "mod", "lt"),
     "bool": ("and", "or", "xor"),
 }
+VARIABLES = [inp(name, "f32[]") for name in "abc"]
+VALUES = [inp(name, "f32[4]") for name in "xyz"]
 
 
 @checks("passes.match", spec=[FIRST, *MATCH])
 def match_tries_the_order_as_written_first(match):
     """a + b matches x + y with a = x and b = y."""
-    a, b, c = (inp(n, "f32[]") for n in "abc")
-    x, y, z = (inp(n, "f32[4]") for n in "xyz")
-    for pattern, node in (
-        (a + b, x + y),
-        ((a * b) + c, (x * y) + z),
-        ((a + b) * (b + c), (x + y) * (y + z)),
-        ((a + b) + (b + a), (x + y) + (y + x)),
-        (neg(neg(a * b)) - c, neg(neg(x * y)) - z),
-        (neg(a) + neg(neg(b) + neg(neg(c) * a)), neg(x) + neg(neg(y) + neg(neg(z) * x))),
+    for make in (
+        lambda a, b, c: a + b,
+        lambda a, b, c: (a * b) + c,
+        lambda a, b, c: (a + b) * (b + c),
+        lambda a, b, c: (a + b) + (b + a),
+        lambda a, b, c: neg(neg(a * b)) - c,
+        lambda a, b, c: neg(a) + neg(neg(b) + neg(neg(c) * a)),
     ):
+        pattern, node = make(*VARIABLES), make(*VALUES)
         found = match(pattern, node)
         sound(found, pattern, node)
         needed = topological_order([pattern])
-        wanted = {v: n for v, n in zip((a, b, c), (x, y, z), strict=True) if v in needed}
+        wanted = {v: n for v, n in zip(VARIABLES, VALUES, strict=True) if v in needed}
         got = found and {v: found[v] for v in wanted}
         if got != wanted:
-            raise Wrong(
-                f"The order as written must be tried first, and it works: {_bound(wanted)}.",
-                program=pair_of(pattern, node),
-                got=_bound(got) if got else "None",
-                spec=FIRST,
-            )
+            problem = f"The order as written must be tried first, and it works: {_bound(wanted)}."
+            raise Wrong(problem, program=pair_of(pattern, node), got=_bound(got) if got else "None",
+                        spec=FIRST)  # fmt: skip
     return "operands in the order written"
 
 
@@ -138,85 +121,62 @@ def _bound(variables: Mapping[Node, Node]) -> str:
     return ", ".join(f"{variable.name} = {node.name}" for variable, node in variables.items())
 
 
-@checks("passes.match", spec=[WHETHER, *(spec for _, _, _, spec in pairs_that_differ())])
-def match_refuses(match):
+@for_each("passes.match", pairs.PAIRS_THAT_DIFFER, "pairs that do not match", spec=pairs.WHETHER)
+def match_refuses(match, pattern, node, why, spec):
     """Other numbers, other attributes, other element types, two values for one variable."""
-    for pattern, node, why, spec in pairs_that_differ():
-        if match(pattern, node) is not None:
-            raise Wrong(
-                f"This must not match. {why}", program=pair_of(pattern, node), got="a match",
-                expected="None", spec=spec,
-            )  # fmt: skip
-    return "pairs that do not match"
+    if match(pattern, node) is not None:
+        raise Wrong(f"This must not match. {why}", program=pair_of(pattern, node), got="a match",
+                    expected="None", spec=spec)  # fmt: skip
 
 
 @checks("passes.match", spec=[ALL, *MATCH])
 def match_tries_all_combinations(match):
     """(a + b) * a matches (x + y) * y: the first idea, a = x, leads nowhere."""
-    a, b, c = (inp(n, "f32[]") for n in "abc")
-    x, y, z = (inp(n, "f32[4]") for n in "xyz")
+    (a, b, c), (x, y, z) = VARIABLES, VALUES
+    problem = "This must match: the first way to bind the variables leads nowhere, but another "
     for pattern, node in (
         ((a + b) * a, (x + y) * y),
         ((a + b) * (b + c) * c, (x + y) * (z + x) * z),
         ((a * b) + (a * c), (x * y) + (z * y)),
         ((a + b) - b, (x + y) - x),
     ):
-        found = match(pattern, node)
-        if found is None:
-            raise Wrong(
-                "This must match: the first way to bind the variables leads nowhere, but another "
-                "one works.",
-                program=pair_of(pattern, node),
-                got="None",
-                spec=ALL,
-            )
-        sound(found, pattern, node)
+        matched(match, pattern, node, f"{problem}one works.", ALL)
     return "four patterns whose first idea fails"
 
 
-@checks(
-    "passes.match", given=patterns(), examples=25, what="random pairs", spec=[ALL, TWICE, *MATCH]
-)
+@checks("passes.match", given=patterns(), examples=25, what="random pairs",
+        spec=[ALL, pairs.TWICE, *MATCH])  # fmt: skip
 def match_binds_what_it_says(match, example):
     """What the result maps to really looks like the pattern; a turned-around copy matches."""
     pattern, node, must = example
-    found = match(pattern, node)
-    if found is None and must:
-        raise Wrong(
-            "This node is the pattern, perhaps with operands of add or mul swapped, so it must "
-            "match.",
-            program=pair_of(pattern, node),
-            got="None",
-            spec=ALL,
-        )
-    sound(found, pattern, node)
+    problem = "This node is the pattern, perhaps with operands of add or mul swapped, so it must "
+    if must:
+        matched(match, pattern, node, f"{problem}match.", ALL)
+    else:
+        sound(match(pattern, node), pattern, node)
 
 
 def sound(found: Any, pattern: Node, node: Node) -> None:
     """Is what `match` returned a match? `None` is not looked at."""
     if found is None:
         return
-    program = pair_of(pattern, node)
+    wrong = functools.partial(Wrong, program=pair_of(pattern, node))
     nodes = topological_order([pattern])
     if not isinstance(found, Mapping) or any(not isinstance(v, Node) for v in found.values()):
-        raise Wrong("The result must be a dict from node to node, or None.", program=program,
-                    got=type(found).__name__, spec=RESULT)  # fmt: skip
+        problem = "The result must be a dict from node to node, or None."
+        raise wrong(problem, got=type(found).__name__, spec=RESULT)
     missing = [p for p in nodes if p not in found]
     if missing:
-        raise Wrong(
-            f"The result must map every node of the pattern. It has no entry for {missing[0]!r}.",
-            program=program,
-            spec=RESULT,
-        )
+        problem = "The result must map every node of the pattern. It has no entry for "
+        raise wrong(f"{problem}{missing[0]!r}.", spec=RESULT)
     if len(found) > len(nodes):
-        raise Wrong("The result must map the nodes of the pattern, and no others.", program=program,
-                    spec=RESULT)  # fmt: skip
+        raise wrong("The result must map the nodes of the pattern, and no others.", spec=RESULT)
     if found[pattern] is not node:
-        raise Wrong("The pattern itself must be mapped to the node.", program=program, spec=RESULT)
+        raise wrong("The pattern itself must be mapped to the node.", spec=RESULT)
     for p in nodes:
         problem, spec = _unlike(p, found)
         if problem:
-            raise Wrong(problem, program=program, got=f"{p!r}  ->  {found[p]!r}", spec=spec)
+            raise wrong(problem, got=f"{p!r}  ->  {found[p]!r}", spec=spec)
 
 
 def _unlike(p: Node, found: Mapping[Node, Node]) -> tuple[str, str]:
@@ -224,16 +184,18 @@ def _unlike(p: Node, found: Mapping[Node, Node]) -> tuple[str, str]:
     n = found[p]
     if p.op == "input":
         same = p.type.dtype == n.type.dtype
-        return ("", "") if same else ("A variable must match its own element type.", VARIABLE)
+        return ("", "") if same else ("A variable must match its own element type.", pairs.VARIABLE)
     if p.op == "constant":
         same = n.op == "constant" and number_of(n) == number_of(p)
-        return ("", "") if same else ("A number must match a constant filled with it.", NUMBER)
+        return (
+            ("", "") if same else ("A number must match a constant filled with it.", pairs.NUMBER)
+        )
     if (p.op, dict(p.attrs)) != (n.op, dict(n.attrs)) or len(p.inputs) != len(n.inputs):
-        return "An operation must match the same operation with the same attributes.", SAME_OP
+        return "An operation must match the same operation with the same attributes.", pairs.SAME_OP
     got = [found[i] for i in p.inputs]
     orders = [list(n.inputs)] + [list(n.inputs)[::-1]] * (p.op in COMMUTATIVE)
     if not any(all(a is b for a, b in zip(got, order, strict=True)) for order in orders):
-        return f"The operands of this {p.op} must be mapped to those of the {n.op}.", AS_MANY
+        return f"The operands of this {p.op} must be mapped to those of the {n.op}.", pairs.AS_MANY
     return "", ""
 
 

@@ -1,4 +1,4 @@
-"""Programs for cse, and what it makes of them: some with equal values, some where nothing merges.
+"""Programs for cse: some with equal values (and those of cse.txt), some where nothing merges.
 
 Next room: match.py.
 """
@@ -10,15 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from course_lib.ir.graph.build import cast, concat, neg, select, softmax, trace
+from autograder.units.u02.checks.compare import programs_in
+from course_lib.ir.graph.build import concat, neg, select, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
-from course_lib.ir.graph.parse import parse_graph
 
 FIRST = "of several equal ones, the first is kept as it is"
 ALONG = "two equal chains merge from end to end, in one walk from the inputs"
 BYTES = "Constants are equal if they have the same element type, shape and *bytes*"
-DEAD = "Nodes that were merged away are not in the result; other dead nodes of `graph` stay"
 
 ORDER = "may stand in either order"
 ATTRIBUTES = "Attributes count: softmax along axis 0 is not softmax along axis 1"
@@ -26,174 +25,46 @@ PADS = "a pad with -0.0 is not a pad with 0.0"
 OPERANDS = "equal operands (after merging) and equal attributes"
 APART = "`sub`, `div` and `matmul` are not commutative"
 INPUTS = "Inputs are never merged with each other"
-OUTPUTS = "Outputs may be: both then return the same node"
 ZEROS = "(So -0.0 is not 0.0, and NaN is NaN.)"
-LABELS = "Names and origins do not"
 TYPES = "the same element type, shape and *bytes*"
 SAME = "Merge nodes that compute the same value"
 
-# (program, what cse makes of it, why, words of the specification)
-EQUAL = [
-    ("""(%x: f32[4]) -> (f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = neg(%a) : f32[4]
-  %c = relu(%x) : f32[4]
-  %d = neg(%c) : f32[4]
-  %e = mul(%b, %d) : f32[4]
-  return %e
-}""", """(%x: f32[4]) -> (f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = neg(%a) : f32[4]
-  %e = mul(%b, %b) : f32[4]
-  return %e
-}""", "Both chains are the same value: once the relu are one node, so are the neg.", ALONG),
-    ("""(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-  %left = add(%y, %x) : f32[4] loc("left")
-  %right = add(%x, %y) : f32[4] loc("right")
-  %again = add(%y, %x) : f32[4]
-  %p = mul(%left, %right) : f32[4]
-  %q = sub(%p, %again) : f32[4]
-  return %q
-}""", """(%x: f32[4], %y: f32[4]) -> (f32[4]) {
-  %left = add(%y, %x) : f32[4] loc("left")
-  %p = mul(%left, %left) : f32[4]
-  %q = sub(%p, %left) : f32[4]
-  return %q
-}""", "The three sums are one value. The first must be kept as it is: its name, its origin, "
-     "its operands in its order.", FIRST),
-    ("""(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %0 = add(%x, %y) : f32[4]
-  %total = add(%x, %y) : f32[4] loc("head")
-  %1 = neg(%total) : f32[4] loc("head")
-  %n = neg(%0) : f32[4] loc("layer1")
-  %p = mul(%1, %n) : f32[4]
-  return %p, %total, %0
-}""", """(%x: f32[4], %y: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %0 = add(%x, %y) : f32[4]
-  %1 = neg(%0) : f32[4] loc("head")
-  %p = mul(%1, %1) : f32[4]
-  return %p, %0, %0
-}""", "Another name or origin does not make another value. The first sum has neither, and must "
-     "get neither.", LABELS),
-    ("""(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %a = relu(%x) : f32[4]
-  %b = relu(%x) : f32[4]
-  %dead = neg(%x) : f32[4]
-  %unread = constant dense<7.0> : f32[]
-  return %a, %b, %x
-}""", """(%x: f32[4]) -> (f32[4], f32[4], f32[4]) {
-  %a = relu(%x) : f32[4]
-  %dead = neg(%x) : f32[4]
-  %unread = constant dense<7.0> : f32[]
-  return %a, %a, %x
-}""", "One relu must be left, and it must be returned twice. What was dead must stay, for dce.",
-     OUTPUTS),
-    ("""(%c: bool[2], %x: f32[2]) -> (f32[2]) {
-  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %dead = neg(%x) : f32[2]
-  %j = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %also = neg(%x) : f32[2]
-  %one = constant dense<1.0> : f32[]
-  %a = mul(%i, %one) : f32[2]
-  %b = mul(%j, %one) : f32[2]
-  %s = select(%c, %a, %b) : f32[2]
-  return %s
-}""", """(%c: bool[2], %x: f32[2]) -> (f32[2]) {
-  %i = iota() {shape = [2], axis = 0, dtype = "f32"} : f32[2]
-  %dead = neg(%x) : f32[2]
-  %one = constant dense<1.0> : f32[]
-  %a = mul(%i, %one) : f32[2]
-  %s = select(%c, %a, %a) : f32[2]
-  return %s
-}""", "One of the two dead neg must stay, one of the two iota, and the select of equal values.",
-     DEAD),
-    ("""(%x: f32[2]) -> (f32[2]) {
-  %two = constant dense<2.0> : f32[] loc("scale")
-  %a = mul(%x, %two) : f32[2]
-  %too = constant dense<2.0> : f32[]
-  %b = mul(%too, %x) : f32[2]
-  %c = sub(%a, %b) : f32[2]
-  return %c
-}""", """(%x: f32[2]) -> (f32[2]) {
-  %two = constant dense<2.0> : f32[] loc("scale")
-  %a = mul(%x, %two) : f32[2]
-  %c = sub(%a, %a) : f32[2]
-  return %c
-}""", "The two constants hold the same bytes, so both products are the same value.", BYTES),
-    ("""(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
-  %nan = constant dense<[nan, -0.0]> : f32[2]
-  %same = constant dense<[nan, -0.0]> : f32[2]
-  %a = add(%x, %nan) : f32[2]
-  %b = add(%x, %same) : f32[2]
-  %d = sub(%a, %b) : f32[2]
-  %p = bit_and(%k, %k) : i32[2]
-  %q = bit_and(%k, %k) : i32[2]
-  %r = sub(%p, %q) : i32[2]
-  %s = lt(%k, %p) : bool[2]
-  %t = lt(%k, %q) : bool[2]
-  %u = and(%s, %t) : bool[2]
-  return %d, %r, %u
-}""", """(%x: f32[2], %k: i32[2]) -> (f32[2], i32[2], bool[2]) {
-  %nan = constant dense<[nan, -0.0]> : f32[2]
-  %a = add(%x, %nan) : f32[2]
-  %d = sub(%a, %a) : f32[2]
-  %p = bit_and(%k, %k) : i32[2]
-  %r = sub(%p, %p) : i32[2]
-  %s = lt(%k, %p) : bool[2]
-  %u = and(%s, %s) : bool[2]
-  return %d, %r, %u
-}""", "Constants with equal bytes are equal, even those with NaN.", ZEROS),
-    ("""() -> (f32[0], f32[0]) {
-  %a = constant dense<[]> : f32[0]
-  %b = constant dense<[]> : f32[0]
-  return %a, %b
-}""", """() -> (f32[0], f32[0]) {
-  %a = constant dense<[]> : f32[0]
-  return %a, %a
-}""", "Constants without elements are equal too.", BYTES),
-]  # fmt: skip
 
-
-@functools.cache
-def equal() -> list[tuple[Graph, Graph, str, str]]:
+def _large() -> tuple[Graph, Graph]:
     large = np.linspace(0, 1, 3000, dtype=np.float32)
-    twice = trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[3000]")
-    once = trace(lambda x: (y := x + const(large)) * y, "f32[3000]")
-    row = [trace(lambda x, y, n=n: _rows(x, y, n), "f32[2]", "f32[2]") for n in (2, 1)]
-    return [
-        *(
-            (parse_graph(f"graph @f{text}"), parse_graph(f"graph @f{wanted}"), problem, spec)
-            for text, wanted, problem, spec in EQUAL
-        ),
-        (twice, once, "The two constants are large and hold the same bytes.", BYTES),
-        (row[0], row[1], "The two concat have the same six operands.", OPERANDS),
-    ]
+    return (trace(lambda x: (x + const(large)) * (x + const(large.copy())), "f32[3000]"),
+            trace(lambda x: (y := x + const(large)) * y, "f32[3000]"))  # fmt: skip
 
 
-def _rows(x: Node, y: Node, count: int) -> Node:
-    first, *more = [concat([x, y, y, x, y, x], 0) for _ in range(count)]
-    return first * (more[0] if more else first)
+def _six() -> tuple[Graph, Graph]:
+    def row(x: Node, y: Node) -> Node:
+        return concat([x, y, y, x, y, x], 0)
+
+    return (trace(lambda x, y: row(x, y) * row(x, y), "f32[2]", "f32[2]"),
+            trace(lambda x, y: (r := row(x, y)) * r, "f32[2]", "f32[2]"))  # fmt: skip
+
+
+# (a program and what cse makes of it, or a function that makes both; why; words)
+EQUAL: list[tuple[Any, str, str]] = [
+    *programs_in("cse.txt"),
+    (_large, "The two constants are large and hold the same bytes.", BYTES),
+    (_six, "The two concat have the same six operands.", OPERANDS),
+]
 
 
 @functools.cache
 def different() -> list[tuple[Graph, str, str]]:
     """Programs that cse leaves alone: (program, why, words of the specification)."""
     made = [(trace(make, *types), why, spec) for make, types, why, spec in DIFFERENT]
+    for op, type_, attrs, why in ATTRIBUTED:
+        every = trace(lambda x, op=op, attrs=attrs: [apply(op, x, **a) for a in attrs], type_)
+        made.append((every, why, ATTRIBUTES))
     for a, b, type_, why, spec in _constants():
         made.append((trace(lambda x, a=a, b=b: (x * const(a), x * const(b)), type_), why, spec))
     kinds = [const(0, "i32"), const(0.0), const(0, "u32"), const([0], "u8"), const(False),
              const(0, "i8"), const(0, "u8"), const([0.0])]  # fmt: skip
-    empty = [
-        const(np.zeros(shape, kind))
-        for shape, kind in (
-            ((0,), "f4"),
-            ((0,), "f8"),
-            ((0,), "i4"),
-            ((0,), "i8"),
-            ((0, 3), "f4"),
-            ((3, 0), "f4"),
-        )
-    ]
+    empty = [const(np.zeros(0, kind)) for kind in ("f4", "f8", "i4", "i8")]
+    empty += [const(np.zeros(shape, "f4")) for shape in ((0, 3), (3, 0))]
     x, twin = inp("x", "f32[4]"), inp("x", "f32[4]")
     return [
         *made,
@@ -238,49 +109,50 @@ def _sixes(x: Node, y: Node, z: Node) -> list[list[Node]]:
     return [row, *changed, *turned]
 
 
-def _padded(x: Node, **attrs: Any) -> Node:
-    return apply("pad", x, **{"low": (1,), "high": (1,), **attrs})
+_F, _M = "f32[4]", "f32[4,4]"
 
-
-_F = "f32[4]"
+# (an op, the type of its operand, attributes of which no two are equal, why)
+ATTRIBUTED: list[tuple[str, str, list[dict[str, Any]], str]] = [
+    ("softmax", _M, [{"axis": a} for a in (0, 1, -1)], "No two of these axes are the same number."),
+    ("reduce_sum", _M, [{"axes": (0,), "keepdims": False}, {"axes": (1,), "keepdims": False},
+                        {"axes": (0,), "keepdims": True}, {"axes": (), "keepdims": False}],
+     "The sums run along different axes, or keep them."),
+    ("transpose", _M, [{"perm": p} for p in ((0, 1), (1, 0))],
+     "One of them moves nothing, and the other one transposes the matrix."),
+    ("transpose", "f32[2,2,2]", [{"perm": p} for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2))],
+     "The axes are in other orders."),
+    ("reshape", _M, [{"shape": s} for s in ((4, 4), (2, 8), (16,))],
+     "They reshape to different shapes."),
+    ("pad", _F, [{"low": (1,), "high": (1,), "value": v}
+                 for v in (0.5, 0.25, 1.0, -1.0, 1.0000001, 1e-7, 2e-7)],
+     "They pad with other numbers."),
+    ("pad", _F, [{"low": (2,), "high": (1,)}, {"low": (1,), "high": (2,)}],
+     "One of them pads the front more, and the other one the end."),
+    ("cumsum", _F, [{"axis": 0, "exclusive": e, "reverse": r}
+                    for e in (False, True) for r in (False, True)],
+     "The sums run in two directions, with and without the element itself."),
+    ("clamp", _F, [{"min": a, "max": b} for a, b in (
+        (None, 0.0), (0.0, None), (0.0, 0.0), (None, None), (0.5, 1.0), (0.25, 1.0))],
+     "A limit of 0.0 is a limit, and None is none."),
+    ("gelu", _F, [{"approximate": a} for a in ("none", "tanh")], "One of them is approximate."),
+    ("slice", "f32[4,4,4]", [{"starts": (0, 0, a), "stops": (2, 2, a + 2)} for a in (0, 1, 2)],
+     "They begin at other places of the last axis."),
+    ("slice", _F, [{"starts": (0,), "stops": (3,), "steps": (s,)} for s in (1, 2)],
+     "The steps differ."),
+    ("cast", _F, [{"dtype": to} for to in ("f64", "f16", "i32")], "The types differ."),
+]  # fmt: skip
 
 # (program, types of its inputs, why nothing merges, words of the specification)
 DIFFERENT: list[tuple[Any, list[str], str, str]] = [
     (lambda x, y: (x - y) * (y - x), [_F] * 2, "x - y is not y - x.", APART),
-    (lambda x: softmax(x, 0) + softmax(x, 1), ["f32[4,4]"],
-     "softmax along axis 0 is not softmax along axis 1.", ATTRIBUTES),
-    (lambda x: [apply("reduce_sum", x, axes=(a,)) for a in (0, 1)], ["f32[4,4]"],
-     "The sums run along different axes.", OPERANDS),
-    (lambda x: [apply("softmax", x, axis=a) for a in (-1, 1)], ["f32[4,4]"],
-     "axis = -1 and axis = 1 are different attributes, and nothing else counts.", OPERANDS),
-    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1), (1, 0))], ["f32[4,4]"],
-     "One of them moves nothing, and the other one transposes the matrix.", OPERANDS),
     (lambda x, y: [concat(p, 0) for p in ([x, x, y], [x, y, y], [y, x, x])], ["f32[2]"] * 2,
      "They have the same operands, in other places or in another number.", OPERANDS),
     (lambda x, y, z: [concat(p, 0) for p in _sixes(x, y, z)], ["f32[2]"] * 3,
      "No two concat have the same six operands in the same order.", OPERANDS),
-    (lambda x: [_padded(x, value=v) for v in (0.0, -0.0)], [_F],
+    (lambda x: [apply("pad", x, low=(1,), high=(1,), value=v) for v in (0.0, -0.0)], [_F],
      "One of them pads with 0.0, and the other one with -0.0.", PADS),
-    (lambda x: [_padded(x, value=v) for v in (0.5, 0.25, 1.0, -1.0, 1.0000001, 1e-7, 2e-7)], [_F],
-     "They pad with other numbers.", ATTRIBUTES),
-    (lambda x: [_padded(x, low=low, high=high) for low, high in (((2,), (1,)), ((1,), (2,)))], [_F],
-     "One of them pads the front more, and the other one the end.", ATTRIBUTES),
-    (lambda x: [apply("cumsum", x, axis=0, exclusive=e, reverse=r)
-                for e in (False, True) for r in (False, True)], [_F],
-     "The sums run in two directions, with and without the element itself.", ATTRIBUTES),
-    (lambda x: [apply("clamp", x, min=a, max=b)
-                for a, b in ((None, 0.0), (0.0, None), (0.0, 0.0), (None, None))], [_F],
-     "A limit of 0.0 is a limit, and None is none.", ATTRIBUTES),
-    (lambda x: [apply("gelu", x, approximate=a) for a in ("none", "tanh")], [_F],
-     "One of them is approximate.", ATTRIBUTES),
-    (lambda x: [apply("slice", x, starts=(0, 0, a), stops=(2, 2, a + 2)) for a in (0, 1, 2)],
-     ["f32[4,4,4]"], "They begin at other places of the last axis.", ATTRIBUTES),
-    (lambda x: [apply("transpose", x, perm=p) for p in ((0, 1, 2), (0, 2, 1), (1, 0, 2))],
-     ["f32[2,2,2]"], "The axes are in other orders.", ATTRIBUTES),
     (lambda c, x, y: [select(c, x, y), select(c, y, x)], ["bool[2]", "f32[2]", "f32[2]"],
      "The operands of a select are in another order.", OPERANDS),
-    (lambda x: [cast(x, to) for to in ("f64", "f16", "i32")], [_F],
-     "Casts to different types: their attributes differ.", ATTRIBUTES),
     (lambda x, y: (softmax(x) * softmax(y), y), [_F] * 2,
      "Two inputs of one type are two values.", INPUTS),
     (lambda x, y, z: ((x + y) + z, x + (y + z), (x + x) + y), [_F] * 3,

@@ -5,11 +5,12 @@ Next room: simplify.py.
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
 
 import numpy as np
 
-from course_lib.ir.graph.build import neg, reduce_sum, relu, select, softmax
+from autograder.units.u02.checks.merged import ATTRIBUTED
+from course_lib.ir.graph.build import neg, relu, select, softmax
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.types import Sym, TensorType, f32
 
@@ -30,187 +31,94 @@ TWICE = "A pattern node that is used twice must match one and the same node both
 
 A, B, K = inp("a", "f32[]"), inp("b", "f32[]"), inp("k", "i32[]")
 P, Q = inp("p", "f32[1]"), inp("q", "f32[1]")
+C, E = inp("c", "bool[]"), inp("e", "bool[4]")
+TWIN, WIDE = inp("x", "f32[4,4]"), inp("m", "f32[2,2]")  # another x; a matrix of the pattern
 X, Y, Z = inp("x", "f32[4,4]"), inp("y", "f32[4,4]"), inp("z", "i32[2]")
-
-
-def pairs_that_fit() -> Pairs:
-    return [
-        *_variables_that_fit(),
-        *_numbers_that_fit(),
-        *_operations_that_fit(),
-        *_many_operands_that_fit(),
-    ]
-
-
-def pairs_that_differ() -> Pairs:
-    return [
-        *_variables_that_differ(),
-        *_numbers_that_differ(),
-        *_operations_that_differ(),
-        *_attributes_that_differ(),
-        *_many_operands_that_differ(),
-    ]
-
-
-def _variables_that_fit() -> Pairs:
-    again = inp("a", "f32[]")  # another variable, called a as well
-    return [
-        (A + B, X + X, "Two variables may stand for one value.", VARIABLE),
-        (neg(A), neg(softmax(X)), "A variable matches any operation.", ANY),
-        (A + B, X + const(np.ones((4, 4), np.float32)), "A variable matches a constant, too.", ANY),
-        (inp("x", "f32[3,3]"), inp("x", "f32[]"),
-         "A variable matches a value of any shape and any name, even its own name.", ANY),
-        (A, relu(X), "A pattern may be a variable and nothing else.", VARIABLE),
-        (A - again, X - Y, "The pattern has two variables that are called a: two nodes are two "
-         "variables, whatever their names.", VARIABLE),
-        (A - A, (r := relu(X)) - r, "Both operands are the same node.", TWICE),
-        (neg(A) - A, neg(X) - X, "The variable stands for x in both places.", TWICE),
-        (neg(A), neg(inp("e", "f32[0,4]")), "A value without elements is a value.", ANY),
-        (neg(A), neg(inp("s", TensorType(f32, (Sym.named("n"), 4)))), "Its size is not known yet.",
-         ANY),
-    ]  # fmt: skip
-
-
-def _numbers_that_fit() -> Pairs:
-    nans = const(np.full(4, np.nan, np.float32))
-    return [
-        (A * 1.0, X * const(np.ones((4, 4), np.float32)), "A tensor full of 1.0 is the number 1.0.",
-         NUMBER),
-        (A * 1.0, apply("mul", 1.0, X), "mul is commutative, in a pattern with a number too.",
-         EITHER),
-        (K + const(0, "i32"), Z + const([0, 0], "i32"), "Integers are numbers, too.", NUMBER),
-        (A + const(np.nan), X + nans, "number_of compares bytes, and so NaN is NaN.", NUMBER_OF),
-        (A * const([2.0]), X * const([2.0] * 4), "An f32[1] holds one number, too.", NUMBER),
-        (const(2.0), const([2.0, 2.0]), "A pattern may be a number and nothing else.", A_NUMBER),
-        (select(const(True), A, B), select(const([True] * 4), X, Y), "True is a number, too.",
-         NUMBER),
-    ]  # fmt: skip
-
-
-def _operations_that_fit() -> Pairs:
-    return [
-        (neg(relu(inp("m", "f32[3,3]"))), neg(relu(inp("n", "f32[2]"))), "Shapes of inner nodes do "
-         "not count.", INNER),
-        (apply("concat", P, Q, axis=0), apply("concat", X, X, axis=0), "Equal attributes.",
-         SAME_OP),
-    ]  # fmt: skip
-
-
-def _variables_that_differ() -> Pairs:
-    twin = inp("x", X.type)
-    return [
-        (A - A, X - Y, "One variable stands for one value.", TWICE),
-        (A - A, X - twin, "Two inputs with one name and one type are two values.", TWICE),
-        ((r := relu(A)) * r, relu(X) * relu(X), "Two relu of x are two nodes.", TWICE),
-        ((two := const(2.0)) * A + two * B, const(2.0) * X + const(2.0) * Y,
-         "The pattern has one node 2.0, and the program has two.", TWICE),
-        (neg(A), neg(inp("k", "i32[4,4]")), "f32 is not i32.", ANY),
-        (neg(A), neg(inp("d", "f64[4]")), "f32 is not f64.", ANY),
-        (neg(K), neg(inp("w", "i64[]")), "i32 is not i64.", ANY),
-        (K, X, "A variable of i32 does not match an f32.", ANY),
-    ]  # fmt: skip
-
-
-def _numbers_that_differ() -> Pairs:
-    nearly = const(np.nextafter(np.float32(1), np.float32(2)))
-    return [
-        (A - 1.0, X - 2.0, "1.0 is not 2.0.", ELEMENTS),
-        (A * 1.0, X * nearly, "The next number after 1.0 is not 1.0.", ELEMENTS),
-        (A + 0.0, X + 1e-30, "1e-30 is small, but it is not 0.0.", ELEMENTS),
-        (A + 0.0, X + -0.0, "0.0 is not -0.0: the bytes differ.", NUMBER_OF),
-        (A * 2.0, X * Y, "A number matches only a constant.", A_NUMBER),
-        (A * const([2.0]), X * const([2.0, 2.0, 2.0, 3.0]), "Not all elements are 2.0.", ELEMENTS),
-        (const(0, "i32"), const(0.0),
-         "0 : i32 and 0.0 : f32 have the same bytes, but different types.",
-         NUMBER),
-        *((A * 2.0, inp("r", "f32[4]") * const(row), "Not all elements are 2.0.", ELEMENTS)
-          for row in ([3.0, 2.0, 2.0, 2.0], [2.0, 3.0, 2.0, 2.0], [2.0, 2.0, 3.0, 2.0],
-                      [2.0, 2.0, 2.0, 3.0], [[2.0] * 4, [2.0, 3.0, 2.0, 2.0], [2.0] * 4])),
-        (inp("l", "i64[]") + const(2**53, "i64"), inp("m", "i64[2]") + const([2**53 + 1], "i64"),
-         "As floats, 2**53 and 2**53 + 1 are equal; they are i64.", ELEMENTS),
-        (inp("d", "f64[]") * const(np.float64(0.1)),
-         inp("f", "f64[2]") * const(np.nextafter(np.full(2, 0.1), 1)),
-         "As f32 these numbers are equal; they are f64.", ELEMENTS),
-        (const(0.0), const(np.zeros((0,), np.float32)),
-         "A constant without elements holds no number.", NUMBER_OF),
-    ]  # fmt: skip
-
-
-def _operations_that_differ() -> Pairs:
-    wide = inp("m", "f32[2,2]")
-    condition = inp("c", "bool[]")
-    return [
-        (A - B, X + Y, "sub is not add.", SAME_OP),
-        (A + B, X - Y, "add matches add.", SAME_OP),
-        (reduce_sum(A, ()), reduce_sum(X, (0,)), "The sums run along different axes.", SAME_OP),
-        (reduce_sum(wide, (0,)), reduce_sum(X, (0,), keepdims=True),
-         "One of them keeps the axis.", SAME_OP),
-        (apply("reshape", wide, shape=(4,)), apply("reshape", X, shape=(2, 8)),
-         "They reshape to different shapes.", SAME_OP),
-        (apply("transpose", wide, perm=(1, 0)), apply("transpose", X, perm=(0, 1)),
-         "The pattern transposes its matrix, and the program leaves x as it is.", SAME_OP),
-        (apply("concat", P, Q, axis=0), apply("concat", X, Y, X, axis=0),
-         "The pattern has two operands, not three.",
-         AS_MANY),
-        (apply("concat", P, Q, axis=0), apply("concat", X, axis=0),
-         "The pattern has two operands, not one.",
-         AS_MANY),
-        (apply("concat", neg(P), Q, axis=0), apply("concat", X, neg(Y), axis=0),
-         "concat does not commute.", EITHER),
-        (neg(wide) @ wide, X @ neg(X), "matmul does not commute.", EITHER),
-        (select(condition, neg(A), B), select(inp("e", "bool[4]"), X, neg(X)),
-         "select does not commute.", EITHER),
-    ]  # fmt: skip
-
-
-def _attributes_that_differ() -> Pairs:
-    """(op, attributes of the pattern, attributes of the node, why)"""
-    low, high = {"low": (1,), "high": (2,)}, {"low": (2,), "high": (1,)}
-    even = {"low": (1,), "high": (1,)}
-    cut = {"starts": (0,), "stops": (3,)}
-    sums = {"axis": 0, "exclusive": False}
-    pattern, node = inp("p", "f32[4]"), inp("x", "f32[8]")
-    made: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
-        ("clamp", {"min": None, "max": 6.0}, {"min": 0.0, "max": 6.0}, "None is no limit."),
-        ("clamp", {"min": 0.0, "max": 6.0}, {"min": None, "max": 6.0}, "0.0 is a limit."),
-        (
-            "clamp",
-            {"min": 0.0, "max": None},
-            {"min": None, "max": 0.0},
-            "One of them is a maximum.",
-        ),
-        ("clamp", {"min": 0.5, "max": 1.0}, {"min": 0.25, "max": 1.0}, "The minimum differs."),
-        ("pad", low, high, "One pads the front more, the other one the end."),
-        ("pad", {**even, "value": 0.5}, {**even, "value": 0.25}, "They pad with other numbers."),
-        ("slice", {**cut, "steps": (1,)}, {**cut, "steps": (2,)}, "The steps differ."),
-        ("cumsum", {**sums, "reverse": False}, {**sums, "reverse": True}, "One runs backwards."),
-        ("gelu", {"approximate": "none"}, {"approximate": "tanh"}, "One is approximate."),
-    ]
-    return [(apply(op, pattern, **mine), apply(op, node, **theirs), why, SAME_OP)
-            for op, mine, theirs, why in made]  # fmt: skip
-
-
-def _many_operands_that_fit() -> Pairs:
-    condition = inp("c", "bool[]")
-    return [
-        (select(condition, A, B), select(inp("e", "bool[4]"), X, Y), "Three operands.", AS_MANY),
-        (_row(P, Q, P, Q, neg(P)), _row(X, Y, X, Y, neg(X)), "Five operands.", AS_MANY),
-    ]
-
-
-def _many_operands_that_differ() -> Pairs:
-    condition = inp("c", "bool[]")
-    places = [[Y if k == place else X for k in range(5)] for place in range(1, 5)]
-    return [
-        (select(condition, A, A), select(inp("e", "bool[4]"), X, Y), "The last operands differ.",
-         TWICE),
-        *((_row(P, P, P, P, P), _row(*row), "One of the five operands is another one.", TWICE)
-          for row in places),
-        (_row(P, P, P, P, neg(P)), _row(X, X, X, X, X), "The last operand must be a neg.", AS_MANY),
-        (_row(P, P, P, P), apply("concat", X, X, X, X, axis=1), "They run along other axes.",
-         SAME_OP),
-    ]  # fmt: skip
 
 
 def _row(*operands: Node) -> Node:
     return apply("concat", *operands, axis=0)
+
+
+PAIRS_THAT_FIT: Pairs = [
+    (A + B, X + X, "Two variables may stand for one value.", VARIABLE),
+    (neg(A), neg(softmax(X)), "A variable matches any operation.", ANY),
+    (A + B, X + const(np.ones((4, 4), np.float32)), "A variable matches a constant, too.", ANY),
+    (inp("x", "f32[3,3]"), inp("x", "f32[]"),
+     "A variable matches a value of any shape and any name, even its own name.", ANY),
+    (A, relu(X), "A pattern may be a variable and nothing else.", VARIABLE),
+    (A - inp("a", "f32[]"), X - Y, "The pattern has two variables that are called a: two "
+     "nodes are two variables, whatever their names.", VARIABLE),
+    (A - A, (r := relu(X)) - r, "Both operands are the same node.", TWICE),
+    (neg(A) - A, neg(X) - X, "The variable stands for x in both places.", TWICE),
+    (neg(A), neg(inp("e", "f32[0,4]")), "A value without elements is a value.", ANY),
+    (neg(A), neg(inp("s", TensorType(f32, (Sym.named("n"), 4)))), "Its size is not known yet.",
+     ANY),
+    (A * 1.0, X * const(np.ones((4, 4), np.float32)), "A tensor full of 1.0 is the number 1.0.",
+     NUMBER),
+    (A * 1.0, apply("mul", 1.0, X), "mul is commutative, in a pattern with a number too.",
+     EITHER),
+    (K + const(0, "i32"), Z + const([0, 0], "i32"), "Integers are numbers, too.", NUMBER),
+    (A + const(np.nan), X + const(np.full(4, np.nan, np.float32)),
+     "number_of compares bytes, and so NaN is NaN.", NUMBER_OF),
+    (A * const([2.0]), X * const([2.0] * 4), "An f32[1] holds one number, too.", NUMBER),
+    (const(2.0), const([2.0, 2.0]), "A pattern may be a number and nothing else.", A_NUMBER),
+    (select(const(True), A, B), select(const([True] * 4), X, Y), "True is a number, too.",
+     NUMBER),
+    (neg(relu(inp("m", "f32[3,3]"))), neg(relu(inp("n", "f32[2]"))), "Shapes of inner nodes do "
+     "not count.", INNER),
+    (_row(P, Q), _row(X, X), "Equal attributes.",
+     SAME_OP),
+    (select(C, A, B), select(E, X, Y), "Three operands.", AS_MANY),
+    (_row(P, Q, P, Q, neg(P)), _row(X, Y, X, Y, neg(X)), "Five operands.", AS_MANY),
+]  # fmt: skip
+
+PAIRS_THAT_DIFFER: Pairs = [
+    (A - A, X - Y, "One variable stands for one value.", TWICE),
+    (A - A, X - TWIN, "Two inputs with one name and one type are two values.", TWICE),
+    ((r := relu(A)) * r, relu(X) * relu(X), "Two relu of x are two nodes.", TWICE),
+    ((two := const(2.0)) * A + two * B, const(2.0) * X + const(2.0) * Y,
+     "The pattern has one node 2.0, and the program has two.", TWICE),
+    (neg(A), neg(inp("k", "i32[4,4]")), "f32 is not i32.", ANY),
+    (neg(A), neg(inp("d", "f64[4]")), "f32 is not f64.", ANY),
+    (neg(K), neg(inp("w", "i64[]")), "i32 is not i64.", ANY),
+    (K, X, "A variable of i32 does not match an f32.", ANY),
+    (A - 1.0, X - 2.0, "1.0 is not 2.0.", ELEMENTS),
+    (A * 1.0, X * const(np.nextafter(np.float32(1), np.float32(2))),
+     "The next number after 1.0 is not 1.0.", ELEMENTS),
+    (A + 0.0, X + 1e-30, "1e-30 is small, but it is not 0.0.", ELEMENTS),
+    (A + 0.0, X + -0.0, "0.0 is not -0.0: the bytes differ.", NUMBER_OF),
+    (A * 2.0, X * Y, "A number matches only a constant.", A_NUMBER),
+    (A * const([2.0]), X * const([2.0, 2.0, 2.0, 3.0]), "Not all elements are 2.0.", ELEMENTS),
+    (const(0, "i32"), const(0.0),
+     "0 : i32 and 0.0 : f32 have the same bytes, but different types.", NUMBER),
+    *((A * 2.0, inp("r", "f32[4]") * const(row), "Not all elements are 2.0.", ELEMENTS)
+      for row in ([3.0, 2.0, 2.0, 2.0], [2.0, 3.0, 2.0, 2.0], [2.0, 2.0, 3.0, 2.0],
+                  [2.0, 2.0, 2.0, 3.0], [[2.0] * 4, [2.0, 3.0, 2.0, 2.0], [2.0] * 4])),
+    (inp("l", "i64[]") + const(2**53, "i64"), inp("m", "i64[2]") + const([2**53 + 1], "i64"),
+     "As floats, 2**53 and 2**53 + 1 are equal; they are i64.", ELEMENTS),
+    (inp("d", "f64[]") * const(np.float64(0.1)),
+     inp("f", "f64[2]") * const(np.nextafter(np.full(2, 0.1), 1)),
+     "As f32 these numbers are equal; they are f64.", ELEMENTS),
+    (const(0.0), const(np.zeros((0,), np.float32)),
+     "A constant without elements holds no number.", NUMBER_OF),
+    (A - B, X + Y, "sub is not add.", SAME_OP),
+    (A + B, X - Y, "add matches add.", SAME_OP),
+    (_row(P, Q), _row(X, Y, X),
+     "The pattern has two operands, not three.", AS_MANY),
+    (_row(P, Q), _row(X),
+     "The pattern has two operands, not one.", AS_MANY),
+    (_row(neg(P), Q), _row(X, neg(Y)),
+     "concat does not commute.", EITHER),
+    (neg(WIDE) @ WIDE, X @ neg(X), "matmul does not commute.", EITHER),
+    (select(C, neg(A), B), select(E, X, neg(X)), "select does not commute.", EITHER),
+    (select(C, A, A), select(E, X, Y), "The last operands differ.", TWICE),
+    *((_row(P, P, P, P, P), _row(*[X] * k, Y, *[X] * (4 - k)),
+       "One of the five operands is another one.", TWICE)
+      for k in range(1, 5)),
+    (_row(P, P, P, P, neg(P)), _row(X, X, X, X, X), "The last operand must be a neg.", AS_MANY),
+    (_row(P, P, P, P), apply("concat", X, X, X, X, axis=1), "They run along other axes.",
+     SAME_OP),
+    *((apply(op, inp("p", kind), **mine), apply(op, inp("x", kind), **other), why, SAME_OP)
+      for op, kind, attrs, why in ATTRIBUTED for mine, other in itertools.permutations(attrs, 2)),
+]  # fmt: skip

@@ -10,12 +10,14 @@ Dead nodes that a pass leaves behind or sweeps away never count. Next room: dead
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from contextvars import Context
 from typing import Any
 
 import numpy as np
 
-from autograder.check.framework import Crashed, Wrong
+from autograder.check.cases import for_each
+from autograder.check.framework import Crashed, Wrong, checks
 from autograder.check.meaning import meaning_of
 from autograder.check.properties import (
     close,
@@ -25,6 +27,7 @@ from autograder.check.properties import (
     same_meaning,
     valid_graph,
 )
+from autograder.check.steps import with_steps
 from course_lib.compiler import compile
 from course_lib.exercises import plugged
 from course_lib.ir.graph.build import neg, relu, reshape, softmax, trace
@@ -48,10 +51,8 @@ def special_inputs(graph: Graph) -> list[np.ndarray]:
     rng = np.random.default_rng(7)
     arrays = []
     for node in graph.inputs:
-        if node.type.dtype.is_float:
-            values = rng.choice(np.array(SPECIAL), node.type.dims)
-        else:
-            values = rng.choice(_whole(node.type.dtype), node.type.dims)
+        kind = node.type.dtype
+        values = rng.choice(np.array(SPECIAL) if kind.is_float else _whole(kind), node.type.dims)
         with np.errstate(over="ignore"):  # 1e30 is infinite as an f16
             arrays.append(values.astype(node.type.dtype.numpy))
     return arrays
@@ -72,26 +73,18 @@ def same_bits(before: Graph, result: Any, *, spec: str = "", given: Any = specia
     """
     after = same_meaning(before, result, spec=spec)
     meaning = meaning_of(before, given)
-    for node, got, expected in zip(
-        after.outputs, meaning.outputs_of(after), meaning.outputs, strict=True
-    ):
-        if got is expected:
+    rows = zip(after.outputs, meaning.outputs_of(after), meaning.outputs, strict=True)
+    for node, got, expected in rows:
+        if got is expected or (same := equal_bits(got, expected)).all():
             continue
-        apart = ~equal_bits(got, expected)
-        if apart.any():
-            at = tuple(int(i) for i in np.argwhere(apart)[0])
-            given = ", ".join(
-                f"%{i.name} = {_as_list(v)}"
-                for i, v in zip(before.inputs, meaning.inputs, strict=True)
-            )
-            raise Wrong(
-                f"The result must be the same bit for bit, but {_place(at)}it is {got[at]!s} "
-                f"instead of {expected[at]!s}, for {given}.",
-                program=before,
-                got=after,
-                marked=(value_names(after)[node],),
-                spec=spec,
-            )
+        at = tuple(np.argwhere(~same)[0].tolist())
+        inputs = zip(before.inputs, meaning.inputs, strict=True)
+        given = ", ".join(f"%{i.name} = {_as_list(v)}" for i, v in inputs)
+        raise Wrong(
+            f"The result must be the same bit for bit, but {f'at {list(at)} ' * bool(at)}it is "
+            f"{got[at]!s} instead of {expected[at]!s}, for {given}.",
+            program=before, got=after, marked=(value_names(after)[node],), spec=spec,
+        )  # fmt: skip
     return after
 
 
@@ -105,10 +98,6 @@ def equal_bits(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _as_list(array: np.ndarray) -> str:
     text = np.array2string(array, separator=", ", threshold=8)
     return " ".join(text.split())
-
-
-def _place(at: tuple[int, ...]) -> str:
-    return f"at {list(at)} " if at else ""
 
 
 def becomes(
@@ -139,6 +128,29 @@ def on_deep(implementation: Any, graph: Graph) -> Graph:
         raise
 
 
+Large = tuple[Callable[[], Graph], int, str, str, int, str]
+
+
+def takes_large(slot: str, rows: list[Large], counted: Any = live_ops) -> None:
+    """Register a check with programs of many operations, or of many paths.
+
+    A row: a function that makes the program, the steps that it may take (0: any), what it is, why
+    it might take more, how many operations are left, and words of the specification."""
+    graph_of = functools.cache(lambda make: make())
+
+    @for_each(slot, rows, "{} large programs")
+    def takes_large_programs(
+        implementation: Any, make: Any, steps: int, what: str, why: str, count: int, spec: str
+    ) -> None:
+        """Long chains and values with many users, in few steps."""
+        graph = graph_of(make)
+        few = with_steps(implementation, steps, what, why) if steps else implementation
+        after = on_deep(few, graph)
+        if len(counted(after)) != count:
+            problem = f"Of {len(graph.ops):,} operations, {count:,} must be left."
+            raise Wrong(problem, program=what, spec=spec)
+
+
 @functools.cache
 def doubled_often(times: int = 60) -> Graph:
     """x + x, that added to itself, and so on: 2**60 paths lead from the output to the input."""
@@ -151,32 +163,41 @@ def doubled_often(times: int = 60) -> Graph:
     return trace(doubled, "f32[2]")
 
 
+def compiles(slot: str, spec: str) -> None:
+    """Register the check of a pass at its place in the compiler."""
+    name = slot.rpartition(".")[2]
+
+    def check(implementation: Any) -> str:
+        in_the_compiler(slot, implementation)
+        return "programs compiled with your function"
+
+    check.__name__ = f"{name}_works_in_the_compiler"
+    check.__doc__ = f"Compiled with your {name}, a program computes what it computed."
+    checks(slot, spec=spec)(check)
+
+
 def in_the_compiler(name: str, answer: Any, program: Graph | None = None) -> Graph:
     """A small network, compiled with `answer` in the slot `name`, computes what it computed.
 
     Returns the compiled graph.
     """
     graph = _network() if program is None else program
-    passes = [decompose, fold, simplify, strength, cse, dce]
     inputs = random_inputs(graph)
     try:
         with plugged(name, from_outside(answer)):
+            passes = [decompose, fold, simplify, strength, cse, dce]
             model = compile(graph, target="interpreter", passes=passes)
     except PassError as error:
         if isinstance(error.__cause__, (Crashed, Wrong)):
             raise error.__cause__ from None
-        raise Wrong(
-            f"The compiler must be able to run with this answer. {error}", program=graph
-        ) from None
+        problem = f"The compiler must be able to run with this answer. {error}"
+        raise Wrong(problem, program=graph) from None
     results = model.run(inputs)
     for node, got, expected in zip(graph.outputs, results, run(graph, inputs), strict=True):
         if not close(got, expected, 1e-5):
-            raise Wrong(
-                "Compiled with this answer, the program computes something else: "
-                f"%{value_names(graph)[node]} differs.",
-                program=graph,
-                got=model.graph,
-            )
+            problem = "Compiled with this answer, the program computes something else: "
+            problem += f"%{value_names(graph)[node]} differs."
+            raise Wrong(problem, program=graph, got=model.graph)
     return model.graph
 
 

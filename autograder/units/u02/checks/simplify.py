@@ -5,33 +5,20 @@ Next room: untouched.py, the ops that have no line.
 
 from __future__ import annotations
 
-import functools
+import inspect
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, valid_graph
-from autograder.units.u02.checks.shared import becomes, in_the_compiler, same_bits, stays
-from course_lib.ir.graph.build import (
-    abs,
-    cast,
-    concat,
-    maximum,
-    minimum,
-    neg,
-    relu,
-    reshape,
-    select,
-    sqrt,
-    tanh,
-    trace,
-    transpose,
-)
+from autograder.units.u02.checks.shared import becomes, compiles, same_bits, stays
+from course_lib.ir.graph.build import abs, maximum, minimum, neg, relu, reshape, select, tanh, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const
-from course_lib.ir.types import DTYPES
 
 F, I, B = "f32[4]", "i32[4]", "bool[4]"
 NO_MATCH = "`rule(...)` finds patterns of one op only, until your `passes.match` is written."
@@ -45,14 +32,9 @@ MOVES = "`MOVEMENT` holds the rules for reshape, transpose, expand, slice, pad, 
 EXACT = "Exact means: the same bits for every input (a NaN stays a NaN)"
 STRETCHES = "x * 1 is not simplified where the constant stretches x to a larger shape"
 
-background(
-    "passes.simplify",
-    "the answer for one line may differ between floats and integers",
-    because="follows from the two lines before it, each of which is checked",
-)
-background(
-    "passes.simplify", MORE, because="an offer: the checks look at bits, and at what is left"
-)
+background("passes.simplify", "the answer for one line may differ between floats and integers",
+           because="follows from the two lines before it, each of which is checked")  # fmt: skip
+background("passes.simplify", MORE, because="an offer: the checks look at bits, and what is left")
 background("passes.simplify", "`rule` uses `match` ... in which they are written",
            because="about the stand-in of match; the grader has ours")  # fmt: skip
 
@@ -61,143 +43,106 @@ def _not(x: Any) -> Any:
     return apply("not", x)
 
 
-# The lines of the specification of simplify: (line, before, after, types).
-SIMPLER = [
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [F]),
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, [I]),
-    ("x * 1 -> x", lambda x: x * 1.0, lambda x: x, [F]),
-    ("x * 1 -> x", lambda x: apply("mul", 1, x), lambda x: x, [I]),
-    ("x / 1 -> x", lambda x: x / 1.0, lambda x: x, [F]),
-    ("x / 1 -> x", lambda x: x / 1, lambda x: x, [I]),
-    ("x - 0 -> x", lambda x: x - 0.0, lambda x: x, [F]),
-    ("x - 0 -> x", lambda x: x - 0, lambda x: x, [I]),
-    ("x * 1 -> x", lambda x: x * const(np.ones((2, 3))), lambda x: x, ["f64[2,3]"]),
-    ("x - 0 -> x", lambda x: x - 0, lambda x: x, ["u8[4]"]),
-    ("-(-x) -> x", lambda x: neg(neg(x)), lambda x: x, ["f16[]"]),
-    ("x * -1 -> -x", lambda x: x * -1.0, lambda x: -x, [F]),
-    ("x * -1 -> -x", lambda x: x * -1, lambda x: -x, [I]),
-    ("x + -y -> x - y", lambda x, y: x + -y, lambda x, y: x - y, [F, F]),
-    ("x + -y -> x - y", lambda x, y: -y + x, lambda x, y: x - y, [I, I]),
-    ("x - -y -> x + y", lambda x, y: x - -y, lambda x, y: x + y, [F, F]),
-    ("max(x, x) -> x", lambda x: maximum(x, x), lambda x: x, [F]),
-    ("min(x, x) -> x", lambda x: minimum(x, x), lambda x: x, [I]),
-    ("abs(abs(x)) -> abs(x)", lambda x: abs(abs(x)), lambda x: abs(x), [F]),
-    ("abs(-x) -> abs(x)", lambda x: abs(neg(x)), lambda x: abs(x), [F]),
-    ("relu(relu(x)) -> relu(x)", lambda x: relu(relu(x)), lambda x: relu(x), [F]),
-    ("select(c, x, x) -> x", lambda c, x: select(c, x, x), lambda c, x: x, [B, F]),
-    ("not not c -> c", lambda c: _not(_not(c)), lambda c: c, [B]),
-    ("select(true, x, y) -> x", lambda x, y: select(const(True), x, y), lambda x, y: x, [F, F]),
-    ("select(false, x, y) -> y", lambda x, y: select(const(False), x, y), lambda x, y: y, [F, F]),
-    ("x + 0 -> x", lambda x: x + 0, lambda x: x, [I]),
-    ("0 - x -> -x", lambda x: apply("sub", 0, x), lambda x: -x, [I]),
-    ("x - x -> 0", lambda x: x - x, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
-    ("x * 0 -> 0", lambda x: x * 0, lambda x: apply("expand", const(0, "i32"), shape=(4,)), [I]),
-    ("x ** 1 -> x", lambda x: x**1, lambda x: x, [I]),
-    ("x ** 1 -> x", lambda x: x**1.0, lambda x: x, [F]),
-    ("x + -0.0 -> x", lambda x: x + -0.0, lambda x: x, [F]),
-    ("-0.0 - x -> -x", lambda x: apply("sub", -0.0, x), lambda x: -x, [F]),
-]
+def _zero(x: Node) -> Node:
+    return apply("expand", const(0, x.type.dtype), shape=x.type.shape)
 
 
-# What simplify must leave alone: (program, why, words of the specification).
+WHOLES = ("i32", "i8", "i16", "i64", "u8", "u16", "u32", "u64")
+FLOATING = ("f32", "f16", "f64")
+SIGNED = (*FLOATING, *WHOLES[:4])
+NUMBERS = (*FLOATING, *WHOLES)
+
+# The lines of the specification of simplify: (before, after, types for which it is exact, line). In
+# each, x and y are values of that type, and c is a truth value.
+SIMPLER: list[tuple[Any, Any, tuple[str, ...], str]] = [
+    (lambda x: neg(neg(x)), lambda x: x, SIGNED, "-(-x) -> x"),
+    (lambda x: x * 1, lambda x: x, NUMBERS, "x * 1 -> x"),
+    (lambda x: x / 1, lambda x: x, NUMBERS, "x / 1 -> x"),
+    (lambda x: x - 0, lambda x: x, NUMBERS, "x - 0 -> x"),
+    (lambda x: x * -1, lambda x: -x, SIGNED, "x * -1 -> -x"),
+    (lambda x, y: x + -y, lambda x, y: x - y, SIGNED, "x + -y -> x - y"),
+    (lambda x, y: x - -y, lambda x, y: x + y, SIGNED, "x - -y -> x + y"),
+    (lambda x: maximum(x, x), lambda x: x, NUMBERS, "max(x, x) -> x"),
+    (lambda x: minimum(x, x), lambda x: x, NUMBERS, "min(x, x) -> x"),
+    (lambda x: abs(abs(x)), abs, SIGNED, "abs(abs(x)) -> abs(x)"),
+    (lambda x: abs(neg(x)), abs, SIGNED, "abs(-x) -> abs(x)"),
+    (lambda x: relu(relu(x)), relu, SIGNED, "relu(relu(x)) -> relu(x)"),
+    (lambda c, x: select(c, x, x), lambda c, x: x, (*NUMBERS, "bool"), "select(c, x, x) -> x"),
+    (lambda x: _not(_not(x)), lambda x: x, ("bool",), "not not c -> c"),
+    (lambda x, y: select(const(True), x, y), lambda x, y: x, (*NUMBERS, "bool"),
+     "select(true, x, y) -> x"),
+    (lambda x, y: select(const(False), x, y), lambda x, y: y, (*NUMBERS, "bool"),
+     "select(false, x, y) -> y"),
+    (lambda x: x + 0, lambda x: x, WHOLES, "x + 0 -> x"),
+    (lambda x: apply("sub", 0, x), lambda x: -x, WHOLES[:4], "0 - x -> -x"),
+    (lambda x: x - x, _zero, WHOLES, "x - x -> 0"),
+    (lambda x: x * 0, _zero, WHOLES, "x * 0 -> 0"),
+    (lambda x: x**1, lambda x: x, NUMBERS, "x ** 1 -> x"),
+    (lambda x: x + -0.0, lambda x: x, FLOATING, "x + -0.0 -> x"),
+    (lambda x: apply("sub", -0.0, x), lambda x: -x, FLOATING, "-0.0 - x -> -x"),
+]  # fmt: skip
+
+
+# What simplify must leave alone: (program, types, why, words of the specification).
 INEXACT = [
-    (
-        lambda x: x + 0.0,
-        [F],
-        "x + 0.0 is 0.0 for x = -0.0.",
-        WHOLE,
-    ),
-    (
-        lambda x: x * 0.0,
-        [F],
-        "x * 0.0 is NaN for infinity, and -0.0 for -1.",
-        WHOLE,
-    ),
-    (
-        lambda x: x - x,
-        [F],
-        "x - x is NaN for infinity.",
-        WHOLE,
-    ),
-    (
-        lambda x: apply("sub", 0.0, x),
-        [F],
-        "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.",
-        EXACT,
-    ),
-    (
-        lambda x: x * const(np.ones((2, 4), np.float32)),
-        [F],
-        "This mul also stretches x to f32[2,4].",
-        STRETCHES,
-    ),
+    (lambda x: x + 0.0, [F], "x + 0.0 is 0.0 for x = -0.0.", WHOLE),
+    (lambda x: x * 0.0, [F], "x * 0.0 is NaN for infinity, and -0.0 for -1.", WHOLE),
+    (lambda x: x - x, [F], "x - x is NaN for infinity.", WHOLE),
+    (lambda x: apply("sub", 0.0, x), [F], "0.0 - x is 0.0 for x = 0.0, and -x is -0.0.", EXACT),
+    (lambda x: x * const(np.ones((2, 4), np.float32)), [F],
+     "This mul also stretches x to f32[2,4].", STRETCHES),
     (lambda x: x / x, [F], "x / x is NaN for 0.0, infinity and NaN.", WHOLE),
     (lambda x: x / x, [I], "0 / 0 is 0.", WHOLE),
     (lambda x, y: (x * y) / y, [F, F], "For y = 0.0 it is NaN.", WHOLE),
     (lambda x, y: (x * y) / y, [I, I], "For y = 0 it is 0.", WHOLE),
     (lambda x: (x * 2.0) / 2.0, [F], "x * 2.0 may be infinite.", WHOLE),
     (lambda x: (x * 2) / 2, [I], "x * 2 may be too large, and then it wraps.", WHOLE),
-    (
-        lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)),
-        [F, F],
-        "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.",
-        EXACT,
-    ),
-    (
-        lambda x: relu(abs(x)),
-        [I],
-        "The least i32 has no absolute value: abs gives it back, and it is negative.",
-        EXACT,
-    ),
+    (lambda x, y: ((x + y) - y, maximum(x, y), -(x - y)), [F, F],
+     "y rounds x away, x may be smaller, and -(x - y) has another zero than y - x.", EXACT),
+    (lambda x: relu(abs(x)), [I],
+     "The least i32 has no absolute value: abs gives it back, and it is negative.", EXACT),
     (lambda x: relu(neg(relu(x))), [F], "It is NaN for NaN.", EXACT),
-    (
-        lambda x, y: (x / (1.0 / y), sqrt(x) * sqrt(x)),
-        [F, F],
-        "Each of them is rounded twice.",
-        EXACT,
-    ),
-]
+    (lambda x, y: (x / (1.0 / y), apply("sqrt", x) * apply("sqrt", x)), [F, F],
+     "Each of them is rounded twice.", EXACT),
+]  # fmt: skip
 
 
-@functools.cache
-def _simpler() -> list[tuple[str, Graph, Graph]]:
-    return [(line, trace(before, *types), trace(after, *types))
-            for line, before, after, types in SIMPLER]  # fmt: skip
-
-
-@checks("passes.simplify", spec=[APPLY, *(line for line, *_ in SIMPLER)])
-def simplify_applies_each_rule(simplify):
+@for_each("passes.simplify", SIMPLER, "the {} rules", spec=APPLY)
+def simplify_applies_each_rule(simplify, before, after, kinds, line):
     """Each line of the specification is applied."""
-    for line, program, wanted in _simpler():
+    for kind in [k for k in kinds if k in (kinds[0], "i32")]:
+        problem = f"`{line}` must be applied here, and is not."
+        program, wanted = (_of_lines([(before, side)], kind) for side in (before, after))
         got = valid_graph(simplify(program), program)
-        lead = f"`{line}` must be applied here, and is not."
-        if line == SIMPLER[0][0] and len(live_ops(got)) == len(live_ops(program)):
-            lead += f" {NO_MATCH}"
-        becomes(lambda _, got=got: got, program, wanted, lead, spec=line)
-    return f"the {len(SIMPLER)} rules"
+        if line == SIMPLER[0][-1] and len(live_ops(got)) == len(live_ops(program)):
+            problem += f" {NO_MATCH}"
+        becomes(lambda _, got=got: got, program, wanted, problem, spec=line)
 
 
-@checks("passes.simplify", spec=[spec for *_, spec in INEXACT])
-def simplify_leaves_inexact_rules_out(simplify):
+def _of_lines(rows: Sequence[tuple[Any, Any]], kind: str) -> Graph:
+    """The second of each pair, on values of this type: on those that the first one takes."""
+    types = {"c": "bool[4]", "x": f"{kind}[4]", "y": f"{kind}[4]"}
+    takes = [list(inspect.signature(first).parameters) for first, _ in rows]
+    names = [name for name in types if any(name in some for some in takes)]
+
+    def make(*values: Node) -> list[Node]:
+        given = dict(zip(names, values, strict=True))
+        return [second(*(given[name] for name in some))
+                for some, (_, second) in zip(takes, rows, strict=True)]  # fmt: skip
+
+    return trace(make, *(types[name] for name in names))
+
+
+@for_each("passes.simplify", INEXACT, "programs that must stay as they are")
+def simplify_leaves_inexact_rules_out(simplify, before, types, why, spec):
     """What changes a bit for some input is not simplified."""
-    for before, types, why, spec in INEXACT:
-        stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
-    return "programs that must stay as they are"
+    stays(simplify, trace(before, *types), f"Nothing may go here. {why}", spec)
 
 
 @checks("passes.simplify", given=graphs(size=7), examples=15, spec=EXACT)
 def simplify_keeps_every_bit(simplify, graph):
     """The result computes what the program computes, bit for bit."""
     same_bits(graph, simplify(graph), spec=EXACT)
-
-
-@checks("passes.simplify", spec=EITHER)
-def simplify_takes_either_order_and_tensors(simplify):
-    """Operands of sums and products in either order; numbers that fill a tensor."""
-    for before, types, after, spec in _TURNED:
-        problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
-        becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
-    return "operands in either order"
 
 
 def _full(number: float, kind: type = np.float32) -> Node:
@@ -218,78 +163,21 @@ _TURNED: list[tuple[Any, list[str], Any, str]] = [
 ]  # fmt: skip
 
 
+@for_each("passes.simplify", _TURNED, "operands in either order")
+def simplify_takes_either_order_and_tensors(simplify, before, types, after, spec):
+    """Operands of sums and products in either order; numbers that fill a tensor."""
+    problem = "Sums and products match in either order; a tensor full of 1 counts as 1."
+    becomes(simplify, trace(before, *types), trace(after, *types), problem, spec)
+
+
 @checks("passes.simplify", spec=[TYPES, EXACT])
 def simplify_knows_every_type(simplify):
     """Each line, in each element type that has the op."""
-    for kind in ("f16", "f32", "f64", "i8", "i32", "i64", "u8", "bool"):
-        types = ["bool[3]", f"{kind}[3]", f"{kind}[3]"]
-        becomes(simplify, trace(_last_lines, *types), trace(lambda c, x, y: _few(x, y), *types),
-                f"Each of these lines holds for {kind}, too.", TYPES)  # fmt: skip
-    for kind in [name for name in DTYPES if name != "bool"]:
-        becomes(simplify, trace(_first_lines, f"{kind}[3]", f"{kind}[3]"),
-                trace(_fewer, f"{kind}[3]", f"{kind}[3]"),
-                f"The lines about numbers hold for {kind}, too.", TYPES)  # fmt: skip
+    for kind in (*NUMBERS, "bool"):
+        lines = [(before, after) for before, after, kinds, _ in SIMPLER if kind in kinds]
+        before, after = _of_lines([(one, one) for one, _ in lines], kind), _of_lines(lines, kind)
+        becomes(simplify, before, after, f"Each of these lines holds for {kind}, too.", TYPES)
     return "every element type"
-
-
-def _first_lines(x: Node, y: Node) -> list[Node]:
-    """The lines with numbers, for an element type; of integers those too that are theirs alone."""
-    made = [x * 1, x / 1, x - 0, x**1]
-    if x.type.dtype.kind != "uint":
-        made += [x * -1, x + -y, x - -y, neg(neg(y))]
-    if x.type.dtype.is_float:
-        return [*made, x + -0.0, apply("sub", -0.0, x)]
-    made += [x + 0, x - x, x * 0]
-    return made if x.type.dtype.kind == "uint" else [*made, apply("sub", 0, x)]
-
-
-def _fewer(x: Node, y: Node) -> list[Node]:
-    made = [x, x, x, x]
-    if x.type.dtype.kind != "uint":
-        made += [-x, x - y, x + y, y]
-    if x.type.dtype.is_float:
-        return [*made, x, -x]
-    zeros = [apply("expand", const(0, x.type.dtype), shape=x.type.shape) for _ in range(2)]
-    made += [x, *zeros]
-    return made if x.type.dtype.kind == "uint" else [*made, -x]
-
-
-def _last_lines(c: Node, x: Node, y: Node) -> list[Node]:
-    no, yes = const(False), const(True)
-    made = [select(c, x, x), select(yes, x, y), select(no, x, y)]
-    if x.type.dtype.kind == "bool":
-        return [*made, _not(_not(x))]
-    made += [maximum(y, y), minimum(x, x)]
-    return made if x.type.dtype.kind == "uint" else [*made, abs(abs(x)), abs(neg(y)), relu(relu(x))]
-
-
-def _few(x: Node, y: Node) -> list[Node]:
-    if x.type.dtype.kind == "bool":
-        return [x, x, y, x]
-    made = [x, x, y, y, x]
-    return made if x.type.dtype.kind == "uint" else [*made, abs(x), abs(y), relu(x)]
-
-
-@checks("passes.simplify", spec=[APPLY, EITHER])
-def simplify_goes_on_until_nothing_matches(simplify):
-    """What one rule makes is looked at again."""
-    before = trace(lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, F)
-    becomes(
-        simplify,
-        before,
-        trace(lambda x: x, F),
-        "Everything here cancels, so nothing may be left of it.",
-        APPLY,
-    )
-    before = trace(lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), F, F)
-    wanted = trace(lambda x, y: x - y, F, F)
-    becomes(simplify, before, wanted, "y * -1 is -y, and -(-y) is y.", EITHER)
-    before = trace(_layers, B, F)
-    wanted = trace(lambda c, x: tanh(x), B, F)
-    becomes(
-        simplify, before, wanted, "Each rule that applies here makes room for the next one.", APPLY
-    )
-    return "rules that make others apply"
 
 
 def _layers(c: Node, x: Node) -> Node:
@@ -301,50 +189,21 @@ def _layers(c: Node, x: Node) -> Node:
     return made
 
 
-@checks("passes.simplify", spec=[MOVES, EXACT])
-def simplify_uses_the_movement_rules(simplify):
-    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
-    for before, after, why in _MOVED:
-        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
-    for before, why in _MOVES:
-        stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
-    return f"{len(_MOVED) + len(_MOVES)} programs that only move elements"
-
-
-_MOVED = [
-    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
-    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
-     "One reshape is enough."),
-    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
-     "f64 holds every f32, so one cast is enough."),
-    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
-     "Nothing moves here, and the type stays."),
-    (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
-     lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
-     "Two transposes of three axes make one: first one order, then the other."),
-    (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
-     lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
-    (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
-     "Nothing is padded, and nothing is put beside x."),
-]  # fmt: skip
-
-# What moves something: of a square, so that the type alone says nothing.
-_MOVES = [
-    (lambda x: transpose(x, (1, 0)), "This transposes the matrix."),
-    (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
-     "Between the two transposes there is another movement, which may look at the order."),
-    (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
-     "The order of the rows is reversed."),
-    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is not an i32."),
-    (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
-    (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
-    (lambda x: reshape(transpose(x, (1, 0)), (9,)),
-     "The reshape reads the numbers in another order."),
+# (before, types, after, why, words of the specification)
+_AGAIN = [
+    (lambda x: neg(neg(neg(neg(x * 1.0)))) / 1.0 - 0.0, [F], lambda x: x,
+     "Everything here cancels, so nothing may be left of it.", APPLY),
+    (lambda x, y: x - neg(y * const(-np.ones(4, np.float32))), [F, F], lambda x, y: x - y,
+     "y * -1 is -y, and -(-y) is y.", EITHER),
+    (_layers, [B, F], lambda c, x: tanh(x), "Each rule that applies here makes room for the next "
+     "one.", APPLY),
 ]  # fmt: skip
 
 
-@checks("passes.simplify", spec=APPLY)
-def simplify_works_in_the_compiler(simplify):
-    """Compiled with your simplify, a program computes what it computed."""
-    in_the_compiler("passes.simplify", simplify)
-    return "programs compiled with your function"
+@for_each("passes.simplify", _AGAIN, "rules that make others apply")
+def simplify_goes_on_until_nothing_matches(simplify, before, types, after, why, spec):
+    """What one rule makes is looked at again."""
+    becomes(simplify, trace(before, *types), trace(after, *types), why, spec)
+
+
+compiles("passes.simplify", APPLY)

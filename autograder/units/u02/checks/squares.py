@@ -12,20 +12,22 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
 from autograder.check.framework import checks
+from autograder.units.u02.checks.shared import becomes, stays
 from autograder.units.u02.checks.simplify import EXACT, MOVES
-from autograder.units.u02.checks.untouched import FLOATS, keeps_bits
+from autograder.units.u02.checks.untouched import FLOATS, applied, keeps_bits
+from course_lib.ir.graph.build import cast, concat, reshape, trace, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 
-REDUCE = ("reduce_sum", "reduce_max", "mean")
+SUMS = ("reduce_sum", "reduce_max", "mean")
 TYPE_KEPT = ("gelu", "silu", "hard_sigmoid", "hard_swish", "softplus", "elu", "leaky_relu",
              "layer_norm", "log_softmax")  # fmt: skip
-Step = Callable[[Node], Node]
 
 
 @checks("passes.simplify", spec=[EXACT, MOVES])
@@ -42,10 +44,10 @@ def _squares() -> Graph:
     outputs = []
     for start in (x, row):
         outputs += [apply(op, start) for op in TYPE_KEPT]
-        for once in _one_more(start):
-            seen, sums = (start.type, once.type), REDUCE if start is x else ()
-            outputs += [once, *(n for n in _one_more(once) if n.type in seen or n.op in sums)]
-    outputs += [made for start in (x, row) for made in _windows(start)]
+        for once in steps_of(start, 4):
+            seen, sums = (start.type, once.type), SUMS if start is x else ()
+            outputs += [once, *(n for n in steps_of(once, 4) if n.type in seen or n.op in sums)]
+        outputs += windows(start)
     return Graph.of([x], list(dict.fromkeys(outputs)), "squares")
 
 
@@ -53,64 +55,44 @@ def _matrices(graph: Graph) -> list[np.ndarray]:
     return [np.array([-2.5, *FLOATS[:12], *FLOATS[-3:]], np.float32)[::-1].reshape(4, 4)]
 
 
-def _one_more(x: Node) -> Iterator[Node]:
-    for step in _steps(x.type.rank):
-        try:
-            yield step(x)
-        except ValueError:
-            continue
+def steps_of(x: Node, side: int) -> list[Node]:
+    """What combines or moves elements of this value, where `side` is the size of a matrix."""
+    made = [node for op, attrs in _steps(x, side) for node in applied(op, x, **attrs)]
+    for axis, size in enumerate(x.type.dims):
+        made += applied("concat", x, x, axis=axis)
+        made += applied("gather", x, const(np.arange(size)[::-1]), axis=axis)
+    identity = np.eye(x.type.dims[-1], dtype=np.float32) if x.type.rank else np.eye(1)
+    return [*made, *applied("matmul", x, const(identity))]  # infinity is multiplied by 0
 
 
-@functools.cache
-def _steps(rank: int) -> list[Step]:
-    axes = range(rank)
-    makes: list[Step] = [functools.partial(apply, op) for op in ("neg", "abs", "relu")]
-    for axis, op in itertools.product(axes, REDUCE):
-        makes += [lambda x, a=axis, op=op, k=keep: apply(op, x, axes=(a,), keepdims=k)
-                  for keep in (False, True)]  # fmt: skip
-    for axis in axes:
-        makes += [lambda x, a=axis, op=op: apply(op, x, axis=a) for op in ("cumsum", "softmax")]
-        makes += [lambda x, a=axis: _turned_by_numbers(x, a), lambda x, a=axis: _cut(x, a, 0, -1),
-                  lambda x, a=axis: _cut(x, a, 1, 0), lambda x, a=axis: _reversed(x, a),
-                  lambda x, a=axis: _padded(x, a, 1, 0), lambda x, a=axis: _padded(x, a, 0, 1),
-                  lambda x, a=axis: apply("concat", x, x, axis=a)]  # fmt: skip
-    makes += [lambda x, p=p: apply("transpose", x, perm=p) for p in itertools.permutations(axes)]
-    shapes = ((4, 4), (16,), (2, 8), (1, 4), (4, 1))
-    makes += [lambda x, s=s: apply("reshape", x, shape=s) for s in shapes]
-    makes += [lambda x, s=s: apply("expand", x, shape=s) for s in ((4, 4), (2, 4, 4))]
-    makes += [lambda x, to=to: apply("cast", x, dtype=to) for to in ("f32", "f16", "i32", "bool")]
-    return [*makes, lambda x: apply("clamp", x, min=-1.0, max=1.0), _times_identity]
+def _steps(x: Node, side: int) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Operations of one operand, with their attributes; some do not fit."""
+    dims, axes = x.type.dims, range(x.type.rank)
+    zeros = [0] * len(dims)
+    yield from ((op, {}) for op in ("neg", "abs", "relu"))
+    for axis, size in enumerate(dims):
+        with_ = functools.partial(_put, axis)
+        yield from ((op, {"axes": (axis,), "keepdims": k}) for op in SUMS for k in (False, True))
+        yield from ((op, {"axis": axis}) for op in ("cumsum", "softmax"))
+        yield "slice", {"starts": zeros, "stops": with_(dims, size - 1)}
+        yield "slice", {"starts": with_(zeros, 1), "stops": dims}
+        yield "slice", {"starts": with_(zeros, size - 1), "stops": with_(dims, -1),
+                        "steps": with_([1] * len(dims), -1)}  # fmt: skip
+        yield "pad", {"low": with_(zeros, 1), "high": zeros}
+        yield "pad", {"low": zeros, "high": with_(zeros, 1)}
+    yield from (("transpose", {"perm": p}) for p in itertools.permutations(axes))
+    for shape in ((side, side), (side * side,), (2, side * side // 2), (1, side), (side, 1)):
+        yield "reshape", {"shape": shape}
+    yield from (("expand", {"shape": s}) for s in ((side, side), (2, side, side)))
+    yield from (("cast", {"dtype": to}) for to in ("f32", "f64", "f16", "i32", "bool"))
+    yield "clamp", {"min": -1.0, "max": 1.0}
 
 
-def _turned_by_numbers(x: Node, axis: int) -> Node:
-    """The elements along an axis, from the last to the first, by their numbers."""
-    return apply("gather", x, const(np.arange(x.type.dims[axis])[::-1]), axis=axis)
+def _put(axis: int, numbers: Sequence[int], number: int) -> tuple[int, ...]:
+    return tuple(number if k == axis else n for k, n in enumerate(numbers))
 
 
-def _cut(x: Node, axis: int, first: int, last: int) -> Node:
-    """Without so many elements at the beginning of an axis, and at its end."""
-    starts, stops = [0] * x.type.rank, list(x.type.dims)
-    starts[axis], stops[axis] = first, stops[axis] + last
-    return apply("slice", x, starts=tuple(starts), stops=tuple(stops))
-
-
-def _reversed(x: Node, axis: int) -> Node:
-    rows = [(d - 1, -1, -1) if a == axis else (0, d, 1) for a, d in enumerate(x.type.dims)]
-    starts, stops, steps = zip(*rows, strict=True)
-    return apply("slice", x, starts=starts, stops=stops, steps=steps)
-
-
-def _padded(x: Node, axis: int, low: int, high: int) -> Node:
-    before, after = ([n if a == axis else 0 for a in range(x.type.rank)] for n in (low, high))
-    return apply("pad", x, low=tuple(before), high=tuple(after))
-
-
-def _times_identity(x: Node) -> Node:
-    """x times the identity: a sum in which infinity is multiplied by 0."""
-    return apply("matmul", x, const(np.eye(x.type.dims[-1], dtype=np.float32)))
-
-
-def _windows(x: Node) -> Iterator[Node]:
+def windows(x: Node) -> Iterator[Node]:
     """Windows that lie over each element, and norms: the type of an image stays."""
     image = apply("reshape", x, shape=(1, 1, *x.type.dims))
     for op in ("max_pool", "avg_pool", "sum_pool"):
@@ -123,3 +105,45 @@ def _windows(x: Node) -> Iterator[Node]:
     yield apply("group_norm", image, groups=1)
     one, zero = (const(np.array([v], np.float32)) for v in (1, 0))
     yield apply("batch_norm", image, one, zero, zero, one)
+
+
+@checks("passes.simplify", spec=[MOVES, EXACT])
+def simplify_uses_the_movement_rules(simplify):
+    """What moves nothing goes, and of two movements in a row one is left, as `MOVEMENT` says."""
+    for before, after, why in _MOVED:
+        becomes(simplify, trace(before, "f32[2,3]"), trace(after, "f32[2,3]"), why, MOVES)
+    for before, why in _MOVES:
+        stays(simplify, trace(before, "f32[3,3]"), f"Nothing may go here. {why}", EXACT)
+    return f"{len(_MOVED) + len(_MOVES)} programs that only move elements"
+
+
+_MOVED = [
+    (lambda x: transpose(transpose(x, (1, 0)), (1, 0)), lambda x: x, "The transposes cancel."),
+    (lambda x: reshape(reshape(x, (6,)), (3, 2)), lambda x: reshape(x, (3, 2)),
+     "One reshape is enough."),
+    (lambda x: cast(cast(x, "f64"), "f16"), lambda x: cast(x, "f16"),
+     "f64 holds every f32, so one cast is enough."),
+    (lambda x: cast(reshape(transpose(x, (0, 1)), (2, 3)), "f32"), lambda x: x,
+     "Nothing moves here, and the type stays."),
+    (lambda x: transpose(transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 0, 2)), (0, 2, 1)),
+     lambda x: transpose(reshape(concat([x] * 4, 0), (2, 3, 4)), (1, 2, 0)),
+     "Two transposes of three axes make one: first one order, then the other."),
+    (lambda x: apply("expand", apply("expand", x, shape=(1, 2, 3)), shape=(4, 2, 3)),
+     lambda x: apply("expand", x, shape=(4, 2, 3)), "One expand is enough."),
+    (lambda x: concat([apply("pad", x, low=(0, 0), high=(0, 0))], 0), lambda x: x,
+     "Nothing is padded, and nothing is put beside x."),
+]  # fmt: skip
+
+# What moves something: of a square, so that the type alone says nothing.
+_MOVES = [
+    (lambda x: transpose(x, (1, 0)), "This transposes the matrix."),
+    (lambda x: transpose(reshape(transpose(x, (1, 0)), (3, 3, 1)), (1, 0, 2)),
+     "Between the two transposes there is another movement, which may look at the order."),
+    (lambda x: apply("slice", x, starts=(2, 0), stops=(-1, 3), steps=(-1, 1)),
+     "The order of the rows is reversed."),
+    (lambda x: cast(cast(x, "i32"), "f32"), "0.5 is not an i32."),
+    (lambda x: cast(cast(x, "f16"), "f32"), "An f16 does not hold every f32."),
+    (lambda x: cast(cast(x, "bool"), "f32"), "As bool, 2.0 is true, and that is 1.0."),
+    (lambda x: reshape(transpose(x, (1, 0)), (9,)),
+     "The reshape reads the numbers in another order."),
+]  # fmt: skip

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import graphs
 from autograder.check.properties import live_ops, same_meaning
-from autograder.units.u02.checks.shared import in_the_compiler, same_bits, special_inputs, stays
+from autograder.units.u02.checks.shared import compiles, same_bits, special_inputs, stays
 from autograder.units.u02.checks.simplify import NO_MATCH, F, I
 from course_lib.ir.graph.build import abs, rsqrt, sqrt, trace
 from course_lib.ir.graph.graph import Graph
@@ -45,24 +46,25 @@ background("passes.strength", "`powers_of_two`, `positive_powers_of_two` and ...
            because="an offer: whoever writes guards of their own may")  # fmt: skip
 
 
-# The lines of the specification of strength: (line, program, types, ops that must be gone).
+# The lines of the specification of strength: (program, types, ops that must be gone, line).
 CHEAPER = [
-    ("x / c -> x * (1/c)", lambda x: x / 2.0, [F], "div"),
-    ("x / c -> x * (1/c)", lambda x: x / -0.5, [F], "div"),
-    ("x / c -> x * (1/c)", lambda x: x / const([1.0, 2.0, 4.0, -8.0]), [F], "div"),
-    ("x ** 2 -> x * x", lambda x: x**2.0, [F], "pow"),
-    ("x ** 2 -> x * x", lambda x: x**2, [I], "pow"),
-    ("x ** 0.5 -> sqrt(x)", lambda x: abs(x) ** 0.5, [F], "pow"),
-    ("x ** -0.5 -> rsqrt(x)", lambda x: (x * x) ** -0.5, [F], "pow"),
-    ("x ** -1.0 -> reciprocal(x)", lambda x: x**-1.0, [F], "pow"),
-    ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), [F], "div"),
-    ("1.0 / sqrt(x) -> rsqrt(x)", lambda x: apply("div", 1.0, sqrt(abs(x))), [F], "div sqrt"),
-    ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 8), [I], "mod"),
-    ("x mod c -> bit_and(x, c - 1)", lambda x: apply("mod", x, 16), ["u8[4]"], "mod"),
-    ("x / c -> x * (1/c)", lambda x: x / 4.0, ["f64[4]"], "div"),
-    ("1.0 / x -> reciprocal(x)", lambda x: apply("div", 1.0, x), ["f16[4]"], "div"),
+    (lambda x: x / 2.0, [F], "div", "x / c -> x * (1/c)"),
+    (lambda x: x / -0.5, [F], "div", "x / c -> x * (1/c)"),
+    (lambda x: x / const([1.0, 2.0, 4.0, -8.0]), [F], "div", "x / c -> x * (1/c)"),
+    (lambda x: x**2.0, [F], "pow", "x ** 2 -> x * x"),
+    (lambda x: x**2, [I], "pow", "x ** 2 -> x * x"),
+    (lambda x: abs(x) ** 0.5, [F], "pow", "x ** 0.5 -> sqrt(x)"),
+    (lambda x: (x * x) ** -0.5, [F], "pow", "x ** -0.5 -> rsqrt(x)"),
+    (lambda x: x**-1.0, [F], "pow", "x ** -1.0 -> reciprocal(x)"),
+    (lambda x: apply("div", 1.0, x), [F], "div", "1.0 / x -> reciprocal(x)"),
+    (lambda x: apply("div", 1.0, sqrt(abs(x))), [F], "div sqrt", "1.0 / sqrt(x) -> rsqrt(x)"),
+    (lambda x: apply("mod", x, 8), [I], "mod", "x mod c -> bit_and(x, c - 1)"),
+    (lambda x: apply("mod", x, 16), ["u8[4]"], "mod", "x mod c -> bit_and(x, c - 1)"),
+    (lambda x: x / 4.0, ["f64[4]"], "div", "x / c -> x * (1/c)"),
+    (lambda x: apply("div", 1.0, x), ["f16[4]"], "div", "1.0 / x -> reciprocal(x)"),
 ]
 
+DIVISION = "x / c -> x * (1/c)"
 OF_TWO_OPS = "1.0 / sqrt(x) -> rsqrt(x)"
 
 # What strength must leave alone: (program, types, why, words of the specification).
@@ -86,45 +88,32 @@ AS_CHEAP = [
 ]  # fmt: skip
 
 
-@checks("passes.strength", spec=[REPLACE, *(line for line, *_ in CHEAPER)])
-def strength_applies_each_rule(strength):
+@for_each("passes.strength", CHEAPER, "the {} rules", spec=REPLACE)
+def strength_applies_each_rule(strength, before, types, gone, line):
     """Each line of the specification is applied, and the result is the same."""
-    for line, before, types, gone in CHEAPER:
-        program = trace(before, *types)
-        after = same_meaning(program, strength(program), rtol=1e-6, spec=line)
-        _same_specials(program, after, line)
-        left = [n for n in live_ops(after) if n.op in gone.split()]
-        if left:
-            hint = f" {NO_MATCH}" if line == OF_TWO_OPS else ""
-            raise Wrong(
-                f"`{line}` must be applied here, and is not.{hint}",
-                program=program,
-                got=after,
-                spec=line,
-            )
-    return f"the {len(CHEAPER)} rules"
+    program = trace(before, *types)
+    after = same_meaning(program, strength(program), rtol=1e-6, spec=line)
+    _same_specials(program, after, line)
+    if any(n.op in gone.split() for n in live_ops(after)):
+        problem = f"`{line}` must be applied here, and is not."
+        problem += f" {NO_MATCH}" if line == OF_TWO_OPS else ""
+        raise Wrong(problem, program=program, got=after, spec=line)
 
 
-@checks("passes.strength", spec=[spec for *_, spec in AS_CHEAP])
-def strength_leaves_the_rest_alone(strength):
+@for_each("passes.strength", AS_CHEAP, "programs that must stay as they are")
+def strength_leaves_the_rest_alone(strength, before, types, why, spec):
     """Where the cheap operation gives another result, the expensive one stays."""
-    for before, types, why, spec in AS_CHEAP:
-        stays(strength, trace(before, *types), f"This must stay as it is. {why}", spec)
-    return "programs that must stay as they are"
+    stays(strength, trace(before, *types), f"This must stay as it is. {why}", spec)
 
 
 @checks("passes.strength", given=graphs(size=6, ops=("half", "relu", "add", "neg")), examples=15,
-        spec=[SAME, "x / c -> x * (1/c)"])  # fmt: skip
+        spec=[SAME, DIVISION])  # fmt: skip
 def strength_halves_exactly(strength, graph):
     """Divisions by 2.0 become multiplications, bit for bit the same, wherever they are."""
     after = same_bits(graph, strength(graph), spec=SAME)
     if any(n.op == "div" for n in live_ops(after)):
-        raise Wrong(
-            "No division by 2.0 may be left, but here is one.",
-            program=graph,
-            got=after,
-            spec="x / c -> x * (1/c)",
-        )
+        problem = "No division by 2.0 may be left, but here is one."
+        raise Wrong(problem, program=graph, got=after, spec=DIVISION)
 
 
 @checks("passes.strength", given=graphs(size=6), examples=10, spec=SAME)
@@ -140,12 +129,8 @@ def _same_specials(before: Graph, after: Graph, spec: str) -> None:
     apart = ~np.isclose(got, expected, rtol=1e-6, atol=0, equal_nan=True)
     if apart.any():
         at = tuple(int(i) for i in np.argwhere(apart)[0])
-        raise Wrong(
-            f"For x = {inputs[0][at]!s}, the result is {got[at]!s} instead of {expected[at]!s}.",
-            program=before,
-            got=after,
-            spec=spec,
-        )
+        problem = f"For x = {inputs[0][at]!s}, the result is {got[at]!s} instead of "
+        raise Wrong(f"{problem}{expected[at]!s}.", program=before, got=after, spec=spec)
 
 
 @checks("passes.strength", spec=ORDER)
@@ -161,8 +146,4 @@ def strength_prefers_the_first_rule(strength):
     return "the first rule that applies"
 
 
-@checks("passes.strength", spec=REPLACE)
-def strength_works_in_the_compiler(strength):
-    """Compiled with your strength, a program computes what it computed."""
-    in_the_compiler("passes.strength", strength)
-    return "programs compiled with your function"
+compiles("passes.strength", REPLACE)

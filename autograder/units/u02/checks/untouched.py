@@ -3,13 +3,16 @@
     floor(floor(x))        # may become floor(x): the same bits
     exp(log(x))            # may not become x: it is NaN for -1
 
-Whatever rules an answer has, they must keep every bit of these programs. Next room: every_op.py.
+Then every op beside every other one: exp(x) > 0 is 0 > 0 for -infinity, and not (x < y) is not
+x >= y if one of them is NaN. Whatever rules an answer has, they must keep every bit. Next room:
+squares.py.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,11 +38,11 @@ FLOATS = (0.0, -0.0, 1.0, -1.0, 2.0, -3.0, 0.1, 0.7, 0.5, 2.5, -1.5, 1e-7, 1e-30
           -3e38, np.inf, -np.inf, np.nan)  # fmt: skip
 
 
-def applied(op: str, *operands: Node | None) -> Iterator[Node]:
+def applied(op: str, *operands: Node | None, **attrs: Any) -> Iterator[Node]:
     """This node, or nothing where the op does not take these operands."""
     if None not in operands:
         try:
-            yield apply(op, *operands)
+            yield apply(op, *operands, **attrs)
         except ValueError:
             return
 
@@ -52,25 +55,24 @@ def number(value: float, kind: str) -> Node | None:
     return const(np.asarray(value, type_.numpy))
 
 
+def each_of(ops: Iterable[str], *operands: tuple[Node | None, ...]) -> Iterator[Node]:
+    """Every one of these ops, of each of these operands that it takes."""
+    for op, some in itertools.product(ops, operands):
+        yield from applied(op, *some)
+
+
 def twice(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """Every op of one operand, and every two in a row."""
-    for inner in UNARY:
-        for node in applied(inner, x):
-            yield node
-            for outer in UNARY:
-                yield from applied(outer, node)
+    for node in each_of(UNARY, (x,)):
+        yield from (node, *each_of(UNARY, (node,)))
 
 
 def of_two(kind: str, x: Node, y: Node) -> Iterator[Node]:
     """Every op of two operands: of two values, of one, of one and a number; and an op after it."""
     numbers = [number(value, kind) for value in NUMBERS]
-    for op in BINARY:
-        for a, b in ((x, x), *((x, n) for n in numbers), *((n, x) for n in numbers)):
-            yield from applied(op, a, b)
-        for node in applied(op, x, y):
-            yield node
-            for outer in UNARY:
-                yield from applied(outer, node)
+    yield from each_of(BINARY, (x, x), *((x, n) for n in numbers), *((n, x) for n in numbers))
+    for node in each_of(BINARY, (x, y)):
+        yield from (node, *each_of(UNARY, (node,)))
 
 
 def lengths_of_one(kind: str, x: Node, y: Node) -> Iterator[Node]:
@@ -148,3 +150,61 @@ def simplify_keeps_the_bits_of_every_op(simplify):
     for kind, *makes in parts:
         keeps_bits(simplify, program(kind, *makes))
     return f"{sum(len(program(*part).outputs) for part in parts):,} expressions of every op"
+
+
+EITHER_WAY = ("add", "mul", "max", "min", "eq", "ne", "and", "or", "xor", "bit_and", "bit_or",
+              "bit_xor")  # fmt: skip
+SCHOOL = ("exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "sinh", "cosh", "tanh",
+          "sigmoid", "sign", "abs", "relu", "neg")  # fmt: skip
+COMPARE = ("eq", "ne", "lt", "le", "gt", "ge")
+ARITHMETIC = ("add", "sub", "mul", "div", "mod", "fmod", "pow", "max", "min")
+
+
+@checks("passes.simplify", spec=[EXACT, WHOLE])
+def simplify_keeps_the_bits_of_what_is_near(simplify):
+    """Two and three ops of the table in a row, and what could be chosen: every bit stays."""
+    for kind in ("f32", "i32", "bool"):
+        keeps_bits(simplify, program(kind, _one_then_two, _two_in_a_row))
+    keeps_bits(simplify, program("u8", twice, of_two, lengths_of_one))
+    keeps_bits(simplify, program("f32", _chosen, _identities))
+    return "every operation after every other"
+
+
+def _one_then_two(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """An op of two operands after one of one operand."""
+    numbers, ordered = [number(value, kind) for value in (0, 1)], {*BINARY} - {*EITHER_WAY}
+    for inner in UNARY:
+        for fx, fy in zip(applied(inner, x), applied(inner, y), strict=True):
+            yield from each_of(BINARY, (fx, x), (fx, fy), *((fx, n) for n in numbers))
+            yield from each_of(sorted(ordered), (x, fx), *((n, fx) for n in numbers))
+
+
+def _two_in_a_row(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """An op of two operands after another one."""
+    for node in each_of(BINARY, (x, y)):
+        yield from each_of(BINARY, (node, y), (x, node), (node, x), (y, node))
+
+
+def _chosen(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """select after a comparison, and what could be chosen by it."""
+    zero, one = number(0, kind), number(1, kind)
+    values = [(x, y), (y, x), (x, zero), (zero, x), (one, zero), (zero, one), (x, -x), (-x, x)]
+    for c in each_of(COMPARE, (x, y), (x, zero), (y, one)):
+        yield from each_of(["select"], *((c, *two) for two in values))
+        yield from each_of(["select"], *((apply("not", c), *two) for two in values))
+    two = itertools.product(each_of(COMPARE, (x, y)), repeat=2)
+    yield from each_of(("and", "or", "xor", "eq"), *two)
+
+
+def _identities(kind: str, x: Node, y: Node) -> Iterator[Node]:
+    """What the school knows of two functions of one number, and of one of two."""
+    of_x = each_of(SCHOOL, (x,))
+    yield from each_of(("mul", "div"), *itertools.combinations_with_replacement(of_x, 2))
+    for inner in each_of(UNARY, (-x,)):
+        yield from (*applied("neg", inner), *applied("sub", const(1.0), inner))
+    for op in ARITHMETIC:
+        for part in each_of(UNARY, *((node,) for node in applied(op, x, y))):
+            yield from applied(op, part, y)
+    both = apply("max", x, y), apply("min", x, y)
+    yield from each_of(("add", "sub", "mul", "max", "min", "eq"), both)
+    yield from each_of(("floor", "ceil", "round"), (x + 0.5,))

@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from autograder.check.cases import for_each
 from autograder.check.framework import Wrong, background, checks
-from autograder.check.programs import diamond
-from autograder.check.properties import live_ops, valid_graph
 from autograder.check.steps import with_steps
 from autograder.units.u02.checks.shared import becomes, on_deep, same_bits
 from course_lib.ir.graph.build import abs, exp, relu, reshape, trace, transpose
@@ -24,9 +23,8 @@ HIDDEN = "That sign is *hidden* if the addition is not an output and each of its
 ADDS = "`add(y, c)` or `add(c, y)` hides it if c is a constant, and no element of c is -0.0"
 ENOUGH = "A user hides it if one of the first two lines says so"
 SAME_SUM = "Both zeros of y give the same sum"
-PASSES = (
-    "An operation in PASSES_ON, such as any `add`, hides it if the sign of its own result is hidden"
-)
+PASSES = "An operation in PASSES_ON, such as any `add`, hides it if the sign of its own result"
+FULL = "a constant full of 0.0"
 SHOWS = "Every other operation may show it"
 GOES = "The addition goes if the sign is hidden, if either operand is a constant full of 0.0"
 BITS = "Every bit of every result stays the same"
@@ -34,11 +32,8 @@ MORE = "If you know more than these three lines say, more additions may go"
 ONCE = "Linear time: each node and each edge is looked at once"
 DEAD = "What is dead afterwards is left for `dce`"
 
-background(
-    "u02.drop_zeros",
-    "The two differ only for x = -0.0, and ... sign of a zero",
-    because="about arithmetic, not about the function",
-)
+background("u02.drop_zeros", "The two differ only for x = -0.0, and ... sign of a zero",
+           because="about arithmetic, not about the function")  # fmt: skip
 background("u02.drop_zeros", MORE, because="an offer: the checks look at bits, and at what is left")
 
 AWKWARD = np.array([0.0, -0.0, 1.5, -2.0, np.inf, np.nan], np.float32)
@@ -56,9 +51,8 @@ def pairs(graph: Graph) -> list[np.ndarray]:
 
 def _after(y: Node) -> Node:
     """What follows a convolution without bias: a factor, and a number is added."""
-    return y * const(np.resize([2.0, -5.0], COUNT), "f32") + const(
-        np.resize([0.5, 0.0, 2.0], COUNT), "f32"
-    )
+    factor, number = (const(np.resize(v, COUNT), "f32") for v in ([2.0, -5.0], [0.5, 0.0, 2.0]))
+    return y * factor + number
 
 
 def _left_and_right(x: Node) -> Node:
@@ -109,51 +103,53 @@ SEEN: list[tuple[Any, str, str]] = [
     (lambda x: apply("add", x, const(WIDE)) + 1.0, "This addition also stretches x to f32[2,36].",
      "the other has the type of the result"),
     (lambda x: (x + const(np.abs(MIXED))) + 1.0, "Only half of these numbers are 0.0.",
-     "a constant full of 0.0"),
+     FULL),
     (lambda x: (x + const(np.resize([1.0, -1.0], COUNT), "f32")) + 1.0, "Their sum is 0.0.",
-     "a constant full of 0.0"),
-    (lambda x: (x + 1e-7) + 1.0, "A small number is no zero.", "a constant full of 0.0"),
+     FULL),
+    (lambda x: (x + 1e-7) + 1.0, "A small number is no zero.", FULL),
     (lambda x: (x + 0.0) - 0.0, "0.0 - 0.0 is 0.0, and -0.0 - 0.0 is -0.0.", ADDS),
     (lambda x: (x + 0.0) * 0.0, "0.0 * 0.0 is 0.0, and -0.0 * 0.0 is -0.0.", ADDS),
     (lambda x: (x + const(MIXED)) + 1.0, "This is not an addition of zeros.",
-     "a constant full of 0.0"),
+     FULL),
 ]  # fmt: skip
 
-# Programs in which one addition may go, and the other must then stay: (program, why).
-EITHER: list[tuple[Any, str]] = [
+# Programs in which one addition may go, and the other must then stay: (program, why, words).
+EITHER: list[tuple[Any, str, str]] = [
     (lambda x, y: (x + 0.0) + (y + 0.0), "-0.0 + -0.0 is -0.0: of these two additions one is "
-     "needed."),
-    (lambda x, y: relu((x + 0.0) * 1.5 + (y + 0.0)), "Of these two additions one is needed."),
+     "needed.", BITS),
+    (lambda x, y: relu((x + 0.0) * 1.5 + (y + 0.0)), "Of these two additions one is needed.", BITS),
     (lambda x, y: apply("div", y, abs(x + 0.0) + 0.0), "abs makes 0.0 of both zeros; what divides "
-     "sees the rest."),
+     "sees the rest.", BITS),
 ]  # fmt: skip
 
 
-@checks("u02.drop_zeros", spec=[BITS, *(spec for *_, spec in SEEN)])
-def keeps_what_can_be_seen(drop_zeros):
+@for_each("u02.drop_zeros", [*SEEN, *EITHER], "{} programs whose outputs can show the sign of a "
+          "zero", spec=BITS)  # fmt: skip
+def keeps_what_can_be_seen(drop_zeros, make, why, spec):
     """An addition stays where an output can show the sign of its zero."""
-    for make, why, spec in SEEN:
-        before = trace(make, F)
-        try:
-            same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
-        except Wrong as error:
-            error.problem, error.spec = f"{error.problem.removesuffix('.')}. {why}", spec
-            raise
-    for make, _ in EITHER:
-        before = trace(make, F, F)
+    before = trace(make, *[F] * make.__code__.co_argcount)
+    try:
         same_bits(before, drop_zeros(before), spec=BITS, given=pairs)
-    return f"{len(SEEN) + len(EITHER)} programs whose outputs can show the sign of a zero"
+    except Wrong as error:
+        error.problem, error.spec = f"{error.problem.removesuffix('.')}. {why}", spec
+        raise
 
 
-@checks("u02.drop_zeros", spec=[BITS, *(spec for *_, spec in GONE)])
-def drops_what_cannot_be_seen(drop_zeros):
+@for_each("u02.drop_zeros", GONE, "{} programs in which nothing shows it", spec=BITS)
+def drops_what_cannot_be_seen(drop_zeros, make, wanted, why, spec):
     """An addition of 0.0 goes where nothing shows the sign of its zero."""
-    for make, wanted, why, spec in GONE:
-        problem = f"An addition of 0.0 must go here. {why}"
-        becomes(drop_zeros, trace(make, F), trace(wanted, F), problem, spec, pairs)
-    becomes(drop_zeros, *_beside_dead_code(), "An addition of 0.0 must go here. What is dead shows "
-            "nothing: it has no users.", HIDDEN, pairs)  # fmt: skip
-    return f"{len(GONE)} programs in which nothing shows it"
+    problem = f"An addition of 0.0 must go here. {why}"
+    becomes(drop_zeros, trace(make, F), trace(wanted, F), problem, spec, pairs)
+
+
+@checks("u02.drop_zeros", spec=HIDDEN)
+def looks_at_no_dead_user(drop_zeros):
+    """A sum that is read by what is returned, and by an operation that nobody reads."""
+    graph = trace(lambda x: (x + 0.0) + 1.0, F)
+    before = Graph("main", graph.inputs, (*graph.nodes, -graph.ops[0]), graph.outputs)
+    problem = "An addition of 0.0 must go here. What is dead shows nothing: it has no users."
+    becomes(drop_zeros, before, trace(lambda x: x + 1.0, F), problem, HIDDEN, pairs)
+    return "an operation that is dead"
 
 
 @checks("u02.drop_zeros", spec=[
@@ -182,46 +178,24 @@ def _network(zeros: bool) -> Graph:
     return trace(network, "f32[1,2,4,4]")
 
 
-def _beside_dead_code() -> tuple[Graph, Graph]:
-    """A sum that is read by what is returned, and by an operation that nobody reads."""
-    graph = trace(lambda x: (x + 0.0) + 1.0, F)
-    before = Graph("main", graph.inputs, (*graph.nodes, -graph.ops[0]), graph.outputs)
-    return before, trace(lambda x: x + 1.0, F)
-
-
 @checks("u02.drop_zeros", spec=ONCE)
 def looks_at_each_value_once(drop_zeros):
     """60 values that two operations read: 2**60 paths lead down from the first addition."""
-    few = with_steps(drop_zeros, 30_000, "180 operations", "each user is asked once for each path")
-    before = _shared()
-    after = valid_graph(on_deep(few, before), before)
-    becomes(
-        lambda _: after,
-        before,
-        diamond_plus(),
-        "The addition of 0.0 must go: 1.0 is added to all of it at the end.",
-        GOES,
-    )
+    why = "each user is asked once for each path"
+    few = with_steps(drop_zeros, 30_000, "180 operations", why)
+    after = on_deep(few, _diamond(True))
+    becomes(lambda _: after, _diamond(True), _diamond(False), "The addition of 0.0 must go: 1.0 is "
+            "added to all of it at the end.", GOES)  # fmt: skip
     return "a program with 2**60 paths"
 
 
 @functools.cache
-def _shared() -> Graph:
-    return _with_a_diamond(lambda x: x + 0.0)
-
-
-@functools.cache
-def diamond_plus() -> Graph:
-    """The same without the addition of zero."""
-    return _with_a_diamond(lambda x: x)
-
-
-def _with_a_diamond(start: Any) -> Graph:
-    levels = len(live_ops(diamond())) // 3
+def _diamond(zero: bool) -> Graph:
+    """With an addition of zero at its beginning, or without, and of 1.0 at its end."""
 
     def shared(x: Node) -> Node:
-        x = start(x)
-        for _ in range(levels):
+        x = x + 0.0 if zero else x
+        for _ in range(60):
             x = apply("max", relu(x), -x)
         return x + 1.0
 

@@ -19,25 +19,17 @@ from lessons.u12.grid import NAMES, Fault, Trace, multiplied, planted
 
 SIZES = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(0, 9999))
 TRACES = st.tuples(st.integers(2, 3), st.integers(0, 9999))
+LARGE_TRACES = (296, 340, 182)  # 4 x 27, 3 x 34 and 32 x 7 cells; one beyond the 20th is wrong
 
 CLOCK = {
-    "right": ("`right` takes the `right` of the neighbour on the left",
-              "in column 0 the operand that enters"),
-    "down": ("`down` takes the `down` of the neighbour above",
-             "the operand that the cell takes in this clock",
+    "right": ("`right` takes the `right` of the neighbour", "in column 0 the operand that enters"),
+    "down": ("`down` takes the `down` of the neighbour", "the operand that the cell takes in this",
              "times the weight that it holds before the clock"),
-    "stay": ("Where `shift` is True, `stay` takes the `stay` of the neighbour above",
-             "Elsewhere `stay` keeps its weight"),
+    "stay": ("Where `shift` is True, `stay` takes the `stay`", "Elsewhere `stay` keeps its weight"),
 }  # fmt: skip
-WHOLE = ("All cells work at once, with what the registers hold before the clock",
-         "Return right, down and stay, in this order", "What the registers of a weight-stationary "
-         "grid hold after the next clock")  # fmt: skip
-GIVEN = (
-    "right, down, stay [rows, cols], what they hold before that clock",
-    "shift [rows, cols], True where a cell takes a new weight in this clock",
-    "enters [rows], the operands that enter from the left",
-    "weights [cols], the weights that enter from above",
-)
+WHOLE = ("All cells work at once", "Return right, down and stay, in this order",
+         "What the registers of a weight-stationary grid hold after the next clock")  # fmt: skip
+GIVEN = ("right, down, stay [rows, cols]", "shift [rows, cols]", "enters [rows]", "weights [cols]")
 
 
 LARGEST = (1, 9, 127, 1 << 14)  # operands and weights; sums of 16 bits and of 31
@@ -58,37 +50,40 @@ def random_state(rows: int, cols: int, seed: int) -> tuple[np.ndarray, ...]:
 
 def same_registers(clock: Any, state: tuple[np.ndarray, ...]) -> None:
     """Wrong unless the answer's registers are those that the library's level 0 holds."""
-    with shows(told(state)):
-        got = three(clock(*state), state)
-    right, down, stay, shift, enters, weights = state
-    rows, cols = right.shape  # level 0 of the library, where control bits move right, too
+    program = told(state)
+    with shows(program):
+        answer = clock(*state)
+    got = map(np.asarray, tuple_of(answer, "three arrays: right, down, stay", program, WHOLE[1]))
+    right, down, stay, shift, enters, weights = state  # level 0: control bits move right, too
     bits = (BUSY | np.where(shift, SHIFT, 0)).astype(np.uint8)
     held = Registers(0, True, right, down, stay, stay, np.roll(bits, -1, 1))
     feed = Feed(enters[None], bits[None, :, 0], 0 * weights[None], weights[None], 1)
-    library = after(held, feed, SystolicArray(rows, cols, dataflow="ws"))
+    library = after(held, feed, SystolicArray(*right.shape, dataflow="ws"))
     for name, mine in zip(NAMES, got, strict=True):
         due = getattr(library, name)
         if mine.shape != due.shape:
             raise Wrong(f"`{name}` must have the shape {list(due.shape)}, not {list(mine.shape)}.",
-                        program=told(state), spec=WHOLE[1])  # fmt: skip
+                        program=program, spec=WHOLE[1])  # fmt: skip
         if (mine != due).any():
             row, col = np.argwhere(mine != due)[0].tolist()
-            spec = CLOCK[name][0]
-            if name == "right" and col == 0:
-                spec = CLOCK["right"][1]
-            if name == "stay" and not state[3][row, col]:
-                spec = CLOCK["stay"][1]
+            at_the_edge = name == "right" and col == 0
+            kept = name == "stay" and not shift[row, col]
             raise Wrong(f"`{name}` of cell ({row}, {col}) must be {due[row, col]}.",
-                        program=told(state), got=f"{name} = {shown(mine)}",
-                        expected=f"{name} = {shown(due)}", spec=spec)  # fmt: skip
+                        program=program, got=f"{name} = {shown(mine)}",
+                        expected=f"{name} = {shown(due)}",
+                        spec=CLOCK[name][at_the_edge or kept])  # fmt: skip
 
 
-def three(got: Any, state: Sequence[np.ndarray]) -> list[np.ndarray]:
-    if not isinstance(got, (tuple, list)) or len(got) != 3:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be three arrays: right, down, stay.", program=told(state),
-                    got=said, spec=WHOLE[1])  # fmt: skip
-    return [np.asarray(one) for one in got]
+def tuple_of(answer: Any, parts: str, program: str, spec: str, due: Any = "") -> Sequence[Any]:
+    """The parts of an answer, three or four; Wrong if it has not so many."""
+    if not isinstance(answer, (tuple, list)) or len(answer) != parts.count(",") + 1:
+        raise Wrong(f"The answer must be {parts}.", program=program, got=seen(answer),
+                    expected=due, spec=spec)  # fmt: skip
+    return answer
+
+
+def seen(answer: Any) -> str:
+    return "nothing (is a `return` missing?)" if answer is None else repr(answer)[:200]
 
 
 @contextmanager
@@ -102,8 +97,7 @@ def shows(program: str) -> Iterator[None]:
 
 
 def told(state: Sequence[np.ndarray]) -> str:
-    names = (*NAMES, "shift", "enters", "weights")
-    return "\n".join(f"{name:<8}{shown(one)}" for name, one in zip(names, state, strict=True))
+    return "\n".join(f"{n:<8}{shown(a)}" for n, a in zip(Trace._fields, state, strict=True))
 
 
 def shown(array: np.ndarray) -> str:
@@ -115,6 +109,14 @@ def shown(array: np.ndarray) -> str:
 def one_clock(clock, case):
     """The registers after one clock, cell by cell."""
     same_registers(clock, random_state(*case))
+
+
+@checks("u12.clock", spec=[*CLOCK["right"], *CLOCK["down"], *CLOCK["stay"]])
+def large_grids(clock):
+    """One clock of grids with many columns, many rows, and many of both."""
+    for rows, cols in ((1, 40), (40, 1), (33, 20)):
+        same_registers(clock, random_state(rows, cols, rows))
+    return "grids of up to 33 x 20 cells"
 
 
 @checks("u12.clock", spec=WHOLE[0])
@@ -131,36 +133,31 @@ def a_whole_product(clock):
     return f"the last of 3 products took {count} clocks"
 
 
-FAULT = ("In each of two clocks, one register of one cell took a wrong value", "Every other value "
-         "follows from what the registers held one clock before and from what entered",
-         "Return the later of the two faults as (clock, register, row, column)",
-         "clocks count from 1, rows and columns from 0",
-         "Where did the chip in this trace go wrong for the second time",
-         "Before clock 1, all registers hold 0", 'the register is "right", "down" or "stay"',
+FAULT = ("In each of two clocks, one register of one cell", "Every other value follows from what",
+         "Return the later of the two faults as", "clocks count from 1, rows and columns from 0",
+         "Where did the chip in this trace go wrong", "Before clock 1, all registers hold 0",
+         'the register is "right", "down" or "stay"',
          "The arguments are those of `clock` ... what enters in clock 1")  # fmt: skip
 background("u12.fault", "You may call your `clock`.", because="a permission")
 
 
 def found(fault: Any, given: Trace, first: Fault, second: Fault) -> None:
     """Wrong unless the answer names the clock, the register and the cell of the second fault."""
-    with shows(described(given)):
-        got = fault(*given)
-    due = second.clock, second.register, second.row, second.col
-    if not isinstance(got, (tuple, list)) or len(got) != 4:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be four values: clock, register, row, column.", got=said,
-                    program=described(given), expected=repr(due), spec=FAULT[2])  # fmt: skip
-    same = [_same(mine, one) for mine, one in zip(got, due, strict=True)]
-    if not all(same):
-        what = ("clock", "register", "row", "column")[same.index(False)]
-        spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
-        if what == "clock" and _same(got[0], due[0] - 1):
-            spec = FAULT[3]
-        problem = f"This is not the {what} of the second fault."
-        if what == "clock" and _same(got[0], first.clock) and _same(got[1], first.register):
-            problem, spec = "This is the first fault, not the second.", FAULT[2]
-        raise Wrong(problem, program=described(given),
-                    got=repr(tuple(got))[:200], expected=repr(due), spec=spec)  # fmt: skip
+    program, due = described(given), (second.clock, second.register, second.row, second.col)
+    with shows(program):
+        answer = fault(*given)
+    got = tuple_of(answer, "four values: clock, register, row, column", program, FAULT[2], due)
+    same = [_same(mine, part) for mine, part in zip(got, due, strict=True)]
+    if all(same):
+        return
+    what = ("clock", "register", "row", "column")[same.index(False)]
+    problem = f"This is not the {what} of the second fault."
+    spec = {"clock": FAULT[1], "register": FAULT[6]}.get(what, FAULT[3])
+    if what == "clock" and _same(got[0], first.clock) and _same(got[1], first.register):
+        problem, spec = "This is the first fault, not the second.", FAULT[2]
+    elif what == "clock" and _same(got[0], due[0] - 1):
+        spec = FAULT[3]
+    raise Wrong(problem, program=program, got=seen(tuple(got)), expected=repr(due), spec=spec)
 
 
 def _same(mine: Any, due: str | int) -> bool:
@@ -183,3 +180,11 @@ def the_planted_fault(fault, trace):
     """The register that took a wrong value in the later clock."""
     size, seed = trace
     found(fault, *planted(seed, size))
+
+
+@checks("u12.fault", spec=FAULT)
+def on_large_arrays(fault):
+    """Faults in arrays with more than 16 rows and columns."""
+    for seed in LARGE_TRACES:
+        found(fault, *planted(seed, 40))
+    return f"{len(LARGE_TRACES)} traces of larger arrays"

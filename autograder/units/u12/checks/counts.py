@@ -1,44 +1,45 @@
-"""Visible checks of the counts: clocks with slow weights, definitions, and the chosen array.
+"""Visible checks of the counts: clocks with slow weights, definitions, the chosen array, packing.
 
-`worth` and `cycles_on` judge an answer, here and in the hidden checks.
+`exactly`, `named`, `chosen` and `takes_the_fewest` judge an answer, here and in the hidden checks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+import numpy as np
 
 from autograder.check.framework import Score, Wrong, checks
 from autograder.check.properties import a_number
 from autograder.check.steps import with_steps
+from autograder.units.u12.checks import seen
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.array.dataflow import Folding
 from course_lib.accelerator.array.timing import timing
 from course_lib.accelerator.systolic import SystolicArray
+from course_lib.exercises import slot
 
-ONE = ("Loading a fold takes `wait` clocks for each row of `array`", "In the clock after that, the "
-       "first operand enters cell (0, 0)", "Row i of the cells starts i clocks later, column j "
-       "starts j clocks later, and every cell works for `time` clocks", "A fold ends when its last "
-       "cell is done", "Count exactly, from the first load to the end of the last fold",
-       "that gets a row of weights every `wait` clocks",
-       "It works on `folds` folds, with `time` rows of operands for each")  # fmt: skip
+ONE = ("Loading a fold takes `wait` clocks for each row", "In the clock after that, the first",
+       "Row i of the cells starts i clocks later", "A fold ends when its last cell is done",
+       "Count exactly, from the first load to the end", "that gets a row of weights every `wait`",
+       "It works on `folds` folds, with `time` rows")  # fmt: skip
 ALONE = "If `array.shadow` is False, the next load begins after that"
-SHADOW = ("If it is True, the next load begins in the clock in which this fold's first operand "
-          "enters", "The next fold's first operand enters in the clock after that load or after "
-          "this fold's last operand has entered cell (0, 0), whichever is later")  # fmt: skip
-BILLION = "A billion folds must take no more steps than one"
+SHADOW = (
+    "If it is True, the next load begins in the clock",
+    "The next fold's first operand enters",
+)
+BILLION = "A billion folds, or a billion rows of operands, must take no more steps than one"
 
 Case = tuple[int, int, int, int, bool, int]  # folds, time, rows, cols, shadow, wait
 # One thing after another becomes more than 1, and then so large that no walk gets there.
 CASES: dict[Case, int] = {
-    (1, 4, 4, 4, False, 1): 14,
     (1, 1, 1, 1, True, 3): 4,
     (1, 5, 3, 2, False, 2): 14,
     (1, 5, 3, 2, True, 2): 14,
-    (2, 5, 3, 2, False, 1): 22,
     (3, 5, 3, 2, False, 4): 60,
-    (2, 5, 3, 2, True, 1): 16,
-    (2, 2, 5, 2, True, 1): 17,
     (4, 6, 3, 2, True, 4): 57,
     (3, 6, 3, 7, True, 2): 32,
     (1000, 200, 256, 256, True, 5): 1_280_710,
@@ -47,6 +48,11 @@ CASES: dict[Case, int] = {
     (1_000_000_000, 5, 3, 2, False, 4): 20_000_000_000,
     (1_000_000_000, 5, 3, 2, True, 4): 12_000_000_008,
     (1_000_000_007, 40, 3, 2, True, 4): 40_000_000_295,
+    (3, 12_345_679, 30, 20, False, 7): 37_037_811,
+    (2, 1_000_000_007, 3, 2, True, 100_003): 2_000_300_026,
+    (1_000_000_007, 9_999_991, 5, 70_002, False, 1): 10_070_001_070_490_007,
+    (1_000_000_007, 100_000_001, 3, 2, True, 1_000_003): 100_000_001_703_000_019,
+    (1_000_000_007, 5, 1_000_003, 2, True, 701): 701_002_107_908_014_729,
 }
 WORDS = "folds {}, time {}, {} x {} cells, shadow {}, wait {}"
 
@@ -56,29 +62,31 @@ def as_the_controller_counts(clocks):
     """With a row of weights in every clock, the library's controller needs as many clocks."""
     for folds, time, rows, cols in ((1, 1, 1, 1), (2, 3, 4, 5), (3, 7, 2, 1), (5, 2, 6, 3)):
         for shadow in (False, True):
-            case = folds, time, rows, cols, shadow, 1
             array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
-            exactly(clocks, case, timing(Folding(array, time, rows * folds, cols))[-1].end)
+            due = timing(Folding(array, time, rows * folds, cols))[-1].end
+            exactly(clocks, (folds, time, rows, cols, shadow, 1), due)
     return "8 arrays, beside the library's controller"
 
 
 @checks("u12.clocks", spec=[*ONE, ALONE, *SHADOW, BILLION])
 def known_cases(clocks):
-    """Folds, streams and loads, from the smallest to a billion folds."""
-    few = with_steps(clocks, 1000, "a billion folds", "each fold is looked at")
+    """Folds, streams and loads, from the smallest to a billion folds of many rows."""
     for case, due in CASES.items():
-        exactly(few if case[0] > 10**6 else clocks, case, due)
+        exactly(clocks, case, due)
     return f"{len(CASES)} cases"
 
 
 def exactly(clocks: Any, case: Case, due: int) -> None:
-    """Wrong unless the answer counts `due` clocks."""
+    """Wrong unless the answer counts `due` clocks, all digits of them."""
     folds, time, rows, cols, shadow, wait = case
-    array = SystolicArray(rows, cols, dataflow="ws", shadow=shadow)
-    got = a_number(clocks(folds, time, array, wait), unit="clocks")
-    if got != due:
+    if max(folds, time) > 10**6:
+        what = f"{folds:,} folds of {time:,} rows"
+        clocks = with_steps(clocks, 1000, what, "each fold, or each row, is looked at")
+    got = clocks(folds, time, SystolicArray(rows, cols, dataflow="ws", shadow=shadow), wait)
+    a_number(got, unit="clocks")
+    if (count := np.asarray(got).item()) != due:
         raise Wrong("The clocks must be counted exactly.", program=WORDS.format(*case),
-                    got=f"{got:,.17g} clocks", expected=f"{due:,} clocks",
+                    got=f"{count:,} clocks", expected=f"{due:,} clocks",
                     spec=doubted(case))  # fmt: skip
 
 
@@ -92,41 +100,25 @@ def doubted(case: Case) -> str:
     return SHADOW[0] if wait * rows > time else SHADOW[1]
 
 
-LETTERS = {
-    "A": "Output-stationary, without the drain.",
-    "B": "The number of A's last clock, if the first one has the number 0.",
-    "C": "Output-stationary, with the drain.",
-    "D": "Weight-stationary, without shadow registers.",
-    "E": "Weight-stationary, with shadow registers.",
-    "F": "The multiply-accumulates divided by the number of cells, rounded up.",
-}
+# The definitions, by their letters, as the exercise has them.
+LETTERS = dict(re.findall(r"^([A-F])  (.*)$", slot("u12.which").doc, re.M))
 RETURN = ("Return the letters of all of them", 'Return "" if there is none',
           "Which definitions give `reported` cycles for a product")  # fmt: skip
-# (m, k, n, rows, cols, reported)
+# m, k, n, rows, cols: what is reported, and the definitions that give it
 REPORTS = {
-    (4, 4, 4, 4, 4, 9): "B",
-    (4, 4, 4, 4, 4, 10): "A",
-    (4, 4, 4, 4, 4, 14): "CDE",
-    (4, 4, 4, 4, 4, 4): "F",
-    (4, 4, 4, 4, 4, 15): "",
-    (9, 5, 7, 4, 2, 123): "",
-    (9, 5, 7, 4, 2, 108): "A",
-    (9, 5, 7, 4, 2, 107): "B",
-    (9, 5, 7, 4, 2, 156): "C",
-    (9, 5, 7, 4, 2, 152): "",
-    (9, 5, 7, 4, 2, 136): "D",
-    (9, 5, 7, 4, 2, 80): "E",
-    (9, 5, 7, 4, 2, 40): "F",
-    (3, 5, 3, 2, 4, 6): "F",
+    (4, 4, 4, 4, 4): {9: "B", 10: "A", 14: "CDE", 4: "F", 15: ""},
+    (9, 5, 7, 4, 2): {123: "", 108: "A", 107: "B", 156: "C", 152: "", 136: "D", 80: "E", 40: "F"},
+    (3, 5, 3, 2, 4): {6: "F"},
 }
 
 
 @checks("u12.which", spec=[*RETURN, *LETTERS.values()])
 def the_definitions(which):
     """Which definitions give a number."""
-    for case, right in REPORTS.items():
-        named(which, case, right)
-    return f"{len(REPORTS)} reports"
+    for product, reports in REPORTS.items():
+        for reported, right in reports.items():
+            named(which, (*product, reported), right)
+    return f"{sum(map(len, REPORTS.values()))} reports"
 
 
 def named(which: Any, case: tuple[int, ...], right: str) -> None:
@@ -146,9 +138,8 @@ def letters(which: Any, case: tuple[int, ...]) -> str:
     """The letters in the order of the table."""
     got = which(*case)
     if not isinstance(got, str) or not set(got.upper()) <= {*LETTERS, " ", ","}:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
-        raise Wrong('The answer must be a string of letters from A to F, such as "BD".', got=said,
-                    spec=RETURN[0])  # fmt: skip
+        raise Wrong('The answer must be a string of letters from A to F, such as "BD".',
+                    got=seen(got), spec=RETURN[0])  # fmt: skip
     return "".join(sorted(set(got.upper()) & set(LETTERS)))
 
 
@@ -161,14 +152,11 @@ POINTS = "0.999 or more earns all points, and each hundredth below that costs 2 
 LAYERS = [
     (12544, 147, 64, 1024, 126_380),
     (3136, 576, 64, 1024, 116_280),
-    (784, 1152, 128, 1024, 120_540),
     (49, 4608, 512, 1024, 126_516),
     (1, 512, 1000, 1024, 1535),
     (1000, 512, 1, 1024, 1535),
     (12544, 9, 1, 1024, 12_638),
     (49, 9, 1, 1024, 87),
-    (3136, 16, 96, 1024, 6460),
-    (128, 256, 1024, 720, 52_752),
     (300, 147, 64, 210, 17_100),
     (128, 256, 1024, 1000, 43_368),
     (1, 784, 512, 256, 2078),
@@ -179,27 +167,24 @@ ODD = [
     (37, 300, 11, 13, 10_296),
     (300, 11, 37, 13, 10_329),
     (11, 37, 300, 13, 10_725),
-    (100, 64, 100, 97, 25_216),
     (5, 600, 400, 101, 14_000),
     (900, 3, 7, 251, 3096),
     (64, 2, 900, 1009, 2146),
-    (50, 50, 50, 49, 3968),
     (129, 70, 3, 15, 1960),
 ]
 
 
 def cycles_on(choose: Any, m: int, k: int, n: int, cells: int) -> int:
     array = choose(m, k, n, cells)
-    case = f"[{m}, {k}] x [{k}, {n}], {cells} cells"
+    wrong = functools.partial(Wrong, program=f"[{m}, {k}] x [{k}, {n}], {cells} cells")
     if not isinstance(array, SystolicArray):
-        said = "nothing (is a `return` missing?)" if array is None else repr(array)[:100]
-        raise Wrong("The answer must be a SystolicArray.", program=case, got=said, spec=FAST[0])
+        raise wrong("The answer must be a SystolicArray.", got=seen(array), spec=FAST[0])
     if array.rows * array.cols != cells:
-        raise Wrong(f"The array must have exactly {cells} cells.", program=case,
-                    got=f"{array.rows} x {array.cols}", spec=CHOICE[0])  # fmt: skip
+        got = f"{array.rows} x {array.cols}"
+        raise wrong(f"The array must have exactly {cells} cells.", got=got, spec=CHOICE[0])
     if array.shadow or array.drain:
-        raise Wrong("The array must have no shadow registers and count no drain.", program=case,
-                    got=str(array), spec=CHOICE[1])  # fmt: skip
+        problem = "The array must have no shadow registers and count no drain."
+        raise wrong(problem, got=str(array), spec=CHOICE[1])
     return closed.cycles(m, k, n, array)
 
 
@@ -221,16 +206,78 @@ def any_number_of_cells(choose):
     return chosen(choose, ODD)
 
 
-def chosen(choose: Any, layers: Sequence[tuple[int, int, int, int, int]]) -> Score:
-    shares, worst = [], (1.0, "")
+def chosen(choose: Any, layers: Iterable[tuple[int, ...]], what: str = "products") -> Score:
+    """The score on products: m, k, n, cells and the fewest cycles of any array."""
+    shares = {}
     for *case, fewest in layers:
         cycles = cycles_on(choose, *case)
-        shares.append(fewest / cycles)
         m, k, n, cells = case
-        said = f"[{m}, {k}] x [{k}, {n}] on {cells} cells takes {cycles:,} cycles"
-        said += f"; {fewest:,} are possible"
-        worst = min(worst, (shares[-1], said))
-    mean, fraction = worth(shares)
-    said = f"fewest / yours: {mean:.3f} on average over {len(shares)} products; "
-    said += "all points from 0.999"
-    return Score(fraction, f"{said}. {worst[1]}" if fraction < 1 else said)
+        shares[f"[{m}, {k}] x [{k}, {n}] on {cells} cells takes {cycles:,} cycles; {fewest:,} are "
+               "possible"] = fewest / cycles  # fmt: skip
+    mean, fraction = worth(list(shares.values()))
+    told = f"fewest / yours: {mean:.3f} on average over {len(shares)} {what}; all points from 0.999"
+    return Score(
+        fraction, f"{told}. {min(shares, key=shares.__getitem__)}" if fraction < 1 else told
+    )
+
+
+# ── u12.pack ──
+
+COUNTED = (
+    "it is [m, g * window] x [g * window, g]",
+    "Each of the `channels` channels is a product [m, window] x [window, 1]",
+    "if channels are left over, a last product of those",
+    "`closed.cycles` counts each",
+    "so that a depthwise layer takes the fewest cycles",
+)
+RETURNED = ("Return g, a whole number from 1 to `channels`, exactly",
+            "If several values of g take the fewest cycles, any of them will do")  # fmt: skip
+# channels, m, window, rows, cols, dataflow, shadow, and the fewest cycles
+PACKED = [
+    (6, 20, 4, 8, 8, "ws", False, 126),
+    (7, 100, 9, 16, 16, "ws", True, 446),
+    (32, 12_544, 9, 32, 32, "ws", True, 112_990),
+    (960, 49, 9, 256, 256, "ws", True, 10_940),
+    (8, 13, 14, 6, 4, "ws", True, 288),
+    (20, 30, 9, 8, 8, "os", False, 888),
+    (50, 705, 16, 1, 1, "os", False, 564_000),
+    (25, 1302, 24, 8, 3, "is", True, 260_461),
+    (2, 1, 29, 2, 1, "is", True, 61),
+    (500, 2, 1, 600, 600, "ws", True, 1800),
+    (7, 1, 26, 8, 3, "is", False, 471),
+]
+
+
+def together(pack: Any, layer: tuple[int, int, int, int, int, str, bool]) -> int:
+    """Cycles of the layer with as many channels in a product as the answer says."""
+    channels, m, window, rows, cols, dataflow, shadow = layer
+    array = SystolicArray(rows, cols, dataflow=dataflow, shadow=shadow)
+    got = a_number(pack(channels, m, window, array), unit="channels")
+    if got % 1 or not 1 <= got <= channels:
+        raise Wrong(f"The answer must be a whole number from 1 to {channels}.", got=f"{got:g}",
+                    program=described(layer), spec=RETURNED[0])  # fmt: skip
+    whole, left = divmod(channels, int(got))
+    sizes = [int(got)] * whole + [left] * (left > 0)
+    return sum(closed.cycles(m, g * window, g, array) for g in sizes)
+
+
+def described(layer: tuple[int, int, int, int, int, str, bool]) -> str:
+    channels, m, window, rows, cols, dataflow, shadow = layer
+    kept = f'dataflow="{dataflow}"{", shadow=True" if shadow else ""}'
+    return f"pack({channels}, {m}, {window}, SystolicArray({rows}, {cols}, {kept}))"
+
+
+def takes_the_fewest(pack: Any, layer: tuple[int, int, int, int, int, str, bool], due: int) -> None:
+    cycles = together(pack, layer)
+    if cycles > due:
+        raise Wrong("A different number of channels in a product takes fewer cycles.",
+                    program=described(layer), got=f"{cycles:,} cycles", expected=f"{due:,} cycles",
+                    spec=COUNTED[4])  # fmt: skip
+
+
+@checks("u12.pack", spec=[*COUNTED, *RETURNED, "The products run one after another on `array`"])
+def fewest_cycles(pack):
+    """Layers for which the fewest cycles are known."""
+    for *layer, fewest in PACKED:
+        takes_the_fewest(pack, tuple(layer), fewest)  # type: ignore[arg-type]
+    return f"{len(PACKED)} layers"

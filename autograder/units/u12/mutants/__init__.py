@@ -7,42 +7,27 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 from autograder.units.u12.exercises import clock
 
-
-def _clock(right, down, stay, shift, enters, weights):
-    """Right, for the wrong ones that change a part of it."""
-    operand = np.column_stack([enters, right[:, :-1]])
-    above = np.vstack([np.zeros_like(down[:1]), down[:-1]])
-    return operand, above + operand * stay, np.where(shift, np.vstack([weights, stay[:-1]]), stay)
-
-
-@mutant("u12.clock")
-def multiplies_the_operand_of_the_last_clock(right, down, stay, shift, enters, weights):
-    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
-    return operand, np.vstack([0 * down[:1], down[:-1]]) + right * stay, weight
-
-
-@mutant("u12.clock")
-def multiplies_with_the_new_weight(right, down, stay, shift, enters, weights):
-    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
-    return operand, np.vstack([0 * down[:1], down[:-1]]) + operand * weight, weight
-
-
-@mutant("u12.clock")
-def sums_stay_in_the_cell(right, down, stay, shift, enters, weights):
-    """As in an output-stationary array."""
-    operand, _, weight = _clock(right, down, stay, shift, enters, weights)
-    return operand, down + operand * stay, weight
-
-
-@mutant("u12.clock")
-def operands_move_down(right, down, stay, shift, enters, weights):
-    operand = np.vstack([np.resize(enters, right.shape[1]), right[:-1]])
-    above = np.vstack([0 * down[:1], down[:-1]])
-    weight = np.where(shift, np.vstack([weights, stay[:-1]]), stay)
-    return operand, above + operand * stay, weight
+mutants(
+    "u12.clock",
+    multiplies_the_operand_of_the_last_clock=("operand * stay", "right * stay"),
+    multiplies_with_the_new_weight=("operand * stay", "operand * np.where(shift, weight, stay)"),
+    # As in an output-stationary array.
+    sums_stay_in_the_cell=("np.vstack([np.zeros_like(down[:1]), down[:-1]])", "down"),
+    operands_move_down=("np.column_stack([enters, right[:, :-1]])",
+                        "np.vstack([np.resize(enters, right.shape[1]), right[:-1]])"),
+    every_weight_shifts=("np.where(shift, weight, stay)", "weight"),
+    a_new_weight_is_the_one_that_enters=("np.vstack([weights, stay[:-1]])", "weights"),
+    the_edges_are_connected=("np.vstack([np.zeros_like(down[:1]), down[:-1]])",
+                             "np.roll(down, 1, 0)"),
+    sums_of_16_bits=("above + operand * stay", "(above + operand * stay).astype(np.int16)"),
+    in_another_order=("operand, above + operand * stay, np.where(shift, weight, stay)",
+                      "operand, np.where(shift, weight, stay), above + operand * stay"),
+    no_more_than_16_columns=("above = ", "operand[:, 16:] = 0; above = "),
+    no_more_than_16_rows=("above = ", "operand[16:] = 0; above = "),
+)  # fmt: skip
 
 
 @mutant("u12.clock")
@@ -56,35 +41,6 @@ def one_cell_after_the_other(right, down, stay, shift, enters, weights):
             if shift[i, j]:
                 stay[i, j] = stay[i - 1, j] if i else weights[j]
     return right, down, stay
-
-
-@mutant("u12.clock")
-def every_weight_shifts(right, down, stay, shift, enters, weights):
-    return _clock(right, down, stay, np.ones_like(shift), enters, weights)
-
-
-@mutant("u12.clock")
-def a_new_weight_is_the_one_that_enters(right, down, stay, shift, enters, weights):
-    operand, sums, _ = _clock(right, down, stay, shift, enters, weights)
-    return operand, sums, np.where(shift, weights, stay)
-
-
-@mutant("u12.clock")
-def the_edges_are_connected(right, down, stay, shift, enters, weights):
-    operand = np.column_stack([enters, right[:, :-1]])
-    return operand, np.roll(down, 1, 0) + operand * stay, np.where(
-        shift, np.vstack([weights, stay[:-1]]), stay)  # fmt: skip
-
-
-@mutant("u12.clock")
-def sums_of_16_bits(*state):
-    return tuple(one.astype(np.int16) for one in _clock(*state))
-
-
-@mutant("u12.clock")
-def in_another_order(right, down, stay, shift, enters, weights):
-    operand, sums, weight = _clock(right, down, stay, shift, enters, weights)
-    return operand, weight, sums
 
 
 @alternative("u12.clock")
@@ -128,104 +84,45 @@ def by_rolling(right, down, stay, shift, enters, weights):
     return operand, above + operand * stay, shift * weight + (1 - shift) * stay
 
 
-def _all_of(right, down, stay, shift, enters, weights):
-    """Every fault, for the wrong ones that change a part of it."""
-    held, faults = tuple(np.zeros_like(right[0]) for _ in range(3)), []
-    for n in range(len(right)):
+def _differences(right, down, stay, shift, enters, weights, follows=False, clock=clock):
+    """All that differs from a grid that is clocked beside the trace, or that `follows` it."""
+    held, differ = 3 * [np.zeros_like(right[0])], []
+    for n, got in enumerate(zip(right, down, stay, strict=True)):
         due = clock(*held, shift[n], enters[n], weights[n])
-        held = right[n], down[n], stay[n]
-        for name, wanted, got in zip(("right", "down", "stay"), due, held, strict=True):
-            faults += [(n + 1, name, *at) for at in np.argwhere(wanted != got).tolist()]
-    return faults
-
-
-@mutant("u12.fault")
-def the_first_fault(*states):
-    return _all_of(*states)[0]
-
-
-@mutant("u12.fault")
-def clocks_from_zero(*states):
-    clock, *where = _all_of(*states)[-1]
-    return clock - 1, *where
-
-
-@mutant("u12.fault")
-def cells_from_one(*states):
-    clock, name, row, col = _all_of(*states)[-1]
-    return clock, name, row + 1, col + 1
-
-
-def _own_grid(right, down, stay, shift, enters, weights):
-    """All that differs from a grid that is clocked beside the trace."""
-    held, differ = tuple(np.zeros_like(right[0]) for _ in range(3)), []
-    for n in range(len(right)):
-        held = clock(*held, shift[n], enters[n], weights[n])
-        for name, mine, got in zip(("right", "down", "stay"), held, (right, down, stay),
-                                   strict=True):  # fmt: skip
-            differ += [(n + 1, name, *at) for at in np.argwhere(mine != got[n]).tolist()]
+        for name, mine, theirs in zip(("right", "down", "stay"), due, got, strict=True):
+            differ += [(n + 1, name, *at) for at in np.argwhere(mine != theirs).tolist()]
+        held = got if follows else due
     return differ
 
 
-@mutant("u12.fault")
-def the_first_that_differs(*states):
-    return _own_grid(*states)[0]
+THE_END = "raise ValueError('no register took a wrong value after clock 1')"
+NEVER, DIFFERS = (THE_END, "return (1, 'down', 0, 0)"), "wanted != found).any()"
+mutants(
+    "u12.fault",
+    the_first_fault=lambda *states: _differences(*states, follows=True)[0],
+    clocks_from_zero=("number + 1, name", "number, name"),
+    cells_from_one=("row, col)", "row + 1, col + 1)"),
+    the_first_that_differs=lambda *states: _differences(*states)[0],
+    the_second_that_differs=lambda *states: _differences(*states)[:2][-1],
+    the_last_that_differs=lambda *states: _differences(*states)[-1],
+    # Looks at partial sums alone, because they are what is wrong in the end.
+    only_the_sums=("zip(('right', 'down', 'stay'), due, now, strict=True)",
+                   "[('down', due[1], now[1])]", *NEVER),
+    wrong_is_too_large=(DIFFERS, "wanted < found).any()", *NEVER),
+    in_parts=("row, col)", "row + 0.5, col)"),
+    row_and_column_exchanged=("row, col)", "col, row)"),
+    weights_never_change=("shift[number],", "0 * shift[number],"),
+    no_more_than_16_columns=(DIFFERS, "wanted != found)[:, :16].any()", *NEVER),
+    no_more_than_16_rows=(DIFFERS, "wanted != found)[:16].any()", *NEVER),
+)  # fmt: skip
 
 
-@mutant("u12.fault")
-def the_second_that_differs(*states):
-    return _own_grid(*states)[:2][-1]
-
-
-@mutant("u12.fault")
-def the_last_that_differs(*states):
-    return _own_grid(*states)[-1]
-
-
-@mutant("u12.fault")
-def only_the_sums(right, down, stay, shift, enters, weights):
-    """Looks at partial sums alone, because they are what is wrong in the end."""
-    faults = [one for one in _all_of(right, down, stay, shift, enters, weights) if one[1] == "down"]
-    return (faults or [(1, "down", 0, 0)])[-1]
-
-
-@mutant("u12.fault")
-def wrong_is_too_large(right, down, stay, shift, enters, weights):
-    found = _all_of(right, down, stay, shift, enters, weights)
-    more = [one for one in found if one[1] != "down" or down[one[0] - 1, one[2], one[3]] > 0]
-    return (more or [(1, "down", 0, 0)])[-1]
-
-
-@mutant("u12.fault")
-def in_parts(*states):
-    """A row that is no whole number."""
-    clock, name, row, col = _all_of(*states)[-1]
-    return clock, name, row + 0.5, col
-
-
-@mutant("u12.fault")
-def row_and_column_exchanged(*states):
-    clock, name, row, col = _all_of(*states)[-1]
-    return clock, name, col, row
-
-
-@mutant("u12.fault")
-def weights_never_change(right, down, stay, shift, enters, weights):
-    return _all_of(right, down, stay, 0 * shift, enters, weights)[-1]
-
-
-@alternative("u12.fault")
-def all_that_differ(right, down, stay, shift, enters, weights):
-    """Every clock from the one before, in the trace; then the last difference."""
-    zero = np.zeros_like(right[:1])
-    before = [np.concatenate([zero, one[:-1]]) for one in (right, down, stay)]
-    found = []
-    for n in range(len(right)):
-        due = clock(before[0][n], before[1][n], before[2][n], shift[n], enters[n], weights[n])
-        for name, wanted, got in zip(("right", "down", "stay"), due,
-                                     (right[n], down[n], stay[n]), strict=True):  # fmt: skip
-            found += [(n + 1, name, int(i), int(j)) for i, j in np.argwhere(wanted != got)]
-    return found[-1]
+alternatives(
+    "u12.fault",
+    # Every clock from the one before, in the trace; then the last difference.
+    all_that_differ=lambda *states: _differences(*states, follows=True)[-1],
+    cell_after_cell=lambda *states: list(_differences(*states, True, cell_by_cell)[-1]),
+)
 
 
 @alternative("u12.fault")
@@ -249,34 +146,11 @@ def a_grid_that_starts_again(right, down, stay, shift, enters, weights):
     own, found = [np.zeros_like(right[0]) for _ in range(3)], None
     for n in range(len(right)):
         own = [np.array(one) for one in clock(*own, shift[n], enters[n], weights[n])]
-        for mine, name, got in zip(own, ("right", "down", "stay"), (right, down, stay),
-                                   strict=True):  # fmt: skip
+        trace = ("right", right), ("down", down), ("stay", stay)
+        for mine, (name, got) in zip(own, trace, strict=True):
             for i, j in np.argwhere(mine != got[n]).tolist():
                 found, mine[i, j] = [n + 1, name, i, j], got[n, i, j]
     return found
-
-
-@alternative("u12.fault")
-def cell_after_cell(right, down, stay, shift, enters, weights):
-    clocks, rows, cols = right.shape
-    found = [0]
-    for n in range(clocks):
-        for i in range(rows):
-            for j in range(cols):
-                took = int(enters[n, i]) if j == 0 else _was(right, n, i, j - 1)
-                if right[n, i, j] != took:
-                    found = [n + 1, "right", i, j]
-                above = _was(down, n, i - 1, j) if i else 0
-                if down[n, i, j] != above + took * _was(stay, n, i, j):
-                    found = [n + 1, "down", i, j]
-                came = (_was(stay, n, i - 1, j) if i else weights[n, j]) if shift[n, i, j] else None
-                if stay[n, i, j] != (_was(stay, n, i, j) if came is None else came):
-                    found = [n + 1, "stay", i, j]
-    return found
-
-
-def _was(one, n, i, j):
-    return int(one[n - 1, i, j]) if n else 0
 
 
 FAULT = "u12.fault"
@@ -284,9 +158,7 @@ NONE = "every trace has a fault after clock 1, so the end is never reached"
 ONE = "one register differs in one cell, so it does not matter which is looked at first"
 equivalent(FAULT, "raise ValueError", "pass", because=NONE)
 equivalent(FAULT, "raise ValueError", "raise ArithmeticError", because=NONE)
-equivalent(
-    FAULT, "range(1, len(right))", "range(0, len(right))", because="clock 1 holds no second fault"
-)
+equivalent(FAULT, "range(1, len(right))", "range(0, ", because="clock 1 holds no second fault")
 equivalent(FAULT, "for name, wanted, found in zip(", "reversed(", because=ONE)
 equivalent(FAULT, "due, now, strict=True", "now, due, strict=True", because="!= is symmetric")
 equivalent(FAULT, "[0].tolist()", "[-1].tolist()", because=ONE)

@@ -1,96 +1,46 @@
-"""Answers to the counts of unit 12, wrong and right."""
+"""Answers to the counts of unit 12 and to u12.pack, wrong and right."""
 
 from __future__ import annotations
 
 import math
 
-from autograder.check.framework import alternative, equivalent, mutant
+import numpy as np
+
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 from course_lib.accelerator.array import closed
 from course_lib.accelerator.systolic import SystolicArray
 
-
-def _parts(time, array, wait):
-    return wait * array.rows, time + array.rows + array.cols - 2
-
-
-@mutant("u12.clocks")
-def forgets_the_wait(folds, time, array, wait):
-    load, stream = _parts(time, array, 1)
-    if array.shadow:
-        return load + (folds - 1) * max(time, load) + stream
-    return folds * (load + stream)
-
-
-@mutant("u12.clocks")
-def streams_always_follow_each_other(folds, time, array, wait):
-    """Forgets that weights may be late."""
-    load, stream = _parts(time, array, wait)
-    return load + (folds - 1) * time + stream if array.shadow else folds * (load + stream)
-
-
-@mutant("u12.clocks")
-def the_fill_is_paid_for_each_fold(folds, time, array, wait):
-    load, stream = _parts(time, array, wait)
-    if array.shadow:
-        return load + (folds - 1) * max(stream, load) + stream
-    return folds * (load + stream)
-
-
-@mutant("u12.clocks")
-def shadow_loads_before_everything(folds, time, array, wait):
-    load, stream = _parts(time, array, wait)
-    return load + folds * time + stream - time if array.shadow else folds * load + stream
-
-
-@mutant("u12.clocks")
-def one_fill_without_shadow_too(folds, time, array, wait):
-    load, stream = _parts(time, array, wait)
-    if array.shadow:
-        return load + (folds - 1) * max(time, load) + stream
-    return folds * (load + time) + array.rows + array.cols - 2
-
-
-@mutant("u12.clocks")
-def one_load_is_hidden(folds, time, array, wait):
-    load, stream = _parts(time, array, wait)
-    if array.shadow:
-        return (folds - 1) * max(time, load) + stream
-    return folds * (load + stream)
-
-
-@mutant("u12.clocks")
-def output_stationary(folds, time, array, wait):
-    return folds * (time + array.rows + array.cols - 2)
-
-
-@mutant("u12.clocks")
-def rows_and_columns_exchanged(folds, time, array, wait):
-    other = SystolicArray(array.cols, array.rows, dataflow="ws", shadow=array.shadow)
-    load, stream = _parts(time, other, wait)
-    if array.shadow:
-        return load + (folds - 1) * max(time, load) + stream
-    return folds * (load + stream)
+PARTS, ALONE = "load, stream = ", "folds * (load + stream)"
+mutants(
+    "u12.clocks",
+    forgets_the_wait=("wait * array.rows", "array.rows"),
+    # Forgets that weights may be late.
+    streams_always_follow_each_other=("max(time, load)", "time"),
+    the_fill_is_paid_for_each_fold=("max(time, load)", "max(stream, load)"),
+    shadow_loads_before_everything=("max(time, load)", "time", ALONE, "folds * load + stream"),
+    one_fill_without_shadow_too=(ALONE, "folds * (load + time) + array.rows + array.cols - 2"),
+    one_load_is_hidden=("load + (folds - 1)", "(folds - 1)"),
+    output_stationary=lambda folds, time, array, wait: (
+        folds * (time + array.rows + array.cols - 2)
+    ),
+    rows_and_columns_exchanged=("wait * array.rows", "wait * array.cols"),
+    no_more_than_a_million_folds=(PARTS, f"folds = min(folds, 10**6); {PARTS}"),
+    no_more_than_100_000_rows_of_operands=(PARTS, f"time = min(time, 10**5); {PARTS}"),
+    a_wait_of_16_bits=(PARTS, f"wait = min(wait, 2**16); {PARTS}"),
+    through_floats=(PARTS, f"folds = float(folds); {PARTS}"),
+    through_floats_and_back=("max(time, load)", "int(max(float(time), load))",
+                             ALONE, "int(float(folds) * (load + stream))"),
+)  # fmt: skip
 
 
 @mutant("u12.clocks")
 def fold_by_fold(folds, time, array, wait):
-    total = 0
+    load, stream = wait * array.rows, time + array.rows + array.cols - 2
+    total = load if array.shadow else 0
     for number in range(folds):
-        load, stream = _parts(time, array, wait)
         hidden = array.shadow and number + 1 < folds
-        total += (max(time, load) if hidden else stream) + (
-            load if not array.shadow or number == 0 else 0
-        )
+        total += max(time, load) if hidden else stream + (0 if array.shadow else load)
     return total
-
-
-@mutant("u12.clocks")
-def no_more_than_a_million_folds(folds, time, array, wait):
-    load, stream = _parts(time, array, wait)
-    folds = min(folds, 10**6)
-    return (
-        load + (folds - 1) * max(time, load) + stream if array.shadow else folds * (load + stream)
-    )
 
 
 @alternative("u12.clocks")
@@ -120,71 +70,31 @@ def the_number_of_the_last_clock(folds, time, array, wait):
         starts = first + (folds - 1) * (time if time > wait * array.rows else wait * array.rows)
     else:
         starts = first + (folds - 1) * (stream + 1 + wait * array.rows)
-    return float(starts + stream)
+    return np.int64(starts + stream)
 
 
-def _counts(m, k, n, rows, cols):
-    down, across, deep = -(-m // rows), -(-n // cols), -(-k // rows)
-    a = down * across * (k + rows + cols - 2)
-    e = (deep * across - 1) * max(m, rows) + m + 2 * rows + cols - 2
-    return {"A": a, "B": a - 1, "C": a + down * across * rows,
-            "D": deep * across * (m + 2 * rows + cols - 2), "E": e,
-            "F": math.ceil(m * k * n / (rows * cols))}  # fmt: skip
-
-
-def _those(counts, reported):
-    return "".join(letter for letter, cycles in counts.items() if cycles == reported)
-
-
-@mutant("u12.which")
-def only_the_first(m, k, n, rows, cols, reported):
-    return _those(_counts(m, k, n, rows, cols), reported)[:1]
-
-
-@mutant("u12.which")
-def rounds_down(m, k, n, rows, cols, reported):
-    counts = _counts(m, k, n, rows, cols)
-    return _those({**counts, "F": m * k * n // (rows * cols)}, reported)
-
-
-@mutant("u12.which")
-def one_less_for_each_fold(m, k, n, rows, cols, reported):
-    counts = _counts(m, k, n, rows, cols)
-    folds = -(-m // rows) * -(-n // cols)
-    return _those({**counts, "B": counts["A"] - folds}, reported)
-
-
-@mutant("u12.which")
-def drains_once(m, k, n, rows, cols, reported):
-    counts = _counts(m, k, n, rows, cols)
-    return _those({**counts, "C": counts["A"] + rows}, reported)
-
-
-@mutant("u12.which")
-def shadow_hides_all_loads(m, k, n, rows, cols, reported):
-    counts = _counts(m, k, n, rows, cols)
-    return _those({**counts, "E": counts["E"] - rows}, reported)
-
-
-@mutant("u12.which")
-def one_fold(m, k, n, rows, cols, reported):
-    counts = _counts(min(m, rows), k, min(n, cols), rows, cols)
-    return _those(counts, reported)
-
-
-@mutant("u12.which")
-def as_if_there_were_always_one(m, k, n, rows, cols, reported):
-    return _those(_counts(m, k, n, rows, cols), reported) or "A"
+JOINED = "''.join((letter for letter, cycles in counts.items() if cycles == reported))"
+mutants(
+    "u12.which",
+    only_the_first=(JOINED, f"{JOINED}[:1]"),
+    rounds_down=("-(-m * k * n // (rows * cols))", "m * k * n // (rows * cols)"),
+    one_less_for_each_fold=("count('os') - 1", "count('os') - -(-m // rows) * -(-n // cols)"),
+    drains_once=("count('os', drain=True)", "count('os') + rows"),
+    shadow_hides_all_loads=("count('ws', shadow=True)", "count('ws', shadow=True) - rows"),
+    one_fold=("counts = ", "m, n = (min(m, rows), min(n, cols)); counts = "),
+    as_if_there_were_always_one=(JOINED, f"{JOINED} or 'A'"),
+)
+alternatives("u12.which", from_the_back_with_commas=(JOINED, f"', '.join(reversed({JOINED}))"))
 
 
 @alternative("u12.which")
 def by_hand(m, k, n, rows, cols, reported):
-    return _those(_counts(m, k, n, rows, cols), reported)
-
-
-@alternative("u12.which")
-def from_the_back_with_commas(m, k, n, rows, cols, reported):
-    return ", ".join(reversed(_those(_counts(m, k, n, rows, cols), reported)))
+    down, across, deep = -(-m // rows), -(-n // cols), -(-k // rows)
+    a = down * across * (k + rows + cols - 2)
+    e = (deep * across - 1) * max(m, rows) + m + 2 * rows + cols - 2
+    counts = (a, a - 1, a + down * across * rows, deep * across * (m + 2 * rows + cols - 2), e,
+              math.ceil(m * k * n / (rows * cols)))  # fmt: skip
+    return "".join(x for x, cycles in zip("ABCDEF", counts, strict=True) if cycles == reported)
 
 
 @alternative("u12.which")
@@ -201,75 +111,27 @@ def one_question_after_the_other(m, k, n, rows, cols, reported):
     return found + ("f" if (reported - 1) * cells < m * k * n <= reported * cells else "")
 
 
-@mutant("u12.choose")
-def always_the_square(m, k, n, cells):
-    rows = max(r for r in range(1, math.isqrt(cells) + 1) if cells % r == 0)
-    return SystolicArray(rows, cells // rows)
-
-
-@mutant("u12.choose")
-def always_weights(m, k, n, cells):
-    return _best(m, k, n, cells, ("ws",))
-
-
-@mutant("u12.choose")
-def always_outputs(m, k, n, cells):
-    return _best(m, k, n, cells, ("os",))
-
-
-@mutant("u12.choose")
-def never_inputs(m, k, n, cells):
-    return _best(m, k, n, cells, ("os", "ws"))
-
-
-@mutant("u12.choose")
-def only_powers_of_two(m, k, n, cells):
-    powers = [2**e for e in range(cells.bit_length()) if cells % 2**e == 0]
-    arrays = [SystolicArray(r, cells // r, dataflow=kind)
-              for r in powers for kind in ("os", "ws", "is")]  # fmt: skip
-    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
-
-
-@mutant("u12.choose")
-def one_row_if_the_cells_are_prime(m, k, n, cells):
-    prime = all(cells % d for d in range(2, math.isqrt(cells) + 1))
-    return SystolicArray(1, cells) if prime else _best(m, k, n, cells, ("os", "ws", "is"))
-
-
-@mutant("u12.choose")
-def rows_up_to_the_root(m, k, n, cells):
-    arrays = [SystolicArray(r, cells // r, dataflow=kind) for kind in ("os", "ws", "is")
-              for r in range(1, math.isqrt(cells) + 1) if cells % r == 0]  # fmt: skip
-    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
-
-
-@mutant("u12.choose")
-def the_largest_matrix_stays(m, k, n, cells):
-    sizes = {"is": m * k, "ws": k * n, "os": m * n}
-    return _best(m, k, n, cells, (max(sizes, key=sizes.get),))
-
-
-@mutant("u12.choose")
-def only_fewest_folds(m, k, n, cells):
-    arrays = [SystolicArray(r, cells // r) for r in range(1, cells + 1) if cells % r == 0]
-    return min(arrays, key=lambda x: -(-m // x.rows) * -(-n // x.cols))
-
-
-@mutant("u12.choose")
-def with_shadow_registers(m, k, n, cells):
-    best = _best(m, k, n, cells, ("ws", "is"))
-    return SystolicArray(best.rows, best.cols, dataflow=best.dataflow, shadow=True)
-
-
-@mutant("u12.choose")
-def fewer_cells(m, k, n, cells):
-    return SystolicArray(min(m, cells), max(1, cells // min(m, cells)))
-
-
-def _best(m, k, n, cells, kinds):
-    arrays = [SystolicArray(r, cells // r, dataflow=kind)
-              for r in range(1, cells + 1) if cells % r == 0 for kind in kinds]  # fmt: skip
-    return min(arrays, key=lambda array: closed.cycles(m, k, n, array))
+KINDS, FITS = "('os', 'ws', 'is')", "if cells % rows == 0"
+mutants(
+    "u12.choose",
+    always_the_square=(FITS, f"{FITS} and rows == max("
+                       "(d for d in range(1, cells + 1) if cells % d == 0 and d * d <= cells))",
+                       KINDS, "('os',)"),
+    always_weights=(KINDS, "('ws',)"),
+    always_outputs=(KINDS, "('os',)"),
+    never_inputs=(KINDS, "('os', 'ws')"),
+    only_powers_of_two=(FITS, f"{FITS} and rows & rows - 1 == 0"),
+    one_row_if_the_cells_are_prime=(
+        FITS, f"{FITS} and (rows == 1 or any((cells % d == 0 for d in range(2, cells))))"),
+    rows_up_to_the_root=(FITS, f"{FITS} and rows * rows <= cells"),
+    the_largest_matrix_stays=(
+        KINDS, "(max((m * k, 'is'), (k * n, 'ws'), (m * n, 'os'), key=lambda one: one[0])[1],)"),
+    only_fewest_folds=(KINDS, "('os',)", "closed.cycles(m, k, n, array)",
+                       "-(-m // array.rows) * -(-n // array.cols)"),
+    with_shadow_registers=("dataflow=kind", "dataflow=kind, shadow=True", KINDS, "('ws', 'is')"),
+    fewer_cells=lambda m, k, n, cells: (
+        SystolicArray(min(m, cells), max(1, cells // min(m, cells)))),
+)  # fmt: skip
 
 
 @alternative("u12.choose")
@@ -297,19 +159,61 @@ def by_formula(m, k, n, cells):
     return SystolicArray(rows, cells // rows, dataflow=kind)
 
 
-@alternative("u12.choose")
-def sorted_by_cycles(m, k, n, cells):
-    divisors = [d for d in range(1, cells + 1) if not cells % d]
-    arrays = [SystolicArray(d, cells // d, False, kind) for kind in ("ws", "is", "os")
-              for d in reversed(divisors)]  # fmt: skip
-    return sorted(arrays, key=lambda array: closed.cycles(m, k, n, array))[0]
-
-
+LEAST = "min(arrays, key=lambda array: closed.cycles(m, k, n, array))"
+alternatives(
+    "u12.choose",
+    sorted_by_cycles=("range(1, cells + 1)", "range(cells, 0, -1)", KINDS, "('ws', 'is', 'os')",
+                      LEAST, f"{LEAST.replace('min', 'sorted')}[0]"),
+)  # fmt: skip
 CHOOSE = "u12.choose"
 TIE = "the same arrays in another order: any of the fastest is right"
 equivalent(CHOOSE, "for rows in range(1, cells + 1)", "reversed(", because=TIE)
-equivalent(
-    CHOOSE, "SystolicArray(rows, cells // rows", "SystolicArray(cells // rows, rows", because=TIE
-)
+equivalent(CHOOSE, "SystolicArray(rows, cells", "SystolicArray(cells // rows, rows", because=TIE)
 equivalent(CHOOSE, "('os', 'ws', 'is')", "('is', 'ws', 'os')", because=TIE)
 equivalent(CHOOSE, "cells + 1)", "cells + 2)", because="cells + 1 does not divide cells")
+
+EVERY, BEST = "range(1, channels + 1)", "min(range(1, channels + 1), key=cycles)"
+CYCLES = "whole * closed.cycles(m, g * window, g, array) + last"
+ALIKE = "(whole + (left > 0)) * closed.cycles(m, "  # no product is smaller than the others
+mutants(
+    "u12.pack",
+    each_for_itself=lambda channels, *layer: 1,
+    all_together=lambda channels, *layer: channels,
+    as_many_as_fit_into_the_rows=lambda channels, m, window, array: min(
+        channels, max(1, array.rows // window)
+    ),
+    as_many_as_there_are_columns=lambda channels, m, window, array: min(channels, array.cols),
+    forgets_those_that_are_left=(CYCLES, CYCLES.removesuffix(" + last")),
+    # As if the channels of a product added up into one column.
+    one_column_for_all=(CYCLES, f"{ALIKE}g * window, 1, array)"),
+    # As if all channels of a product had the same rows.
+    window_for_each_is_shared=(CYCLES, f"{ALIKE}window, g, array)"),
+    the_products_and_not_the_channels=(BEST, f"-(-channels // {BEST})"),
+    never_more_than_columns=(EVERY, "range(1, min(channels, array.cols) + 1)"),
+    never_one_alone=(EVERY, "range(min(channels, 2), channels + 1)"),
+    never_more_than_256=(EVERY, "range(1, min(channels, 256) + 1)"),
+    only_what_leaves_no_rest=(EVERY, f"[g for g in {EVERY} if channels % g == 0]"),
+)
+alternatives(
+    "u12.pack",
+    the_largest_of_the_best=(BEST, "max(range(1, channels + 1), key=lambda g: (-cycles(g), g))"),
+    sorted_by_cycles=(BEST, "float(sorted(range(1, channels + 1), key=cycles)[0])"),
+)
+
+
+@alternative("u12.pack")
+def with_a_loop(channels, m, window, array):
+    best, fewest = 1, None
+    for g in range(1, channels + 1):
+        total, to_do = 0, channels
+        one = closed.cycles(m, g * window, g, array)
+        while to_do >= g:
+            total, to_do = total + one, to_do - g
+        if to_do:
+            total += closed.cycles(m, to_do * window, to_do, array)
+        if fewest is None or total < fewest:
+            best, fewest = g, total
+    return best
+
+
+equivalent("u12.pack", "channels + 1)", "channels + 2)", because="one more is one product of all")
