@@ -4,166 +4,65 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, equivalent, mutants
 from course_lib.ir.graph.graph_interp import run
 from course_lib.passes.infra.manager import run_passes
 
 # ── u02.careful ──
+
+_EQUAL = "np.array_equal(got, before, equal_nan=got.dtype.kind == 'f')"
+_STOP = "return (graph, count)"
+
+
+def _equal_if(test):
+    """The edit which compares two outputs in another way."""
+    return (f"if not {_EQUAL}:",
+            f"with np.errstate(invalid='ignore'):\n                equal = {test}\n"
+            "            if not equal:")  # fmt: skip
+
+
+mutants(
+    "u02.careful",
+    # Keeps the broken graph, and calls it the last good one.
+    compares_with_the_pass_before=(
+        "        graph = after", "        graph, wanted = (after, run(after, inputs))",
+        _STOP, "return (after, count)"),
+    the_first_output=("wanted, strict=True", "wanted[:1]"),
+    close_is_enough=_equal_if("np.allclose(got, before, equal_nan=True)"),
+    nan_is_not_nan=_equal_if("np.array_equal(got, before)"),
+    # A NaN on either side is enough: x != x there.
+    nan_is_anything=_equal_if("((got == before) | (got != got) | (before != before)).all()"),
+    # The difference of two infinities is NaN, and NaN is not larger than 0.
+    no_difference_is_seen=_equal_if("not (np.abs(got - before) > 0).any()"),
+    # Lets the next number pass.
+    up_to_one_rounding=_equal_if(
+        "np.all((got == before) | (got != got) & (before != before) | (got.dtype.kind == 'f'"
+        " and np.abs(got - before) <= np.spacing(np.abs(before))))"),
+    # The same elements, wherever they stand.
+    in_any_order=_equal_if("np.array_equal(np.sort(got), np.sort(before),"
+                           " equal_nan=got.dtype.kind == 'f')"),
+    # Compares where the first result is a number.
+    finite_ones_alone=_equal_if(
+        "np.array_equal(got[np.isfinite(before)], before[np.isfinite(before)])"),
+    bits_of_zero=_equal_if("got.tobytes() == before.tobytes()"),
+    on_inputs_of_its_own=(
+        "    wanted = ",
+        "    inputs = [np.ones(i.type.dims, i.type.dtype.numpy) for i in graph.inputs]\n"
+        "    wanted = "),
+    # Goes on behind it.
+    skips_the_broken_one=(
+        "    wanted = ", "    good = 0\n    wanted = ", _STOP, "break",
+        "        graph = after", "        else:\n            graph, good = (after, good + 1)",
+        "len(passes)", "good"),
+    never_verified=("run_passes(graph, [one])", "one(graph)"),
+    counts_from_one=(_STOP, "return (graph, count + 1)"),
+)  # fmt: skip
 
 
 def _same(a, b):
     return all(
         np.array_equal(x, y, equal_nan=x.dtype.kind == "f") for x, y in zip(a, b, strict=True)
     )
-
-
-@mutant("u02.careful")
-def compares_with_the_pass_before(graph, passes, inputs):
-    """Keeps the broken graph, and calls it the last good one."""
-    for count, one in enumerate(passes):
-        before, graph = graph, run_passes(graph, [one])
-        if not _same(run(before, inputs), run(graph, inputs)):
-            return graph, count
-    return graph, len(passes)
-
-
-@mutant("u02.careful")
-def the_first_output(graph, passes, inputs):
-    wanted = run(graph, inputs)
-    for count, one in enumerate(passes):
-        after = run_passes(graph, [one])
-        if not _same(run(after, inputs)[:1], wanted[:1]):
-            return graph, count
-        graph = after
-    return graph, len(passes)
-
-
-@mutant("u02.careful")
-def close_is_enough(graph, passes, inputs):
-    wanted = run(graph, inputs)
-    for count, one in enumerate(passes):
-        after = run_passes(graph, [one])
-        got = run(after, inputs)
-        if not all(np.allclose(a, b, equal_nan=True) for a, b in zip(got, wanted, strict=True)):
-            return graph, count
-        graph = after
-    return graph, len(passes)
-
-
-@mutant("u02.careful")
-def nan_is_not_nan(graph, passes, inputs):
-    wanted = run(graph, inputs)
-    for count, one in enumerate(passes):
-        after = run_passes(graph, [one])
-        if not all(np.array_equal(a, b) for a, b in zip(run(after, inputs), wanted, strict=True)):
-            return graph, count
-        graph = after
-    return graph, len(passes)
-
-
-def _comparing(same, graph, passes, inputs):
-    wanted = run(graph, inputs)
-    for count, one in enumerate(passes):
-        after = run_passes(graph, [one])
-        if not all(same(a, b) for a, b in zip(run(after, inputs), wanted, strict=True)):
-            return graph, count
-        graph = after
-    return graph, len(passes)
-
-
-@mutant("u02.careful")
-def nan_is_anything(graph, passes, inputs):
-    """A NaN on either side is enough: x != x there."""
-    return _comparing(
-        lambda a, b: bool(((a == b) | (a != a) | (b != b)).all()), graph, passes, inputs
-    )
-
-
-@mutant("u02.careful")
-def no_difference_is_seen(graph, passes, inputs):
-    """The difference of two infinities is NaN, and NaN is not larger than 0."""
-    with np.errstate(invalid="ignore"):
-        return _comparing(lambda a, b: not (np.abs(a - b) > 0).any(), graph, passes, inputs)
-
-
-@mutant("u02.careful")
-def up_to_one_rounding(graph, passes, inputs):
-    """Lets the next number pass."""
-
-    def same(a, b):
-        near = a.dtype.kind == "f" and np.abs(a - b) <= np.spacing(np.abs(b))
-        return bool(np.all((a == b) | ((a != a) & (b != b)) | near))
-
-    with np.errstate(invalid="ignore"):
-        return _comparing(same, graph, passes, inputs)
-
-
-@mutant("u02.careful")
-def in_any_order(graph, passes, inputs):
-    """The same elements, wherever they stand."""
-
-    def same(a, b):
-        return np.array_equal(np.sort(a), np.sort(b), equal_nan=a.dtype.kind == "f")
-
-    return _comparing(same, graph, passes, inputs)
-
-
-@mutant("u02.careful")
-def finite_ones_alone(graph, passes, inputs):
-    """Compares where the first result is a number."""
-
-    def same(a, b):
-        return np.array_equal(a[np.isfinite(b)], b[np.isfinite(b)])
-
-    return _comparing(same, graph, passes, inputs)
-
-
-@mutant("u02.careful")
-def on_inputs_of_its_own(graph, passes, inputs):
-    ones = [np.ones(i.type.dims, i.type.dtype.numpy) for i in graph.inputs]
-    return _comparing(lambda a, b: _same([a], [b]), graph, passes, ones)
-
-
-@mutant("u02.careful")
-def skips_the_broken_one(graph, passes, inputs):
-    """Goes on behind it."""
-    wanted, good = run(graph, inputs), 0
-    for one in passes:
-        after = run_passes(graph, [one])
-        if _same(run(after, inputs), wanted):
-            graph, good = after, good + 1
-    return graph, good
-
-
-@mutant("u02.careful")
-def never_verified(graph, passes, inputs):
-    wanted = run(graph, inputs)
-    for count, one in enumerate(passes):
-        after = one(graph)
-        try:
-            if not _same(run(after, inputs), wanted):
-                return graph, count
-        except Exception:
-            return graph, count
-        graph = after
-    return graph, len(passes)
-
-
-@mutant("u02.careful")
-def counts_from_one(graph, passes, inputs):
-    after, count = plainly(graph, passes, inputs)
-    return after, min(count + 1, len(passes))
-
-
-@mutant("u02.careful")
-def bits_of_zero(graph, passes, inputs):
-    wanted = [a.tobytes() for a in run(graph, inputs)]
-    for count, one in enumerate(passes):
-        after = run_passes(graph, [one])
-        if [a.tobytes() for a in run(after, inputs)] != wanted:
-            return graph, count
-        graph = after
-    return graph, len(passes)
 
 
 @alternative("u02.careful")
