@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.check.framework import alternative, equivalent, mutant, mutants
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, equivalent, mutants
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.order import topological_order
 from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fixpoint import fixpoint
 
 # ── passes.dce ──
 
@@ -18,12 +21,23 @@ def _kept(graph, *live):
     return replace(graph, nodes=tuple(n for n in graph.nodes if n in together))
 
 
+_MARK = """for node in reversed(graph.nodes):
+        if node in live:
+            live.update(node.inputs)"""
+_SWEEP = (_MARK, "live |= {node for node, users in graph.users().items() if users}")
+
 mutants(
     "passes.dce",
     # Removes what has no user, once: the chain behind it stays.
-    one_sweep=(
-        "in reversed(graph.nodes)", "in ()",
-        "    return", "    live |= {n for n, users in graph.users().items() if users}\n    return"),
+    one_sweep=_SWEEP,
+    # Right in the end, after as many sweeps as the longest dead chain has nodes.
+    sweep_after_sweep=lambda graph: fixpoint(graph, [edited(dce, *_SWEEP)], len(graph.nodes) + 1),
+    recursive=(_MARK, "def visit(node):\n        for one in set(node.inputs) - live:\n"
+               "            live.add(one)\n            visit(one)\n"
+               "    for node in graph.outputs:\n        visit(node)"),
+    # Never asks whether it was here before: 2**60 paths take for ever.
+    down_each_path=(_MARK, "todo = list(graph.outputs)\n    while todo:\n"
+                    "        live.add(todo[-1])\n        todo += todo.pop().inputs"),
     drops_unused_inputs=(
         " | set(graph.inputs)", "",
         "graph, nodes=", "graph, inputs=tuple(i for i in graph.inputs if i in live), nodes="),
@@ -52,43 +66,6 @@ mutants(
     a_walk_for_each_output=lambda graph: _kept(
         graph, graph.inputs, *(topological_order([output]) for output in graph.outputs)),
 )  # fmt: skip
-
-
-@mutant("passes.dce")
-def recursive(graph):
-    live = set(graph.inputs)
-
-    def visit(node):
-        if node not in live:
-            live.add(node)
-            for operand in node.inputs:
-                visit(operand)
-
-    for output in graph.outputs:
-        visit(output)
-    return _kept(graph, live)
-
-
-@mutant("passes.dce")
-def down_each_path(graph):
-    """Never asks whether it was here before: 2**60 paths take for ever."""
-    live, todo = set(graph.inputs), list(graph.outputs)
-    while todo:
-        node = todo.pop()
-        live.add(node)
-        todo += node.inputs
-    return _kept(graph, live)
-
-
-@mutant("passes.dce")
-def sweep_after_sweep(graph):
-    """Right in the end, after as many sweeps as the longest dead chain has nodes."""
-    while True:
-        users = graph.users()
-        kept = [n for n in graph.nodes if users[n] or n in graph.outputs or n.op == "input"]
-        if len(kept) == len(graph.nodes):
-            return graph
-        graph = replace(graph, nodes=tuple(kept))
 
 
 @alternative("passes.dce")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograder.check.edits import edited
-from autograder.check.framework import alternative, equivalent, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.graph_interp import evaluate
 from course_lib.ir.graph.node import const
 from course_lib.ir.graph.provenance import origins
+from course_lib.passes.clean.dce import dce
 from course_lib.passes.clean.fold import SMALL, fold
 
 # ── passes.fold ──
@@ -32,9 +33,7 @@ mutants(
     origins_of_two_operands=("*inputs))", "*inputs[:2]))"),
     lets_errors_out=("(ValueError, TypeError, IndexError, ArithmeticError)", "()"),
     # Takes the operands away that nobody reads any more: that is dce.
-    sweeps_as_it_goes=("return graph.rebuild(visit)",
-                       "after = graph.rebuild(visit)\n"
-                       "    return Graph.of(after.inputs, after.outputs, after.name)"),
+    sweeps_as_it_goes=lambda graph: dce(fold(graph)),
     # 1,024 bytes are small, it says. `SMALL` is another number.
     with_a_limit_of_its_own=("SMALL", "1024"),
     # Compares with the biggest operand instead of all of them together.
@@ -94,6 +93,18 @@ mutants(
     by_lists_of_numbers=("const(value)", "const(value.tolist())"),
 )  # fmt: skip
 
+alternatives(
+    "passes.fold",
+    # All conditions first, and each of them the other way round.
+    asks_before_it_computes=(
+        "node.op == 'constant' or any((i.op != 'constant' for i in inputs))",
+        "node.op in ('input', 'constant') or not all(i.op == 'constant' for i in inputs)",
+        f"not node.type.is_static or {_BIG}",
+        f"not (node.type.is_static and not {_BIG})",
+        "(ValueError, TypeError, IndexError, ArithmeticError)", "Exception",
+        "origins(made, *inputs)", "origins(node, *inputs)"),
+)  # fmt: skip
+
 _one_level = edited(fold, *_ONE_LEVEL)
 
 
@@ -131,27 +142,6 @@ def _computed(node, values):
     made = replace(const(value, name=node.name), origin=origins(*node.inputs, node))
     values[made] = made.value
     return made
-
-
-@alternative("passes.fold")
-def asks_before_it_computes(graph):
-    """All conditions first, each on its own line."""
-
-    def visit(node, inputs):
-        made = node.with_inputs(inputs)
-        fixed = all(i.op == "constant" for i in inputs) and node.op not in ("input", "constant")
-        if not fixed or not node.type.is_static:
-            return made
-        together = sum(i.type.nbytes for i in set(inputs))
-        if node.type.nbytes > SMALL and node.type.nbytes > together:
-            return made
-        try:
-            array = evaluate(made, [i.value for i in inputs])
-        except Exception:
-            return made
-        return replace(const(array), name=made.name, origin=origins(node, *inputs))
-
-    return graph.rebuild(visit)
 
 
 equivalent(

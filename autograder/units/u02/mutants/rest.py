@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from autograder.check.framework import alternative, equivalent, mutants
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from course_lib.passes.clean.fixpoint import fixpoint, same_program
 from course_lib.passes.infra.manager import run_passes
 
@@ -40,6 +40,14 @@ mutants(
 )  # fmt: skip
 
 
+# Runs and verifies one pass at a time, and compares after the last.
+alternatives(
+    "passes.fixpoint",
+    each_pass_by_itself=(_ROUND, "before = graph\n        for one in passes:\n"
+                         "            graph = run_passes(graph, [one])"),
+)  # fmt: skip
+
+
 @alternative("passes.fixpoint")
 def with_a_list_of_states(graph, passes, limit=20):
     states = [graph]
@@ -48,18 +56,6 @@ def with_a_list_of_states(graph, passes, limit=20):
         if same_program(*states[-2:]):
             return states[-1]
     raise ValueError(f"{limit} rounds were not enough")
-
-
-@alternative("passes.fixpoint")
-def each_pass_by_itself(graph, passes, limit=20):
-    """Runs and verifies one pass at a time, and compares after the last."""
-    for _ in range(limit):
-        before = graph
-        for one in passes:
-            graph = run_passes(graph, [one])
-        if same_program(before, graph):
-            return graph
-    raise ValueError("no rest")
 
 
 @alternative("passes.fixpoint")

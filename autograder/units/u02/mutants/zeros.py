@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograder.check.edits import edited
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
-from autograder.units.u02.exercises import PASSES_ON
+from autograder.units.u02.exercises import PASSES_ON, drop_zeros
 
 # ── u02.drop_zeros ──
 
 _ADDS = "any((not _minus_zeros(c.value).any() for c in others))"
 _IF_ADD = "if user.op == 'add' and"
 _PASSES = "return user.op in PASSES_ON and user in hidden"
-_SWEEP = ("return graph.rebuild(visit)", "after = graph.rebuild(visit)\n"
-          "    return Graph.of(after.inputs, after.outputs, after.name)")  # fmt: skip
 
 mutants(
     "u02.drop_zeros",
@@ -67,29 +66,19 @@ alternatives(
     knows_that_a_tanh_passes_it_on=("in PASSES_ON", "in PASSES_ON | {'tanh', 'sqrt', 'sin'}"),
     # exp(0.0) is exp(-0.0), so exp hides a sign; and the rest is swept.
     knows_exp_as_well=(
-        _IF_ADD, f"if user.op == 'exp':\n        return True\n    {_IF_ADD}", *_SWEEP),
+        _IF_ADD, f"if user.op == 'exp':\n        return True\n    {_IF_ADD}",
+        "graph.rebuild(visit)", "Graph.of(graph.inputs, graph.rebuild(visit).outputs, graph.name)"),
 )  # fmt: skip
 
 
-def _full(node):
-    if node.op != "constant" or not node.value.size:
-        return False
-    return bool((node.value == 0).all() and not np.signbit(node.value).any())
+_without = edited(
+    drop_zeros, "graph: Graph)", "graph, hidden)", "    hidden: set[Node] = set()\n", "",
+    "node not in outputs and all((_hides(user, node, hidden) for user in users[node]))", "False",
+)  # fmt: skip
 
 
 def _no_minus_zero(node):
     return node.op == "constant" and not ((node.value == 0) & np.signbit(node.value)).any()
-
-
-def _without(graph, hidden):
-    def visit(node, inputs):
-        if node.op == "add" and node in hidden:
-            for x, other in (inputs, inputs[::-1]):
-                if _full(other) and x.type == node.type:
-                    return x
-        return node.with_inputs(inputs)
-
-    return graph.rebuild(visit)
 
 
 @alternative("u02.drop_zeros")
