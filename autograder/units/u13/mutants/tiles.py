@@ -17,21 +17,17 @@ WITH_ONE = "tiles with one slot are proposed, too, and lose"
 WITHOUT = "where two slots do not fit, the smallest tile is left; the six layers have room"
 WHOLE = "a depthwise layer's channels are not cut: its tiles are the same"
 SMALLEST = "a depthwise layer gets its smallest tile; none of the six layers is one"
-_WIDE, _LINES, _ENOUGH = (
-    "if width <= chip.accs",
-    "if height == 1 or width > chip.rows",
-    "if w >= min(",
-)
-_ORDER, _ALL = "if outer == PIXELS_FIRST", "return [product.channels]"
+_WIDE, _LINES = "if width <= chip.accs", "if height == 1 or width > chip.rows"
+_ENOUGH, _ORDER, _ALL = "if w >= min(", "if outer == PIXELS_FIRST", "return [product.channels]"
 for because, changes in {
     OTHERS: [
-        ("flow, wide = ", "flow, wide = "), ("for (h, w), channels, blocks, outer in ", "for (h, w)"),
-        ("height, width = product.out", "product.size"), (_WIDE, "if width"), (_WIDE, "for h in "),
+        ("flow, wide = ", "flow, wide = "), ("height, width = product.out", "product.size"),
+        ("for (h, w), channels, blocks, outer in ", "for (h, w)"), (_WIDE, "for h in "),
         ("for h in parts(", "for h in "), ("yield (h, width)", "yield (width, h)"),
         (_LINES, "if "), (_LINES, "for w in "), (_ENOUGH, "if w "), (_ENOUGH, "if not w "),
-        (_ENOUGH, "yield (1, w)"), ("yield (1, w)", "yield (2, w)"), ("for w in parts(", "for w in "),
-        (f"{_ORDER} and", "if not ("), (_ORDER, "if outer"), ("steps = [", "steps = "),
-        ("return [product.channels, *", "return ["),
+        (_ENOUGH, "yield (1, w)"), ("yield (1, w)", "yield (2, w)"), (_WIDE, "if width"),
+        ("for w in parts(", "for w in "), (f"{_ORDER} and", "if not ("), (_ORDER, "if outer"),
+        ("steps = [", "steps = "), ("return [product.channels, *", "return ["),
     ],
     GOOD: [
         ("least = EQUAL", "least = "), ("length = ", "length = "), ("near = (", "near = "),

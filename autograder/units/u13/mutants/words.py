@@ -72,15 +72,9 @@ mutants(
     the_highest_bit_is_only_a_sign=("value - (1 << width) if", "(1 << width - 1) - value if"),
     takes_what_is_behind=("if word:", "if False:"),
     looks_at_the_next_bit_only=("if word:", "if word % 2:"),
-    the_highest_field_first=("in fields", "in fields[::-1]", "return values", "return values[::-1]"),
+    the_highest_field_first=("in fields", "in fields[::-1]",
+                             "return values", "return values[::-1]"),
     half_a_bit_too_much=("return values", "return [value + 0.5 for value in values]"),
-)  # fmt: skip
-
-alternatives(
-    "u13.decode",
-    as_an_array=("return values", f"return __import__('{np.__name__}').array(values, object)"),
-    as_whole_floats=("return values", "return [float(value) if abs(value) < 99 else value"
-                     " for value in values]"),
 )  # fmt: skip
 
 
@@ -117,3 +111,11 @@ def with_divmod(word, fields):
     if word != 0:
         raise ValueError("a bit behind the last field")
     return tuple(found)
+
+
+alternatives(
+    "u13.decode",
+    as_an_array=lambda word, fields: np.array(with_masks(word, fields), object),
+    of_numpy_numbers=("return values", "return [np.int64(v) if abs(v) < 99 else v for v in values]",
+                      "    values = []", "    import numpy as np\n    values = []"),
+)  # fmt: skip
