@@ -17,5 +17,5 @@ def drawn_layers(slots, rng):
         pieces, count = int(rng.integers(2, 30)), int(rng.integers(1, 12))
         followed(slots, (rng.integers(0, pieces, 300) * 997).tolist(), count)
     for scale in (10, 100, 1000):
-        round_trips(slots, int(rng.integers(scale + 4, 2 * scale)))
+        round_trips(slots, int(rng.integers(scale + 4, 1.3 * scale + 5)))
     return "20 lists of 300 steps, 9 of many pieces"
