@@ -23,6 +23,7 @@ mutants(
     does_not_say_which_field=(_TEXT, "'a value does not fit'"),
     names_all_fields=(_TEXT, "f'one of {fields} does not fit'"),
     cuts_the_word_at_256_bits=("return word", "return word % 2 ** 256"),
+    cuts_the_word_at_2048_bits=("return word", "return word % 2 ** 2048"),
 )  # fmt: skip
 
 
@@ -74,6 +75,7 @@ mutants(
     looks_at_the_next_bit_only=("if word:", "if word % 2:"),
     the_highest_field_first=("in fields", "in fields[::-1]",
                              "return values", "return values[::-1]"),
+    as_texts=("return values", "return [str(value) for value in values]"),
     half_a_bit_too_much=("return values", "return [value + 0.5 for value in values]"),
 )  # fmt: skip
 
