@@ -1,4 +1,4 @@
-"""Mutants and alternatives of unit 2: additions of zero. Next room: careful.py."""
+"""Mutants and alternatives of unit 2: additions of zero. Next room: machinery.py."""
 
 from __future__ import annotations
 
