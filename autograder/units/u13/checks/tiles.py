@@ -257,8 +257,9 @@ def fits_the_layers_of_models(choose_tile):
 
 @checks("chip.tile", spec=[LEGAL[0], EVERY])
 def fits_where_there_is_hardly_room(choose_tile):
-    """Chips with room for one slot, or for one pixel."""
+    """Chips with room for one slot, or for one pixel; and the same layer where there is room."""
     for product, acts, weights in TIGHT:
+        legal(choose_tile, product, NPU)
         chip = Chip("tight", 4, 4, weights=weights, acts=acts, accs=8, params=2, banks=(2, 4, 2))
         legal(choose_tile, product, chip)
     return f"{len(TIGHT)} layers where little fits"

@@ -7,7 +7,7 @@ import random
 
 from autograder.check.framework import alternative, equivalent, in_the_library, mutants
 from course_lib.accelerator.compile.estimate import bound, estimate
-from course_lib.accelerator.compile.search import clocks
+from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
 
 OTHERS = "other tiles are proposed, or in another order; the best of them is legal and fast"
@@ -74,6 +74,8 @@ def _taken(product, tile, chip):
     return room.patch * room.patches + room.weights * room.weight_slots
 
 
+_known = {}
+
 mutants(
     "chip.tile",
     the_smallest_is_safe=lambda product, chip: smallest(product, chip),
@@ -98,6 +100,9 @@ mutants(
         _legal(product, chip), key=lambda t: estimate(product, t, chip)),
     never_more_pixels_than_rows=_pick(
         estimate, lambda t, product, chip: t.h * t.w <= chip.rows),
+    # Remembers a layer's tile, and not for which chip it was found.
+    the_same_on_every_chip=lambda product, chip: _known.setdefault(
+        product, choose_tile(product, chip)),
     the_slowest_by_mistake=_pick(estimate, choose=max),
 )  # fmt: skip
 
