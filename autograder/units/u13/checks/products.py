@@ -87,7 +87,7 @@ def larger(rng: np.random.Generator) -> list[Case]:
     """Blocks of every size: arrays of up to 3,000 rows, long runs, many runs, many pixels."""
     blocks = []
     for scale, n, w in ((8, 5, 9), (30, 40, 2), (100, 7, 70), (300, 3, 2), (3000, 2, 1)):
-        rows = int(rng.integers(scale, 1.3 * scale))
+        rows = int(rng.integers(scale, 4 * scale // 3))
         few = [rows - 1, rows, rows + 1, 3 * rows - int(rng.integers(1, rows))]
         for lengths in (few, rng.integers(1, 4, min(scale, 300)).tolist()):
             first = Matmul(acts=scale, h=3, w=w, step=2, line=2 * w + 1, k=1, n=n, accs=scale,
