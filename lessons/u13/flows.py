@@ -16,6 +16,7 @@ from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.compile.product import Product, matrix
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
+from lessons.u13.tables import square
 
 Chooser = Callable[[Product, Chip], str]
 
@@ -33,20 +34,24 @@ class Flow(NamedTuple):
         return {"ws": self.ws, "os": self.os}[flow]
 
 
-def _conv(size: int, channels: int, depthwise: bool = False) -> Product:
-    """A convolution 3 x 3 that keeps size and channels."""
-    area = size, size
-    return Product(
-        1, area, channels, area, channels, (3, 3), low=(1, 1), high=(1, 1), depthwise=depthwise
-    )
-
-
 PLAIN, SHADOW = PRESETS["scalesim"], PRESETS["npu"]
 FLOWS = [
-    Flow("3x3, 14x14, 256 channels", _conv(14, 256), PLAIN, 168_712, 268_058),
-    Flow("3x3, 7x7, 512 channels", _conv(7, 512), PLAIN, 330_409, 313_923),
-    Flow("depthwise 3x3, 14x14, 384 channels", _conv(14, 384, True), PLAIN, 32_992, 72_632),
-    Flow("depthwise 3x3, 7x7, 960 channels", _conv(7, 960, True), PLAIN, 39_547, 52_279),
+    Flow("3x3, 14x14, 256 channels", square(256, 14, 256), PLAIN, 168_712, 268_058),
+    Flow("3x3, 7x7, 512 channels", square(512, 7, 512), PLAIN, 330_409, 313_923),
+    Flow(
+        "depthwise 3x3, 14x14, 384 channels",
+        square(384, 14, 384, depthwise=True),
+        PLAIN,
+        32_992,
+        72_632,
+    ),
+    Flow(
+        "depthwise 3x3, 7x7, 960 channels",
+        square(960, 7, 960, depthwise=True),
+        PLAIN,
+        39_547,
+        52_279,
+    ),
     Flow("[196, 384] x [384, 64]", matrix(196, 384, 64), PLAIN, 8_498, 9_026),
     Flow("[49, 960] x [960, 160]", matrix(49, 960, 160), PLAIN, 22_039, 15_250),
     Flow("[49, 320] x [320, 1280]", matrix(49, 320, 1280), PLAIN, 57_709, 36_543),
@@ -57,7 +62,7 @@ FLOWS = [
     Flow("[100, 64] x [64, 640]", matrix(100, 64, 640), PLAIN, 8_626, 12_766),
     Flow("[128, 64] x [64, 1024]", matrix(128, 64, 1024), PLAIN, 15_270, 21_212),
     Flow("[49, 32] x [32, 4096]", matrix(49, 32, 4096), PLAIN, 25_193, 30_353),
-    Flow("3x3, 7x7, 512 channels", _conv(7, 512), SHADOW, 162_851, 301_807),
+    Flow("3x3, 7x7, 512 channels", square(512, 7, 512), SHADOW, 162_851, 301_807),
     Flow("[49, 320] x [320, 1280]", matrix(49, 320, 1280), SHADOW, 31_481, 38_312),
     Flow("[128, 256] x [256, 1024]", matrix(128, 256, 1024), SHADOW, 35_042, 49_846),
 ]

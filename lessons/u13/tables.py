@@ -31,11 +31,15 @@ NPU = PRESETS["npu"]
 Choose = Callable[[Product, Chip], Tile]
 
 
-def square(channels: int, size: int, outputs: int, kernel: int, stride: int = 1) -> Product:
-    """A convolution of a square image, with a border of half the window."""
-    border, out = kernel // 2, (size - 1) // stride + 1
-    return Product(1, (size, size), channels, (out, out), outputs, (kernel, kernel),
-                   (stride, stride), (border, border), (border, border))  # fmt: skip
+def square(
+    channels: int, size: int, outputs: int, kernel: int = 3, stride: int = 1, *,
+    dilation: int = 1, images: int = 1, depthwise: bool = False,
+) -> Product:  # fmt: skip
+    """A convolution of square images, with a border of half the window."""
+    border, out = dilation * (kernel // 2), (size - 1) // stride + 1
+    return Product(images, (size, size), channels, (out, out), outputs, (kernel, kernel),
+                   (stride, stride), (border, border), (border, border), (dilation, dilation),
+                   depthwise)  # fmt: skip
 
 
 # The matrix products of ResNet-18: name, how many such layers there are, the layer.
@@ -105,8 +109,7 @@ def limits_table() -> Picture:
 
 # Two layers of MobileNetV2, and the tiles that our search finds for them.
 LIMITS = (
-    ("depthwise", Product(1, (56, 56), 144, (56, 56), 144, (3, 3), (1, 1), (1, 1), (1, 1),
-                          depthwise=True), Tile(6, 56, 144)),
+    ("depthwise", square(144, 56, 144, depthwise=True), Tile(6, 56, 144)),
     ("expand", matrix(3136, 24, 144), Tile(1, 314, 24, 3, "pixels")),
 )  # fmt: skip
 

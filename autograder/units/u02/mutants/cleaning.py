@@ -4,99 +4,68 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, equivalent, mutants
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.order import topological_order
+from course_lib.passes.clean.cse import cse
+from course_lib.passes.clean.dce import dce
+from course_lib.passes.clean.fixpoint import fixpoint
 
 # ── passes.dce ──
 
 
-@mutant("passes.dce")
-def one_sweep(graph):
-    """Removes what has no user, once: the chain behind it stays."""
-    users = graph.users()
-    kept = [n for n in graph.nodes if users[n] or n in graph.outputs or n.op == "input"]
-    return replace(graph, nodes=tuple(kept))
+def _kept(graph, *live):
+    """The graph with the nodes of these collections, and no others."""
+    together = set().union(*live)
+    return replace(graph, nodes=tuple(n for n in graph.nodes if n in together))
 
 
-@mutant("passes.dce")
-def drops_unused_inputs(graph):
-    live = topological_order(graph.outputs)
-    return replace(graph, inputs=tuple(n for n in graph.inputs if n in live), nodes=tuple(live))
-
-
-@mutant("passes.dce")
-def keeps_constants(graph):
-    live = set(topological_order(graph.outputs))
-    kept = [n for n in graph.nodes if n in live or n.op in ("input", "constant")]
-    return replace(graph, nodes=tuple(kept))
-
-
-@mutant("passes.dce")
-def recursive(graph):
-    live = set(graph.inputs)
-
-    def visit(node):
-        if node not in live:
-            live.add(node)
-            for operand in node.inputs:
-                visit(operand)
-
-    for output in graph.outputs:
-        visit(output)
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
-
-
-@mutant("passes.dce")
-def does_nothing(graph):
-    return graph
-
-
-@mutant("passes.dce")
-def looks_at_two_operands(graph):
-    """Most operations have two. A select has three."""
-    live = set(graph.outputs) | set(graph.inputs)
-    for node in reversed(graph.nodes):
+_MARK = """for node in reversed(graph.nodes):
         if node in live:
-            live.update(node.inputs[:2])
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+            live.update(node.inputs)"""
+_SWEEP = (_MARK, "live |= {node for node, users in graph.users().items() if users}")
 
-
-@mutant("passes.dce")
-def returns_each_value_once(graph):
-    """The outputs as a set: a caller who expects two results gets one."""
-    after = with_a_worklist(graph)
-    return replace(after, outputs=tuple(dict.fromkeys(graph.outputs)))
-
-
-@mutant("passes.dce")
-def makes_the_nodes_anew(graph):
-    """Copies of the live nodes: they compute the same, and whoever knows the old ones is lost."""
-    after = with_a_worklist(graph)
-    return after.rebuild(lambda node, inputs: replace(node, inputs=inputs))
-
-
-@mutant("passes.dce")
-def merges_as_well(graph):
-    """Two jobs in one pass: equal nodes become one."""
-    first = {}
-
-    def visit(node, inputs):
-        key = (node.op, inputs, repr(node.attrs), node.type)
-        return first.setdefault(key, node.with_inputs(inputs))
-
-    return with_a_worklist(graph.rebuild(visit))
-
-
-@mutant("passes.dce")
-def down_each_path(graph):
-    """Never asks whether it was here before: 2**60 paths take for ever."""
-    live, todo = set(graph.inputs), list(graph.outputs)
-    while todo:
-        node = todo.pop()
-        live.add(node)
-        todo += node.inputs
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+mutants(
+    "passes.dce",
+    # Removes what has no user, once: the chain behind it stays.
+    one_sweep=_SWEEP,
+    # Right in the end, after as many sweeps as the longest dead chain has nodes.
+    sweep_after_sweep=lambda graph: fixpoint(graph, [edited(dce, *_SWEEP)], len(graph.nodes) + 1),
+    recursive=(_MARK, "def visit(node):\n        for one in set(node.inputs) - live:\n"
+               "            live.add(one)\n            visit(one)\n"
+               "    for node in graph.outputs:\n        visit(node)"),
+    # Never asks whether it was here before: 2**60 paths take for ever.
+    down_each_path=(_MARK, "todo = list(graph.outputs)\n    while todo:\n"
+                    "        live.add(todo[-1])\n        todo += todo.pop().inputs"),
+    drops_unused_inputs=(
+        " | set(graph.inputs)", "",
+        "graph, nodes=", "graph, inputs=tuple(i for i in graph.inputs if i in live), nodes="),
+    keeps_constants=("if node in live))", "if node in live or node.op == 'constant'))"),
+    does_nothing=lambda graph: graph,
+    # Most operations have two. A select has three, a concat may have more.
+    looks_at_two_operands=("node.inputs)", "node.inputs[:2])"),
+    looks_at_three_operands=("node.inputs)", "node.inputs[:3])"),
+    looks_at_both_ends=("node.inputs)", "node.inputs[:2] + node.inputs[-2:])"),
+    # The outputs as a set: a caller who expects two results gets one.
+    returns_each_value_once=("graph, nodes=",
+                             "graph, outputs=tuple(dict.fromkeys(graph.outputs)), nodes="),
+    # Copies of the live nodes: they compute the same, and whoever knows the old ones is lost.
+    makes_the_nodes_anew=lambda graph: with_a_worklist(graph).rebuild(
+        lambda node, inputs: replace(node, inputs=inputs)),
+    # Two jobs in one pass: equal nodes become one.
+    merges_as_well=lambda graph: with_a_worklist(cse(graph)),
+    # Somebody gave it a name, so somebody wants it.
+    what_has_a_name_stays=("if node in live))", "if node in live or node.name or node.origin))"),
+    # A new graph of the same outputs; it is called @main, whatever the old one was called.
+    forgets_the_name=lambda graph: Graph.of(graph.inputs, graph.outputs),
+    # Marks what the first three outputs need.
+    needs_of_three_outputs=lambda graph: _kept(
+        graph, topological_order(graph.outputs[:3]), graph.outputs, graph.inputs),
+    # Right, and walks from each output to the inputs, over what it knows already.
+    a_walk_for_each_output=lambda graph: _kept(
+        graph, graph.inputs, *(topological_order([output]) for output in graph.outputs)),
+)  # fmt: skip
 
 
 @alternative("passes.dce")
@@ -128,67 +97,7 @@ def with_a_worklist(graph):
         if node not in live:
             live.add(node)
             todo += node.inputs
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
-
-
-@mutant("passes.dce")
-def sweep_after_sweep(graph):
-    """Right in the end, after as many sweeps as the longest dead chain has nodes."""
-    while True:
-        users = graph.users()
-        kept = [n for n in graph.nodes if users[n] or n in graph.outputs or n.op == "input"]
-        if len(kept) == len(graph.nodes):
-            return graph
-        graph = replace(graph, nodes=tuple(kept))
-
-
-@mutant("passes.dce")
-def what_has_a_name_stays(graph):
-    """Somebody gave it a name, so somebody wants it."""
-    live = {*topological_order(graph.outputs), *graph.inputs}
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live or n.name or n.origin))
-
-
-def _marked(graph, operands_of):
-    live = {*graph.outputs, *graph.inputs}
-    for node in reversed(graph.nodes):
-        if node in live:
-            live.update(operands_of(node.inputs))
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
-
-
-@mutant("passes.dce")
-def looks_at_three_operands(graph):
-    """A select has three. A concat may have more."""
-    return _marked(graph, lambda inputs: inputs[:3])
-
-
-@mutant("passes.dce")
-def looks_at_both_ends(graph):
-    """The first two operands and the last two, and none between."""
-    return _marked(graph, lambda inputs: (*inputs[:2], *inputs[-2:]))
-
-
-@mutant("passes.dce")
-def forgets_the_name(graph):
-    """A new graph of the same outputs; it is called @main, whatever the old one was called."""
-    return Graph.of(graph.inputs, graph.outputs)
-
-
-@mutant("passes.dce")
-def needs_of_three_outputs(graph):
-    """Marks what the first three outputs need."""
-    live = {*topological_order(graph.outputs[:3]), *graph.outputs, *graph.inputs}
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
-
-
-@mutant("passes.dce")
-def a_walk_for_each_output(graph):
-    """Right, and walks from each output to the inputs, over what it knows already."""
-    live = set(graph.inputs)
-    for output in graph.outputs:
-        live.update(topological_order([output]))
-    return replace(graph, nodes=tuple(n for n in graph.nodes if n in live))
+    return _kept(graph, live)
 
 
 equivalent("passes.dce", "reversed(graph.nodes)", "reversed(graph.ops)",

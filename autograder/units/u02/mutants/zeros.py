@@ -1,187 +1,84 @@
-"""Mutants and alternatives of unit 2: additions of zero. Next room: careful.py."""
+"""Mutants and alternatives of unit 2: additions of zero. Next room: machinery.py."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
-from autograder.units.u02.exercises import PASSES_ON
-from course_lib.ir.graph.graph import Graph
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from autograder.units.u02.exercises import PASSES_ON, drop_zeros
 
 # ── u02.drop_zeros ──
 
+_ADDS = "any((not _minus_zeros(c.value).any() for c in others))"
+_IF_ADD = "if user.op == 'add' and"
+_PASSES = "return user.op in PASSES_ON and user in hidden"
 
-def _full(node, number=0.0):
-    if node.op != "constant" or not node.value.size:
-        return False
-    return bool((node.value == number).all() and not np.signbit(node.value).any())
+mutants(
+    "u02.drop_zeros",
+    # As onnxruntime does.
+    drops_them_all=(" and node in hidden", ""),
+    # As LLVM does, unless it knows where x comes from.
+    leaves_them_all=lambda graph: graph,
+    # Forgets that what is returned is seen.
+    outputs_hide=("node not in outputs and ", ""),
+    one_user_is_enough=("all((_hides", "any((_hides"),
+    # A batch norm's factor stands between the addition and its shift.
+    looks_at_users_alone=(_PASSES, "return False"),
+    # Adding -0.0 hides nothing.
+    any_constant_hides=(_ADDS, "others"),
+    # Adding 0.0 hides as well as adding 1.0, and one 0.0 among the shifts does no harm.
+    only_numbers_hide=(_ADDS, "any((c.value != 0).all() for c in others)"),
+    # 1 / x shows the sign.
+    every_operation_passes_on=("user.op in PASSES_ON and ", ""),
+    # Forgets the ops that no small program has: an image's and a matrix's.
+    small_programs_alone=("in PASSES_ON", "in PASSES_ON - {'conv', 'matmul', 'max_pool', 'mean',"
+                          " 'pad', 'slice', 'expand'}"),
+    # y - c as y + c: but y - 0.0 keeps the sign of y.
+    differences_as_sums=(_IF_ADD, "if user.op in ('add', 'sub') and"),
+    # y * 0.0 is 0.0, it thinks, for both zeros.
+    products_as_sums=(_IF_ADD, "if user.op in ('add', 'mul') and"),
+    # sqrt(-0.0) is -0.0.
+    roots_hide=(_IF_ADD, f"if user.op in ('sqrt', 'exp'):\n        return True\n    {_IF_ADD}"),
+    # x + 0.0 is never -0.0, so it hides the sign of what it is added to; until it goes itself.
+    any_sum_is_no_minus_zero=(
+        _PASSES, "sums = [i for i in user.inputs if i is not node and i.op == 'add']\n"
+        "    if user.op == 'add' and any(_full_of_zeros(c) for i in sums for c in i.inputs):\n"
+        f"        return True\n    {_PASSES}"),
+    # A constant whose elements add up to 0 is not full of zeros.
+    zero_in_sum=("return not node.value.any() and (not _minus_zeros(node.value).any())",
+                 "return node.value.sum() == 0.0"),
+    # A tensor full of zeros is a zero, too.
+    numbers_alone=("return not node.value.any()",
+                   "return node.value.size == 1 and not node.value.any()"),
+    whatever_the_shape=("x.type == node.type and ", ""),
+    zeros_on_the_right=("(inputs, inputs[::-1])", "(inputs,)"),
+    # Asks each user anew for each path to it.
+    down_every_path=(
+        "_hides(user, node, hidden)", "_hides(user, node, (users, outputs))",
+        "user in hidden", "user not in hidden[1]"
+        " and all(_hides(u, user, hidden) for u in hidden[0][user])"),
+)  # fmt: skip
+
+alternatives(
+    "u02.drop_zeros",
+    # tanh, sqrt and sin keep the sign of a zero, and so pass it on.
+    knows_that_a_tanh_passes_it_on=("in PASSES_ON", "in PASSES_ON | {'tanh', 'sqrt', 'sin'}"),
+    # exp(0.0) is exp(-0.0), so exp hides a sign; and the rest is swept.
+    knows_exp_as_well=(
+        _IF_ADD, f"if user.op == 'exp':\n        return True\n    {_IF_ADD}",
+        "graph.rebuild(visit)", "Graph.of(graph.inputs, graph.rebuild(visit).outputs, graph.name)"),
+)  # fmt: skip
+
+
+_without = edited(
+    drop_zeros, "graph: Graph)", "graph, hidden)", "    hidden: set[Node] = set()\n", "",
+    "node not in outputs and all((_hides(user, node, hidden) for user in users[node]))", "False",
+)  # fmt: skip
 
 
 def _no_minus_zero(node):
     return node.op == "constant" and not ((node.value == 0) & np.signbit(node.value)).any()
-
-
-def _without(graph, hidden, full=_full, shape=True):
-    def visit(node, inputs):
-        if node.op == "add" and node in hidden:
-            for x, other in (inputs, inputs[::-1]):
-                if full(other) and (x.type == node.type or not shape):
-                    return x
-        return node.with_inputs(inputs)
-
-    return graph.rebuild(visit)
-
-
-def _hidden(
-    graph, adds=_no_minus_zero, passes=PASSES_ON, every=all, outputs=True, ops=("add",), hiding=()
-):
-    users, hidden = graph.users(), set()
-
-    def hides(user, node):
-        others = [i for i in user.inputs if i is not node]
-        if user.op in hiding or (user.op in ops and any(adds(i) for i in others)):
-            return True
-        return user.op in passes and user in hidden
-
-    for node in reversed(graph.nodes):
-        if outputs and node in graph.outputs:
-            continue
-        if every(hides(user, node) for user in users[node]):
-            hidden.add(node)
-    return hidden
-
-
-@mutant("u02.drop_zeros")
-def drops_them_all(graph):
-    """As onnxruntime does."""
-    return _without(graph, set(graph.nodes))
-
-
-@mutant("u02.drop_zeros")
-def leaves_them_all(graph):
-    """As LLVM does, unless it knows where x comes from."""
-    return graph
-
-
-@mutant("u02.drop_zeros")
-def outputs_hide(graph):
-    """Forgets that what is returned is seen."""
-    return _without(graph, _hidden(graph, outputs=False))
-
-
-@mutant("u02.drop_zeros")
-def one_user_is_enough(graph):
-    return _without(graph, _hidden(graph, every=any))
-
-
-@mutant("u02.drop_zeros")
-def looks_at_users_alone(graph):
-    """A batch norm's factor stands between the addition and its shift."""
-    return _without(graph, _hidden(graph, passes=()))
-
-
-@mutant("u02.drop_zeros")
-def any_constant_hides(graph):
-    """Adding -0.0 hides nothing."""
-    return _without(graph, _hidden(graph, adds=lambda c: c.op == "constant"))
-
-
-@mutant("u02.drop_zeros")
-def only_numbers_hide(graph):
-    """Adding 0.0 hides as well as adding 1.0, and one 0.0 among the shifts does no harm."""
-    return _without(
-        graph, _hidden(graph, adds=lambda c: c.op == "constant" and bool((c.value != 0).all()))
-    )
-
-
-@mutant("u02.drop_zeros")
-def every_operation_passes_on(graph):
-    """1 / x shows the sign."""
-    everything = {n.op for n in graph.nodes}
-    return _without(graph, _hidden(graph, passes=everything))
-
-
-@mutant("u02.drop_zeros")
-def differences_as_sums(graph):
-    """y - c as y + c: but y - 0.0 keeps the sign of y."""
-    return _without(graph, _hidden(graph, ops=("add", "sub")))
-
-
-@mutant("u02.drop_zeros")
-def products_as_sums(graph):
-    """y * 0.0 is 0.0, it thinks, for both zeros."""
-    return _without(graph, _hidden(graph, ops=("add", "mul")))
-
-
-@mutant("u02.drop_zeros")
-def roots_hide(graph):
-    """sqrt(-0.0) is -0.0."""
-    return _without(graph, _hidden(graph, hiding=("sqrt", "exp")))
-
-
-@mutant("u02.drop_zeros")
-def small_programs_alone(graph):
-    """Forgets the ops that no small program has: an image's and a matrix's."""
-    few = PASSES_ON - {"conv", "matmul", "max_pool", "mean", "pad", "slice", "expand"}
-    return _without(graph, _hidden(graph, passes=few))
-
-
-@mutant("u02.drop_zeros")
-def zero_in_sum(graph):
-    """A constant whose elements add up to 0 is not full of zeros."""
-    return _without(
-        graph, _hidden(graph), full=lambda c: c.op == "constant" and c.value.sum() == 0.0
-    )
-
-
-@mutant("u02.drop_zeros")
-def any_sum_is_no_minus_zero(graph):
-    """x + 0.0 is never -0.0, so it hides the sign of what it is added to; until it goes itself."""
-
-    def never(node):
-        return _no_minus_zero(node) or (node.op == "add" and any(map(_full, node.inputs)))
-
-    return _without(graph, _hidden(graph, adds=never))
-
-
-@mutant("u02.drop_zeros")
-def whatever_the_shape(graph):
-    return _without(graph, _hidden(graph), shape=False)
-
-
-@mutant("u02.drop_zeros")
-def zeros_on_the_right(graph):
-    def visit(node, inputs):
-        if node.op == "add" and node in hidden and _full(inputs[1]) and inputs[0].type == node.type:
-            return inputs[0]
-        return node.with_inputs(inputs)
-
-    hidden = _hidden(graph)
-    return graph.rebuild(visit)
-
-
-@mutant("u02.drop_zeros")
-def down_every_path(graph):
-    """Asks each user anew for each path to it."""
-    users = graph.users()
-
-    def hidden(node):
-        if node in graph.outputs:
-            return False
-        for user in users[node]:
-            adds = user.op == "add" and any(_no_minus_zero(i) for i in user.inputs if i is not node)
-            if not adds and not (user.op in PASSES_ON and hidden(user)):
-                return False
-        return True
-
-    sums = [n for n in graph.nodes if n.op == "add" and any(map(_full, n.inputs))]
-    return _without(graph, {n for n in sums if hidden(n)})
-
-
-@mutant("u02.drop_zeros")
-def numbers_alone(graph):
-    """A tensor full of zeros is a zero, too."""
-    return _without(graph, _hidden(graph), full=lambda c: _full(c) and c.value.size == 1)
 
 
 @alternative("u02.drop_zeros")
@@ -211,28 +108,6 @@ def from_what_is_seen(graph):
             if node.op not in PASSES_ON or node in seen:
                 seen.add(operand)
     return _without(graph, set(graph.nodes) - seen)
-
-
-@alternative("u02.drop_zeros")
-def knows_that_a_tanh_passes_it_on(graph):
-    """tanh, sqrt and sin keep the sign of a zero, and so pass it on."""
-    return _without(graph, _hidden(graph, passes=PASSES_ON | {"tanh", "sqrt", "sin"}))
-
-
-@alternative("u02.drop_zeros")
-def knows_exp_as_well(graph):
-    """exp(0.0) is exp(-0.0), so exp hides a sign; and the rest is swept."""
-    users, hidden = graph.users(), set()
-    for node in reversed(graph.nodes):
-        if node not in graph.outputs and all(
-            u.op == "exp"
-            or (u.op == "add" and any(_no_minus_zero(i) for i in u.inputs if i is not node))
-            or (u.op in PASSES_ON and u in hidden)
-            for u in users[node]
-        ):
-            hidden.add(node)
-    after = _without(graph, hidden)
-    return Graph.of(after.inputs, after.outputs, after.name)
 
 
 equivalent("u02.drop_zeros", "i is not node and i.op", "i.op",

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -52,30 +53,59 @@ class Case(NamedTuple):
     rows: int
     seed: int
 
+    def __str__(self) -> str:
+        runs = f"[{', '.join(map(str, self.runs[:20]))}{', ...' * (len(self.runs) > 20)}]"
+        return (f"runs    {runs}\nweights {self.weights}\nfirst   {self.first}"
+                f"\nrows    {self.rows}")  # fmt: skip
+
 
 @st.composite
 def cases(draw: st.DrawFn, most: int = 3, longest: int = 9, side: int = 4) -> Case:
     """Runs, pixels and an array, all small."""
-    runs, at = [], 0
-    for _ in range(draw(st.integers(1, most))):
-        offset = max(0, at + draw(st.integers(-2 * longest, 3)))  # behind the one before, or not
-        runs.append((offset, draw(st.integers(1, longest))))
-        at = offset + runs[-1][1]
-    h, w = draw(st.integers(1, 2)), draw(st.integers(1, 3))
-    step = draw(st.integers(1, 5))
+    lengths = [draw(st.integers(1, longest)) for _ in range(draw(st.integers(1, most)))]
+    gaps = [draw(st.integers(-2 * longest, 3)) for _ in lengths]  # behind the one before, or not
+    h, w, step = draw(st.integers(1, 2)), draw(st.integers(1, 3)), draw(st.integers(1, 5))
     first = Matmul(
         acts=draw(st.integers(0, 9)), h=h, w=w, step=step, line=w * step + draw(st.integers(0, 9)),
         k=1, n=draw(st.integers(1, side)), accs=draw(st.integers(0, 5)),
         add=draw(st.integers(0, 1)), origin=("layer",),
     )  # fmt: skip
-    return Case(runs, draw(st.integers(0, 20)), first, draw(st.integers(1, 2 * side)),
-                draw(st.integers(0, 999)))  # fmt: skip
+    return Case(placed(lengths, gaps), draw(st.integers(0, 20)), first,
+                draw(st.integers(1, 2 * side)), draw(st.integers(0, 999)))  # fmt: skip
+
+
+def placed(lengths: Sequence[int], gaps: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of these lengths, each so many bytes behind the one before."""
+    runs, at = [], 0
+    for length, gap in zip(lengths, gaps, strict=True):
+        runs.append((max(0, at + gap), length))
+        at = sum(runs[-1])
+    return runs
+
+
+def larger(rng: np.random.Generator) -> list[Case]:
+    """Blocks of every size: arrays of up to 3,000 rows, long runs, many runs, many pixels."""
+    blocks = []
+    for scale, n, w in ((8, 5, 9), (30, 40, 2), (100, 7, 70), (300, 3, 2), (3000, 2, 1)):
+        rows = int(rng.integers(scale, 4 * scale // 3))
+        few = [rows - 1, rows, rows + 1, 3 * rows - int(rng.integers(1, rows))]
+        for lengths in (few, rng.integers(1, 4, min(scale, 300)).tolist()):
+            first = Matmul(acts=scale, h=3, w=w, step=2, line=2 * w + 1, k=1, n=n, accs=scale,
+                           add=int(rng.integers(2)), origin=("layer",))  # fmt: skip
+            gaps = rng.integers(-rows, 9, len(lengths)).tolist()
+            blocks.append(Case(placed(lengths, gaps), scale, first, rows, scale))
+    return blocks
 
 
 def right_sums(products: Any, case: Case) -> None:
     """Wrong unless the program leaves the sums that numpy computes."""
-    chip = Chip("one block", case.rows, max(4, case.first.n), weights=1 << 14, acts=1 << 14,
-                accs=256, params=8, banks=(1, 1, 1))  # fmt: skip
+    first, cols = case.first, max(4, case.first.n)
+    pixels = first.h * first.w
+    reach = max(sum(run) for run in case.runs) + first.h * first.line + first.w * first.step
+    many = sum(length for _, length in case.runs) * first.n
+    chip = Chip("one block", case.rows, cols, weights=case.weights + many + 4096,
+                acts=first.acts + reach + 4096, accs=first.accs + pixels + 9, params=8,
+                banks=(1, 1, 1))  # fmt: skip
     state, program = State(chip, np.zeros(1, np.int8)), asked(products, case)
     rng = np.random.default_rng(case.seed)
     for memory in (WEIGHTS, ACTS, ACCS):
@@ -86,15 +116,20 @@ def right_sums(products: Any, case: Case) -> None:
         for instruction in program:
             instruction.run(state)
     except Fault as fault:
-        shown = f"{disassemble(program)}\n{found(fault)}"
-        raise Wrong("The chip cannot run these instructions.", program=told(case), got=shown,
-                    spec=PIECES) from None  # fmt: skip
+        raise Wrong("The chip cannot run these instructions.", program=str(case),
+                    got=f"{shown(program)}\n{found(fault)}", spec=PIECES) from None  # fmt: skip
     got = state.memories[ACCS].reshape(-1, chip.cols)
     if (got != due).any():
         row, col = np.argwhere(got != due)[0].tolist()
         raise Wrong(f"Row {row}, column {col} of the accumulators must hold {due[row, col]}.",
-                    program=told(case), got=f"{got[row, col]}, by this program:\n"
-                    f"{disassemble(program)}", spec=doubted(case, program))  # fmt: skip
+                    program=str(case), got=f"{got[row, col]}, by this program:\n{shown(program)}",
+                    spec=doubted(case, program))  # fmt: skip
+
+
+def shown(program: Sequence[Instruction]) -> str:
+    """The instructions, or the first of many."""
+    more = f"... and {len(program) - 40} more" * (len(program) > 40)
+    return f"{disassemble(program[:40])}{more}"
 
 
 def doubted(case: Case, program: list[Any]) -> str:
@@ -117,15 +152,15 @@ def expected(case: Case, memories: dict[str, np.ndarray], cols: int) -> np.ndarr
     return due
 
 
-def asked(products: Any, case: Case) -> list[Instruction]:
+def asked(products: Any, case: Case) -> list[Any]:
     got = products(list(case.runs), case.weights, case.first, case.rows)
     if not isinstance(got, (list, tuple)) or not got:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a list of instructions.", program=told(case), got=said,
+        raise Wrong("The answer must be a list of instructions.", program=str(case), got=said,
                     spec=SUMS[0])  # fmt: skip
     strange = [i for i in got if not isinstance(i, (Preload, Matmul))]
     if strange:
-        raise Wrong("The answer must have only preloads and matmuls.", program=told(case),
+        raise Wrong("The answer must have only preloads and matmuls.", program=str(case),
                     got=repr(strange[0])[:200], spec=ORDER)  # fmt: skip
     return list(got)
 
@@ -133,48 +168,40 @@ def asked(products: Any, case: Case) -> list[Instruction]:
 def as_asked(products: Any, case: Case) -> None:
     """Wrong unless the pieces and the fields are those of the text."""
     program = asked(products, case)
-    kinds = [type(i) for i in program]
-    many = sum(-(-length // case.rows) for _, length in case.runs)
-    if kinds != [Preload, Matmul] * (len(kinds) // 2):
-        object_to(case, program, "There must be a preload and then a matmul for each piece.", ORDER)
-    if len(program) != 2 * many:
-        object_to(case, program, "The number of pieces is another one.", PIECES,
-                  f"{len(program) // 2} pieces", f"{many} pieces")  # fmt: skip
-    fields(case, program)
+    many, half = sum(-(-length // case.rows) for _, length in case.runs), len(program) // 2
+    rows = [(
+        [type(i) for i in program] == [Preload, Matmul] * half,
+        "There must be a preload and then a matmul for each piece.", ORDER, ""),
+        (half == many, "The number of pieces is another one.", PIECES, f"{half} pieces"),
+    ]  # fmt: skip
+    for number, (preload, matmul) in enumerate(zip(program[::2], program[1::2], strict=False)):
+        rows += fields(case.first, number, preload, matmul) if rows[0][0] else []
+    for right, problem, spec, got in rows:
+        if not right:
+            raise Wrong(problem, program=str(case), spec=spec,
+                        got=f"{got}\nin\n{shown(program)}" if got else shown(program),
+                        expected=f"{many} pieces" if spec == PIECES else "")  # fmt: skip
 
 
-def fields(case: Case, program: list[Any]) -> None:
-    first = case.first
-    for number, (preload, matmul) in enumerate(zip(program[::2], program[1::2], strict=True)):
-        if replace(matmul, acts=first.acts, k=first.k, add=first.add) != first:
-            object_to(case, program, "A matmul differs from `first` in another field.", SAME,
-                      str(matmul), str(first))  # fmt: skip
-        if matmul.origin != first.origin or preload.origin != first.origin:
-            object_to(case, program, "An instruction must have the `origin` of `first`.",
-                      SAME if matmul.origin != first.origin else PRELOAD)  # fmt: skip
-        if (preload.n, preload.pitch) != (first.n, first.n):
-            object_to(case, program, f"A preload must have n={first.n} and pitch={first.n}.",
-                      PRELOAD, str(preload))  # fmt: skip
-        if preload.k != matmul.k:
-            object_to(case, program, "A preload brings as many rows as its matmul has bytes.",
-                      ORDER, f"{preload}\n{matmul}")  # fmt: skip
-        if preload.wait or preload.signal:
-            object_to(case, program, "A preload must have no tokens.", PRELOAD, str(preload))
-        if number and not matmul.add:
-            object_to(case, program, "Only the first matmul may overwrite the sums.", ADD[1],
-                      str(matmul))  # fmt: skip
-
-
-def object_to(case: Case, program: list[Instruction], problem: str, spec: str, got: str = "",
-              expected: str = "") -> None:  # fmt: skip
-    shown = disassemble(program)
-    raise Wrong(problem, program=told(case), got=f"{got}\nin\n{shown}" if got else shown,
-                expected=expected, spec=spec)  # fmt: skip
-
-
-def told(case: Case) -> str:
-    return (f"runs    {case.runs}\nweights {case.weights}\nfirst   {case.first}"
-            f"\nrows    {case.rows}")  # fmt: skip
+def fields(first: Matmul, number: int, preload: Preload, matmul: Matmul) -> list[Any]:
+    """What must hold for a preload and its matmul: whether it does, the problem, the text, and
+    what shows it."""
+    n = first.n
+    same = replace(matmul, acts=first.acts, k=first.k, add=first.add, origin=first.origin) == first
+    origin = "An instruction must have the `origin` of `first`."
+    return [
+        (same, "A matmul differs from `first` in another field.", SAME, f"{matmul}"),
+        (matmul.origin == first.origin, origin, SAME, ""),
+        (preload.origin == first.origin, origin, PRELOAD, ""),
+        ((preload.n, preload.pitch) == (n, n), f"A preload must have n={n} and pitch={n}.", PRELOAD,
+         f"{preload}"),
+        (preload.k == matmul.k, "A preload brings as many rows as its matmul has bytes.", ORDER,
+         f"{preload}\n{matmul}"),
+        (not (preload.wait or preload.signal), "A preload must have no tokens.", PRELOAD,
+         f"{preload}"),
+        (not number or matmul.add, "Only the first matmul may overwrite the sums.", ADD[1],
+         f"{matmul}"),
+    ]  # fmt: skip
 
 
 @checks("chip.products", given=cases(), examples=60, what="random blocks",
@@ -189,3 +216,13 @@ def computes_the_sums(products, case):
 def cuts_as_asked(products, case):
     """The pieces, and the fields of each instruction."""
     as_asked(products, case)
+
+
+@checks("chip.products", spec=[*SUMS, PIECES, ENDS, ORDER, SAME, PRELOAD, *WEIGHTED, ACTS_AT, *ADD])
+def does_larger_blocks(products, rng):
+    """Arrays of up to 3,000 rows, hundreds of runs, and the sums that they leave."""
+    blocks = larger(rng)
+    for case in blocks:
+        as_asked(products, case)
+        right_sums(products, case)
+    return f"{len(blocks)} blocks of all sizes"

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from contextvars import Context
 from functools import cache
@@ -53,58 +54,66 @@ background("chip.slots", "because the chip still works on that one while the loa
 def followed(slots: Any, wanted: Sequence[int], count: int) -> int:
     """The loads of an answer; Wrong if one of its pairs cannot be."""
     got = slots(list(wanted), count)
-    case = f"wanted = {list(wanted)}, count = {count}"
+
+    def wrong(problem: str, spec: str, shown: Any = got, due: str = "") -> Wrong:
+        said = "nothing (is a `return` missing?)" if shown is None else repr(shown)[:400]
+        case = f"wanted = {shortened(wanted)}, count = {count}"
+        return Wrong(problem, program=case, got=said, expected=due, spec=spec)
+
     if not isinstance(got, (list, tuple)) or len(got) != len(wanted):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
-        raise Wrong("The answer must be a list with a pair for each step.", program=case, got=said,
-                    spec=FORM[0])  # fmt: skip
+        raise wrong("The answer must be a list with a pair for each step.", FORM[0])
     held: dict[int, int] = {}  # slot -> piece
+    place: dict[int, int] = {}  # piece -> slot
     before = None
     for k, (piece, pair) in enumerate(zip(wanted, got, strict=True)):
-        at, load = _pair(pair, k, count, case)
-        where = [slot for slot, there in held.items() if there == piece]
-        problem, spec = "", ""
-        if where and (load or at != where[0]):
-            problem, spec = f"piece {piece} is already in slot {where[0]}.", KEPT
-        elif not where and not load:
-            problem, spec = f"piece {piece} is in no slot, so it must be loaded.", LOAD
-        elif load and count > 1 and at == before:
-            problem = f"the load must not go to slot {at}, which step {k - 1} works on."
-            spec = FRONT
-        if problem:
-            raise Wrong(f"Step {k}: {problem}", program=case, got=f"{got}"[:400], spec=spec)
-        held[at] = piece
-        before = at
-    loads = sum(bool(load) for _, load in got)
-    most = longest_ago(wanted, count)
+        if problem := _no_pair(pair, count):
+            raise wrong(f"Step {k}: {problem}.", FORM["slot" in problem], pair)
+        (at, load), where = pair, place.get(piece)
+        if where is not None and (load or at != where):
+            raise wrong(f"Step {k}: piece {piece} is already in slot {where}.", KEPT)
+        if where is None and not load:
+            raise wrong(f"Step {k}: piece {piece} is in no slot, so it must be loaded.", LOAD)
+        if load and count > 1 and at == before:
+            raise wrong(f"Step {k}: the load must not go to slot {at}, which step {k - 1} works "
+                        "on.", FRONT)  # fmt: skip
+        place.pop(held.get(at), None)  # type: ignore[arg-type]
+        held[at], place[piece], before = piece, at, at
+    loads, most = sum(bool(load) for _, load in got), longest_ago(wanted, count)
     if loads > most:
-        raise Wrong(f"{loads} loads are too many for these steps.", program=case,
-                    got=f"{got}"[:400], expected=f"at most {most} loads", spec=FEW)  # fmt: skip
+        raise wrong(
+            f"{loads} loads are too many for these steps.", FEW, due=f"at most {most} loads"
+        )
     return loads
 
 
-def _pair(pair: Any, k: int, count: int, case: str) -> tuple[int, bool]:
+def shortened(wanted: Sequence[int]) -> str:
+    """The list, or how a long one begins."""
+    said = f"[{', '.join(map(str, wanted[:60]))}"
+    return f"{said}]" if len(wanted) <= 60 else f"{said}, ...], {len(wanted):,} steps"
+
+
+def _no_pair(pair: Any, count: int) -> str:
+    """What is wrong with the form of a pair."""
     if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-        raise Wrong(f"Step {k}: the answer must be a pair (slot, load).", program=case,
-                    got=repr(pair)[:200], spec=FORM[0])  # fmt: skip
+        return "the answer must be a pair (slot, load)"
     at, load = pair
     if load not in (True, False):
-        raise Wrong(f"Step {k}: `load` must be True or False.", program=case,
-                    got=repr(pair)[:200], spec=FORM[0])  # fmt: skip
+        return "`load` must be True or False"
     if not isinstance(at, (int, np.integer)) or isinstance(at, bool) or not 0 <= at < count:
-        raise Wrong(f"Step {k}: the slot must be a number from 0 to {count - 1}.", program=case,
-                    got=repr(pair)[:200], spec=FORM[1])  # fmt: skip
-    return int(at), bool(load)
+        return f"the slot must be a number from 0 to {count - 1}"
+    return ""
 
 
 def longest_ago(wanted: Sequence[int], count: int) -> int:
-    """Loads if each replaced what was not wanted for the longest time: a piece is gone once
-    `count` others were wanted since."""
-    last: dict[int, int] = {}
+    """Loads if each replaced what was not wanted for the longest time."""
+    held: OrderedDict[int, None] = OrderedDict()
     loads = 0
-    for k, piece in enumerate(wanted):
-        loads += piece not in last or len({*wanted[last[piece] + 1 : k]}) >= count
-        last[piece] = k
+    for piece in wanted:
+        loads += piece not in held
+        held[piece] = None
+        held.move_to_end(piece)
+        if len(held) > count:
+            held.popitem(last=False)
     return loads
 
 
@@ -119,14 +128,22 @@ def the_pairs_can_be_followed(slots, case):
 @checks("chip.slots", spec=[*FORM, KEPT, LOAD, FRONT, FEW])
 def longer_layers(slots):
     """Steps as layers have them: round and round, and pieces that come back."""
-    for round_trip in (2, 3, 5, 8):
+    for pieces in (2, 3, 5, 8):
         for count in (1, 2, 4, 7):
-            followed(slots, [*range(round_trip)] * 20, count)
+            followed(slots, [*range(pieces)] * 20, count)
             followed(slots, [k // 3 for k in range(40)], count)
-            followed(slots, [0, *range(1, round_trip), 0] * 10, count)
+            followed(slots, [0, *range(1, pieces), 0] * 10, count)
             # what was wanted often before is not wanted any more
-            followed(slots, [0, 1] * 6 + [*range(2, 2 + round_trip)] * 9, count)
-    return "64 lists"
+            followed(slots, [0, 1] * 6 + [*range(2, 2 + pieces)] * 9, count)
+    for pieces in (17, 90, 400, 1100):
+        round_trips(slots, pieces)
+    return "76 lists"
+
+
+def round_trips(slots: Any, pieces: int) -> None:
+    """So many pieces, which come back when all the others were wanted: all, one or few stay."""
+    for count in (pieces, pieces - 1, min(4, pieces // 7)):
+        followed(slots, [*range(pieces), 0, *range(pieces)], count)
 
 
 def small_model() -> Graph:

@@ -32,6 +32,7 @@ from course_lib.accelerator.compile.tiles import (
     smallest,
 )
 from course_lib.accelerator.isa.fault import Fault
+from lessons.u13.tables import square
 
 LEGAL = (
     "The tile must be one for which `fits(product, tile, chip)` is True: `footprint` raises no "
@@ -54,22 +55,6 @@ SECONDS = 20  # for the checks of another answer
 GOOD = 1.10  # clocks / roofline, on average
 HOPELESS = 10  # one layer so far from its roofline leaves a quarter of the points, timed or not
 SMALLER = Chip("smaller", 8, 8, weights=4096, acts=2048, accs=64, params=8, banks=(2, 4, 2))
-
-
-def convolution(
-    channels: int,
-    size: int,
-    outputs: int,
-    kernel: int = 3,
-    stride: int = 1,
-    *,
-    dilation: int = 1,
-    images: int = 1,
-    depthwise: bool = False,
-) -> Product:
-    """A layer on square images, with a border of half the window."""
-    return windowed(images, (size, size), channels, outputs, (kernel, kernel), (stride, stride),
-                    dilation * (kernel // 2), (dilation, dilation), depthwise)  # fmt: skip
 
 
 def windowed(
@@ -97,18 +82,18 @@ def windowed(
 TIMED = [
     matrix(384, 320, 512),
     matrix(256, 512, 512),
-    convolution(256, 14, 128),
-    convolution(64, 56, 128, stride=2),
-    convolution(512, 7, 160),
+    square(256, 14, 128),
+    square(64, 56, 128, stride=2),
+    square(512, 7, 160),
     matrix(784, 192, 32),
 ]
 OTHERS = [
-    convolution(3, 56, 64, 7, 2),
-    convolution(32, 28, 32, depthwise=True),
-    convolution(480, 7, 480, depthwise=True),
-    convolution(64, 14, 32, dilation=2),
-    convolution(96, 7, 64, images=5),
-    convolution(48, 28, 48, dilation=3, images=2, depthwise=True),
+    square(3, 56, 64, 7, 2),
+    square(32, 28, 32, depthwise=True),
+    square(480, 7, 480, depthwise=True),
+    square(64, 14, 32, dilation=2),
+    square(96, 7, 64, images=5),
+    square(48, 28, 48, dilation=3, images=2, depthwise=True),
     matrix(1, 256, 500),
     matrix(3136, 24, 48),
 ]
@@ -117,9 +102,9 @@ TIGHT = [  # the layer, bytes of activations, bytes of weights
     (matrix(40, 4, 4), 16, 32),
     (matrix(40, 4, 4), 32, 64),
     (matrix(9, 8, 8), 64, 32),
-    (convolution(2, 6, 8), 32, 128),
-    (convolution(2, 6, 8, dilation=3), 256, 128),
-    (convolution(2, 3, 8, images=3), 64, 256),
+    (square(2, 6, 8), 32, 128),
+    (square(2, 6, 8, dilation=3), 256, 128),
+    (square(2, 3, 8, images=3), 64, 256),
 ]
 
 
@@ -272,8 +257,9 @@ def fits_the_layers_of_models(choose_tile):
 
 @checks("chip.tile", spec=[LEGAL[0], EVERY])
 def fits_where_there_is_hardly_room(choose_tile):
-    """Chips with room for one slot, or for one pixel."""
+    """Chips with room for one slot, or for one pixel; and the same layer where there is room."""
     for product, acts, weights in TIGHT:
+        legal(choose_tile, product, NPU)
         chip = Chip("tight", 4, 4, weights=weights, acts=acts, accs=8, params=2, banks=(2, 4, 2))
         legal(choose_tile, product, chip)
     return f"{len(TIGHT)} layers where little fits"

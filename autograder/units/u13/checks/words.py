@@ -6,6 +6,7 @@ products.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from autograder.check.properties import raises
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
+from course_lib.exercises import slot
 from lessons.u13.words import Fields, spelled
 
 PLACE = (
@@ -54,7 +56,11 @@ halt
 """
 
 
-WORDS = ("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india")
+WORDS = (
+    *("alpha", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett"),
+    *("kilo", "lima", "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango"),
+    *("whiskey", "xray", "yankee", "zulu"),
+)
 
 
 @st.composite
@@ -78,10 +84,7 @@ def limits_of(width: int, signed: bool) -> tuple[int, int]:
 def words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fields]:
     """A word with such values."""
     values, fields = draw(cases(most, wide))
-    word = 0
-    for value, (_, width, _) in zip(values[::-1], fields[::-1], strict=True):
-        word = word << width | value % (1 << width)
-    return word, fields
+    return slot("u13.encode").reference(values, fields), fields
 
 
 @st.composite
@@ -109,42 +112,38 @@ def longer_words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fi
 
 def same_word(encode: Any, values: list[int], fields: Fields) -> None:
     """Wrong unless the answer's word has these values at their places, and nothing else."""
-    got, at = encode(values, fields), 0
+    got, at, program = encode(values, fields), 0, told(fields, values)
     if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
-        raise Wrong("The answer must be a whole number.", program=told(values, fields), got=said,
-                    spec=PLACE[2])  # fmt: skip
+        raise Wrong("The answer must be a whole number.", program=program, got=said, spec=PLACE[2])
     got = int(got)
     if got < 0:
-        raise Wrong("The word must not be negative.", program=told(values, fields),
-                    got=binary(got), spec=SIGNED)  # fmt: skip
+        raise Wrong("The word must not be negative.", program=program, got=binary(got), spec=SIGNED)
     for value, (name, width, _) in zip(values, fields, strict=True):
         bits = (got >> at) % (1 << width)
         if (bits - value) % (1 << width):
             where = f"bit {at}" if width == 1 else f"bits {at} to {at + width - 1}"
             spec = SIGNED if value < 0 else PLACE[1] if at else PLACE[0]
-            raise Wrong(f"{name} must be {value}, in {where}.", program=told(values, fields),
-                        got=f"{bits:0{width}b} there, of {binary(got)}", spec=spec,
+            raise Wrong(f"{name} must be {value}, in {where}.", program=program, spec=spec,
+                        got=f"{bits:0{width}b} there, of {binary(got)}",
                         expected=f"{value % (1 << width):0{width}b}")  # fmt: skip
         at += width
     if got >> at:
-        spec = SIGNED if min(values) < 0 else ZEROS
-        raise Wrong("No bit may be set after the last field.", program=told(values, fields),
-                    got=binary(got), spec=spec)  # fmt: skip
+        raise Wrong("No bit may be set after the last field.", program=program, got=binary(got),
+                    spec=SIGNED if min(values) < 0 else ZEROS)  # fmt: skip
 
 
 def same_values(decode: Any, word: int, fields: Fields) -> None:
     """Wrong unless the answer finds in a word what stands in the bits of its fields."""
-    got, at = decode(word, fields), 0
-    program = f"{told([0] * len(fields), fields, False)}\nword {binary(word)}"
-    if not isinstance(got, (list, tuple)) or len(got) != len(fields):
+    got, at, program = decode(word, fields), 0, told(fields, word=word)
+    if not isinstance(got, (Sequence, np.ndarray)) or len(got) != len(fields):
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         raise Wrong("The answer must be a list with a value for each field.", program=program,
                     got=said, spec=BACK[2])  # fmt: skip
     for value, (name, width, signed) in zip(got, fields, strict=True):
         bits = (word >> at) % (1 << width)
-        low = -(1 << (width - 1)) if signed else 0
-        if (value - bits) % (1 << width) or not low <= value < low + (1 << width):
+        due = bits - (1 << width) if signed and bits >> (width - 1) else bits
+        if not np.isscalar(value) or value != due:
             held = f"bits {bits:0{width}b}{', signed' if signed else ''}"
             raise Wrong(f"{name} must be what its bits say.", program=program,
                         got=f"{name} = {value}", expected=f"the value of {held}",
@@ -152,13 +151,13 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
         at += width
 
 
-def told(values: list[int], fields: Fields, valued: bool = True) -> str:
-    """A line for each field, the lowest first."""
-    return "\n".join(
-        f"{name}: {width} bit{'s' * (width > 1)}{', signed' if signed else ''}"
-        + (f", {value}" if valued else "")
-        for value, (name, width, signed) in zip(values, fields, strict=True)
-    )
+def told(fields: Fields, values: Sequence[int] = (), word: int | None = None) -> str:
+    """A line for each field, the lowest first, and one for the word."""
+    lines = [f"{name}: {width} bit{'s' * (width > 1)}{', signed' * signed}"
+             for name, width, signed in fields]  # fmt: skip
+    if word is not None:
+        return "\n".join([*lines, f"word {binary(word)}"])
+    return "\n".join(f"{line}, {value}" for line, value in zip(lines, values, strict=True))
 
 
 def binary(word: int) -> str:
@@ -193,11 +192,11 @@ def refuses(encode: Any, values: list[int], fields: Fields, bad: list[str]) -> N
     signed = {name: signed for name, _, signed in fields}
     spec = SIGNED_RANGE if signed[bad[0]] else RANGE
     raises(ValueError, tried, f"{bad[0]} cannot hold this value, so ValueError must be raised.",
-           program=told(values, fields), spec=spec)  # fmt: skip
+           program=told(fields, values), spec=spec)  # fmt: skip
     named = [name for name in signed if name in said[0]]
     if not named or not set(named) <= set(bad):
         raise Wrong("The text of the ValueError must name the field.", got=said[0],
-                    program=told(values, fields), expected=f"a text with {bad[0]!r}"
+                    program=told(fields, values), expected=f"a text with {bad[0]!r}"
                     f"{' and no other name' if named else ''}", spec=NAMES)  # fmt: skip
 
 
@@ -224,7 +223,7 @@ def nothing_behind_the_last(decode, case):
     word, fields = case
     raises(ValueError, lambda: decode(word, list(fields)),
            "A bit is set after the last field, so ValueError must be raised.", spec=BEHIND,
-           program=f"{told([0] * len(fields), fields, False)}\nword {binary(word)}")  # fmt: skip
+           program=told(fields, word=word))  # fmt: skip
 
 
 @checks("u13.decode", spec=BACK[3])

@@ -14,43 +14,35 @@ from course_lib.accelerator.compile.product import matrix
 from lessons.u13.flows import Flow
 
 SEED = 131_321
-# m, k, n, whether the drain counts, clocks with weights that stay, with sums that stay
-LONG = [
-    (49, 745, 524, False, 58_800, 34_095),
-    (49, 527, 516, True, 41_783, 25_644),
-    (64, 630, 361, False, 38_470, 22_196),
-    (20, 536, 636, True, 39_120, 23_720),
-    (64, 397, 890, False, 58_126, 31_982),
-    (49, 541, 863, True, 66_176, 40_719),
-    (49, 698, 614, False, 63_380, 37_535),
-    (49, 709, 819, True, 86_023, 49_387),
-    (49, 525, 530, False, 41_832, 24_865),
-    (20, 732, 508, True, 42_312, 25_491),
-    (49, 451, 455, False, 32_631, 19_729),
-]
-SHORT = [
-    (100, 21, 803, False, 9_078, 10_895),
-    (128, 48, 1153, True, 18_072, 24_671),
-    (100, 62, 1226, False, 16_896, 22_431),
-    (100, 61, 1300, True, 17_764, 27_633),
-    (100, 32, 1035, False, 12_008, 15_552),
-    (100, 60, 1229, True, 16_847, 25_956),
-    (128, 60, 1374, False, 21_176, 25_089),
-    (128, 36, 718, True, 11_380, 14_152),
-    (128, 28, 1008, False, 14_072, 15_510),
-]
-MANY = [  # pixels
-    (400, 70, 82, False, 6_748, 6_473),
-    (400, 148, 238, True, 25_556, 30_882),
-    (784, 33, 137, False, 12_775, 12_461),
-]
-SHADOW = [
-    (128, 1146, 538, False, 90_737, 168_392),
-    (128, 876, 430, True, 56_750, 78_411),
-    (49, 1137, 763, False, 96_592, 115_293),
-    (49, 869, 489, True, 31_891, 38_103),
-    (128, 689, 641, False, 69_010, 95_543),
-]
+
+
+def _rows(text: str) -> list[tuple[int, int, int, bool, int, int]]:
+    """Of each layer m, k, n and whether the drain counts; clocks with weights that stay, with sums
+    that stay."""
+    rows = [row.split() for row in text.replace(";", "\n").strip().splitlines()]
+    return [(int(m), int(k), int(n), drain == "drain", int(ws), int(os))
+            for m, k, n, drain, ws, os in rows]  # fmt: skip
+
+
+LONG = _rows("""
+49 745 524 beside 58800 34095;  49 527 516 drain 41783 25644;  64 630 361 beside 38470 22196
+20 536 636 drain 39120 23720;  64 397 890 beside 58126 31982;  49 541 863 drain 66176 40719
+49 698 614 beside 63380 37535;  49 709 819 drain 86023 49387;  49 525 530 beside 41832 24865
+20 732 508 drain 42312 25491;  49 451 455 beside 32631 19729
+""")
+SHORT = _rows("""
+100 21 803 beside 9078 10895;  128 48 1153 drain 18072 24671;  100 62 1226 beside 16896 22431
+100 61 1300 drain 17764 27633;  100 32 1035 beside 12008 15552;  100 60 1229 drain 16847 25956
+128 60 1374 beside 21176 25089;  128 36 718 drain 11380 14152;  128 28 1008 beside 14072 15510
+""")
+# many pixels
+MANY = _rows("""
+400 70 82 beside 6748 6473;  400 148 238 drain 25556 30882;  784 33 137 beside 12775 12461
+""")
+SHADOW = _rows("""
+128 1146 538 beside 90737 168392;  128 876 430 drain 56750 78411;  49 1137 763 beside 96592 115293
+49 869 489 drain 31891 38103;  128 689 641 beside 69010 95543
+""")
 
 
 def flow_of(row: tuple[int, int, int, bool, int, int], shadow: bool) -> Flow:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from autograder.check.framework import harder, hidden
-from autograder.units.u13.checks.tiles import convolution, layers, scored
+from autograder.units.u13.checks.tiles import layers, scored
 from course_lib.accelerator.compile.product import matrix
+from lessons.u13.tables import square
 
 SEED = 131_306
 POOL = [
     matrix(784, 144, 32),
-    convolution(64, 56, 64),
-    convolution(128, 28, 128),
-    convolution(64, 28, 160),
-    convolution(96, 28, 96),
-    convolution(192, 14, 160),
-    convolution(64, 28, 96, dilation=2),
-    convolution(96, 14, 128, images=4),
-    convolution(128, 14, 64, dilation=2, images=3),
-    convolution(64, 56, 128, stride=2),
+    square(64, 56, 64),
+    square(128, 28, 128),
+    square(64, 28, 160),
+    square(96, 28, 96),
+    square(192, 14, 160),
+    square(64, 28, 96, dilation=2),
+    square(96, 14, 128, images=4),
+    square(128, 14, 64, dilation=2, images=3),
+    square(64, 56, 128, stride=2),
 ]
 
 harder("chip.tile", "fits_small_chips", seed=SEED, examples=8, given=layers(8, 16))

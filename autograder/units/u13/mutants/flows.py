@@ -2,55 +2,30 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, equivalent, mutants
 from course_lib.accelerator.compile.estimate import bound, estimate
 from course_lib.accelerator.compile.tiles import Tile, fits
 
-
-@mutant("chip.dataflow")
-def weights_always(product, chip):
-    return "ws"
-
-
-@mutant("chip.dataflow")
-def sums_always(product, chip):
-    return "os"
-
-
-@mutant("chip.dataflow")
-def sums_without_shadow_weights(product, chip):
-    """Looks at the chip only."""
-    return "ws" if chip.shadow else "os"
-
-
-@mutant("chip.dataflow")
-def what_is_larger_stays(product, chip):
-    """As if reads of memory were the price."""
-    return "ws" if product.depth * product.outputs > product.pixels * product.outputs else "os"
-
-
-@mutant("chip.dataflow")
-def long_sums_stay(product, chip):
-    """Forgets that with shadow weights nothing is paid for a change, and how many pixels share
-    one."""
-    return "os" if product.depth >= 256 else "ws"
-
-
-@mutant("chip.dataflow")
-def few_pixels_on_every_chip(product, chip):
-    return "os" if product.pixels <= 128 else "ws"
-
-
-@mutant("chip.dataflow")
-def few_pixels_without_shadow_weights(product, chip):
-    """Forgets the length of the sum."""
-    return "os" if product.pixels <= 160 and not chip.shadow else "ws"
-
-
-@mutant("chip.dataflow")
-def the_roofline_decides(product, chip):
-    """Bound by the port or by the cells."""
-    return "os" if bound(product, chip) * chip.macs > product.macs else "ws"
+mutants(
+    "chip.dataflow",
+    weights_always=lambda product, chip: "ws",
+    sums_always=lambda product, chip: "os",
+    # Looks at the chip only.
+    sums_without_shadow_weights=lambda product, chip: "ws" if chip.shadow else "os",
+    # As if reads of memory were the price.
+    what_is_larger_stays=lambda product, chip: "ws" if product.depth > product.pixels else "os",
+    # Forgets that with shadow weights nothing is paid for a change, and how many pixels share one.
+    long_sums_stay=lambda product, chip: "os" if product.depth >= 256 else "ws",
+    few_pixels_on_every_chip=lambda product, chip: "os" if product.pixels <= 128 else "ws",
+    # Forgets the length of the sum.
+    few_pixels_without_shadow_weights=lambda product, chip: (
+        "os" if product.pixels <= 160 and not chip.shadow else "ws"
+    ),
+    # Bound by the port or by the cells.
+    the_roofline_decides=lambda product, chip: (
+        "os" if bound(product, chip) * chip.macs > product.macs else "ws"
+    ),
+)
 
 
 def _clocks(product, chip, flow, pixels):

@@ -4,131 +4,58 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
-
-@mutant("chip.slots")
-def two_in_turns(wanted, count):
-    """Even steps here, odd steps there, and everything is loaded."""
-    return [(k % min(count, 2), True) for k in range(len(wanted))]
-
-
-@mutant("chip.slots")
-def round_and_round(wanted, count):
-    """First in, first out: also what was wanted just now."""
-    held, placed, loads = {}, [], 0
-    for piece in wanted:
-        load = piece not in held.values()
-        if load:
-            held[loads % count] = piece
-            loads += 1
-        at = next(slot for slot, there in held.items() if there == piece)
-        placed.append((at, load))
-    return placed
-
-
-@mutant("chip.slots")
-def by_its_number(wanted, count):
-    """As a direct-mapped cache does."""
-    held, placed = {}, []
-    for piece in wanted:
-        at = piece % count
-        placed.append((at, held.get(at) != piece))
-        held[at] = piece
-    return placed
-
-
-@mutant("chip.slots")
-def replaces_what_was_wanted_last(wanted, count):
-    held, placed = {}, []
-    for piece in wanted:
-        load = piece not in held
-        if not load:
-            at = held.pop(piece)
-        else:
-            at = len(held) if len(held) < count else held.pop(list(held)[-1])
-        held[piece] = at
-        placed.append((at, load))
-    return placed
-
-
-@mutant("chip.slots")
-def a_hit_does_not_count_as_wanted(wanted, count):
-    """First in, first out, in a dict."""
-    held, placed = {}, []
-    for piece in wanted:
-        load = piece not in held
-        if load:
-            held[piece] = len(held) if len(held) < count else held.pop(next(iter(held)))
-        placed.append((held[piece], load))
-    return placed
-
-
-@mutant("chip.slots")
-def the_least_often_wanted(wanted, count):
-    """What was wanted often long ago never goes."""
-    held, often, placed, before = {}, {}, [], None
-    for piece in wanted:
-        often[piece] = often.get(piece, 0) + 1
-        load = piece not in held.values()
-        if load:
+_OLDEST = "next(iter(held))"
+_PLACES = """elif len(held) < count:
             at = len(held)
-            if at == count:
-                others = [slot for slot in held if slot != before or count == 1]
-                at = min(others, key=lambda slot: often[held[slot]])
         else:
-            at = next(slot for slot, there in held.items() if there == piece)
-        held[at] = piece
-        placed.append((at, load))
-        before = at
-    return placed
+            at = held.pop(next(iter(held)))"""
 
 
-@mutant("chip.slots")
-def nothing_stays(wanted, count):
-    """The slot in turns, and kept only if it was wanted by the step in front."""
-    placed, at = [], 0
-    for k, piece in enumerate(wanted):
-        load = k == 0 or wanted[k - 1] != piece
-        at = (at + load) % count if k else 0
-        placed.append((at, load))
-    return placed
+def _at_most(slots):
+    """The edit after which no more slots are used, however many there are."""
+    return "placed = []", f"placed, count = ([], min(count, {slots}))"
 
 
-@mutant("chip.slots")
-def says_whether_it_is_there(wanted, count):
-    """`load` the wrong way round."""
-    return [(at, not load) for at, load in least_recently(wanted, count)]
-
-
-@mutant("chip.slots")
-def forgets_who_stood_there(wanted, count):
-    """A piece that was replaced is still believed to be there."""
-    known, placed, loads = {}, [], 0
-    for piece in wanted:
-        load = piece not in known
-        if load:
-            known[piece] = loads % count
-            loads += 1
-        placed.append((known[piece], load))
-    return placed
-
-
-@mutant("chip.slots")
-def slots_from_one(wanted, count):
-    return [(at + 1, load) for at, load in least_recently(wanted, count)]
-
-
-@mutant("chip.slots")
-def the_one_slot_that_we_had(wanted, count):
-    return [(0, k == 0 or wanted[k - 1] != piece) for k, piece in enumerate(wanted)]
-
-
-@mutant("chip.slots")
-def the_next_one_is_loaded_now(wanted, count):
-    """Answers for the step behind."""
-    found = least_recently(wanted, count)
-    return [*found[1:], *found[:1]]
+mutants(
+    "chip.slots",
+    # Even steps here, odd steps there, and everything is loaded.
+    two_in_turns=lambda wanted, count: [(k % min(count, 2), True) for k in range(len(wanted))],
+    # The slot whose turn it is: also what was wanted just now.
+    round_and_round=(f"at = held.pop({_OLDEST})", "at = len(placed) % count\n"
+                     "            held = {there: s for there, s in held.items() if s != at}"),
+    # First in, first out.
+    a_hit_does_not_count_as_wanted=("held.pop(piece)", "held[piece]"),
+    # As a direct-mapped cache does.
+    by_its_number=lambda wanted, count: [
+        (piece % count, [p for p in wanted[:k] if p % count == piece % count][-1:] != [piece])
+        for k, piece in enumerate(wanted)],
+    replaces_what_was_wanted_last=(_OLDEST, "list(held)[-1]"),
+    # What was wanted often long ago never goes.
+    the_least_often_wanted=(
+        _OLDEST, "min(list(held)[:-1] or held, key=wanted[:len(placed)].count)"),
+    # The slot in turns, and kept only if it was wanted by the step in front.
+    nothing_stays=(_PLACES, "else:\n            at = (sum(held.values()) + bool(held)) % count\n"
+                   "            held = {}"),
+    # A piece that was replaced is still believed to be there.
+    forgets_who_stood_there=(_PLACES, "else:\n            at = len(held) % count"),
+    # `load` the wrong way round.
+    says_whether_it_is_there=("(at, load)", "(at, not load)"),
+    slots_from_one=("(at, load)", "(at + 1, load)"),
+    the_one_slot_that_we_had=lambda wanted, count: [
+        (0, k == 0 or wanted[k - 1] != piece) for k, piece in enumerate(wanted)],
+    # Answers for the step behind.
+    the_next_one_is_loaded_now=("return placed", "return placed[1:] + placed[:1]"),
+    # Chips have few slots, it thinks.
+    twelve_at_most=_at_most(12),
+    sixty_four_at_most=_at_most(64),
+    a_thousand_at_most=_at_most(1000),
+    # Looks back so far, and no farther.
+    forgets_after_a_hundred_steps=(
+        "load = piece not in held", "load = piece not in held or piece not in wanted["
+        "max(0, len(placed) - 100):len(placed)]"),
+)  # fmt: skip
 
 
 @alternative("chip.slots")
@@ -162,28 +89,14 @@ def by_clocks(wanted, count):
     return tuple(placed)
 
 
-@alternative("chip.slots")
-def who_knows_the_future(wanted, count):
-    """Replaces what is wanted again last (Belady, 1966), but not what is in use."""
-    held, placed, before = {}, [], None
-    for k, piece in enumerate(wanted):
-        load = piece not in held.values()
-        if load:
-            free = [slot for slot in range(count) if slot not in held]
-            others = [slot for slot in held if slot != before or count == 1]
-
-            def again(slot, k=k):
-                rest = wanted[k:]
-                return rest.index(held[slot]) if held[slot] in rest else len(rest)
-
-            at = free[0] if free else max(others, key=again)
-        else:
-            at = next(slot for slot, there in held.items() if there == piece)
-        held[at] = piece
-        placed.append([at, load])
-        before = at
-    return placed
-
+alternatives(
+    "chip.slots",
+    # Replaces what is wanted again last (Belady, 1966), but not what is in use.
+    who_knows_the_future=(
+        _OLDEST, "max(list(held)[:-1] or held,"
+        " key=lambda there: [*wanted[len(placed):], there].index(there))",
+        "(at, load)", "[at, load]"),
+)  # fmt: skip
 
 equivalent("chip.slots", "held[piece] = at", "held.setdefault(piece, at)",
            because="the piece was taken out before, or was never there")  # fmt: skip

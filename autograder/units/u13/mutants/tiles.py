@@ -5,56 +5,42 @@ from __future__ import annotations
 import heapq
 import random
 
-from autograder.check.framework import alternative, equivalent, in_the_library, mutant
+from autograder.check.framework import alternative, equivalent, in_the_library, mutants
 from course_lib.accelerator.compile.estimate import bound, estimate
-from course_lib.accelerator.compile.search import clocks
+from course_lib.accelerator.compile.search import choose_tile, clocks
 from course_lib.accelerator.compile.tiles import Tile, fits, footprint, parts, smallest
 
 OTHERS = "other tiles are proposed, or in another order; the best of them is legal and fast"
 GOOD = "the few tiles that the estimate likes best earn all points, whichever of them is taken"
-for old, new in (
-    ("flow, wide = ", "flow, wide = "),
-    ("for (h, w), channels, blocks, outer in ", "for (h, w)"),
-    ("height, width = product.out", "product.size"),
-    ("if width <= chip.accs", "if width"),
-    ("if width <= chip.accs", "for h in "),
-    ("for h in parts(", "for h in "),
-    ("yield (h, width)", "yield (width, h)"),
-    ("if height == 1 or width > chip.rows", "if "),
-    ("if height == 1 or width > chip.rows", "for w in "),
-    ("if w >= min(chip.rows, 16)", "if w "),
-    ("if w >= min(chip.rows, 16)", "if not w "),
-    ("if outer == PIXELS_FIRST and", "if not ("),
-    ("if w >= min(chip.rows, 16)", "yield (1, w)"),
-    ("yield (1, w)", "yield (2, w)"),
-    ("for w in parts(", "for w in "),
-    ("steps = [", "steps = "),
-    ("return [product.channels, *", "return ["),
-):
-    equivalent("chip.tile", old, new, because=OTHERS)
-for old, new in (
-    ("least = EQUAL", "least = "),
-    ("length = ", "length = "),
-    ("return (max(least", "return ("),
-    ("near = (", "near = "),
-    ("return next(near", "return "),
-):
-    equivalent("chip.tile", old, new, because=GOOD)
 TWICE = "the same program is proposed again, in the other order"
-equivalent("chip.tile", "continue", "pass", because=TWICE)
-equivalent("chip.tile", "if outer == PIXELS_FIRST", "if outer", because=OTHERS)
-equivalent("chip.tile", "if outer == PIXELS_FIRST", "pass", because=TWICE)
 WITH_ONE = "tiles with one slot are proposed, too, and lose"
-equivalent("chip.tile", "break", "pass", because=WITH_ONE)
-equivalent("chip.tile", "break", "continue", because=WITH_ONE)
 WITHOUT = "where two slots do not fit, the smallest tile is left; the six layers have room"
-equivalent("chip.tile", "for one in (tile, replace(", "for one in ", because=WITHOUT)
 WHOLE = "a depthwise layer's channels are not cut: its tiles are the same"
-equivalent("chip.tile", "if product.depthwise", "pass", because=WHOLE)
 SMALLEST = "a depthwise layer gets its smallest tile; none of the six layers is one"
-equivalent("chip.tile", "return [product.channels]", "return []", because=SMALLEST)
-equivalent("chip.tile", "return [product.channels]", "return [product.", because=WHOLE)
-equivalent("chip.tile", "return [product.channels]", "pass", because=WHOLE)
+_WIDE, _LINES = "if width <= chip.accs", "if height == 1 or width > chip.rows"
+_ENOUGH, _ORDER, _ALL = "if w >= min(", "if outer == PIXELS_FIRST", "return [product.channels]"
+for because, changes in {
+    OTHERS: [
+        ("flow, wide = ", "flow, wide = "), ("height, width = product.out", "product.size"),
+        ("for (h, w), channels, blocks, outer in ", "for (h, w)"), (_WIDE, "for h in "),
+        ("for h in parts(", "for h in "), ("yield (h, width)", "yield (width, h)"),
+        (_LINES, "if "), (_LINES, "for w in "), (_ENOUGH, "if w "), (_ENOUGH, "if not w "),
+        (_ENOUGH, "yield (1, w)"), ("yield (1, w)", "yield (2, w)"), (_WIDE, "if width"),
+        ("for w in parts(", "for w in "), (f"{_ORDER} and", "if not ("), (_ORDER, "if outer"),
+        ("steps = [", "steps = "), ("return [product.channels, *", "return ["),
+    ],
+    GOOD: [
+        ("least = EQUAL", "least = "), ("length = ", "length = "), ("near = (", "near = "),
+        ("return (max(least", "return ("), ("return next(near", "return "),
+    ],
+    TWICE: [("continue", "pass"), (_ORDER, "pass")],
+    WITH_ONE: [("break", "pass"), ("break", "continue")],
+    WITHOUT: [("for one in (tile, replace(", "for one in ")],
+    WHOLE: [("if product.depthwise", "pass"), (_ALL, "return [product."), (_ALL, "pass")],
+    SMALLEST: [(_ALL, "return []")],
+}.items():  # fmt: skip
+    for old, new in changes:
+        equivalent("chip.tile", old, new, because=because)
 
 
 def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=True):
@@ -73,77 +59,52 @@ def _legal(product, chip, *, double=True, outer=("weights", "pixels"), widths=Tr
                         yield tile
 
 
-@mutant("chip.tile")
-def the_smallest_is_safe(product, chip):
-    return smallest(product, chip)
+def _pick(merit, keep=lambda tile, product, chip: True, choose=min, **kinds):
+    """The answer that takes, of these legal tiles, the one with the least merit, or the most."""
+
+    def answer(product, chip):
+        tiles = [t for t in _legal(product, chip, **kinds) if keep(t, product, chip)]
+        return choose(tiles, key=lambda t: merit(product, t, chip), default=smallest(product, chip))
+
+    return answer
 
 
-@mutant("chip.tile")
-def as_many_pixels_as_fit(product, chip):
-    found = [t for t in _legal(product, chip) if t.blocks == 1 and t.outer == "weights"]
-    return max(found, key=lambda t: (t.h * t.w, t.channels), default=smallest(product, chip))
+def _taken(product, tile, chip):
+    room = footprint(product, tile, chip)
+    return room.patch * room.patches + room.weights * room.weight_slots
 
 
-@mutant("chip.tile")
-def the_fullest_memory(product, chip):
-    def taken(tile):
-        room = footprint(product, tile, chip)
-        return room.patch * room.patches + room.weights * room.weight_slots
+_known = {}
 
-    return max(_legal(product, chip), key=taken, default=smallest(product, chip))
-
-
-@mutant("chip.tile")
-def one_slot_leaves_room_for_larger_tiles(product, chip):
-    found = list(_legal(product, chip, double=False))
-    return min(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
-
-
-@mutant("chip.tile")
-def all_channels_at_once(product, chip):
-    found = [t for t in _legal(product, chip) if t.channels == product.channels]
-    return max(found, key=lambda t: t.h * t.w, default=smallest(product, chip))
-
-
-@mutant("chip.tile")
-def counts_bytes_and_no_banks(product, chip):
-    for h in range(product.out[0], 0, -1):
-        size = h * product.out[1] * min(product.channels, chip.rows)
-        if 2 * size <= chip.acts and h * product.out[1] <= chip.accs:
-            return Tile(h, product.out[1], min(product.channels, chip.rows))
-    return smallest(product, chip)
-
-
-@mutant("chip.tile")
-def one_tile_for_all(product, chip):
-    return Tile(1, chip.rows, chip.rows)
-
-
-@mutant("chip.tile")
-def whole_rows_or_nothing(product, chip):
-    return min(_legal(product, chip, widths=False), key=lambda t: estimate(product, t, chip))
-
-
-@mutant("chip.tile")
-def two_slots_or_nothing(product, chip):
-    return min(_legal(product, chip), key=lambda t: estimate(product, t, chip))
-
-
-@mutant("chip.tile")
-def never_more_pixels_than_rows(product, chip):
-    found = [t for t in _legal(product, chip) if t.h * t.w <= chip.rows]
-    return min(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
-
-
-@mutant("chip.tile")
-def the_slowest_by_mistake(product, chip):
-    found = list(_legal(product, chip))
-    return max(found, key=lambda t: estimate(product, t, chip), default=smallest(product, chip))
-
-
-@mutant("chip.tile")
-def in_words(product, chip):
-    return str(smallest(product, chip))
+mutants(
+    "chip.tile",
+    the_smallest_is_safe=lambda product, chip: smallest(product, chip),
+    in_words=lambda product, chip: str(smallest(product, chip)),
+    one_tile_for_all=lambda product, chip: Tile(1, chip.rows, chip.rows),
+    as_many_pixels_as_fit=_pick(
+        lambda product, t, chip: (t.h * t.w, t.channels),
+        lambda t, product, chip: t.blocks == 1 and t.outer == "weights", max),
+    the_fullest_memory=_pick(_taken, choose=max),
+    one_slot_leaves_room_for_larger_tiles=_pick(estimate, double=False),
+    all_channels_at_once=_pick(
+        lambda product, t, chip: t.h * t.w,
+        lambda t, product, chip: t.channels == product.channels, max),
+    counts_bytes_and_no_banks=lambda product, chip: next(
+        (Tile(h, product.out[1], channels) for channels in [min(product.channels, chip.rows)]
+         for h in range(product.out[0], 0, -1)
+         if 2 * h * product.out[1] * channels <= chip.acts and h * product.out[1] <= chip.accs),
+        None) or smallest(product, chip),
+    whole_rows_or_nothing=lambda product, chip: min(
+        _legal(product, chip, widths=False), key=lambda t: estimate(product, t, chip)),
+    two_slots_or_nothing=lambda product, chip: min(
+        _legal(product, chip), key=lambda t: estimate(product, t, chip)),
+    never_more_pixels_than_rows=_pick(
+        estimate, lambda t, product, chip: t.h * t.w <= chip.rows),
+    # Remembers a layer's tile, and not for which chip it was found.
+    the_same_on_every_chip=lambda product, chip: _known.setdefault(
+        product, choose_tile(product, chip)),
+    the_slowest_by_mistake=_pick(estimate, choose=max),
+)  # fmt: skip
 
 
 @alternative("chip.tile")

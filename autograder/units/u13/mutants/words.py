@@ -2,7 +2,29 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, mutant
+import numpy as np
+
+from autograder.check.framework import alternative, alternatives, mutants
+
+_BITS = "(value & (1 << width) - 1)"
+_TEXT = "f'{name} holds {low} to {low + (1 << width) - 1}, not {value}'"
+
+mutants(
+    "u13.encode",
+    the_first_field_is_the_highest=(f"word |= {_BITS} << at", f"word = word << width | {_BITS}"),
+    a_negative_value_as_sign_and_size=(
+        _BITS, "(abs(value) % 2 ** width | (1 << width - 1 if value < 0 else 0))"),
+    a_negative_value_runs_into_the_next_field=(_BITS, "value"),
+    cuts_what_does_not_fit=("if not low", "if False and not low"),
+    a_signed_field_holds_what_an_unsigned_one_does=("value < low + (1", "value < (1"),
+    forgets_the_least_negative=("low <= value", "low + signed <= value"),
+    every_field_starts_at_a_byte=("at += width", "at += -(-width // 8) * 8"),
+    looks_at_all_but_the_last=("if not low", "if name != fields[-1][0] and not low"),
+    does_not_say_which_field=(_TEXT, "'a value does not fit'"),
+    names_all_fields=(_TEXT, "f'one of {fields} does not fit'"),
+    cuts_the_word_at_256_bits=("return word", "return word % 2 ** 256"),
+    cuts_the_word_at_2048_bits=("return word", "return word % 2 ** 2048"),
+)  # fmt: skip
 
 
 def _checked(values, fields):
@@ -10,102 +32,6 @@ def _checked(values, fields):
         low = -(2 ** (width - 1)) if signed else 0
         if not low <= value <= low + 2**width - 1:
             raise ValueError(f"{name} does not hold {value}")
-
-
-@mutant("u13.encode")
-def the_first_field_is_the_highest(values, fields):
-    _checked(values, fields)
-    word = 0
-    for value, (_, width, _) in zip(values, fields, strict=True):
-        word = word << width | value % 2**width
-    return word
-
-
-@mutant("u13.encode")
-def a_negative_value_as_sign_and_size(values, fields):
-    _checked(values, fields)
-    word = at = 0
-    for value, (_, width, signed) in zip(values, fields, strict=True):
-        sign = 2 ** (width - 1) if signed and value < 0 else 0
-        word += (abs(value) % 2**width | sign) << at
-        at += width
-    return word
-
-
-@mutant("u13.encode")
-def a_negative_value_runs_into_the_next_field(values, fields):
-    _checked(values, fields)
-    word = at = 0
-    for value, (_, width, _) in zip(values, fields, strict=True):
-        word |= value << at
-        at += width
-    return word
-
-
-@mutant("u13.encode")
-def cuts_what_does_not_fit(values, fields):
-    word = at = 0
-    for value, (_, width, _) in zip(values, fields, strict=True):
-        word |= value % 2**width << at
-        at += width
-    return word
-
-
-@mutant("u13.encode")
-def a_signed_field_holds_what_an_unsigned_one_does(values, fields):
-    for value, (name, width, signed) in zip(values, fields, strict=True):
-        if not (-(2 ** (width - 1)) if signed else 0) <= value < 2**width:
-            raise ValueError(name)
-    return cuts_what_does_not_fit(values, fields)
-
-
-@mutant("u13.encode")
-def forgets_the_least_negative(values, fields):
-    for value, (name, width, signed) in zip(values, fields, strict=True):
-        half = 2 ** (width - 1)
-        if not (-half < value < half if signed else 0 <= value < 2**width):
-            raise ValueError(name)
-    return cuts_what_does_not_fit(values, fields)
-
-
-@mutant("u13.encode")
-def every_field_starts_at_a_byte(values, fields):
-    _checked(values, fields)
-    word = at = 0
-    for value, (_, width, _) in zip(values, fields, strict=True):
-        word |= value % 2**width << at
-        at += -(-width // 8) * 8
-    return word
-
-
-@mutant("u13.encode")
-def does_not_say_which_field(values, fields):
-    try:
-        _checked(values, fields)
-    except ValueError:
-        raise ValueError("a value does not fit") from None
-    return cuts_what_does_not_fit(values, fields)
-
-
-@mutant("u13.encode")
-def looks_at_all_but_the_last(values, fields):
-    _checked(values[:-1], fields[:-1])
-    return cuts_what_does_not_fit(values, fields)
-
-
-@mutant("u13.encode")
-def names_all_fields(values, fields):
-    try:
-        _checked(values, fields)
-    except ValueError:
-        raise ValueError(f"one of {fields} does not fit") from None
-    return cuts_what_does_not_fit(values, fields)
-
-
-@mutant("u13.encode")
-def cuts_the_word_at_256_bits(values, fields):
-    _checked(values, fields)
-    return cuts_what_does_not_fit(values, fields) % 2**256
 
 
 @alternative("u13.encode")
@@ -140,61 +66,18 @@ def by_bytes(values, fields):
     return word
 
 
-def _decoded(word, fields, sign=True):
-    found = []
-    for _, width, signed in fields:
-        value, word = word % 2**width, word // 2**width
-        found.append(value - 2**width if sign and signed and value >= 2 ** (width - 1) else value)
-    return found, word
-
-
-@mutant("u13.decode")
-def nothing_is_negative(word, fields):
-    found, rest = _decoded(word, fields, sign=False)
-    if rest:
-        raise ValueError
-    return found
-
-
-@mutant("u13.decode")
-def takes_what_is_behind(word, fields):
-    return _decoded(word, fields)[0]
-
-
-@mutant("u13.decode")
-def looks_at_the_next_bit_only(word, fields):
-    found, rest = _decoded(word, fields)
-    if rest % 2:
-        raise ValueError
-    return found
-
-
-@mutant("u13.decode")
-def the_highest_field_first(word, fields):
-    found, rest = _decoded(word, fields[::-1])
-    if rest:
-        raise ValueError
-    return found[::-1]
-
-
-@mutant("u13.decode")
-def the_highest_bit_is_only_a_sign(word, fields):
-    found, rest = [], word
-    for _, width, signed in fields:
-        value, rest = rest % 2**width, rest // 2**width
-        half = 2 ** (width - 1)
-        found.append(-(value - half) if signed and value >= half else value)
-    if rest:
-        raise ValueError
-    return found
-
-
-@mutant("u13.decode")
-def every_high_bit_is_a_sign(word, fields):
-    found, rest = _decoded(word, [(name, width, True) for name, width, _ in fields])
-    if rest:
-        raise ValueError
-    return found
+mutants(
+    "u13.decode",
+    nothing_is_negative=("if signed and", "if False and"),
+    every_high_bit_is_a_sign=("if signed and", "if"),
+    the_highest_bit_is_only_a_sign=("value - (1 << width) if", "(1 << width - 1) - value if"),
+    takes_what_is_behind=("if word:", "if False:"),
+    looks_at_the_next_bit_only=("if word:", "if word % 2:"),
+    the_highest_field_first=("in fields", "in fields[::-1]",
+                             "return values", "return values[::-1]"),
+    as_texts=("return values", "return [str(value) for value in values]"),
+    half_a_bit_too_much=("return values", "return [value + 0.5 for value in values]"),
+)  # fmt: skip
 
 
 @alternative("u13.decode")
@@ -230,3 +113,11 @@ def with_divmod(word, fields):
     if word != 0:
         raise ValueError("a bit behind the last field")
     return tuple(found)
+
+
+alternatives(
+    "u13.decode",
+    as_an_array=lambda word, fields: np.array(with_masks(word, fields), object),
+    of_numpy_numbers=("return values", "return [np.int64(v) if abs(v) < 99 else v for v in values]",
+                      "    values = []", "    import numpy as np\n    values = []"),
+)  # fmt: skip
