@@ -19,9 +19,6 @@ from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
 from course_lib.ir.registry import traffic
-from course_lib.ir.types import f32
-from course_lib.llvm.host import host_machine
-from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.lower.executed import executed
 from course_lib.measure.turns import in_turns, least
 from course_lib.models import example_inputs
@@ -116,18 +113,6 @@ def fused_and_not(programs: Mapping[str, Graph]) -> dict[str, dict[str, Any]]:
             "same bits": np.array_equal(two(image), one(image)),
         }
     return rows
-
-
-def roof() -> tuple[float, float]:
-    """FLOP/s and byte/s of one core, as unit 1 measured them: multiply-adds in registers, and a
-    copy of 128 MiB."""
-    lanes = host_machine().lanes(f32)
-    vector = f"<{lanes} x float>"
-    fma = f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)"
-    source = np.ones(32 << 20, np.float32)
-    target = np.empty_like(source)
-    (seconds,) = least(in_turns([lambda: np.copyto(target, source)], 5))
-    return 2 * lanes / nanoseconds(fma, lanes=lanes) * 1e9, 2 * source.nbytes / seconds
 
 
 def moved_dots(rows: Mapping[str, Mapping[str, Any]]) -> list[Dot]:
