@@ -23,19 +23,14 @@ from course_lib.lower.executed import executed
 from course_lib.measure.turns import in_turns, least
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
-from course_lib.passes.clean.bn_fold import bn_fold
-from course_lib.passes.clean.cse import cse
-from course_lib.passes.clean.dce import dce
-from course_lib.passes.clean.fold import fold
-from course_lib.passes.clean.simplify import simplify
-from course_lib.passes.clean.strength import strength
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.groups import as_kernels
-from course_lib.passes.fusion.horizontal import horizontal
 from course_lib.passes.infra.manager import run_passes
-from course_lib.passes.prepare.decompose import decompose
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.pipeline import DEFAULT
 
-PASSES = [fold, simplify, bn_fold, decompose, strength, fold, simplify, cse, horizontal, dce, fuse]
+PASSES = [p for p in DEFAULT[: DEFAULT.index(fuse) + 1] if p not in (layout, sink_relayouts)]
 CORE = ["passes.fuse", "passes.should_fuse"]
 UNIT = ["passes.bn_fold", "passes.horizontal", *CORE]
 

@@ -12,36 +12,16 @@ import onnx
 from onnx import numpy_helper
 
 from autograder.check.framework import checks
+from autograder.units.u03.checks import onnx_models as given
+from autograder.units.u03.checks import onnx_results as results
 from autograder.units.u03.checks.onnx_left import left_alone, mixtures
-from autograder.units.u03.checks.onnx_models import (
-    HELD,
-    NAMES,
-    PAIR,
-    block,
-    empty_bias,
-    foldable,
-    held,
-    models,
-    small,
-    taken,
-    twice,
-    two_pairs,
-    typed,
-)
 from autograder.units.u03.checks.onnx_results import (
-    ENDS,
     FOLD_ALL,
-    FOLD_NEW,
-    FOLD_UNUSED,
     FORMULA,
-    NEW,
-    WELL_FORMED,
     called,
     folds,
-    kinds,
     ops_of,
     same,
-    well_formed,
     wrong,
 )
 
@@ -52,20 +32,19 @@ IN_A_ROW = "Of two batch norms in a row the first folds; whether the second foll
 ELEMENTS = "of the weight's element type"
 NO_BIAS = "The Conv may have no bias"
 STAYS = "A batch norm stays, and its Conv with it,"
-WORDS = (FOLD_ALL, FOLD_EPSILON, FOLD_NEW, FORMULA, NEW, FOLD_UNUSED, NO_BIAS,
-         "may be grouped or depthwise", "Its attributes stay", ENDS, WELL_FORMED)  # fmt: skip
+WORDS = (*results.WORDS, FOLD_EPSILON, NO_BIAS, "may be grouped or depthwise")
 
 
 @checks(FOLD, spec=WORDS)
 def onnx_fold_folds_one(fold_batch_norms):
     """Conv, BatchNormalization, Relu: two nodes are left."""
-    for model in (block(), block(bias=True), block(relu=False)):
+    for model in (given.block(), given.block(bias=True), given.block(relu=False)):
         folds(model, fold_batch_norms)
-    folds(block(attrs="epsilon=0.25"), fold_batch_norms, formula=FOLD_EPSILON)
+    folds(given.block(attrs="epsilon=0.25"), fold_batch_norms, formula=FOLD_EPSILON)
     return "with and without bias and epsilon"
 
 
-@checks(FOLD, given=models(), examples=25, what="random models", spec=WORDS)
+@checks(FOLD, given=given.models(), examples=25, what="random models", spec=WORDS)
 def onnx_fold_folds_all(fold_batch_norms, model):
     """1-D to 3-D, grouped and depthwise, with weights that others share."""
     folds(model, fold_batch_norms)
@@ -77,7 +56,7 @@ def onnx_fold_leaves_what_it_must(fold_batch_norms):
     cases = left_alone()
     for before, problem, spec in cases:
         after = called(fold_batch_norms, before)
-        if kinds(after.graph) != kinds(before.graph):
+        if results.kinds(after.graph) != results.kinds(before.graph):
             raise wrong(f"{problem} So everything must stay as it is.", before, after, spec)
         same(before, after, spec)
     return f"{len(cases)} models with nothing to fold"
@@ -90,55 +69,42 @@ def onnx_fold_folds_what_it_can(fold_batch_norms, case):
     folds(model, fold_batch_norms, spec=STAYS if left else FOLD_ALL, left=left)
 
 
-@checks(FOLD, spec=[*WORDS, IN_A_ROW, *(spec for _, _, spec in foldable())])
+@checks(FOLD, spec=[*WORDS, IN_A_ROW, *(spec for _, _, spec in given.foldable())])
 def onnx_fold_takes_every_pair(fold_batch_norms):
     """Epsilons, biases, readers, branches, outputs and places that exporters know."""
-    cases = foldable()
+    cases = given.foldable()
     for before, problem, spec in cases:
         folds(before, fold_batch_norms, spec, problem=problem)
-    mixed = two_pairs("Sum(c1, y1, y2)")
+    mixed = given.two_pairs("Sum(c1, y1, y2)")
     folds(mixed, fold_batch_norms, left=1, problem="The first norm must stay, the second can go.")
-    for before, spec in ((empty_bias(), NO_BIAS), (twice(), IN_A_ROW)):
+    for before, spec in ((given.empty_bias(), NO_BIAS), (given.twice(), IN_A_ROW)):
         after = same(before, called(fold_batch_norms, before), spec)
         if ops_of(after)["BatchNormalization"] > 1:
             raise wrong("Of two norms in a row the first must be folded.", before, after, spec)
     return f"{len(cases)} models in which every norm can go"
 
 
-@checks(FOLD, spec=[*WORDS, HELD])
-def onnx_fold_knows_constants(fold_batch_norms):
-    """As exporters write them: a mean that is an Identity of the shift, a weight in a Constant."""
-    model = small(f"y_mean = Identity(y_shift) {PAIR}", "y")
-    folds(held(model, "w"), fold_batch_norms, HELD)
-    return "constants as exporters write them"
-
-
 @checks(FOLD, spec=[*WORDS, FREE_NAMES, "not even in the branches of an If"])
 def onnx_fold_finds_free_names(fold_batch_norms):
     """Whatever the new initializers are called, the next file has values of those names."""
-    for name in _new_names(fold_batch_norms, taken()):
-        for role in NAMES:
+    for name in _new_names(fold_batch_norms, {}):
+        for role, old in given.NAMES.items():
             problem = f"Something else is called {name!r}: {role}."
-            folds(taken(NAMES | {role: name}), fold_batch_norms, FREE_NAMES, problem=problem)
+            _new_names(fold_batch_norms, {old: name}, problem)
     seen: list[str] = []
     for _ in range(3):
         problem = f"Others are called {', '.join(seen)}." if seen else ""
-        seen += _new_names(fold_batch_norms, taken(also=seen), problem)
+        names = dict(zip(given.NAMES.values(), seen, strict=False))
+        seen += _new_names(fold_batch_norms, names, problem)
     return "a file whose names are taken"
 
 
-def _new_names(fold: Any, before: onnx.ModelProto, problem: str = "") -> list[str]:
-    """What the answer calls the initializers that it makes."""
+def _new_names(fold: Any, names: dict[str, str], problem: str = "") -> list[str]:
+    """What the answer calls the initializers that it makes in a file with these names."""
+    before = given.taken(names)
     old = {tensor.name for tensor in before.graph.initializer}
     after = folds(before, fold, FREE_NAMES, problem=problem)
     return [tensor.name for tensor in after.graph.initializer if tensor.name not in old][:2]
-
-
-@checks(FOLD, spec=[*WORDS, FOLD_UNUSED])
-def onnx_fold_cleans_up(fold_batch_norms):
-    """The four vectors go; an initializer that another node reads stays."""
-    folds(small(f"{PAIR} z = Add(y, w)", "z"), fold_batch_norms)
-    return "initializers that go, and one that stays"
 
 
 @checks(FOLD, spec=[ELEMENTS, *WORDS])
@@ -146,9 +112,10 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
     """Weights in half and in double precision, with vectors of their own type or in single."""
     half, single, double = np.float16, np.float32, np.float64
     for kind, vectors in ((half, half), (double, double), (half, single), (double, single)):
-        before, name = typed(block(bias=True, relu=False), kind, vectors), np.dtype(kind).name
+        before = given.typed(given.block(bias=True, relu=False), kind, vectors)
+        name = np.dtype(kind).name
         after = called(fold_batch_norms, before)
-        well_formed(before, after)
+        results.well_formed(before, after)
         if ops_of(after)["BatchNormalization"]:
             problem = f"The batch norm must be folded if the weights are {name}, too."
             raise wrong(problem, before, after, FOLD_ALL)
@@ -165,4 +132,4 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
 def _same_in_single(before: onnx.ModelProto, after: onnx.ModelProto, tolerance: float) -> None:
     """The same in f32, which onnxruntime runs."""
     copies = (onnx.ModelProto.FromString(m.SerializeToString()) for m in (before, after))
-    same(*(typed(copy, np.float32) for copy in copies), FORMULA, tolerance)
+    same(*(given.typed(copy, np.float32) for copy in copies), FORMULA, tolerance)

@@ -18,8 +18,8 @@ from autograder.units.u03.checks.onnx_models import (
     Case,
     choice,
     held,
-    loop,
     norm,
+    read_elsewhere,
     small,
 )
 
@@ -37,21 +37,13 @@ PARAMETERS = ("w", "b", *OTHERS)
 @functools.cache
 def left_alone() -> list[Case]:
     """Models in which nothing may be folded, each for one reason."""
-    c, y = "r = Relu(c)", "r = Relu(y)"
     trained = norm(attrs="training_mode=1", more=", new_mean, new_var")
     older = norm(more=", new_mean, new_var, saved_mean, saved_var")
     outputs = "Until opset 13, more outputs than one mean training mode."
     replaced = small("v = Identity(w) c = Conv(x, v)\n" + norm(), "y", inputs=["w"])
     return [
-        (small(PAIR + "z = Relu(c)", "y", "z"), "The Relu reads c, too.", READER),
-        (small(PAIR, "y", "c"), "c is an output.", READER),
-        (small(PAIR + choice(c), "y", "z"), "The graphs inside the If read c.", READER),
-        (small(PAIR + choice(y, c), "y", "z"), "The else branch of the If reads c.", READER),
-        (small(PAIR + choice(c, y), "y", "z"), "The then branch of the If reads c.", READER),
-        (small(PAIR + loop("Relu(c)"), "z"), "The body of the Loop reads c.", READER),
+        *((model, why, READER) for model, why in read_elsewhere(PAIR)),
         (small(PAIR + norm("c", "z"), "y", "z"), "Two batch norms read c.", READER),
-        (small(PAIR + choice(choice(c, z="s")), "y", "z"),
-         "A graph inside a graph inside the If reads c.", READER),
         (small(CONV + trained, "y"), "The batch norm is in training mode.", TRAINING),
         (small(CONV + older, "y", opset=13), outputs, SECOND),
         (small(CONV + norm(more=', new_mean, "", "", ""'), "y", opset=9), outputs, SECOND),

@@ -11,7 +11,7 @@ Next room: onnx_left.py, models in which something has to stay.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,20 @@ def loop(part: str, start: str = "y") -> str:
     return f"""z = Loop (times, "", {start}) <body = body (int64 i, bool go, float[d0,d1,d2] v)
         => (bool still, float[d0,d1,d2] v_new)
         {{ still = Identity(go) part = {part} v_new = Add(v, part) }}>\n"""
+
+
+def read_elsewhere(pair: str) -> list[tuple[onnx.ModelProto, str]]:
+    """(a model in which somebody else reads c, who): another node, the caller, graphs in nodes."""
+    c, y = "r = Neg(c)", "r = Neg(y)"
+    return [
+        (small(f"{pair} z = Neg(c)", "y", "z"), "Another node reads c."),
+        (small(pair, "y", "c"), "c is an output."),
+        (small(pair + choice(c), "y", "z"), "The branches of the If read c."),
+        (small(pair + choice(c, y), "y", "z"), "The then branch of the If reads c."),
+        (small(pair + choice(y, c), "y", "z"), "The else branch of the If reads c."),
+        (small(pair + choice(choice(c, z="s")), "y", "z"), "A branch of a branch reads c."),
+        (small(pair + loop("Neg(c)"), "z"), "The body of the Loop reads c."),
+    ]
 
 
 def held(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
@@ -180,8 +194,11 @@ def foldable() -> list[Case]:
         (held(small(bias + norm(), "y"), "b"), "The bias is an Identity of an Identity of a "
          "Constant.", HELD),
         (small(one, "y"), "Bias, scale, shift and mean are one initializer.", KEEP),
+        (held(small(f"y_mean = Identity(y_shift) {PAIR}", "y"), "w"), "The mean is an Identity of "
+         "the shift, and a Constant holds the weight.", HELD),
         # Who reads the norm's value, and what else the graph hands in and out.
         (small(PAIR + "z = Add(y, y)", "y", "z"), "Two read y, and it is an output.", ENDS),
+        (small(PAIR + "z = Add(y, w)", "z"), "Another node reads the old weight.", KEEP),
         (small(PAIR + sums, "and_y_var", x=(1, 4, 4)), "Other nodes read the four vectors.", KEEP),
         (small(PAIR + choice("r = Add(y, w)"), "z"), "The branches of the If read the old weight.",
          KEEP),
@@ -223,7 +240,7 @@ def two_pairs(end: str) -> onnx.ModelProto:
     return small(f"{convs}{norm('c1', 'y1')}{norm('c2', 'y2')}z = {end}", "z")
 
 
-# What else a file names, and what `taken` calls it.
+# What else the file of `taken` names.
 NAMES = {
     "an initializer": "offset",
     "an initializer that nobody reads, before all others": "idle",
@@ -238,17 +255,14 @@ NAMES = {
 }
 
 
-def taken(names: Mapping[str, str] = NAMES, also: Sequence[str] = ()) -> onnx.ModelProto:
-    """One pair beside all that `NAMES` lists; `also` are further initializers."""
-    ends = ["sum", *(f"with{k}" for k in range(len(also)))]
-    adds = "".join(f"{new} = Add({ends[k]}, o{k})\n" for k, new in enumerate(ends[1:]))
-    inner = [choice(f"s = Relu({ends[-1]})", z=name) for name in ("r", "t")]
-    nodes = f"nobody = Neg(x) {PAIR} sum = Add(y, offset) {adds} {choice(*inner)} either = Neg(x)"
+def taken(names: Mapping[str, str]) -> onnx.ModelProto:
+    """One pair beside all that `NAMES` lists; some of those have other names."""
+    inner = [choice("s = Relu(sum)", z=name) for name in ("r", "t")]
+    nodes = f"nobody = Neg(x) {PAIR} sum = Add(y, offset) {choice(*inner)} either = Neg(x)"
     model = small(nodes, "z", idle=["rest", "idle"])
     model.graph.initializer.append(model.graph.initializer.pop(0))
     model.graph.input.insert(0, helper.make_tensor_value_info("spare", TensorProto.FLOAT, [4]))
-    new_names = {old: names[role] for role, old in NAMES.items()}
-    _rename(model.graph, new_names | {f"o{k}": name for k, name in enumerate(also)})
+    _rename(model.graph, names)
     return model
 
 

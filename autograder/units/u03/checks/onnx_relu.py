@@ -11,23 +11,10 @@ from typing import Any
 import onnx
 
 from autograder.check.framework import checks
+from autograder.units.u03.checks import onnx_results as results
 from autograder.units.u03.checks.onnx_models import small
 from autograder.units.u03.checks.onnx_relu_cases import apart, chains, pairs
-from autograder.units.u03.checks.onnx_results import (
-    ENDS,
-    NEW,
-    Model,
-    as_bytes,
-    called,
-    computes_the_same,
-    counted,
-    inner_graphs,
-    is_accepted,
-    keeps_its_ends,
-    nodes_of,
-    ops_of,
-    wrong,
-)
+from autograder.units.u03.checks.onnx_results import ENDS, NEW, Model, ops_of, wrong
 
 RELU = "frontend.onnx_surgery.fuse_relu"
 DOMAIN = "com.microsoft"
@@ -80,15 +67,15 @@ def relu_fuses_what_it_can(fuse_relu, case):
 
 def fused(before: Model, fuse: Any, wanted: int, problem: str = "", spec: str = "") -> None:
     """`wanted` pairs have become one node each, rightly written, and nothing else has changed."""
-    after = called(fuse, before, GIVEN)
+    after = results.called(fuse, before, GIVEN)
     _right_count(before, after, wanted, problem, spec or (FUSE if wanted else STAYS))
     _written_right(before, after)
     _imports_right(before, after)
-    keeps_its_ends(before, after)
+    results.keeps_its_ends(before, after)
     _the_rest_is_the_same(before, after)
     _all_is_written(before, after)
-    is_accepted(before, after, IMPORT)
-    computes_the_same(before, after, FUSE, 1e-5)
+    results.is_accepted(before, after, IMPORT)
+    results.computes_the_same(before, after, FUSE, 1e-5)
 
 
 def _right_count(before: Model, after: Model, wanted: int, problem: str, spec: str) -> None:
@@ -97,7 +84,7 @@ def _right_count(before: Model, after: Model, wanted: int, problem: str, spec: s
     if mine != ours:
         can = f"{wanted or 'no'} pair{'s' * (wanted != 1)} can be fused here"
         so = f"So {can}" if problem and not wanted else can.capitalize()
-        left = f"What is left must be {counted(ours)}; it is {counted(mine)}."
+        left = f"What is left must be {results.counted(ours)}; it is {results.counted(mine)}."
         raise wrong(f"{problem} {so}. {left}".strip(), before, after, spec)
 
 
@@ -123,7 +110,7 @@ def _written_right(before: Model, after: Model) -> None:
 
 def _row(node: onnx.NodeProto) -> tuple[tuple[str, ...], tuple[bytes, ...]]:
     """The operands of a convolution, and its attributes but the activation."""
-    return tuple(node.input), as_bytes(a for a in node.attribute if a.name != "activation")
+    return tuple(node.input), results.as_bytes(a for a in node.attribute if a.name != "activation")
 
 
 def _imports_right(before: Model, after: Model) -> None:
@@ -141,11 +128,13 @@ def _the_rest_is_the_same(before: Model, after: Model) -> None:
                   for m in (before, after))  # fmt: skip
     if ours != mine:
         raise wrong("The weights must stay as they are in the file.", before, after, KEEPS)
-    changed = nodes_of(after.graph) != nodes_of(before.graph) or _types(after) != _types(before)
+    changed = results.nodes_of(after.graph) != results.nodes_of(before.graph) or _types(
+        after
+    ) != _types(before)
     if not ops_of(after)["FusedConv"] and changed:
         problem = "Nothing can be fused here, so everything must stay as it is."
         raise wrong(problem, before, after, NOTHING)
-    if len({as_bytes(inner_graphs(model.graph)) for model in (before, after)}) > 1:
+    if len({results.as_bytes(results.inner_graphs(model.graph)) for model in (before, after)}) > 1:
         raise wrong("A graph inside a node must stay as it is.", before, after, INSIDE)
 
 

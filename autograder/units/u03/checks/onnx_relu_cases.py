@@ -13,16 +13,8 @@ import onnx
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from autograder.units.u03.checks.onnx_models import (
-    CONV,
-    SIGNAL,
-    Case,
-    choice,
-    loop,
-    norm,
-    small,
-    typed,
-)
+from autograder.units.u03.checks.onnx_models import CONV, SIGNAL, Case, choice, norm, small, typed
+from autograder.units.u03.checks.onnx_models import read_elsewhere as others
 
 READS = "if anybody else reads c"
 NODE, WITHIN = "another node", "a graph inside a node"
@@ -41,17 +33,10 @@ COMPUTED = f"w = Abs(w_raw) {PAIR}"
 @functools.cache
 def apart() -> list[Case]:
     """Models in which nothing can be fused, each for one reason."""
-    c, y = "r = Neg(c)", "r = Neg(y)"
-    deep = choice(choice(c, z="s"))
+    specs = (NODE, CALLER, *[WITHIN] * 5)
     return [
-        (small(PAIR + "z = Neg(c)", "y", "z"), "Another node reads c.", NODE),
+        *((model, why, spec) for (model, why), spec in zip(others(PAIR), specs, strict=True)),
         (small(PAIR + "z = Relu(c)", "y", "z"), "Two Relus read c.", READS),
-        (small(PAIR, "y", "c"), "c is an output.", CALLER),
-        (small(PAIR + choice(c), "y", "z"), "The branches of the If read c.", WITHIN),
-        (small(PAIR + deep, "y", "z"), "A branch of a branch reads c.", WITHIN),
-        (small(PAIR + choice(c, y), "y", "z"), "The then_branch of the If reads c.", WITHIN),
-        (small(PAIR + choice(y, c), "y", "z"), "The else_branch of the If reads c.", WITHIN),
-        (small(PAIR + loop("Neg(c)"), "z"), "The body of a Loop reads c.", WITHIN),
         (_with_much_beside_it(), "w is in double precision.", NOTHING),
         *((small(PAIR.replace("Relu", op), "y"), f"{op} is no Relu.", FUSE)
           for op in ("Tanh", "LeakyRelu", "Clip", "Elu")),

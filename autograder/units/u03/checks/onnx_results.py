@@ -28,6 +28,8 @@ FORMULA = "w2[oc] = w[oc] * factor[oc]"
 NEW = "Returns a new model"
 ENDS = "The inputs and outputs of the graph keep their names"
 WELL_FORMED = "`onnx.checker.check_model` accepts"
+ATTRIBUTES = "Its attributes stay"
+WORDS = (FOLD_ALL, FOLD_NEW, FORMULA, NEW, FOLD_UNUSED, ENDS, WELL_FORMED, ATTRIBUTES)
 
 
 def called(surgery: Any, before: Model, spec: str = FOLD_NEW) -> Model:
@@ -127,7 +129,7 @@ def well_formed(before: Model, after: Model) -> None:
     changed = [*(left - known), *(known - left)]
     if changed and sum(known.values()) == sum(left.values()):
         problem = f"The attributes of each {changed[0][0]} must stay as they are."
-        raise wrong(problem, before, after, "Its attributes stay")
+        raise wrong(problem, before, after, ATTRIBUTES)
     size = sum(t.ByteSize() for t in before.graph.initializer)
     if sum(t.ByteSize() for t in after.graph.initializer) > 2 * size + 4096:
         raise wrong("The initializers must not grow to more than twice their size.", before, after)

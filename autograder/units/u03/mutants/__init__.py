@@ -5,6 +5,8 @@ Here: the number, the program, the evidence. Folding and fusing have files of th
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from autograder.check.framework import alternative, alternatives, mutants
@@ -174,16 +176,9 @@ def by_walking_forward(graph, groups):
     """From each reader outside, along the users, to see whether the group is met again."""
     users = graph.users()
 
-    def reaches(node, members):
-        seen, queue = set(), [node]
-        while queue:
-            for user in users[queue.pop()]:
-                if user in members:
-                    return True
-                if user not in seen:
-                    seen.add(user)
-                    queue.append(user)
-        return False
+    @functools.cache
+    def behind(node):
+        return {node}.union(*map(behind, users[node]))
 
     found = {}
     for letter, members in groups.items():
@@ -193,5 +188,5 @@ def by_walking_forward(graph, groups):
         elif set(members[:-1]) & set(graph.outputs):
             found[letter] = OUT
         elif outside:
-            found[letter] = WAITS if any(reaches(u, members) for u in outside) else READ
+            found[letter] = WAITS if any(behind(u) & set(members) for u in outside) else READ
     return found

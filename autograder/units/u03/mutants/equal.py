@@ -36,156 +36,119 @@ ANY, BOTH = "if any((constants[name].data_type", "((weight, 'weight'), (bias, 'b
 RETURNED = ("pass", *map("return {}".format, ("True", "norm", "conv", "constants", "uses")))
 WRITES = "writer[norm.output[0]] = conv"
 
-EQUIVALENT: dict[str, dict[str, list[tuple[str, str]]]] = {
-    "passes.bn_fold": {
-        NEGATIVE: [("reshape(-1", "reshape(-2"), ("reshape(1, -1", "reshape(1, -2")],
-        A_COPY: [("w2 =", "w2 = replace(const(weights), "), ("given=True", "given=False")],
-        NAMES: [
-            ("given=True), name=w.name", "given=True), origin"),
-            ("name=w.name, origin", "given=True), name=w.name)"),
-            ("name=w.name", "name=w.op"),
-            ("origins(w, norm)", "origins(norm, w)"),
-            ("b2 =", "b2 = replace(const(bias, w.type.dtype), "),
-            ("name=before.conv.name, ", "apply('conv', x, w2, origin"),
-            ("name=before.conv.name", "name=before.conv.op"),
-            ("conv, b2, name=norm.name", "conv, b2, origin"),
-            ("name=norm.name", "name=norm.op"),
-        ],
-        EITHER: [
-            ("multiply(w.value, column", "multiply(column, w.value"),
-            ("'add', conv, b2", "'add', b2, conv"),
-        ],
-        "float64 is rounded to another float by either rule": [
-            ("out=weights, casting", "column, out=weights)")
-        ],
-        "only norms change on the way, so what stood before a norm stands before the new one": [
-            ("if old is None or new is None", "if old is None:")
-        ],
-        A_SET: [("set(graph.outputs)", "graph.users(), graph.outputs")],
-    },
-    "u03.saved": {
-        "the program has no constants": [("graph.ops", "graph.nodes")],
-        ORDER: [("(*graph.inputs, *graph.outputs)", "(*graph.outputs, *")],
-        "the answer counts within 1 %": [("1000000", "1000001"), ("1000000", "999999")],
-    },
-    "passes.horizontal": {
-        "origins in any order": [("(b.matmul, b.end)", "(b.end, b.matmul)")],
-        NAMES: [
-            ("origin=origin), origin", ")), origin=origin)"),
-            ("stops=stops, name=end.name, ", "stops=stops, "),
-        ],
-        "all have a bias or all have none": [
-            ("family[0].bias", "family[1].bias"),
-            ("family[0].bias", "family[-1].bias"),
-        ],
-        "all have a bias here; the condition is for the type checker": [
-            ("for b in family if b.bias is not None", "for b in family])")
-        ],
-        NEGATIVE: [("reshape(-1)", "reshape(-2)")],
-        EITHER: [("'add', product, ", "'add', replace")],
-        "a key in another order, or the opposite, tells the same families apart": [
-            (
-                "(branch.matmul.inputs[0], branch.bias is not None)",
-                "(branch.bias is not None, branch.matmul.inputs[0])",
-            ),
-            ("branch.bias is not None", "branch.bias is None"),
-        ],
-        ONCE: [
-            ("operand[node] = inputs[0]", "setdefault"),
-            ("merged[first.end] = _merged", "setdefault"),
-        ],
-    },
-    "passes.fuse": {
-        "inputs and constants are in no group": [("reversed(graph.nodes)", "reversed(graph.ops)")],
-        "the first node is an input or constant": [("reversed(graph.nodes)", "[:-1]")],
-        "if a node joins, its readers are in one group": [("readers[0]", "readers[-1]")],
-        "without readers the group is a new list, so the node is alone in it all the same": [
-            ("bool(readers) and ", "joins = node not in outputs")
-        ],
-        A_SET: [("set(graph.outputs)", "graph.users(), graph.outputs")],
-        ONCE: [("group_of[node] = group", "setdefault")],
-        "the group is that of the first reader": [
-            ("for reader in readers)) and fits", "list(readers)[1:]")
-        ],
-    },
-    "passes.should_fuse": {
-        NO_MOVES: [
-            ("if producer.op in MOVES:", "pass"),
-            ("if producer.op in MOVES:", "producer.name in MOVES"),
-            ("return True", "pass"),
-        ],
-        NO_READER: [
-            (IN_MOVES, "pass"),
-            (IN_MOVES, "consumer.name in MOVES"),
-            (NO_EXPAND, "pass"),
-            (NO_EXPAND, "return consumer.op == 'expand'"),
-            (NO_EXPAND, "return consumer.name != 'expand'"),
-            (NO_EXPAND, "return consumer.op != 'floor'"),
-        ],
-        "of two equal shapes, one is one number for each row of the other, a row of one": [
-            ("return same or per_row(", "return per_row(")
-        ],
-    },
-    FOLD: {
-        TYPES: [
-            *((ANY, new) for new in ("pass", "if all((constants[name].data_type")),
-            *(
-                ("return False", f"return {name}")
-                for name in ["True", "norm", "conv", "constants", "uses"]
-            ),
-            ("return False", "pass"),
-            *(("in FOLDABLE for name in parameters", part) for part in ("[1:]", "[:-1]")),
-        ],
-        ORDER: [
-            ("parameters = [name", "in reversed(list("),
-            ("parameters = [name", "(*norm.input[1:], *conv.input[1:])"),
-            (BOTH, "in reversed(list("),
-            (BOTH, "((bias, 'bias'), ("),
-            ("graph.initializer.append(tensor)", "insert(0"),
-        ],
-        'a bias that is left out by the name "" may make the pair stay': [
-            ("*norm.input[1:]) if name]", "*norm.input[1:])]")
-        ],
-        LAST: [
-            ("uses[conv.output[0]]", "uses[conv.output[-1]]"),
-            ("conv.output[0] = norm", "conv.output[-1] = norm"),
-        ],
-        FIVE: [("norm.input[1:5]", "norm.input[1:])"), ("norm.input[1:5]", "norm.input[1:6]")],
-        NEGATIVE: [("factor.reshape(-1", "factor.reshape(-2")],
-        "no two norms write the same value, after which the new initializers are named": [
-            ("taken.add(name)", "pass")
-        ],
-        IN_A_ROW: [
-            ("for norm in [n for n in", "in reversed(list("),
-            *((WRITES, new) for new in ("pass", "writer[norm.output[-1]]", "setdefault")),
-            ("constants[tensor.name] = tensor", "pass"),
-        ],
-        ONCE: [("constants[tensor.name] = tensor", "setdefault")],
-        FIRST: [
-            ("writer = {name: node for node in graph.node", "[:-1]"),
-            ("for norm in [n for n in graph.node", "[1:]"),
-        ],
-    },
-    RELU: {
-        LAST: [
-            ("uses[conv.output[0]]", "uses[conv.output[-1]]"),
-            ("conv.output[0] = relu", "conv.output[-1] = relu"),
-            ("relu.output[0]", "relu.output[-1]"),
-            ("relu.input[0]", "relu.input[-1]"),
-        ],
-        ORDER: [
-            ("for relu in [n for n in", "in reversed(list("),
-            ("conv.attribute.append(", "conv.attribute.insert(0"),
-            ("[known.domain", "reversed(list(model.opset_import))"),
-            ("model.opset_import.append(", "model.opset_import.insert(0"),
-        ],
-        FIRST: [
-            ("for relu in [n for n in", "list(graph.node)[1:]"),
-            ("{name: node for node in", "list(graph.node)[:-1]"),
-        ],
-    },
+NORMS = "only norms change on the way, so what stood before a norm stands before the new one"
+ROUNDED = "float64 is rounded to another float by either rule"
+NEAR = "the answer counts within 1 %"
+BIASES = "all have a bias or all have none"
+CHECKER = "all have a bias here; the condition is for the type checker"
+KEYS = "a key in another order, or the opposite, tells the same families apart"
+NO_GROUP = "inputs and constants are in no group, and the first node is one of them"
+ONE_GROUP = "if a node joins, its readers are in one group, that of the first reader"
+ALONE = "without readers the group is a new list, so the node is alone in it all the same"
+ROWS = "of two equal shapes, one is one number for each row of the other, a row of one"
+OPEN = 'a bias that is left out by the name "" may make the pair stay'
+FREE = "no two norms write the same value, after which the new initializers are named"
+FAMILY = "(branch.matmul.inputs[0], branch.bias is not None)"
+OUTPUTS, BACKWARDS = "set(graph.outputs)", "reversed(graph.nodes)"
+FILED, KNOWN_TYPE = "constants[tensor.name] = tensor", "in FOLDABLE for name in parameters"
+
+EQUIVALENT: dict[str, list[tuple[str, str, str]]] = {
+    "passes.bn_fold": [
+        ("reshape(-1", "reshape(-2", NEGATIVE),
+        ("reshape(1, -1", "reshape(1, -2", NEGATIVE),
+        ("w2 =", "w2 = replace(const(weights), ", A_COPY),
+        ("given=True", "given=False", A_COPY),
+        ("given=True), name=w.name", "given=True), origin", NAMES),
+        ("name=w.name, origin", "given=True), name=w.name)", NAMES),
+        ("name=w.name", "name=w.op", NAMES),
+        ("origins(w, norm)", "origins(norm, w)", NAMES),
+        ("b2 =", "b2 = replace(const(bias, w.type.dtype), ", NAMES),
+        ("name=before.conv.name, ", "apply('conv', x, w2, origin", NAMES),
+        ("name=before.conv.name", "name=before.conv.op", NAMES),
+        ("conv, b2, name=norm.name", "conv, b2, origin", NAMES),
+        ("name=norm.name", "name=norm.op", NAMES),
+        ("multiply(w.value, column", "multiply(column, w.value", EITHER),
+        ("'add', conv, b2", "'add', b2, conv", EITHER),
+        ("out=weights, casting", "column, out=weights)", ROUNDED),
+        ("if old is None or new is None", "if old is None:", NORMS),
+        (OUTPUTS, "graph.users(), graph.outputs", A_SET),
+    ],
+    "u03.saved": [
+        ("graph.ops", "graph.nodes", "the program has no constants"),
+        ("(*graph.inputs, *graph.outputs)", "(*graph.outputs, *", ORDER),
+        ("1000000", "1000001", NEAR),
+        ("1000000", "999999", NEAR),
+    ],
+    "passes.horizontal": [
+        ("(b.matmul, b.end)", "(b.end, b.matmul)", "origins in any order"),
+        ("origin=origin), origin", ")), origin=origin)", NAMES),
+        ("stops=stops, name=end.name, ", "stops=stops, ", NAMES),
+        ("family[0].bias", "family[1].bias", BIASES),
+        ("family[0].bias", "family[-1].bias", BIASES),
+        ("for b in family if b.bias is not None", "for b in family])", CHECKER),
+        ("reshape(-1)", "reshape(-2)", NEGATIVE),
+        ("'add', product, ", "'add', replace", EITHER),
+        (FAMILY, "(branch.bias is not None, branch.matmul.inputs[0])", KEYS),
+        ("branch.bias is not None", "branch.bias is None", KEYS),
+        ("operand[node] = inputs[0]", "setdefault", ONCE),
+        ("merged[first.end] = _merged", "setdefault", ONCE),
+    ],
+    "passes.fuse": [
+        (BACKWARDS, "reversed(graph.ops)", NO_GROUP),
+        (BACKWARDS, "[:-1]", NO_GROUP),
+        ("readers[0]", "readers[-1]", ONE_GROUP),
+        ("for reader in readers)) and fits", "list(readers)[1:]", ONE_GROUP),
+        ("bool(readers) and ", "joins = node not in outputs", ALONE),
+        (OUTPUTS, "graph.users(), graph.outputs", A_SET),
+        ("group_of[node] = group", "setdefault", ONCE),
+    ],
+    "passes.should_fuse": [
+        ("if producer.op in MOVES:", "pass", NO_MOVES),
+        ("if producer.op in MOVES:", "producer.name in MOVES", NO_MOVES),
+        ("return True", "pass", NO_MOVES),
+        (IN_MOVES, "pass", NO_READER),
+        (IN_MOVES, "consumer.name in MOVES", NO_READER),
+        (NO_EXPAND, "pass", NO_READER),
+        (NO_EXPAND, "return consumer.op == 'expand'", NO_READER),
+        (NO_EXPAND, "return consumer.name != 'expand'", NO_READER),
+        (NO_EXPAND, "return consumer.op != 'floor'", NO_READER),
+        ("return same or per_row(", "return per_row(", ROWS),
+    ],
+    FOLD: [
+        *((ANY, new, TYPES) for new in ("pass", "if all((constants[name].data_type")),
+        *(("return False", new, TYPES) for new in RETURNED),
+        *((KNOWN_TYPE, part, TYPES) for part in ("[1:]", "[:-1]")),
+        ("parameters = [name", "in reversed(list(", ORDER),
+        ("parameters = [name", "(*norm.input[1:], *conv.input[1:])", ORDER),
+        (BOTH, "in reversed(list(", ORDER),
+        (BOTH, "((bias, 'bias'), (", ORDER),
+        ("graph.initializer.append(tensor)", "insert(0", ORDER),
+        ("*norm.input[1:]) if name]", "*norm.input[1:])]", OPEN),
+        ("uses[conv.output[0]]", "uses[conv.output[-1]]", LAST),
+        ("conv.output[0] = norm", "conv.output[-1] = norm", LAST),
+        *(("norm.input[1:5]", new, FIVE) for new in ("norm.input[1:])", "norm.input[1:6]")),
+        ("factor.reshape(-1", "factor.reshape(-2", NEGATIVE),
+        ("taken.add(name)", "pass", FREE),
+        ("for norm in [n for n in", "in reversed(list(", IN_A_ROW),
+        *((WRITES, new, IN_A_ROW) for new in ("pass", "writer[norm.output[-1]]", "setdefault")),
+        (FILED, "pass", IN_A_ROW),
+        (FILED, "setdefault", ONCE),
+        ("writer = {name: node for node in graph.node", "[:-1]", FIRST),
+        ("for norm in [n for n in graph.node", "[1:]", FIRST),
+    ],
+    RELU: [
+        ("uses[conv.output[0]]", "uses[conv.output[-1]]", LAST),
+        ("conv.output[0] = relu", "conv.output[-1] = relu", LAST),
+        ("relu.output[0]", "relu.output[-1]", LAST),
+        ("relu.input[0]", "relu.input[-1]", LAST),
+        ("for relu in [n for n in", "in reversed(list(", ORDER),
+        ("conv.attribute.append(", "conv.attribute.insert(0", ORDER),
+        ("[known.domain", "reversed(list(model.opset_import))", ORDER),
+        ("model.opset_import.append(", "model.opset_import.insert(0", ORDER),
+        ("for relu in [n for n in", "list(graph.node)[1:]", FIRST),
+        ("{name: node for node in", "list(graph.node)[:-1]", FIRST),
+    ],
 }
-for exercise, reasons in EQUIVALENT.items():
-    for reason, changes in reasons.items():
-        for old, new in changes:
-            equivalent(exercise, old, new, because=reason)
+for exercise, rows in EQUIVALENT.items():
+    for old, new, reason in rows:
+        equivalent(exercise, old, new, because=reason)

@@ -49,19 +49,14 @@ mutants(
 )
 
 
-@alternative("passes.fuse")
-def by_numbers(graph):
-    """Numbers for groups instead of lists; any order in which users come first."""
-    users, number, members = graph.users(), {}, {}
-    for node in reversed(graph.nodes):
-        of_users = {number[user] for user in users[node]}
-        group = of_users.pop() if len(of_users) == 1 else None
-        joins = group is not None and node not in graph.outputs and fits(node, members[group])
-        if not joins or not all(should_fuse(node, user) for user in users[node]):
-            group = None
-        number[node] = len(members) if group is None else group
-        members.setdefault(number[node], []).append(node)
-    return as_kernels(graph, {node: members[k] for node, k in number.items()})
+# Numbers for groups instead of lists; any order in which users come first.
+alternatives(
+    "passes.fuse",
+    by_numbers=(
+        *("group_of[reader] is group", "id(group_of[reader]) == id(group)"),
+        *("readers = users[node]", "readers = users[node][::-1]"),
+    ),
+)
 
 
 @alternative("passes.fuse")

@@ -94,17 +94,16 @@ def with_a_list_of_pairs(model):
     """Finds the pairs first, then writes a new list of nodes; the Conv where the norm was."""
     result = onnx.ModelProto.FromString(model.SerializeToString())
     graph, known, uses = result.graph, constants_of(result.graph), count_uses(result.graph)
-    convs = [node for node in graph.node if node.op_type == "Conv" and not node.domain]
-    by_output = {node.output[0]: node for node in convs}
-    pairs = {}
-    for node in graph.node:
-        norm = node.op_type == "BatchNormalization" and not node.domain
-        conv = by_output.get(node.input[0]) if norm else None
-        if conv is None or uses[node.input[0]] != 1 or [o for o in node.output[1:] if o]:
-            continue
-        numbers = [name for name in [*conv.input[1:], *node.input[1:]] if name]
-        if attribute(node, "training_mode", 0) == 0 and set(numbers) <= known.keys():
-            pairs[node.output[0]] = conv, node
+    convs, norms = ({}, {})
+    for node in [n for n in graph.node if not n.domain]:
+        training = attribute(node, "training_mode", 0) or any(node.output[1:])
+        if node.op_type == "Conv" and uses[node.output[0]] == 1:
+            convs[node.output[0]] = node
+        elif node.op_type == "BatchNormalization" and not training:
+            norms[node.input[0]] = node
+    found = [(convs[c], norms[c]) for c in convs.keys() & norms.keys()]
+    pairs = {norm.output[0]: (conv, norm) for conv, norm in found
+             if {*conv.input[1:], *norm.input[1:]} - {""} <= known.keys()}  # fmt: skip
     inner = {conv.output[0] for conv, _ in pairs.values()}
     prefix, nodes = "f" * (1 + max(map(len, names_in(graph)))), []
     for node in graph.node:
