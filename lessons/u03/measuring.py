@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -52,31 +52,22 @@ def small_calls() -> list[tuple[str, float]]:
 
     one, tensor = np.ones(1, np.float32), torch.ones(1)
     short, long = _chain(1), _chain(201)
-    ms = fastest(
-        {
-            "numpy.maximum": lambda: np.maximum(one, 0),
-            "torch.relu": lambda: torch.relu(tensor),
-            "short": lambda: short(one),
-            "long": lambda: long(one),
-        },
-        number=100,
-    )
-    launch = max(ms.pop("long") - ms.pop("short"), 0.0) / 200  # less than the clock's noise: 0
-    return [
-        *((name, 1e3 * value) for name, value in ms.items()),
-        ("one more kernel of ours", 1e3 * launch),
-    ]
+    calls = {
+        "numpy.maximum": lambda: np.maximum(one, 0),
+        "torch.relu": lambda: torch.relu(tensor),
+        "short": lambda: short(one),
+        "long": lambda: long(one),
+    }
+    us = {name: 1e3 * ms for name, ms in fastest(calls, number=100).items()}
+    more = max(us.pop("long") - us.pop("short"), 0.0) / 200  # less than the clock's noise: 0
+    return [*us.items(), ("one more kernel of ours", more)]
 
 
 def _chain(length: int) -> Any:
     """That many kernels, each of one operation on one number."""
-
-    def steps(x: Any) -> Any:
-        for k in range(length):
-            x = neg(x) if k % 2 else relu(x)
-        return x
-
-    return course_lib.compile(trace(steps, "f32[1]"), passes=[], threads=1)
+    steps = [neg if k % 2 else relu for k in range(length)]
+    graph = trace(lambda x: reduce(lambda y, step: step(y), steps, x), "f32[1]")
+    return course_lib.compile(graph, passes=[], threads=1)
 
 
 def together(graph: Graph) -> Graph:
@@ -114,11 +105,9 @@ def moved_dots(rows: Mapping[str, Mapping[str, Any]]) -> list[Dot]:
     """One dot for each row of `fused_and_not`, and where it was before."""
     dots = []
     for name, row in rows.items():
-        (x0, y0), (x, y) = (
-            (row["flops"] / moved, row["flops"] / ms * 1e3)
-            for moved, ms in zip(row["bytes"], row["ms"], strict=True)
-        )
-        dots.append(Dot(name, x, y, before=(x0, y0)))
+        before, (x, y) = ((row["flops"] / moved, row["flops"] / ms * 1e3)
+                          for moved, ms in zip(row["bytes"], row["ms"], strict=True))  # fmt: skip
+        dots.append(Dot(name, x, y, before=before))
     return dots
 
 

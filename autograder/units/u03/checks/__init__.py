@@ -13,7 +13,7 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number, valid_graph
-from autograder.units.u03.checks.groups_cases import SMALL
+from autograder.units.u03.checks.groups_cases import small
 from course_lib.ir.graph.build import exp, reduce_sum, relu
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, inp
@@ -165,21 +165,23 @@ ILLEGAL = {"B": "waits for itself", "C": "no such kernel", "E": "is an output",
 @checks("u03.illegal", spec=[WHICH, ALONE, *REASONS, FIRST, DICT, "`groups` has the members of"])
 def illegal_judges_one_group(illegal):
     """Small programs with one group each."""
-    for text, names, wanted, problem in SMALL:
-        graph = parse_graph(text)
-        given = judged(illegal, graph, {"A": _nodes(graph, names)})
+    for graph, members, wanted, problem in small():
+        given = judged(illegal, graph, {"A": members})
         if given != ({"A": wanted} if wanted else {}):
+            names = tuple(node.name for node in members)
             raise Wrong(f"{problem} The group is {', '.join(names)}.", program=graph,
                         got=repr(given), expected=f"A: {wanted}" if wanted else "a legal group",
-                        marked=tuple(names), spec=FIRST if wanted else ALONE)  # fmt: skip
-    return f"{len(SMALL)} small programs"
+                        marked=names, spec=FIRST if wanted else ALONE)  # fmt: skip
+    return f"{len(small())} small programs"
 
 
 @checks("u03.illegal", spec=[WHICH, ALONE, FIRST, DICT, "legal groups are left out"])
 def illegal_judges_the_seven(illegal):
     """The seven groups of the notebook: the letters of the illegal ones, and the reasons."""
     graph = parse_graph(EVIDENCE)
-    given = judged(illegal, graph, {k: _nodes(graph, names) for k, names in GROUPS.items()})
+    node_of = {name: node for node, name in value_names(graph).items()}
+    groups = {letter: [node_of[name] for name in names] for letter, names in GROUPS.items()}
+    given = judged(illegal, graph, groups)
     counts = {"too many": len(given.keys() - ILLEGAL), "missing": len(ILLEGAL.keys() - given)}
     if any(counts.values()):
         counted = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
@@ -189,11 +191,6 @@ def illegal_judges_the_seven(illegal):
         are = f"The groups are right; of the reasons, {wrong} {'is' if wrong == 1 else 'are'} not."
         raise Wrong(f"{are} Is each the first in the list that holds?", got=repr(given), spec=FIRST)
     return "the seven groups and their reasons"
-
-
-def _nodes(graph: Graph, names: tuple[str, ...]) -> list[Node]:
-    node_of = {name: node for node, name in value_names(graph).items()}
-    return [node_of[name] for name in names]
 
 
 def judged(illegal: Any, graph: Graph, groups: dict[str, list[Node]]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 import numpy as np
 from hypothesis import strategies as st
 
-from autograder.units.u03.checks.kernels import Asked, edges, named
+from autograder.units.u03.checks.kernels import Asked, edges, named, with_dear_edges
 from course_lib.ir.graph.build import (
     exp,
     neg,
@@ -117,10 +117,8 @@ def images(draw: st.DrawFn, size: int = 6) -> Asked:
         op = draw(st.sampled_from(("conv", "conv", "bias", "add", "mul", "relu", "exp", "mean")))
         values.append(_on_an_image(op, y, draw(st.sampled_from(values)), k, rank))
     others = draw(st.lists(st.sampled_from(values[1:]), max_size=1))
-    graph = named(Graph.of([x], list(dict.fromkeys([values[-1], *others]))))
-    some = edges(graph)
-    no = draw(st.lists(st.sampled_from(some), max_size=1)) if some else []
-    return Asked(graph, frozenset(no))
+    graph = Graph.of([x], list(dict.fromkeys([values[-1], *others])))
+    return with_dear_edges(draw, graph, 1)
 
 
 def _on_an_image(op: str, y: Node, other: Node, k: int, rank: int) -> Node:

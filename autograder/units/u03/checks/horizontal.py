@@ -41,12 +41,35 @@ OWN = "each slice at least those of its own end"
 
 @checks(HORIZONTAL, spec=MERGED)
 def horizontal_merges_siblings(horizontal):
-    """Two, three, with a bias, of different widths: one product."""
-    x = inp("x", "f32[4,6]")
-    for widths, bias in (((2, 3), False), ((2, 1, 3), False), ((2, 3), True)):
-        ends = [moved(product(x, n, n, bias)) for n in widths]
-        _products(horizontal, [x], ends, 1, MERGED[2], int(bias))
-    return "siblings of different widths"
+    """Two, three, with a bias, of different widths, a hundred, empty batches, half precision."""
+    x, y = inp("x", "f32[2,3]"), inp("y", "f32[2,3]")
+    w, v = (const(np.arange(6, dtype=np.float32).reshape(3, 2) - k) for k in (0, 2))
+    ones, zeros = (
+        [moved(product(x, 2, k) + const(np.full(2, k * one, np.float32))) for k in (0, 1)]
+        for one in (1, 0)
+    )
+    again = x @ w
+    rest = [relu(x), relu(x), moved(moved(x)), relu(relu(x)), reshape(x, (2, 3)), x * 1.0, x + 0.0]
+    many = [moved(product(x, 1 + k % 3, k)) for k in range(100)]
+    cases: list[tuple[list[Node], int, str, int]] = [
+        ([moved(product(x, n, n)) for n in (2, 3)], 1, MERGED[2], 0),
+        ([moved(product(x, n, n)) for n in (2, 1, 3)], 1, MERGED[2], 0),
+        ([moved(product(x, n, n, bias=True)) for n in (2, 3)], 1, MERGED[2], 1),
+        ([moved(o @ m) for m in (w, v) for o in (x, y)], 2, SAME, -1),
+        ([moved(x @ w), relu(x @ w), moved(x @ v)], 2, MOVED, -1),
+        (ones, 1, BIASED, -1),
+        (zeros, 1, BIASED, 1),
+        ([moved(x @ w), first(again), moved(again), flat(x @ v)], 1, COLUMNS, 0),
+        ([moved(x @ w), moved(x @ v), *rest], 1, MERGE, -1),
+        (many, 1, COLUMNS, -1),
+    ]
+    for ends, wanted, spec, sums in cases:
+        _products(horizontal, [x, y], ends, wanted, spec, sums)
+    for kind in ("f16[2,3]", "f32[0,3]", "f32[2,0,3]"):
+        z = inp("z", kind)
+        ends = [moved(product(z, 2, k, bias=True)) for k in (1, 2)]
+        _products(horizontal, [z], ends, 1, BATCHES)
+    return "siblings of different widths, shared weights, empty batches"
 
 
 @checks(HORIZONTAL, spec=SAME)
@@ -122,36 +145,6 @@ def horizontal_remembers_where_it_came_from(horizontal):
         for node in [n for n in topological_order([output]) if n.op == "slice"]:
             keeps_origins(before, after, {f"layer{k}.bias"}, node, OWN)
     return "the names of the layers, kept"
-
-
-@checks(HORIZONTAL, spec=MERGED)
-def horizontal_takes_odd_families(horizontal):
-    """One weight for two operands, a hundred siblings, empty batches, half precision."""
-    x, y = inp("x", "f32[2,3]"), inp("y", "f32[2,3]")
-    w, v = (const(np.arange(6, dtype=np.float32).reshape(3, 2) - k) for k in (0, 2))
-    ones, zeros = (
-        [moved(product(x, 2, k) + const(np.full(2, k * one, np.float32))) for k in (0, 1)]
-        for one in (1, 0)
-    )
-    again = x @ w
-    rest = [relu(x), relu(x), moved(moved(x)), relu(relu(x)), reshape(x, (2, 3)), x * 1.0, x + 0.0]
-    many = [moved(product(x, 1 + k % 3, k)) for k in range(100)]
-    cases: list[tuple[list[Node], int, str, int]] = [
-        ([moved(o @ m) for m in (w, v) for o in (x, y)], 2, SAME, -1),
-        ([moved(x @ w), relu(x @ w), moved(x @ v)], 2, MOVED, -1),
-        (ones, 1, BIASED, -1),
-        (zeros, 1, BIASED, 1),
-        ([moved(x @ w), first(again), moved(again), flat(x @ v)], 1, COLUMNS, 0),
-        ([moved(x @ w), moved(x @ v), *rest], 1, MERGE, -1),
-        (many, 1, COLUMNS, -1),
-    ]
-    for ends, wanted, spec, sums in cases:
-        _products(horizontal, [x, y], ends, wanted, spec, sums)
-    for kind in ("f16[2,3]", "f32[0,3]", "f32[2,0,3]"):
-        z = inp("z", kind)
-        ends = [moved(product(z, 2, k, bias=True)) for k in (1, 2)]
-        _products(horizontal, [z], ends, 1, BATCHES)
-    return "shared weights, a hundred siblings, empty batches"
 
 
 @checks(HORIZONTAL, spec=REPLACED)

@@ -73,9 +73,13 @@ def edges(graph: Graph) -> list[Pair]:
 @st.composite
 def asked(draw: st.DrawFn, size: int = 8, ops: tuple[str, ...] = ALL, **more: Any) -> Asked:
     """A random program, and one to three edges, or none, to which the heuristic says no."""
-    graph = named(draw(graphs(size=size, ops=ops, **more)))
-    some = edges(graph)
-    no = draw(st.lists(st.sampled_from(some), max_size=3)) if some else []
+    return with_dear_edges(draw, draw(graphs(size=size, ops=ops, **more)), 3)
+
+
+def with_dear_edges(draw: st.DrawFn, graph: Graph, most: int) -> Asked:
+    """Up to `most` edges of this program do not pay."""
+    some = edges(graph := named(graph))
+    no = draw(st.lists(st.sampled_from(some), max_size=most)) if some else []
     return Asked(graph, frozenset(no))
 
 

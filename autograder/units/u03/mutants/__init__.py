@@ -103,21 +103,15 @@ def through_a_transpose():
     return [Graph.of([x], [b]), a, b]
 
 
-@alternative("u03.cycle")
-def with_more_behind_it():
-    x = inp("x", "f32[8,8]")
-    a = relu(x)
-    b = a - reduce_max(a, (0,), keepdims=True)
-    return Graph.of([x], [exp(b), exp(a)]), a, b
-
-
-@alternative("u03.cycle")
-def through_a_matrix_of_sums():
-    """Three axes, a product along the first, and another operation that reads a as well."""
-    x = inp("x", "f64[4,3,2]")
-    a = x * x
-    b = sub(a, relu(reduce_sum(a, (0,), keepdims=False)))
-    return (Graph.of([x], [b], "three"), a, b)
+alternatives(
+    "u03.cycle",
+    with_more_behind_it=("/ reduce_sum", "- reduce_sum", "[b]", "[exp(b), exp(a)]"),
+    # Three axes, a product along the first, and another operation that reads the sums.
+    through_a_matrix_of_sums=(
+        *("f32[8,8]", "f64[4,3,2]", "a = exp(x)", "a = x * x"),
+        *(B, "a - exp(reduce_sum(a, (0,), keepdims=False))"),
+    ),
+)
 
 
 # ── u03.illegal ──
