@@ -1,6 +1,7 @@
 """Evidence for an exercise of unit 3: a program whose operations were put into seven groups.
 
-Some of the groups cannot be one kernel. The text, evidence.txt, is a graph that verifies; `parse_graph` reads it.
+Some of the groups cannot be one kernel. The text, evidence.txt, is a graph that verifies;
+`parse_graph` reads it.
 """
 
 from pathlib import Path

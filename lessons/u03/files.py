@@ -25,6 +25,9 @@ LEVELS: dict[str, tuple[str, list[str]]] = {
 }
 
 
+Place = tuple[str, str]  # a file, and a level
+
+
 def exported(name: str, batch_norms: bool) -> Any:
     """A model as an ONNX file. Unless told to keep them, the exporter folds batch norms itself.
 
@@ -82,9 +85,7 @@ def _kernel(node: Any) -> str:
     return " + ".join([node.op_type, *(["Add"] if len(node.input) == 4 else []), *does])
 
 
-def compared(
-    name: str, files: Mapping[str, Any], at: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], list[float]]:
+def compared(name: str, files: Mapping[str, Any], at: Iterable[Place]) -> dict[Place, list[float]]:
     """Kernels, ms on one thread, the same measured once more, and the largest relative difference
     from the first one, of files at levels of onnxruntime's optimizer."""
     made = {(file, level): session(files[file], level) for file, level in at}

@@ -31,6 +31,7 @@ from course_lib.passes.layout.sink_relayouts import sink_relayouts
 from course_lib.passes.pipeline import DEFAULT
 
 PASSES = [p for p in DEFAULT[: DEFAULT.index(fuse) + 1] if p not in (layout, sink_relayouts)]
+Heuristics = Mapping[str, Callable[..., bool]]
 CORE = ["passes.fuse", "passes.should_fuse"]
 UNIT = ["passes.bn_fold", "passes.horizontal", *CORE]
 
@@ -135,9 +136,7 @@ def ready(name: str) -> Graph:
         return run_passes(imported(name), PASSES[:-1])
 
 
-def with_heuristics(
-    graphs: Sequence[Graph], heuristics: Mapping[str, Callable[..., bool]]
-) -> list[list[Any]]:
+def with_heuristics(graphs: Sequence[Graph], heuristics: Heuristics) -> list[list[Any]]:
     """Kernels, MB and operations of all graphs together, fused with each heuristic."""
     rows = []
     for name, rule in heuristics.items():
@@ -147,9 +146,7 @@ def with_heuristics(
     return rows
 
 
-def on_the_clock(
-    graphs: Mapping[str, Graph], heuristics: Mapping[str, Callable[..., bool]]
-) -> list[list[Any]]:
+def on_the_clock(graphs: Mapping[str, Graph], heuristics: Heuristics) -> list[list[Any]]:
     """Kernels, MB, and ms on one thread, of models that were fused with each heuristic."""
     rows = []
     for name, graph in graphs.items():

@@ -11,15 +11,8 @@ import numpy as np
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, checks
 from autograder.check.properties import live_ops, same_meaning, valid_graph
-from autograder.units.u03.checks.fold_cases import (
-    batch_norm,
-    blocks,
-    convolution,
-    left_alone,
-    mixtures,
-    shared,
-    weights,
-)
+from autograder.units.u03.checks import fold_cases as cases
+from autograder.units.u03.checks.fold_cases import batch_norm, convolution, weights
 from autograder.units.u03.checks.results import counted, keeps_origins, leaves, ops_of, wrong
 from course_lib.ir.graph.build import relu
 from course_lib.ir.graph.graph import Graph
@@ -51,7 +44,7 @@ def bn_fold_by_hand(bn_fold):
     return "one program written by hand"
 
 
-@checks(BN_FOLD, given=blocks(), examples=45, spec=[*FOLDED, "Grouped and depthwise", RANKS])
+@checks(BN_FOLD, given=cases.blocks(), examples=45, spec=[*FOLDED, "Grouped and depthwise", RANKS])
 def bn_fold_leaves_a_convolution_and_a_bias(bn_fold, graph):
     """No batch norm is left, and the result computes what the program computes, in its precision;
     the bias has one axis for each axis of the convolution."""
@@ -61,10 +54,10 @@ def bn_fold_leaves_a_convolution_and_a_bias(bn_fold, graph):
 
 
 @checks(BN_FOLD, spec=[*FOLDED, "A batch norm stays as it is",
-        *(spec for _, _, spec in left_alone())])  # fmt: skip
+        *(spec for _, _, spec in cases.left_alone())])  # fmt: skip
 def bn_fold_leaves_what_it_must(bn_fold):
     """Other users, outputs, unknown numbers, and whatever is no convolution."""
-    leaves(bn_fold, left_alone(), "So everything must stay as it is")
+    leaves(bn_fold, cases.left_alone(), "So everything must stay as it is")
     x = inp("x", "f32[1,2,4,4]")
     y = convolution(batch_norm(convolution(x, weights((2, 2, 1, 1)))), weights((2, 2, 1, 1), 1))
     before = Graph.of([x], [batch_norm(y, 1), relu(y)], "one_of_two")
@@ -72,10 +65,10 @@ def bn_fold_leaves_what_it_must(bn_fold):
     if (ops := ops_of(after))["batch_norm"] != 1 or ops["conv"] != 2:
         raise wrong("The first batch norm must go, and the second must stay; what stays must read "
                     f"the new nodes. Here are {counted(ops)}.", before, after, EACH)  # fmt: skip
-    return f"{len(left_alone())} programs with nothing to fold"
+    return f"{len(cases.left_alone())} programs with nothing to fold"
 
 
-@checks(BN_FOLD, given=mixtures(), examples=25, spec=["A batch norm stays", *FOLDED])
+@checks(BN_FOLD, given=cases.mixtures(), examples=25, spec=["A batch norm stays", *FOLDED])
 def bn_fold_folds_what_it_can(bn_fold, case):
     """Norms that can be folded, between others that cannot."""
     before, stuck = case
@@ -116,14 +109,13 @@ def bn_fold_remembers_where_it_came_from(bn_fold):
 @checks(BN_FOLD, spec=["w' and b' are new constants of w's element type", *FOLDED])
 def bn_fold_makes_new_constants(bn_fold):
     """In f16, f32 and f64, where others read the same weight, vectors, sum or norm."""
-    cases = shared()
-    for before, why in cases:
+    for before, why in cases.shared():
         kept = [constant.value.copy() for constant in before.constants]
         after = _folded(before, bn_fold(before))
         same_meaning(before, after, rtol=RTOL[str(before.inputs[0].type.dtype)])
         if not all(map(np.array_equal, kept, (c.value for c in before.constants))):
             raise Wrong(f"{why} Constants must keep their values: make new ones.", program=before)
-    return f"{len(cases)} programs with shared parts"
+    return f"{len(cases.shared())} programs with shared parts"
 
 
 @checks(BN_FOLD, spec=EACH)
@@ -158,14 +150,13 @@ def _folded(before: Graph, result: Any, stuck: Collection[Node] = ()) -> Graph:
 
 def _all_fold(left: int, norms: int) -> str:
     """Why all must go; where only some are left, the old graph may still be read."""
-    problem = ("Each of these batch norms has a convolution before it, with no more than a bias "
-               "between them, and nobody else reads what is between them, so all must be folded."
-               )  # fmt: skip
-    if left < norms:
-        problem += (f" Of {norms}, {left} {'are' if left > 1 else 'is'} left. If you fold them all,"
-                    " a new convolution reads a node of the old graph: take its x from `inputs`."
-                    )  # fmt: skip
-    return problem
+    problem = (
+        "Each of these batch norms has a convolution before it, with no more than a bias "
+        "between them, and nobody else reads what is between them, so all must be folded. "
+    )
+    old = f"Of {norms}, {left} {'are' if left > 1 else 'is'} left. If you fold them all, a new "
+    old += "convolution reads a node of the old graph: take its x from `inputs`."
+    return f"{problem}{old * (left < norms)}".strip()
 
 
 def _one_number_a_channel(before: Graph, after: Graph) -> None:

@@ -10,14 +10,8 @@ import numpy as np
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import checks
 from autograder.check.properties import live_ops, same_meaning
-from autograder.units.u03.checks.horizontal_cases import (
-    families,
-    first,
-    flat,
-    left_alone,
-    moved,
-    product,
-)
+from autograder.units.u03.checks import horizontal_cases as given
+from autograder.units.u03.checks.horizontal_cases import first, flat, moved, product
 from autograder.units.u03.checks.results import counted, keeps_origins, leaves, ops_of, wrong
 from course_lib.ir.graph.build import relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph
@@ -87,7 +81,7 @@ def horizontal_merges_what_reads_a_merged_one(horizontal):
     return "two families, one behind the other"
 
 
-@checks(HORIZONTAL, given=families(), examples=30, spec=MERGED)
+@checks(HORIZONTAL, given=given.families(), examples=30, spec=MERGED)
 def horizontal_makes_one_product_of_each_family(horizontal, graph):
     """As many products are left as there are families, and the results are the same."""
     keys, alone, sums = set(), 0, 0
@@ -102,11 +96,11 @@ def horizontal_makes_one_product_of_each_family(horizontal, graph):
     _products(horizontal, graph.inputs, graph.outputs, len(keys) + alone, BIASED, sums)
 
 
-@checks(HORIZONTAL, spec=[*MERGED, *(spec for _, _, spec in left_alone())])
+@checks(HORIZONTAL, spec=[*MERGED, *(spec for _, _, spec in given.left_alone())])
 def horizontal_leaves_the_rest(horizontal):
     """Other operands, other weights, activations behind: nothing to merge."""
-    leaves(horizontal, left_alone(), "There is nothing to merge, so everything must stay")
-    return f"{len(left_alone())} programs with nothing to merge"
+    leaves(horizontal, given.left_alone(), "There is nothing to merge, so everything must stay")
+    return f"{len(given.left_alone())} programs with nothing to merge"
 
 
 @checks(HORIZONTAL, spec=REWRITTEN)

@@ -11,17 +11,8 @@ import functools
 import onnx
 from hypothesis import strategies as st
 
-from autograder.units.u03.checks.onnx_models import (
-    CONV,
-    OTHERS,
-    PAIR,
-    Case,
-    choice,
-    held,
-    norm,
-    read_elsewhere,
-    small,
-)
+from autograder.units.u03.checks import onnx_models as given
+from autograder.units.u03.checks.onnx_models import CONV, OTHERS, PAIR, Case, choice, norm, small
 
 READER = "if somebody else reads c, or if c is an output of the graph"
 TRAINING, SECOND = "if it is in training mode", "a second output with a name"
@@ -42,7 +33,7 @@ def left_alone() -> list[Case]:
     outputs = "Until opset 13, more outputs than one mean training mode."
     replaced = small("v = Identity(w) c = Conv(x, v)\n" + norm(), "y", inputs=["w"])
     return [
-        *((model, why, READER) for model, why in read_elsewhere(PAIR)),
+        *((model, why, READER) for model, why in given.read_elsewhere(PAIR)),
         (small(PAIR + norm("c", "z"), "y", "z"), "Two batch norms read c.", READER),
         (small(CONV + trained, "y"), "The batch norm is in training mode.", TRAINING),
         (small(CONV + older, "y", opset=13), outputs, SECOND),
@@ -98,5 +89,5 @@ def mixtures(draw: st.DrawFn, most: int = 3) -> tuple[onnx.ModelProto, int]:
             nodes, x = nodes + f"r{k} = Relu({x})\n", f"r{k}"
     model = small(nodes, x, *outputs, x=(1, 4, 4), inputs=inputs, seed=draw(st.integers(0, 99)))
     for name in constants:
-        held(model, name)
+        given.held(model, name)
     return model, sum(kind in STUCK for kind in kinds)

@@ -10,14 +10,7 @@ from autograder.check.edits import edited
 from autograder.check.framework import alternative, alternatives, mutants
 from course_lib.exercises import slot
 from course_lib.passes.clean.dce import dce
-from course_lib.passes.fusion.groups import (
-    MOVES,
-    as_kernels,
-    finishes_contraction,
-    fits,
-    kind_of,
-    per_row,
-)
+from course_lib.passes.fusion import groups
 from course_lib.passes.fusion.should_fuse import should_fuse
 
 # ── passes.fuse ──
@@ -45,7 +38,7 @@ mutants(
     # Nobody needs it, so nobody has to compute it.
     without_dead_code=lambda graph: fuse(dce(graph)),
     # kind_of says what a kernel can hold.
-    any_size=partial(if_it_holds, lambda node, group: kind_of([*group, node]) is not None),
+    any_size=partial(if_it_holds, lambda node, group: groups.kind_of([*group, node]) is not None),
 )
 
 
@@ -68,12 +61,12 @@ def with_sets_of_ids(graph):
         known = {number[user] for user in users[node]}
         (joined,) = known if len(known) == 1 else (None,)
         returned = any(node is output for output in graph.outputs)
-        if not pays or joined is None or returned or not fits(node, tuple(members[joined])):
+        if not pays or joined is None or returned or not groups.fits(node, tuple(members[joined])):
             joined = len(members)
             members[joined] = []
         number[node] = joined
         members[joined].append(node)
-    return as_kernels(graph, {node: members[k] for node, k in number.items()})
+    return groups.as_kernels(graph, {node: members[k] for node, k in number.items()})
 
 
 @alternative("passes.fuse")
@@ -89,11 +82,13 @@ def with_early_ends(graph):
         group = group_of[first]
         if any(group_of[user] is not group for user in rest):
             continue
-        if not fits(node, group) or not all(map(lambda user: should_fuse(node, user), users[node])):
+        if not groups.fits(node, group):
+            continue
+        if not all(map(lambda user: should_fuse(node, user), users[node])):
             continue
         group.append(node)
         group_of[node] = group
-    return as_kernels(graph, group_of)
+    return groups.as_kernels(graph, group_of)
 
 
 # ── passes.should_fuse ──
@@ -104,11 +99,15 @@ def _same(producer, consumer):
 
 
 def _a_row(producer, consumer):
-    return per_row(producer.type.shape, consumer.type.shape)
+    return groups.per_row(producer.type.shape, consumer.type.shape)
 
 
 def _reduces(consumer):
     return consumer.op.startswith("reduce")
+
+
+def _moves(producer):
+    return producer.op in groups.MOVES
 
 
 def _times(producer, consumer):
@@ -129,25 +128,23 @@ mutants(
     a_number=_times,
     never_the_same_shape=lambda p, c: not _same(p, c),
     # Equals, movement and rows: right, for half of the points.
-    no_reductions=lambda p, c: _same(p, c) or p.op in MOVES or _a_row(p, c),
+    no_reductions=lambda p, c: _same(p, c) or _moves(p) or _a_row(p, c),
 )
 alternatives(
     "passes.should_fuse",
     # Whatever the consumer reads at most once, and what is recomputed for nothing.
-    nothing_larger=lambda p, c: p.op in MOVES or _times(p, c) <= 1 or _a_row(p, c),
-    rows_and_equals=lambda p, c: np.bool_(
-        _same(p, c) or _reduces(c) or p.op in MOVES or _a_row(p, c)
-    ),
+    nothing_larger=lambda p, c: _moves(p) or _times(p, c) <= 1 or _a_row(p, c),
+    rows_and_equals=lambda p, c: np.any([_same(p, c), _reduces(c), _moves(p), _a_row(p, c)]),
 )
 
 
 @alternative("passes.should_fuse")
 def by_weighing(producer, consumer):
     """Recomputes what is read at most four times."""
-    if producer.op in MOVES or _a_row(producer, consumer):
+    if _moves(producer) or _a_row(producer, consumer):
         return True
     if _reduces(consumer):
-        return not finishes_contraction(producer)
+        return not groups.finishes_contraction(producer)
     return _times(producer, consumer) <= 4
 
 
@@ -156,8 +153,8 @@ def by_counting_uses(producer, consumer):
     """How often is an element of the producer computed, if the consumer computes what it reads?"""
     match consumer.op:
         case "expand":
-            return producer.op in MOVES
+            return _moves(producer)
         case "reduce_sum" | "reduce_max" | "reduce_min" | "reduce_prod":
-            return producer.op in MOVES or not finishes_contraction(producer)
-    free = producer.op in MOVES or _a_row(producer, consumer)
+            return _moves(producer) or not groups.finishes_contraction(producer)
+    free = _moves(producer) or _a_row(producer, consumer)
     return np.any([_times(producer, consumer) <= 1, free])
