@@ -36,11 +36,9 @@ def called(surgery: Any, before: Model, spec: str = FOLD_NEW) -> Model:
     """What the answer makes of this model: another one."""
     try:
         after = surgery(before)
-    except Changed as error:
-        error.program, error.spec = text(before), spec
-        raise
-    except Crashed as error:
+    except (Changed, Crashed) as error:
         error.program = text(before)
+        error.spec = spec if isinstance(error, Changed) else ""
         raise
     if not isinstance(after, Model):
         raise Wrong("The function must return an onnx.ModelProto.", got=repr(after)[:200], spec=NEW)

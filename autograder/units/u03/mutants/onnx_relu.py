@@ -19,6 +19,8 @@ fuse = slot(RELU).reference
 NEEDED = "if FUSED_DOMAIN not in [known.domain for known in model.opset_import]:\n"
 IMPORT = "model.opset_import.append(helper.make_opsetid(FUSED_DOMAIN, 1))"
 ACTIVATION = "conv.attribute.append(helper.make_attribute('activation', 'Relu'))"
+ALPHA = "conv.attribute.append(helper.make_attribute('alpha', 0.0))"
+BEFORE = "graph.node[list(graph.node).index(relu) - 1]"
 if_counted = edited(fuse, "fuse_relu(model", "fuse_relu(count_uses, model")
 
 mutants(
@@ -42,28 +44,20 @@ mutants(
     in_no_domain=("('FusedConv', FUSED_DOMAIN)", "('FusedConv', '')"),
     imports_nothing=(IMPORT, "pass"),
     imports_once_for_each_pair=(NEEDED, "if True:\n"),
-    imports_in_any_case=(
-        *(f"        {NEEDED}            {IMPORT}", f"    {NEEDED}        {IMPORT}"),
-    ),
+    imports_in_any_case=(f"    {NEEDED}            {IMPORT}", f"{NEEDED}        {IMPORT}"),
     # Writes the imports anew: ONNX's own, and that of the FusedConv.
     imports_two_domains=(
         NEEDED,
         "if True:\n            del model.opset_import[:]\n"
         "            model.opset_import.append(helper.make_opsetid('', 17))\n",
     ),
-    more_than_the_text_says=(
-        ACTIVATION,
-        f"{ACTIVATION}\n        conv.attribute.append(helper.make_attribute('alpha', 0.0))",
-    ),
+    more_than_the_text_says=(ACTIVATION, f"{ACTIVATION}\n        {ALPHA}"),
     # A new node that has only the activation.
     without_the_attributes=(ACTIVATION, f"del conv.attribute[:]\n        {ACTIVATION}"),
     # The FusedConv writes c, and whoever read y finds nothing.
     keeps_the_name_of_the_convolution=("conv.output[0] = relu.output[0]", "pass"),
     # A Conv and the node behind it in the list; the Relu may stand further down.
-    only_neighbours=(
-        "conv is None or ",
-        "conv is None or graph.node[list(graph.node).index(relu) - 1] != conv or ",
-    ),
+    only_neighbours=("conv is None", f"conv is None or {BEFORE} != conv"),
     # LeakyRelu is a Relu, too, by its name.
     of_that_ending=("n.op_type == 'Relu'", "n.op_type.endswith('Relu')"),
     # Takes away what nobody reads, also where nothing is fused and so nothing changes.

@@ -21,6 +21,7 @@ NAME = "_fresh(f'{norm.output[0]}_{what}', taken)"
 CONSTANTS = "constants_of(graph)"
 INITIALIZERS = "{t.name: t for t in graph.initializer}"
 DECLARED = "(*graph.initializer, *graph.input, *graph.output, *graph.value_info)"
+REPLACEABLE = "[i.name for i in graph.input]"
 KIND = "numpy_helper.to_array(constants[conv.input[1]]).dtype"
 NEW = "for tensor, what in ((weight, 'weight'), (bias, 'bias')):"
 if_counted = edited(fold, "fold_batch_norms(model", "fold_batch_norms(count_uses, model")
@@ -51,9 +52,7 @@ mutants(
     training_without_the_attribute=(" or any(norm.output[1:])", ""),
     in_training_too=("attribute(norm, 'training_mode', 0) or any(norm.output[1:])", "False"),
     # A weight in a Constant is no constant.
-    initializers_only=(
-        *(CONSTANTS, INITIALIZERS.replace("}", " if t.name not in [i.name for i in graph.input]}")),
-    ),
+    initializers_only=(CONSTANTS, f"{INITIALIZERS[:-1]} if t.name not in {REPLACEABLE}}}"),
     replaceable_weights_too=(CONSTANTS, INITIALIZERS),
     whoever_else_reads_the_file=("uses[conv.output[0]] == 1", "True"),
     norms_are_no_readers=partial(if_counted, _norms_are_one_reader),
@@ -94,7 +93,7 @@ def with_a_list_of_pairs(model):
     """Finds the pairs first, then writes a new list of nodes; the Conv where the norm was."""
     result = onnx.ModelProto.FromString(model.SerializeToString())
     graph, known, uses = result.graph, constants_of(result.graph), count_uses(result.graph)
-    convs, norms = ({}, {})
+    convs, norms = {}, {}
     for node in [n for n in graph.node if not n.domain]:
         training = attribute(node, "training_mode", 0) or any(node.output[1:])
         if node.op_type == "Conv" and uses[node.output[0]] == 1:
