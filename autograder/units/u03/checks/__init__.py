@@ -101,7 +101,9 @@ def the_two_would_wait_for_themselves(cycle):
     for holds, problem, spec, nodes in _demands(graph, a, b, between):
         if not holds:
             names = value_names(graph)
-            raise Wrong(problem, program=graph, marked=tuple(map(names.get, nodes)), spec=spec)
+            raise Wrong(
+                problem, program=graph, marked=tuple(map(names.__getitem__, nodes)), spec=spec
+            )
     return f"{len(graph.ops)} operations, {len(between)} of them between a and b"
 
 

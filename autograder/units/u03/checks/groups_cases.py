@@ -51,7 +51,7 @@ def small() -> list[tuple[Graph, list[Node], str, str]]:
          "elementwise; a transpose is not."),
         ([a, s], [a, s], "is an output", "It also waits for itself: the first reason counts."),
     ]  # fmt: skip
-    return [(Graph.of([x, w], ends), *case) for ends, *case in cases]
+    return [(Graph.of([x, w], ends), group, why, text) for ends, group, why, text in cases]
 
 
 def _as(name: str, node: Node) -> Node:

@@ -132,4 +132,5 @@ def onnx_fold_keeps_element_types(fold_batch_norms):
 def _same_in_single(before: onnx.ModelProto, after: onnx.ModelProto, tolerance: float) -> None:
     """The same in f32, which onnxruntime runs."""
     copies = (onnx.ModelProto.FromString(m.SerializeToString()) for m in (before, after))
-    same(*(given.typed(copy, np.float32) for copy in copies), FORMULA, tolerance)
+    old, new = (given.typed(copy, np.float32) for copy in copies)
+    same(old, new, FORMULA, tolerance)

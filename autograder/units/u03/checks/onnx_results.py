@@ -38,7 +38,8 @@ def called(surgery: Any, before: Model, spec: str = FOLD_NEW) -> Model:
         after = surgery(before)
     except (Changed, Crashed) as error:
         error.program = text(before)
-        error.spec = spec if isinstance(error, Changed) else ""
+        if isinstance(error, Changed):
+            error.spec = spec
         raise
     if not isinstance(after, Model):
         raise Wrong("The function must return an onnx.ModelProto.", got=repr(after)[:200], spec=NEW)
