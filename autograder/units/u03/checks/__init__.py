@@ -100,10 +100,8 @@ def the_two_would_wait_for_themselves(cycle):
     between = _between(graph, a, b)
     for holds, problem, spec, nodes in _demands(graph, a, b, between):
         if not holds:
-            names = value_names(graph)
-            raise Wrong(
-                problem, program=graph, marked=tuple(map(names.__getitem__, nodes)), spec=spec
-            )
+            marked = tuple(value_names(graph)[node] for node in nodes)
+            raise Wrong(problem, program=graph, marked=marked, spec=spec)
     return f"{len(graph.ops)} operations, {len(between)} of them between a and b"
 
 

@@ -60,8 +60,7 @@ def by_values(graph):
     users, saved = graph.users(), 0
     for value in graph.nodes:
         if value not in graph.outputs:
-            made = value.op != "input"
-            saved += value.type.nbytes * (len(set(users[value])) + (1 if made else -1))
+            saved += value.type.nbytes * (len(set(users[value])) + 1 - 2 * (value.op == "input"))
     return np.float64(saved / 1e6)
 
 
