@@ -37,15 +37,11 @@ def _moved(hlo: str) -> int:
     """What the fusions of the entry computation read and write, each operand once."""
     entry = hlo[hlo.index("ENTRY") :]
     typed = re.findall(r"([\w.]+)(?::| =) f32\[([\d,]+)\]", entry)
-    sizes = {name: _bytes(dims) for name, dims in typed}
+    sizes = {name: FLOAT * prod(map(int, dims.split(","))) for name, dims in typed}
     return sum(
         sizes[result] + sum(sizes[operand] for operand in operands.split(", "))
         for result, operands in re.findall(r"([\w.]+) = \S+ fusion\(([^)]*)\)", entry)
     )
-
-
-def _bytes(dims: str) -> int:
-    return FLOAT * prod(map(int, dims.split(",")))
 
 
 def inductor(function: Callable[..., Any], *inputs: Any) -> str:

@@ -25,6 +25,9 @@ LEVELS: dict[str, tuple[str, list[str]]] = {
 }
 
 
+Place = tuple[str, str]  # a file, and a level
+
+
 def exported(name: str, batch_norms: bool) -> Any:
     """A model as an ONNX file. Unless told to keep them, the exporter folds batch norms itself.
 
@@ -52,10 +55,9 @@ def operators(model: Any) -> Counter[str]:
 
 def written(model: Any, first: int | None = None) -> str:
     """The first nodes of a file, or all, one for each line."""
-    return "\n".join(
-        f"{', '.join(node.output)} = {node.op_type}({', '.join(node.input)})"
-        for node in model.graph.node[:first]
-    )
+    nodes = model.graph.node[:first]
+    rows = (f"{', '.join(n.output)} = {n.op_type}({', '.join(n.input)})" for n in nodes)
+    return "\n".join(rows)
 
 
 def session(model: Any, level: str) -> tuple[Any, list[str]]:
@@ -71,15 +73,10 @@ def session(model: Any, level: str) -> tuple[Any, list[str]]:
         options.log_severity_level, options.intra_op_num_threads = 4, 1
         options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, wanted)
         options.optimized_model_filepath = str(saved)
-        made = ort.InferenceSession(
-            model.SerializeToString(),
-            options,
-            providers=["CPUExecutionProvider"],
-            disabled_optimizers=off,
-        )
-        return made, [
-            _kernel(node) for node in onnx.load(saved).graph.node if node.op_type != "Constant"
-        ]
+        made = ort.InferenceSession(model.SerializeToString(), options, disabled_optimizers=off,
+                                    providers=["CPUExecutionProvider"])  # fmt: skip
+        nodes = [node for node in onnx.load(saved).graph.node if node.op_type != "Constant"]
+        return made, [_kernel(node) for node in nodes]
 
 
 def _kernel(node: Any) -> str:
@@ -88,9 +85,7 @@ def _kernel(node: Any) -> str:
     return " + ".join([node.op_type, *(["Add"] if len(node.input) == 4 else []), *does])
 
 
-def compared(
-    name: str, files: Mapping[str, Any], at: Iterable[tuple[str, str]]
-) -> dict[tuple[str, str], list[float]]:
+def compared(name: str, files: Mapping[str, Any], at: Iterable[Place]) -> dict[Place, list[float]]:
     """Kernels, ms on one thread, the same measured once more, and the largest relative difference
     from the first one, of files at levels of onnxruntime's optimizer."""
     made = {(file, level): session(files[file], level) for file, level in at}
@@ -101,6 +96,5 @@ def compared(
     ms, again = (fastest(calls, rounds=5) for _ in range(2))
     right = results[first]
     error = {key: float(abs(y - right).max() / abs(right).max()) for key, y in results.items()}
-    return {
-        key: [len(kernels), ms[key], again[key], error[key]] for key, (_, kernels) in made.items()
-    }
+    counts = {key: len(kernels) for key, (_, kernels) in made.items()}
+    return {key: [counts[key], ms[key], again[key], error[key]] for key in made}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -19,26 +19,19 @@ from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import apply
 from course_lib.ir.registry import traffic
-from course_lib.ir.types import f32
-from course_lib.llvm.host import host_machine
-from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.lower.executed import executed
 from course_lib.measure.turns import in_turns, least
 from course_lib.models import example_inputs
 from course_lib.models.traced import traced
-from course_lib.passes.clean.bn_fold import bn_fold
-from course_lib.passes.clean.cse import cse
-from course_lib.passes.clean.dce import dce
-from course_lib.passes.clean.fold import fold
-from course_lib.passes.clean.simplify import simplify
-from course_lib.passes.clean.strength import strength
 from course_lib.passes.fusion.fuse import fuse
 from course_lib.passes.fusion.groups import as_kernels
-from course_lib.passes.fusion.horizontal import horizontal
 from course_lib.passes.infra.manager import run_passes
-from course_lib.passes.prepare.decompose import decompose
+from course_lib.passes.layout.layout import layout
+from course_lib.passes.layout.sink_relayouts import sink_relayouts
+from course_lib.passes.pipeline import DEFAULT
 
-PASSES = [fold, simplify, bn_fold, decompose, strength, fold, simplify, cse, horizontal, dce, fuse]
+PASSES = [p for p in DEFAULT[: DEFAULT.index(fuse) + 1] if p not in (layout, sink_relayouts)]
+Heuristics = Mapping[str, Callable[..., bool]]
 CORE = ["passes.fuse", "passes.should_fuse"]
 UNIT = ["passes.bn_fold", "passes.horizontal", *CORE]
 
@@ -60,31 +53,22 @@ def small_calls() -> list[tuple[str, float]]:
 
     one, tensor = np.ones(1, np.float32), torch.ones(1)
     short, long = _chain(1), _chain(201)
-    ms = fastest(
-        {
-            "numpy.maximum": lambda: np.maximum(one, 0),
-            "torch.relu": lambda: torch.relu(tensor),
-            "short": lambda: short(one),
-            "long": lambda: long(one),
-        },
-        number=100,
-    )
-    launch = max(ms.pop("long") - ms.pop("short"), 0.0) / 200  # less than the clock's noise: 0
-    return [
-        *((name, 1e3 * value) for name, value in ms.items()),
-        ("one more kernel of ours", 1e3 * launch),
-    ]
+    calls = {
+        "numpy.maximum": lambda: np.maximum(one, 0),
+        "torch.relu": lambda: torch.relu(tensor),
+        "short": lambda: short(one),
+        "long": lambda: long(one),
+    }
+    us = {name: 1e3 * ms for name, ms in fastest(calls, number=100).items()}
+    more = max(us.pop("long") - us.pop("short"), 0.0) / 200  # less than the clock's noise: 0
+    return [*us.items(), ("one more kernel of ours", more)]
 
 
 def _chain(length: int) -> Any:
     """That many kernels, each of one operation on one number."""
-
-    def steps(x: Any) -> Any:
-        for k in range(length):
-            x = neg(x) if k % 2 else relu(x)
-        return x
-
-    return course_lib.compile(trace(steps, "f32[1]"), passes=[], threads=1)
+    steps = [neg if k % 2 else relu for k in range(length)]
+    graph = trace(lambda x: reduce(lambda y, step: step(y), steps, x), "f32[1]")
+    return course_lib.compile(graph, passes=[], threads=1)
 
 
 def together(graph: Graph) -> Graph:
@@ -118,27 +102,13 @@ def fused_and_not(programs: Mapping[str, Graph]) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def roof() -> tuple[float, float]:
-    """FLOP/s and byte/s of one core, as unit 1 measured them: multiply-adds in registers, and a
-    copy of 128 MiB."""
-    lanes = host_machine().lanes(f32)
-    vector = f"<{lanes} x float>"
-    fma = f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)"
-    source = np.ones(32 << 20, np.float32)
-    target = np.empty_like(source)
-    (seconds,) = least(in_turns([lambda: np.copyto(target, source)], 5))
-    return 2 * lanes / nanoseconds(fma, lanes=lanes) * 1e9, 2 * source.nbytes / seconds
-
-
 def moved_dots(rows: Mapping[str, Mapping[str, Any]]) -> list[Dot]:
     """One dot for each row of `fused_and_not`, and where it was before."""
     dots = []
     for name, row in rows.items():
-        (x0, y0), (x, y) = (
-            (row["flops"] / moved, row["flops"] / ms * 1e3)
-            for moved, ms in zip(row["bytes"], row["ms"], strict=True)
-        )
-        dots.append(Dot(name, x, y, before=(x0, y0)))
+        before, (x, y) = ((row["flops"] / moved, row["flops"] / ms * 1e3)
+                          for moved, ms in zip(row["bytes"], row["ms"], strict=True))  # fmt: skip
+        dots.append(Dot(name, x, y, before=before))
     return dots
 
 
@@ -166,9 +136,7 @@ def ready(name: str) -> Graph:
         return run_passes(imported(name), PASSES[:-1])
 
 
-def with_heuristics(
-    graphs: Sequence[Graph], heuristics: Mapping[str, Callable[..., bool]]
-) -> list[list[Any]]:
+def with_heuristics(graphs: Sequence[Graph], heuristics: Heuristics) -> list[list[Any]]:
     """Kernels, MB and operations of all graphs together, fused with each heuristic."""
     rows = []
     for name, rule in heuristics.items():
@@ -178,9 +146,7 @@ def with_heuristics(
     return rows
 
 
-def on_the_clock(
-    graphs: Mapping[str, Graph], heuristics: Mapping[str, Callable[..., bool]]
-) -> list[list[Any]]:
+def on_the_clock(graphs: Mapping[str, Graph], heuristics: Heuristics) -> list[list[Any]]:
     """Kernels, MB, and ms on one thread, of models that were fused with each heuristic."""
     rows = []
     for name, graph in graphs.items():

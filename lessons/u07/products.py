@@ -26,10 +26,7 @@ from course_lib.draw.plots.table import table
 from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.parse import parse_kernel
-from course_lib.ir.types import f32
-from course_lib.llvm.host import host_machine
 from course_lib.llvm.inspect import fixed
-from course_lib.llvm.inspect.price import nanoseconds
 from course_lib.llvm.jit import compile_kernels, emit_module
 from course_lib.measure.turns import in_turns, least
 from course_lib.schedule.script import parse_schedule
@@ -38,7 +35,6 @@ from lessons.bill import bill_of
 Sizes = tuple[int, int, int]  # m, n, k
 LARGE = (Cache(32 << 10, 8), Cache(256 << 10, 8))  # as many processors had them
 MOST = 512  # lines of the largest cache of a curve
-CHAINS = 12  # sums under way at once: enough to keep the units for multiply-adds busy
 WAITS = (10, 60)  # cycles for a miss in the first cache, and more for one in the second
 
 
@@ -232,20 +228,6 @@ def rates(
     calls = [partial(run, x, w) for run in runs.values()]
     best = least(in_turns(calls, repeat, clock=process_time))
     return {name: 2 * float(np.prod(sizes)) / t for name, t in zip(runs, best, strict=True)}
-
-
-def roof() -> tuple[float, float]:
-    """FLOP/s of multiply-adds in registers, and bytes/s of a copy of 128 MiB, on one core."""
-    lanes = host_machine().lanes(f32)
-    vector = f"<{lanes} x float>"
-    peak = 2 * lanes / nanoseconds(
-        f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)", lanes=lanes,
-        chains=CHAINS,
-    )  # fmt: skip
-    source = np.ones(32 << 20, np.float32)
-    target = np.empty_like(source)
-    (copying,) = least(in_turns([lambda: np.copyto(target, source)], 4, clock=process_time))
-    return peak * 1e9, 2 * source.nbytes / copying
 
 
 def lines_beyond(steps: Callable[..., str], sizes: Sizes, caches: Sequence[Cache] = LARGE) -> float:

@@ -12,7 +12,7 @@ import onnxruntime as ort
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from autograder.units.u03.checks.onnx_models import Maker, block
+from autograder.units.u03.checks.onnx_models import CONV, PAIR, block, held, norm, small
 from course_lib.frontend import load
 from course_lib.frontend.onnx.surgery import (
     FUSED_DOMAIN,
@@ -59,7 +59,7 @@ def close(a: np.ndarray, b: np.ndarray) -> bool:
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("bias", [False, True])
 def test_conv_norm_relu_becomes_one_node(rank, groups, bias):
-    model = block(rank, groups, bias, epsilon=0.01)
+    model = block(rank, groups, bias, attrs="epsilon=0.01")
     x = np.random.default_rng(0).standard_normal((1, 4, *[5] * rank), np.float32)
     folded = fold_batch_norms(model)
     assert kinds(folded) == {"Conv": 1, "Relu": 1}
@@ -79,14 +79,12 @@ def test_the_model_that_came_in_is_as_it_was():
 
 
 def test_numbers_by_hand():
-    made = Maker((1, 1, 1))
-    for name, value in dict(scale=4.0, shift=7.0, mean=5.0, var=3.0).items():
-        made.weights.append(numpy_helper.from_array(np.array([value], np.float32), name))
-    made.weights.append(numpy_helper.from_array(np.array([[[3.0]]], np.float32), "w"))
-    made.node("Conv", ["x", "w"], "c")
-    norm = ["c", "scale", "shift", "mean", "var"]
-    made.node("BatchNormalization", norm, "y", epsilon=1.0)
-    constants = constants_of(fold_batch_norms(made.model("y")).graph)
+    model = small(CONV + norm(attrs="epsilon=1.0"), "y", x=(1, 1, 1))
+    numbers = {"w": [[[3.0]]], "y_scale": [4.0], "y_shift": [7.0], "y_mean": [5.0], "y_var": [3.0]}
+    for tensor in model.graph.initializer:
+        array = np.array(numbers[tensor.name], np.float32)
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    constants = constants_of(fold_batch_norms(model).graph)
     assert sorted(numpy_helper.to_array(t).ravel().tolist() for t in constants.values()) == [
         [-3.0],
         [6.0],
@@ -107,16 +105,10 @@ def test_half_precision_stays_half_precision():
 
 
 def test_constants_as_exporters_write_them():
-    made = Maker((1, 4, 5))
-    w = numpy_helper.from_array(np.ones((4, 4, 1), np.float32))
-    made.nodes.append(helper.make_node("Constant", [], ["held"], value=w))
-    made.node("Identity", ["held"], "w")
-    made.node("Identity", [made.weight("shift", 4)], "mean")
-    made.node("Conv", ["x", "w", ""], "c")
-    vectors = [made.weight("scale", 4), "shift", "mean", made.weight("var", 4, low=0.1)]
-    made.node("BatchNormalization", ["c", *vectors], "y")
-    model = made.model("y")
-    assert set(constants_of(model.graph)) == {"shift", "scale", "var", "held", "w", "mean"}
+    nodes = f'w = Identity(v) y_mean = Identity(y_shift) c = Conv(x, w, "") {norm()}'
+    model = held(small(nodes, "y", sizes={"v": (4, 4, 1)}), "v")
+    names = {"y_shift", "y_scale", "y_var", "v", "w", "y_mean"}
+    assert set(constants_of(model.graph)) == names
     folded = fold_batch_norms(model)
     assert kinds(folded) == {"Conv": 1} and len(folded.graph.initializer) == 2
     x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)
@@ -124,34 +116,23 @@ def test_constants_as_exporters_write_them():
 
 
 def test_an_identity_of_what_a_caller_may_replace_is_no_constant():
-    made = Maker((1, 4, 5))
-    made.node("Identity", [made.weight("raw", 4, 4, 1)], "w")
-    made.node("Conv", ["x", "w"], "c")
-    made.norm("c", 4, "y")
-    model = made.model("y", inputs=["raw"])
+    model = small(f"w = Identity(w_raw) {PAIR}", "y", inputs=["w_raw"])
     assert kinds(fold_batch_norms(model)) == kinds(model)
 
 
 def test_two_norms_in_a_row_and_two_behind_one_convolution():
-    made = Maker((1, 4, 5))
-    made.node("Conv", ["x", made.weight("w", 4, 4, 1)], "c")
-    made.norm(made.norm("c", 4, "y"), 4, "z")
-    row = made.model("z")
+    row = small(PAIR + norm("y", "z"), "z")
     folded = fold_batch_norms(row)
     assert kinds(folded) == {"Conv": 1} and len(folded.graph.initializer) == 2
     x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)
     assert close(outputs(folded, x)[0], outputs(row, x)[0])
-    fork = Maker((1, 4, 5))
-    fork.node("Conv", ["x", fork.weight("w", 4, 4, 1)], "c")
-    both = fork.model(fork.norm("c", 4, "y"), fork.norm("c", 4, "z"))
+    both = small(PAIR + norm("c", "z"), "y", "z")
     assert kinds(fold_batch_norms(both)) == kinds(both)
 
 
 def test_names_that_are_taken():
-    made = Maker((1, 4, 5))
-    made.node("Conv", ["x", made.weight("y_weight", 4, 4, 1)], "c")
-    made.norm("c", 4, "y")
-    model = made.model(made.node("Add", ["y", made.weight("y_bias", 4, 1)], "y_weight_"))
+    nodes = f"c = Conv(x, y_weight) {norm()} y_weight_ = Add(y, y_bias)"
+    model = small(nodes, "y_weight_", sizes={"y_weight": (4, 4, 1), "y_bias": (4, 1)})
     folded = fold_batch_norms(model)
     onnx.checker.check_model(folded)
     x = np.random.default_rng(0).standard_normal((1, 4, 5), np.float32)

@@ -17,7 +17,7 @@ from autograder.units.u03.checks.should_fuse import (
     bytes_moved,
 )
 from autograder.units.u03.exercises import REFERENCE_BILL
-from autograder.units.u03.mutants.fuse import by_weighing, never_movement, only_the_same_shape
+from autograder.units.u03.mutants.fuse import by_weighing
 from autograder.validate import verdict_of
 from autograder.wire.codec import Codec, Unsendable
 from course_lib.cost.work import operations
@@ -170,16 +170,18 @@ def test_merging_siblings_saves_two_kernels_and_adds_bytes_on_paper(imported, he
 def test_the_score_of_the_heuristic():
     assert {name: bytes_moved(fuse(graph)) for name, graph in PROGRAMS.items()} == OURS
     assert sum(OURS.values()) == REFERENCE
-    for heuristic, total in ((only_the_same_shape, STAND_IN), (by_weighing, BEST)):
+    wrong = mutants_of("passes.should_fuse")
+    same_shape = wrong["only_the_same_shape"]
+    for heuristic, total in ((same_shape, STAND_IN), (by_weighing, BEST)):
         with plugged("passes.should_fuse", heuristic):
             fused = {name: fuse(graph) for name, graph in PROGRAMS.items()}
         assert sum(map(bytes_moved, fused.values())) == total
         for name, graph in PROGRAMS.items():
             assert executed(fused[name]) <= MOST_WORK * executed(graph)
             lower(fused[name])
-    stand_in = verdict_of(slot("passes.should_fuse"), only_the_same_shape)
+    stand_in = verdict_of(slot("passes.should_fuse"), same_shape)
     assert stand_in.earned == pytest.approx(0.3 * stand_in.points, abs=0.01)
-    no_slices = verdict_of(slot("passes.should_fuse"), never_movement)
+    no_slices = verdict_of(slot("passes.should_fuse"), wrong["never_movement"])
     assert stand_in.earned is not None and no_slices.earned is not None
     assert stand_in.earned < no_slices.earned < stand_in.points, "movement counts"
     said = slot("passes.should_fuse").doc

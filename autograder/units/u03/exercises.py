@@ -54,13 +54,13 @@ def pays() -> Rubric:
         criteria=(
             "1 point: states the measured effect (little or none on a processor; whatever the "
             "student's own table shows counts, noise too where the two times of a row show it) and "
-            "explains it with a number: the convolutions' "
-            "arithmetic sets the time, with well over a hundred operations for each byte saved, or "
-            "29 calls at about a microsecond against tens of milliseconds. 1 point: names a case "
-            "where it would pay and the right reason: few operations per byte (depthwise "
-            "convolutions, elementwise chains, small batches of large activations), or short "
-            "kernels where launches dominate (a GPU, tiny tensors). Half a point off for 'fewer "
-            "kernels are always faster', or for crediting the layout level's gain to fusion."
+            "explains it with a number: the convolutions' arithmetic sets the time, with well over "
+            "a hundred operations for each byte saved, or 29 calls at about a microsecond against "
+            "tens of milliseconds. 1 point: names a case where it would pay and the right reason: "
+            "few operations per byte (depthwise convolutions, elementwise chains, small batches of "
+            "large activations), or short kernels where launches dominate (a GPU, tiny tensors). "
+            "Half a point off for 'fewer kernels are always faster', or for crediting the layout "
+            "level's gain to fusion."
         ),
         samples=(
             Sample(

@@ -5,61 +5,57 @@ Next room: fold.py.
 
 from __future__ import annotations
 
+import functools
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from autograder.check.programs import graphs
+from course_lib.ir.graph.build import add, exp, neg, relu, transpose
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node
+from course_lib.ir.graph.node import Node, inp
 
-HEAD = "graph @f(%x: f32[4,4], %w: f32[4,4]) -> "
-ONE, TWO = f"{HEAD}(f32[4,4]) {{\n", f"{HEAD}(f32[4,4], f32[4,4]) {{\n"
-CHAIN = """  %a = exp(%x) : f32[4,4]
-  %b = neg(%a) : f32[4,4]
-  %c = relu(%b) : f32[4,4]
-"""
-BESIDE = """  %a = exp(%x) : f32[4,4]
-  %m = matmul(%a, %w) : f32[4,4]
-  %b = add(%a, %m) : f32[4,4]
-"""
-PRODUCTS = """  %a = matmul(%x, %w) : f32[4,4]
-  %b = matmul(%a, %w) : f32[4,4]
-  %c = matmul(%b, %a) : f32[4,4]
-"""
-TURNED = """  %m = matmul(%x, %w) : f32[4,4]
-  %a = relu(%m) : f32[4,4]
-  %t = transpose(%a) {perm = [1, 0]} : f32[4,4]
-"""
-LONG_WAY = """  %a = exp(%x) : f32[4,4]
-  %m = matmul(%a, %w) : f32[4,4]
-  %n = relu(%m) : f32[4,4]
-  %b = add(%a, %n) : f32[4,4]
-  %c = neg(%b) : f32[4,4]
-"""
+Case = tuple[list[Node], list[Node], str, str]
 
-# (program, members of its one group, the reason or "", what to think of)
-SMALL: list[tuple[str, tuple[str, ...], str, str]] = [
-    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b", "c"), "", "Each is read only by the next."),
-    (f"{ONE}{CHAIN}  return %c\n}}", ("a", "b"), "", "Only the last member is read outside."),
-    (f"{TWO}{CHAIN}  return %c, %b\n}}", ("b", "c"), "is an output",
-     "The caller wants a member that is not the last."),
-    (f"{TWO}{CHAIN}  return %a, %c\n}}", ("b", "c"), "", "The output is no member."),
-    (f"{TWO}{CHAIN}  return %b, %c\n}}", ("a", "b"), "", "The last member may be an output."),
-    (f"{ONE}{BESIDE}  return %b\n}}", ("a", "b"), "waits for itself",
-     "The product outside needs a, and b needs the product."),
-    (f"{ONE}{LONG_WAY}  return %c\n}}", ("a", "b", "c"), "waits for itself",
-     "The way from a to b leads through two kernels outside."),
-    (f"{ONE}{BESIDE}  return %b\n}}", ("m", "b"), "", "a is an operand from outside."),
-    (f"{TWO}{BESIDE}  return %b, %m\n}}", ("a", "b"), "waits for itself",
-     "The product is a result, and b needs it as well."),
-    (f"{TWO}{BESIDE}  %c = neg(%a) : f32[4,4]\n  return %b, %c\n}}", ("a", "c"), "is read outside",
-     "The product reads a, and the group needs no product."),
-    (f"{ONE}{PRODUCTS}  return %c\n}}", ("a", "b"), "no such kernel",
-     "There are two contractions, and a is also read outside: the first reason counts."),
-    (f"{ONE}{TURNED}  return %t\n}}", ("m", "a", "t"), "no such kernel",
-     "What follows a contraction in its kernel must be elementwise; a transpose is not."),
-    (f"{TWO}{BESIDE}  return %a, %b\n}}", ("a", "b"), "is an output",
-     "It also waits for itself: the first reason counts."),
-]  # fmt: skip
+
+@functools.cache
+def small() -> list[tuple[Graph, list[Node], str, str]]:
+    """(program, members of its one group, the reason or "", what to think of)"""
+    x, w = inp("x", "f32[4,4]"), inp("w", "f32[4,4]")
+    a = _as("a", exp(x))
+    b = _as("b", neg(a))
+    c = _as("c", relu(b))
+    m = _as("m", a @ w)  # beside: two ways from a
+    s = _as("s", add(a, m))
+    far = _as("far", add(a, relu(m)))
+    last, e = _as("last", neg(far)), _as("e", neg(a))
+    p = _as("p", x @ w)
+    q = _as("q", p @ w)
+    r = _as("r", relu(p))
+    t = _as("t", transpose(r, (1, 0)))
+    waits = "waits for itself"
+    cases: list[Case] = [
+        ([c], [a, b, c], "", "Each is read only by the next."),
+        ([c], [a, b], "", "Only the last member is read outside."),
+        ([c, b], [b, c], "is an output", "The caller wants a member that is not the last."),
+        ([a, c], [b, c], "", "The output is no member."),
+        ([b, c], [a, b], "", "The last member may be an output."),
+        ([s], [a, s], waits, "The product outside needs a, and s needs the product."),
+        ([last], [a, far, last], waits, "The way from a to far leads through two kernels outside."),
+        ([s], [m, s], "", "a is an operand from outside."),
+        ([s, m], [a, s], waits, "The product is a result, and s needs it as well."),
+        ([s, e], [a, e], "is read outside", "The product reads a, and the group needs no product."),
+        ([q @ p], [p, q], "no such kernel", "There are two contractions, and p is also read "
+         "outside: the first reason counts."),
+        ([t], [p, r, t], "no such kernel", "What follows a contraction in its kernel must be "
+         "elementwise; a transpose is not."),
+        ([a, s], [a, s], "is an output", "It also waits for itself: the first reason counts."),
+    ]  # fmt: skip
+    return [(Graph.of([x, w], ends), group, why, text) for ends, group, why, text in cases]
+
+
+def _as(name: str, node: Node) -> Node:
+    return replace(node, name=name)
 
 
 @st.composite

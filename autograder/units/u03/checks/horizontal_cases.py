@@ -5,11 +5,12 @@ Next room: horizontal.py, the checks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
 
 import numpy as np
 from hypothesis import strategies as st
 
+from autograder.units.u03.checks.results import Case
 from course_lib.ir.graph.build import add, expand, relu, reshape, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
@@ -57,40 +58,31 @@ def families(draw: st.DrawFn, most: int = 4) -> Graph:
     return Graph.of(operands, ends, "families")
 
 
-Case = tuple[Graph, str, str]
-
-
-def left_alone() -> Sequence[Case]:
-    """(program, why nothing may be merged, words of the specification)"""
+@functools.cache
+def left_alone() -> list[Case]:
+    """Programs in which nothing may be merged."""
     return [*_other_families(), *_no_candidates()]
 
 
 def _other_families() -> list[Case]:
     x, y, w = inp("x", "f32[4,6]"), inp("y", "f32[4,6]"), inp("w", "f32[6,3]")
     one, two = product(x, 2, 1), product(x, 3, 2)
-    same = "Merged are those that read the same node"
-    lone = "all have a bias or all have none"
     chained = product(relu(product(x, 6, 3)), 2, 4)
-    twice = [moved(product(relu(x), 2, k)) for k in (1, 2)]
-    return [
-        (Graph.of([x, y], [moved(one), moved(product(y, 2, 2))]), "They read two operands.", same),
-        (
-            Graph.of([x], [moved(one), moved(product(x, 3, 2, bias=True))]),
-            "Only one has a bias.",
-            lone,
-        ),
-        (Graph.of([x, w], [moved(one), moved(x @ w)]), "A weight is an input.", CONSTANT),
-        (Graph.of([x], [relu(one), relu(two)]), "Each would lose its epilogue.", MOVED),
-        (
-            Graph.of([x], [moved(one), moved(chained)]),
-            "Of the two products of x, one goes into a relu; the third product reads that relu.",
-            same,
-        ),
-        (Graph.of([x], [moved(one)]), "There is only one.", "n >= 2"),
-        (Graph.of([x], twice), "Two relus compute the same, but are two nodes.", same),
-    ]
+    cases: list[tuple[list[Node], str, str]] = [
+        ([moved(one), moved(product(y, 2, 2))], "They read two operands.", SAME),
+        ([moved(one), moved(product(x, 3, 2, bias=True))], "Only one has a bias.", BIASED),
+        ([moved(one), moved(x @ w)], "A weight is an input.", CONSTANT),
+        ([relu(one), relu(two)], "Each would lose its epilogue.", MOVED),
+        ([moved(one), moved(chained)], "Of the two products of x, one goes into a relu; the third "
+         "product reads that relu.", SAME),
+        ([moved(one)], "There is only one.", "n >= 2"),
+        ([moved(product(relu(x), 2, k)) for k in (1, 2)],
+         "Two relus compute the same, but are two nodes.", SAME),
+    ]  # fmt: skip
+    return [(Graph.of([x, y, w], ends), why, spec) for ends, why, spec in cases]
 
 
+SAME, BIASED = "Merged are those that read the same node", "all have a bias or all have none"
 CONSTANT = "products by a constant matrix"
 MOVED = "whose results are only moved next"
 BIAS = "with the constant bias if"

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from autograder.check.framework import Wrong
 from autograder.check.programs import ALL, graphs
 from autograder.check.properties import same_meaning, valid_graph
-from course_lib.ir.graph.graph import Graph, value_names
+from autograder.units.u03.checks.results import wrong
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
 from course_lib.passes.fusion.groups import LARGEST, as_kernels, fits, kind_of
 
@@ -72,9 +73,13 @@ def edges(graph: Graph) -> list[Pair]:
 @st.composite
 def asked(draw: st.DrawFn, size: int = 8, ops: tuple[str, ...] = ALL, **more: Any) -> Asked:
     """A random program, and one to three edges, or none, to which the heuristic says no."""
-    graph = named(draw(graphs(size=size, ops=ops, **more)))
-    some = edges(graph)
-    no = draw(st.lists(st.sampled_from(some), max_size=3)) if some else []
+    return with_dear_edges(draw, draw(graphs(size=size, ops=ops, **more)), 3)
+
+
+def with_dear_edges(draw: st.DrawFn, graph: Graph, most: int) -> Asked:
+    """Up to `most` edges of this program do not pay."""
+    some = edges(graph := named(graph))
+    no = draw(st.lists(st.sampled_from(some), max_size=most)) if some else []
     return Asked(graph, frozenset(no))
 
 
@@ -96,23 +101,21 @@ class _Groups:
         self.case, self.after, self.graph = case, after, case.graph
         self.users, self.outputs = case.graph.users(), set(case.graph.outputs)
         self.place = {node: k for k, node in enumerate(case.graph.nodes)}
-        kernels: dict[str, list[Node]] = {}
+        kernels: dict[str, list[Node]] = {node.name: [] for node in case.graph.ops}
         for kernel in after.ops:
             for member in _members(kernel):
                 kernels.setdefault(member.name, []).append(kernel)
-        for node in case.graph.ops:
-            if len(kernels.get(node.name, ())) != 1:
-                count = len(kernels.get(node.name, ()))
-                raise self.wrong(
-                    f"Every operation must be in one kernel, dead ones too; %{node.name} is in "
-                    f"{count or 'none'}. This check knows the operations by their names.",
-                    OWN,
-                )
-        kernel_of = {node: kernels[node.name][0] for node in case.graph.ops}
         together: dict[Node, list[Node]] = {kernel: [] for kernel in after.ops}
-        for node, kernel in kernel_of.items():
-            together[kernel].append(node)
-        self.group_of = {node: together[kernel] for node, kernel in kernel_of.items()}
+        self.group_of: dict[Node, list[Node]] = {}
+        for node in case.graph.ops:
+            if (count := len(kernels[node.name])) != 1:
+                problem = (
+                    f"Every operation must be in one kernel, dead ones too; %{node.name} is in"
+                )
+                names = "This check knows the operations by their names."
+                raise self.wrong(f"{problem} {count or 'none'}. {names}", OWN)
+            self.group_of[node] = together[kernels[node.name][0]]
+            self.group_of[node].append(node)
 
     def look_at(self, node: Node) -> None:
         """Has this node joined, where all conditions hold, and only there?"""
@@ -123,15 +126,10 @@ class _Groups:
                 problem, spec = reason or ("its users are in another group", EVERYONE)
                 text = f"%{node.name} is in the group of %{mine[-1].name}, but {problem}."
                 raise self.wrong(text, spec, node)
-        elif reason is None:
-            group = self.group_of[users[0]]
-            if self._one_kernel_holds(node, group):
-                raise self.wrong(
-                    f"%{node.name} must join the group of %{group[-1].name}: all of its users are "
-                    "in there, it is not an output, one kernel can hold them, and it pays.",
-                    JOINS,
-                    node,
-                )
+        elif reason is None and self._one_kernel_holds(node, group := self.group_of[users[0]]):
+            text = "all of its users are in there, it is not an output, one kernel can hold them"
+            text = f"%{node.name} must join the group of %{group[-1].name}: {text}, and it pays."
+            raise self.wrong(text, JOINS, node)
 
     def _reason(self, node: Node) -> tuple[str, str] | None:
         """Why this node may join no group, leaving aside what a kernel can hold."""
@@ -158,21 +156,16 @@ class _Groups:
             if len(group) > 1 and (len(group) > LARGEST or kind_of(group[::-1]) is None):
                 more = [f"and {len(group) - 8} more"] * (len(group) > 8)
                 names = ", ".join([*(f"%{n.name}" for n in group[:8]), *more])
-                raise self.wrong(f"No kernel can hold these {len(group)} operations: {names}.",
-                                 HOLDS, group[-1])  # fmt: skip
+                text = f"No kernel can hold these {len(group)} operations: {names}."
+                raise self.wrong(text, HOLDS, group[-1])
         wanted = as_kernels(self.graph, self.group_of)
         rows = {node.name: _row(node) for node in self.after.ops}
         for node in wanted.ops:
-            if rows.get(node.name) != _row(node):
-                ours, mine = _row(node), rows.get(node.name, {})
-                what = next(key for key in ours if ours[key] != mine.get(key))
-                raise Wrong(
-                    f"The groups are right; the {what} of %{node.name} is not.",
-                    program=self.graph,
-                    got=self.after,
-                    expected=f"{ours[what]}, not {mine.get(what)}",
-                    spec=WRITTEN,
-                )
+            ours, mine = _row(node), rows.get(node.name, {})
+            for what in [key for key in ours if ours[key] != mine.get(key)]:
+                raise Wrong(f"The groups are right; the {what} of %{node.name} is not.",
+                            program=self.graph, got=self.after, spec=WRITTEN,
+                            expected=f"{ours[what]}, not {mine.get(what)}")  # fmt: skip
         if [n.name for n in self.after.outputs] != [n.name for n in wanted.outputs]:
             raise self.wrong("The outputs must keep their names.", WRITTEN)
         if self.after.name != wanted.name:
@@ -180,12 +173,9 @@ class _Groups:
             raise self.wrong(text, WRITTEN)
 
     def wrong(self, problem: str, spec: str, *nodes: Node) -> Wrong:
-        text = f"{problem} ({self.case})"
-        marked = {kernel for kernel in self.after.ops for m in _members(kernel)
-                  if m.name in {n.name for n in nodes}}  # fmt: skip
-        names = value_names(self.after)
-        return Wrong(text, program=self.graph, got=self.after, spec=spec,
-                     marked=tuple(names[kernel] for kernel in marked))  # fmt: skip
+        names = {node.name for node in nodes}
+        marked = [k for k in self.after.ops if any(m.name in names for m in _members(k))]
+        return wrong(f"{problem} ({self.case})", self.graph, self.after, spec, *marked)
 
 
 def _members(kernel: Node) -> tuple[Node, ...]:

@@ -1,5 +1,9 @@
-"""Small ONNX models for the surgery of unit 3: `block` is one convolution with its batch norm,
-`models` draws several in a row, `foldable` has those in which all norms go.
+"""Small ONNX models for the surgery of unit 3, written as text: nodes on one input `x`.
+
+    small("c = Conv(x, w)" + norm("c", "y"), "y")
+
+`small` draws what no node writes; a name tells how large it is. `block` is one convolution with its
+batch norm, `models` draws several in a row, `foldable` has those in which all norms go.
 
 Next room: onnx_left.py, models in which something has to stay.
 """
@@ -7,250 +11,236 @@ Next room: onnx_left.py, models in which something has to stay.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 import onnx
 from hypothesis import strategies as st
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper, parser
 
 SIGNAL = (1, 4, 5)  # n, c, length
+Sizes = Mapping[str, tuple[int, ...]]
+Case = tuple[onnx.ModelProto, str, str]  # a model, what is special, words of the specification
 
 
-class Maker:
-    """Collects the nodes and initializers of a model with one input `x`."""
-
-    def __init__(self, shape: tuple[int, ...], seed: int = 0) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.shape, self.nodes, self.weights = shape, [], []
-
-    def weight(self, name: str, *shape: int, low: float = -1.0, high: float = 1.0) -> str:
-        array = self.rng.uniform(low, high, shape).astype(np.float32)
-        self.weights.append(numpy_helper.from_array(array, name))
-        return name
-
-    def node(self, op: str, inputs: Iterable[str], output: str, *more: str, **attrs: Any) -> str:
-        self.nodes.append(helper.make_node(op, list(inputs), [output, *more], output, **attrs))
-        return output
-
-    def norm(
-        self, y: str, channels: int, name: str, *more: str, low: float = 0.1, **attrs: Any
-    ) -> str:
-        """A batch norm with vectors of its own, no variance below `low`. `more` are further
-        outputs."""
-        vectors = [self.weight(f"{name}_{v}", channels) for v in ("scale", "shift", "mean")]
-        vectors.append(self.weight(f"{name}_var", channels, low=low, high=20 * low))
-        return self.node("BatchNormalization", [y, *vectors], name, *more, **attrs)
-
-    def model(self, *outputs: str, inputs: Iterable[str] = ()) -> onnx.ModelProto:
-        """`inputs` are initializers that a caller may replace."""
-        kind = TensorProto.FLOAT
-        shapes = {t.name: list(t.dims) for t in self.weights}
-        given = [helper.make_tensor_value_info("x", kind, list(self.shape))]
-        given += [helper.make_tensor_value_info(name, kind, shapes[name]) for name in inputs]
-        open_sizes = [f"d{axis}" for axis in range(len(self.shape))]
-        results = [helper.make_tensor_value_info(name, kind, open_sizes) for name in outputs]
-        graph = helper.make_graph(self.nodes, "small", given, results, self.weights)
-        opset = helper.make_opsetid("", 17)
-        return helper.make_model(graph, opset_imports=[opset], ir_version=8)
+def small(nodes: str, *outputs: str, x: tuple[int, ...] = SIGNAL, sizes: Sizes | None = None,
+          inputs: Iterable[str] = (), idle: Iterable[str] = (), opset: int = 17, low: float = 0.1,
+          seed: int = 0) -> onnx.ModelProto:  # fmt: skip
+    """A model of these nodes. `inputs` are initializers that a caller may replace, `idle` those
+    that nobody reads; no variance is below `low`."""
+    axes = ",".join(f"d{axis}" for axis in range(len(x)))
+    results = ", ".join(f"float[{axes}] {name}" for name in outputs)
+    given = ",".join(map(str, x))
+    graph = parser.parse_graph(f"small (float[{given}] x) => ({results}) {{ {nodes} }}")
+    for node in graph.node:
+        node.name = node.output[0]
+    rng, sizes = np.random.default_rng(seed), sizes or {}
+    for name in [*idle, *_unwritten(graph, {"x", ""})]:
+        size = sizes.get(name, _size(name, len(x) - 2))
+        low_, high = (low, 20 * low) if "var" in name else (-1.0, 1.0)
+        array = _SINGLE.get(name, rng.uniform(low_, high, size).astype(np.float32))
+        graph.initializer.append(numpy_helper.from_array(array, name))
+    for tensor in graph.initializer:
+        if tensor.name in inputs:
+            kind = helper.make_tensor_value_info(tensor.name, TensorProto.FLOAT, tensor.dims)
+            graph.input.append(kind)
+    domains = [("", opset), *[("nobody", 1)] * ("nobody." in nodes)]
+    opsets = [helper.make_opsetid(*domain) for domain in domains]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8)
 
 
-def block(rank: int = 2, groups: int = 1, bias: bool = False, relu: bool = True, **attrs: Any):
+_SINGLE = {"yes": np.array(True), "times": np.array(2, np.int64)}
+
+
+def _size(name: str, rank: int) -> tuple[int, ...]:
+    """w.. is a weight of 4 channels, o.. is added to all pixels, the rest has a number for each."""
+    return {"w": (4, 4, *[1] * rank), "o": (4, *[1] * rank)}.get(name[0], (4,))
+
+
+def _unwritten(graph: onnx.GraphProto, known: set[str]) -> list[str]:
+    """What nodes read, those of graphs inside nodes, too, and nobody writes."""
+    known = known | {i.name for i in graph.input} | {n for node in graph.node for n in node.output}
+    names = [name for node in graph.node for name in node.input if name not in known]
+    for inner in [a.g for node in graph.node for a in node.attribute if a.HasField("g")]:
+        names += _unwritten(inner, known)
+    return list(dict.fromkeys(names))
+
+
+def norm(c: str = "c", y: str = "y", attrs: str = "", more: str = "") -> str:
+    """A batch norm with vectors of its own; `more` are further outputs."""
+    vectors = ", ".join(f"{y}_{name}" for name in ("scale", "shift", "mean", "var"))
+    return f"{y}{more} = BatchNormalization {f'<{attrs}>' * bool(attrs)} ({c}, {vectors})\n"
+
+
+CONV = "c = Conv(x, w)\n"
+PAIR = CONV + norm()
+
+
+def choice(then: str, otherwise: str = "", z: str = "z", r: str = "") -> str:
+    """z, an If with these branches; each gives r, or what its first node writes."""
+    texts = [text.strip() for text in (then, otherwise or then)]
+    graphs = [f"b () => (float[d0,d1,d2] {r or t.split()[0]}) {{ {t} }}" for t in texts]
+    return "{} = If (yes) <then_branch = {}, else_branch = {}>\n".format(z, *graphs)
+
+
+def loop(part: str, start: str = "y") -> str:
+    """z, a Loop that adds `part` twice."""
+    return f"""z = Loop (times, "", {start}) <body = body (int64 i, bool go, float[d0,d1,d2] v)
+        => (bool still, float[d0,d1,d2] v_new)
+        {{ still = Identity(go) part = {part} v_new = Add(v, part) }}>\n"""
+
+
+def read_elsewhere(pair: str) -> list[tuple[onnx.ModelProto, str]]:
+    """(a model in which somebody else reads c, who): another node, the caller, graphs in nodes."""
+    c, y = "r = Neg(c)", "r = Neg(y)"
+    return [
+        (small(f"{pair} z = Neg(c)", "y", "z"), "Another node reads c."),
+        (small(pair, "y", "c"), "c is an output."),
+        (small(pair + choice(c), "y", "z"), "The branches of the If read c."),
+        (small(pair + choice(c, y), "y", "z"), "The then branch of the If reads c."),
+        (small(pair + choice(y, c), "y", "z"), "The else branch of the If reads c."),
+        (small(pair + choice(choice(c, z="s")), "y", "z"), "A branch of a branch reads c."),
+        (small(pair + loop("Neg(c)"), "z"), "The body of the Loop reads c."),
+    ]
+
+
+def held(model: onnx.ModelProto, name: str) -> onnx.ModelProto:
+    """The same model; a node Constant holds this initializer."""
+    graph = model.graph
+    tensor = next(t for t in graph.initializer if t.name == name)
+    graph.node.insert(0, helper.make_node("Constant", [], [name], f"{name}_held", value=tensor))
+    graph.initializer.remove(tensor)
+    return model
+
+
+def typed(model: onnx.ModelProto, kind: type, vectors: type | None = None) -> onnx.ModelProto:
+    """The same model in other precision; `vectors` is that of what is neither w nor b."""
+    for tensor in model.graph.initializer:
+        mine = kind if tensor.name in ("w", "b") else vectors or kind
+        array = numpy_helper.to_array(tensor).astype(mine)
+        tensor.CopyFrom(numpy_helper.from_array(array, tensor.name))
+    for info in (*model.graph.input, *model.graph.output):
+        info.type.tensor_type.elem_type = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    del model.graph.value_info[:]
+    return model
+
+
+def block(rank: int = 2, groups: int = 1, bias: bool = False, relu: bool = True,
+          attrs: str = "") -> onnx.ModelProto:  # fmt: skip
     """Conv, BatchNormalization and perhaps Relu, on 4 channels."""
-    made = Maker((1, 4, *[5] * rank), seed=rank + groups)
-    parts = ["x", made.weight("w", 6 if groups == 1 else 8, 4 // groups, *[3] * rank)]
-    if bias:
-        parts.append(made.weight("b", 6 if groups == 1 else 8))
-    made.node("Conv", parts, "c", group=groups, pads=[1] * (2 * rank))
-    end = made.norm("c", 6 if groups == 1 else 8, "y", **attrs)
-    return made.model(made.node("Relu", [end], "z") if relu else end)
+    count = 6 if groups == 1 else 8
+    sizes: dict[str, Any] = dict.fromkeys(("b", "y_scale", "y_shift", "y_mean", "y_var"), (count,))
+    sizes["w"] = (count, 4 // groups, *[3] * rank)
+    conv = f"c = Conv <group={groups}, pads={[1] * (2 * rank)}> (x, w{', b' * bias})\n"
+    nodes, end = conv + norm(attrs=attrs) + "z = Relu(y)" * relu, "z" if relu else "y"
+    return small(nodes, end, x=(1, 4, *[5] * rank), sizes=sizes, seed=rank + groups)
 
 
 @st.composite
 def models(draw: st.DrawFn, most: int = 3) -> onnx.ModelProto:
     """Blocks in a row; some convolutions and some norms share their weights with others."""
     rank = draw(st.sampled_from((2, 1, 3)))
-    made, y = Maker((1, 4, *[4] * rank), seed=draw(st.integers(0, 9))), "x"
-    made.weight("shared", 4, 4, *[1] * rank)
-    made.weight("numbers", 4)
+    nodes, y, sizes = "", "x", {}
     for k in range(draw(st.integers(1, most))):
         groups = draw(st.sampled_from((1, 2, 4)))
-        w = made.weight(f"w{k}", 4, 4 // groups, *[3] * rank)
-        w = draw(st.sampled_from((w, "shared"))) if groups == 1 else w
-        parts = [y, w]
-        if draw(st.booleans()):
-            parts.append(draw(st.sampled_from(("numbers", made.weight(f"b{k}", 4)))))
-        pads = [0 if w == "shared" else 1] * (2 * rank)
-        y = made.node("Conv", parts, f"c{k}", group=groups, pads=pads)
-        more = {"epsilon": 0.5} if draw(st.booleans()) else {}
-        y = made.norm(y, 4, f"n{k}", **more)
-        y = made.node("Relu", [y], f"r{k}") if draw(st.booleans()) else y
-    return swept(made.model(y))
+        w = draw(st.sampled_from((f"w{k}", "w_shared"))) if groups == 1 else f"w{k}"
+        bias = draw(st.sampled_from(("", "", ", numbers", f", b{k}")))
+        pads = [0 if w == "w_shared" else 1] * (2 * rank)
+        sizes[f"w{k}"] = (4, 4 // groups, *[3] * rank)
+        nodes += f"c{k} = Conv <group={groups}, pads={pads}> ({y}, {w}{bias})\n"
+        nodes += norm(f"c{k}", f"n{k}", draw(st.sampled_from(("", "epsilon=0.5"))))
+        y = draw(st.sampled_from((f"n{k}", f"r{k}")))
+        nodes += f"{y} = Relu(n{k})\n" if y[0] == "r" else ""
+    return small(nodes, y, x=(1, 4, *[4] * rank), sizes=sizes, seed=draw(st.integers(0, 9)))
 
 
-def swept(model: onnx.ModelProto) -> onnx.ModelProto:
-    """Without the initializers that nobody reads."""
-    used = {name for node in model.graph.node for name in node.input}
-    for tensor in list(model.graph.initializer):
-        if tensor.name not in used:
-            model.graph.initializer.remove(tensor)
-    return model
-
-
-Foldable = tuple[onnx.ModelProto, str, str]
+EPSILON = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
+ATTRIBUTES = "Its attributes stay"
+EACH = "Fold each BatchNormalization of an ONNX model"
+KEEP = "Initializers that others read keep their values"
+ENDS = "The inputs and outputs of the graph keep their names"
+HELD = "what a node Constant holds, and an Identity of either"
+OTHERS = ("y_scale", "y_shift", "y_mean", "y_var")
 
 
 @functools.cache
-def foldable() -> list[Foldable]:
-    """(model, all norms of which can be folded; what is special; words of the specification)"""
-    return [*_attributes(), *_parts(), *_readers(), *_readers_inside(), *_places()]
-
-
-def _attributes() -> list[Foldable]:
-    """Small variances, so that an epsilon matters, and what a Conv and a norm may carry."""
-    epsilon = "`epsilon` is an attribute of the batch norm; without it, it is 1e-5"
-    absent, zero = conv_and_norm(low=1e-5), conv_and_norm(low=1e-5, epsilon=0.0)
-    second = conv_and_norm(low=1e-3, momentum=0.5, epsilon=1e-3, training_mode=0)
-    turned = list(second.nodes[-1].attribute)[::-1]
-    del second.nodes[-1].attribute[:]
-    second.nodes[-1].attribute.extend(turned)
-    open_end = conv_and_norm("", "")
-    wide = Maker((1, 4, 9))
-    parts = ["x", wide.weight("w", 4, 2, 3)]
-    wide.node("Conv", parts, "c", group=2, dilations=[2], strides=[2], pads=[1, 2])
-    wide.norm("c", 4, "y")
-    same = Maker((1, 4, 9))
-    parts = ["x", same.weight("w", 4, 4, 3)]
-    same.node("Conv", parts, "c", kernel_shape=[3], auto_pad="SAME_UPPER", strides=[2])
-    same.norm("c", 4, "y")
-    older = conv_and_norm(low=1e-3).model("y")
-    older.opset_import[0].version = 11
+def foldable() -> list[Case]:
+    """Models all norms of which can be folded."""
+    last = "momentum=0.5, training_mode=0, epsilon=0.001"
+    wide = "c = Conv <group=2, dilations=[2], strides=[2], pads=[1,2]> (x, w)\n"
+    same = 'c = Conv <kernel_shape=[3], auto_pad="SAME_UPPER", strides=[2]> (x, w)\n'
+    bias = "same = Identity(b) bias = Identity(same) c = Conv(x, w, bias)\n"
+    one = "c = Conv(x, w, b) y = BatchNormalization(c, b, b, b, var)"
+    sums = "".join(f"and_{v} = Add({y}, {v})\n" for y, v in zip(
+        ("y", *map("and_{}".format, OTHERS)), OTHERS, strict=False))  # fmt: skip
+    parts = ("r = Add(y, only_then)", "r = Add(y, only_else)")
+    no_names = ', "", ""'
     return [
-        (absent.model("y"), "The norm has no epsilon.", epsilon),
-        (zero.model("y"), "An epsilon of 0 is an epsilon.", epsilon),
-        (second.model("y"), "Epsilon is not the first attribute; training_mode is 0.", epsilon),
-        (same.model("y"), "Its kernel_shape and its auto_pad stay.", "Its attributes stay"),
-        (open_end.model("y"), "Its further outputs have no names.", "a second output with a name"),
-        (wide.model("y"), "Groups, dilations, strides, pads.", "Its attributes stay"),
-        (older, "Opset 11 has batch norms, too.", "Fold each BatchNormalization"),
-    ]
-
-
-def _parts() -> list[Foldable]:
-    """Biases that are no third name, or no initializer."""
-    constant, swapped = Maker(SIGNAL), Maker(SIGNAL)
-    held = numpy_helper.from_array(np.arange(4, dtype=np.float32))
-    constant.nodes.append(helper.make_node("Constant", [], ["held"], "held", value=held))
-    constant.node("Identity", ["held"], "same")
-    constant.node("Identity", ["same"], "bias")
-    constant.node("Conv", ["x", constant.weight("w", 4, 4, 1), "bias"], "c")
-    constant.norm("c", 4, "y")
-    swapped.node("Conv", ["x", swapped.weight("w", 4, 4, 1), swapped.weight("b", 4)], "c")
-    vectors = ["b", "b", "b", swapped.weight("var", 4, low=0.1)]
-    swapped.node("BatchNormalization", ["c", *vectors], "y")
-    return [
-        (constant.model("y"), "The bias is an Identity of an Identity of a Constant.",
-         "what a node Constant holds, and an Identity of either"),
-        (swapped.model("y"), "Bias, scale, shift and mean are one initializer.",
-         "Initializers that others read keep their values"),
+        # Small variances, so that an epsilon matters, and what a Conv and a norm may carry.
+        (small(PAIR, "y", low=1e-5), "The norm has no epsilon.", EPSILON),
+        (small(CONV + norm(attrs="epsilon=0.0"), "y", low=1e-5), "An epsilon of 0 is an epsilon.",
+         EPSILON),
+        (small(CONV + norm(attrs=last), "y", low=1e-3),
+         "Epsilon is not the first attribute; training_mode is 0.", EPSILON),
+        (small(same + norm(), "y", x=(1, 4, 9), sizes={"w": (4, 4, 3)}),
+         "Its kernel_shape and its auto_pad stay.", ATTRIBUTES),
+        (small(wide + norm(), "y", x=(1, 4, 9), sizes={"w": (4, 2, 3)}),
+         "Groups, dilations, strides, pads.", ATTRIBUTES),
+        (small(CONV + norm(more=no_names), "y"), "Its further outputs have no names.",
+         "a second output with a name"),
+        (small(PAIR, "y", low=1e-3, opset=11), "Opset 11 has batch norms, too.", EACH),
+        # Biases that are no third name, or no initializer.
+        (held(small(bias + norm(), "y"), "b"), "The bias is an Identity of an Identity of a "
+         "Constant.", HELD),
+        (small(one, "y"), "Bias, scale, shift and mean are one initializer.", KEEP),
+        (held(small(f"y_mean = Identity(y_shift) {PAIR}", "y"), "w"), "The mean is an Identity of "
+         "the shift, and a Constant holds the weight.", HELD),
+        # Who reads the norm's value, and what else the graph hands in and out.
+        (small(PAIR + "z = Add(y, y)", "y", "z"), "Two read y, and it is an output.", ENDS),
+        (small(PAIR + "z = Add(y, w)", "z"), "Another node reads the old weight.", KEEP),
+        (small(PAIR + sums, "and_y_var", x=(1, 4, 4)), "Other nodes read the four vectors.", KEEP),
+        (small(PAIR + choice("r = Add(y, w)"), "z"), "The branches of the If read the old weight.",
+         KEEP),
+        (small(PAIR + "r = Relu(y) z = Relu(r)", "z"), "Two Relu behind it are none of its "
+         "business.", EACH),
+        (small(PAIR + choice("r = Add(y, only_inside)"), "z"),
+         "The branches of the If read y and an initializer.", KEEP),
+        (_weight_as_an_output(), "The weight is an output, and nobody reads an input.", ENDS),
+        # Initializers that only a graph inside a node reads.
+        (small(PAIR + choice(*parts), "z"), "Each branch of the If reads an initializer of its "
+         "own.", KEEP),
+        (small(PAIR + choice(choice(*parts, z="s")), "z"),
+         "A branch of a branch reads an initializer.", KEEP),
+        (small(PAIR + loop("Add(only_then, only_else)"), "z"),
+         "The body of the Loop reads two initializers.", KEEP),
+        (two_pairs("Add(y1, y2)"), "Each norm stands behind the other's Conv.", EACH),
     ]  # fmt: skip
 
 
-def _readers() -> list[Foldable]:
-    """Who reads the norm's value, and what else the graph hands in and out."""
-    many, inside, listed = (conv_and_norm() for _ in range(3))
-    many.node("Add", ["y", "y"], "z")
-    vectors = Maker((1, 4, 4))  # a row of four numbers may be added to it
-    vectors.node("Conv", ["x", vectors.weight("w", 4, 4, 1)], "c")
-    end = vectors.norm("c", 4, "y")
-    for vector in ("y_scale", "y_shift", "y_mean", "y_var"):
-        end = vectors.node("Add", [end, vector], f"and_{vector}")
-    inside_w = conv_and_norm()
-    inside_w.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    inside_w.node("If", ["yes"], "r", **branches("Add", ["y", "w"], "s"))
-    behind = conv_and_norm()
-    behind.node("Relu", [behind.node("Relu", ["y"], "r")], "z")
-    inside.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    inside.weight("only_inside", 4, 1)
-    inside.node("If", ["yes"], "z", **branches("Add", ["y", "only_inside"]))
-    listed.weight("spare", 4)
-    replaceable = listed.model("y", "w", inputs=["spare"])
-    for info in replaceable.graph.output:
-        if info.name == "w":
-            info.type.CopyFrom(helper.make_tensor_type_proto(TensorProto.FLOAT, [4, 4, 1]))
-    unread = "The inputs and outputs of the graph keep their names"
-    keep = "Initializers that others read keep their values"
-    return [
-        (many.model("y", "z"), "Two read y, and it is an output.", unread),
-        (vectors.model(end), "Other nodes read the four vectors.", keep),
-        (inside_w.model("r"), "The branches of the If read the old weight.", keep),
-        (
-            behind.model("z"),
-            "Two Relu behind it are none of its business.",
-            "Fold each BatchNormalization",
-        ),
-        (inside.model("z"), "The branches of the If read y and an initializer.", keep),
-        (replaceable, "The weight is an output, and nobody reads an input.", unread),
-    ]
-
-
-def _readers_inside() -> list[Foldable]:
-    """Initializers that only a graph inside a node reads."""
-    one, deep, looped = (conv_and_norm() for _ in range(3))
-    for made in (one, deep, looped):
-        made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-        for name in ("only_then", "only_else"):
-            made.weight(name, 4, 1)
-    parts = {key: branches("Add", ["y", f"only_{key[:4]}"])[key]
-             for key in ("then_branch", "else_branch")}  # fmt: skip
-    one.node("If", ["yes"], "z", **parts)
-    deep.node("If", ["yes"], "z", **branches("If", ["yes"], "s", **parts))
-    loop(looped, loop_body("Add", ["only_then", "only_else"]), "y", "z")
-    keep = "Initializers that others read keep their values"
-    return [
-        (one.model("z"), "Each branch of the If reads an initializer of its own.", keep),
-        (deep.model("z"), "A branch of a branch reads an initializer.", keep),
-        (looped.model("z"), "The body of the Loop reads two initializers.", keep),
-    ]
-
-
-def _places() -> list[Foldable]:
-    """Two pairs, and their nodes in another order."""
-    return [
-        (_two_pairs("Add", ["y1", "y2"]), "Each norm stands behind the other's Conv.",
-         "Fold each BatchNormalization of an ONNX model"),
-    ]  # fmt: skip
+def _weight_as_an_output() -> onnx.ModelProto:
+    model = small(PAIR, "y", idle=["spare"], inputs=["spare"])
+    model.graph.output.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, [4, 4, 1]))
+    return model
 
 
 def empty_bias() -> onnx.ModelProto:
     """A Conv whose third operand is left out by the name "": to fold it or not is both right."""
-    made = Maker(SIGNAL)
-    made.node("Conv", ["x", made.weight("w", 4, 4, 1), ""], "c")
-    return made.model(made.norm("c", 4, "y"))
+    return small('c = Conv(x, w, "")\n' + norm(), "y")
 
 
 def twice() -> onnx.ModelProto:
     """Two norms in a row: the first can be folded, and then perhaps the second."""
-    made = conv_and_norm()
-    return made.model(made.norm("y", 4, "z"))
+    return small(PAIR + norm("y", "z"), "z")
 
 
-def mixed() -> onnx.ModelProto:
-    """Two pairs; the first norm has to stay, because somebody else reads its Conv."""
-    return _two_pairs("Sum", ["c1", "y1", "y2"])
+def two_pairs(end: str) -> onnx.ModelProto:
+    """Two Conv, then their norms."""
+    convs = "c1 = Conv(x, w1) c2 = Conv(x, w2)\n"
+    return small(f"{convs}{norm('c1', 'y1')}{norm('c2', 'y2')}z = {end}", "z")
 
 
-def _two_pairs(op: str, inputs: Sequence[str]) -> onnx.ModelProto:
-    made = Maker(SIGNAL)
-    for k in (1, 2):
-        made.node("Conv", ["x", made.weight(f"w{k}", 4, 4, 1)], f"c{k}")
-    for k in (1, 2):
-        made.norm(f"c{k}", 4, f"y{k}")
-    return made.model(made.node(op, inputs, "z"))
-
-
-# What else a file names, and what `taken` calls it.
+# What else the file of `taken` names.
 NAMES = {
     "an initializer": "offset",
     "an initializer that nobody reads, before all others": "idle",
@@ -265,71 +255,22 @@ NAMES = {
 }
 
 
-def taken(names: Mapping[str, str] = NAMES, also: Iterable[str] = ()) -> onnx.ModelProto:
-    """One pair beside all that `NAMES` lists; `also` are further initializers."""
-    offset, idle, rest, total, nobody, either, spare, one, other, deep = names.values()
-    made = conv_and_norm()
-    made.weight(idle, 4)
-    made.node("Neg", ["x"], nobody)
-    for found in (made.weights, made.nodes):
-        found.insert(0, found.pop())
-    end = made.node("Add", ["y", made.weight(offset, 4, 1)], total)
-    for k, name in enumerate(also):
-        end = made.node("Add", [end, made.weight(name, 4, 1)], f"with{k}")
-    made.weights.append(numpy_helper.from_array(np.array(True), "yes"))
-    inner = branches("Relu", [end], deep)
-    then, otherwise = (branches("If", ["yes"], name, **inner) for name in (one, other))
-    parts = {"then_branch": then["then_branch"], "else_branch": otherwise["else_branch"]}
-    made.node("If", ["yes"], "z", **parts)
-    made.node("Neg", ["x"], either)
-    made.weight(rest, 4)
-    model = made.model("z")
-    model.graph.input.insert(0, helper.make_tensor_value_info(spare, TensorProto.FLOAT, [4]))
+def taken(names: Mapping[str, str]) -> onnx.ModelProto:
+    """One pair beside all that `NAMES` lists; some of those have other names."""
+    inner = [choice("s = Relu(sum)", z=name) for name in ("r", "t")]
+    nodes = f"nobody = Neg(x) {PAIR} sum = Add(y, offset) {choice(*inner)} either = Neg(x)"
+    model = small(nodes, "z", idle=["rest", "idle"])
+    model.graph.initializer.append(model.graph.initializer.pop(0))
+    model.graph.input.insert(0, helper.make_tensor_value_info("spare", TensorProto.FLOAT, [4]))
+    _rename(model.graph, names)
     return model
 
 
-def conv_and_norm(*more: str, op: str = "Conv", weight: str = "w", **attrs: Any) -> Maker:
-    """c, a convolution of x, and y, its batch norm with `more` outputs."""
-    made = Maker(SIGNAL)
-    made.weight("w", 4, 4, 1)
-    made.node(op, ["x", weight], "c")
-    made.norm("c", 4, "y", *more, **attrs)
-    return made
-
-
-def foreign(made: Maker, op: str, end: str = "y") -> onnx.ModelProto:
-    """The same model, but its `op` is an operator of somebody else's, of that name."""
-    for node in made.nodes:
-        node.domain = "nobody" if node.op_type == op else ""
-    model = made.model(end)
-    model.opset_import.append(helper.make_opsetid("nobody", 1))
-    return model
-
-
-def branches(
-    op: str, inputs: Sequence[str], name: str = "r", **attrs: Any
-) -> dict[str, onnx.GraphProto]:
-    """The two graphs of an If, each with one node that reads values from outside."""
-    result = helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
-    node = helper.make_node(op, inputs, [name], **attrs)
-    branch = helper.make_graph([node], "branch", [], [result])
-    return {"then_branch": branch, "else_branch": branch}
-
-
-def loop_body(op: str, inputs: Sequence[str]) -> onnx.GraphProto:
-    """The body of a Loop that hands on the value `v`: v + op(inputs)."""
-    number, truth = (helper.make_tensor_value_info(name, kind, []) for name, kind in
-                     (("i", TensorProto.INT64), ("go", TensorProto.BOOL)))  # fmt: skip
-    still = helper.make_tensor_value_info("still", TensorProto.BOOL, [])
-    old, new = (helper.make_tensor_value_info(name, TensorProto.FLOAT, ["d0", "d1", "d2"])
-                for name in ("v", "v_new"))  # fmt: skip
-    nodes = [helper.make_node("Identity", ["go"], ["still"]),
-             helper.make_node(op, inputs, ["part"]),
-             helper.make_node("Add", ["v", "part"], ["v_new"])]  # fmt: skip
-    return helper.make_graph(nodes, "body", [number, truth, old], [still, new])
-
-
-def loop(made: Maker, body: onnx.GraphProto, start: str, output: str) -> str:
-    """A Loop that runs `body` twice, from the value `start`."""
-    made.weights.append(numpy_helper.from_array(np.array(2, np.int64), "times"))
-    return made.node("Loop", ["times", "", start], output, body=body)
+def _rename(graph: onnx.GraphProto, names: Mapping[str, str]) -> None:
+    for value in (*graph.input, *graph.initializer, *graph.output):
+        value.name = names.get(value.name, value.name)
+    for node in graph.node:
+        for part in (node.input, node.output):
+            part[:] = [names.get(name, name) for name in part]
+        for inner in [a.g for a in node.attribute if a.HasField("g")]:
+            _rename(inner, names)

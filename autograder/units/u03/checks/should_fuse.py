@@ -13,6 +13,7 @@ import numpy as np
 
 from autograder.check.answer import Answer
 from autograder.check.framework import Crashed, Score, Wrong, background, checks
+from autograder.units.u03.checks.results import wrong
 from course_lib import exercises
 from course_lib.ir.graph.build import exp, expand, neg, reduce_max, relu, trace, transpose
 from course_lib.ir.graph.graph import Graph
@@ -24,33 +25,23 @@ from course_lib.passes.infra.manager import PassError, run_passes
 from lessons.u03.programs import PROGRAMS
 
 STAND_IN, REFERENCE, BEST = 42_250_852, 33_573_476, 33_180_256  # bytes; tests/units/test_u03.py
-OURS = {  # bytes that each program moves with our heuristic
-    "perceptron": 2_667_584,
-    "residual": 7_754_240,
-    "attention": 1_835_008,
-    "masked": 2_031_616,
-    "positions": 1_443_844,
-    "gate": 3_932_160,
-    "temperature": 4_206_592,
-    "readers": 6_815_776,
-    "projections": 2_886_656,
-}
+OURS = dict(  # bytes that each program moves with our heuristic
+    perceptron=2_667_584, residual=7_754_240, attention=1_835_008, masked=2_031_616,
+    positions=1_443_844, gate=3_932_160, temperature=4_206_592, readers=6_815_776,
+    projections=2_886_656,
+)  # fmt: skip
 MOST_WORK = 1.1
+HEURISTIC = "passes.should_fuse"
+WORK = "no program may execute more than 1.1 times the operations"
+NOTHING = "moving more than that earns nothing"
+
+background(HEURISTIC, "`fuse` asks only where ... is computed several times.",
+           because="what `fuse` promises, and what an answer costs; the score counts both"
+           )  # fmt: skip
+background(HEURISTIC, "33.2 MB is the best we know.", because="what is known")
 
 
-background(
-    "passes.should_fuse",
-    "`fuse` asks only where ... is computed several times.",
-    because="what `fuse` promises, and what an answer costs; the score counts both",
-)
-background(
-    "passes.should_fuse",
-    "33.2 MB is the best we know.",
-    because="what is known",
-)
-
-
-@checks("passes.should_fuse", spec="Should `producer` be computed inside the kernel of its user")
+@checks(HEURISTIC, spec="Should `producer` be computed inside the kernel of its user")
 def should_fuse_answers_yes_or_no(should_fuse):
     """A bool for every pair that `fuse` asks about."""
     asked = 0
@@ -61,9 +52,8 @@ def should_fuse_answers_yes_or_no(should_fuse):
         asked += 1
         if not isinstance(answer, (bool, np.bool_)):
             program = f"producer {producer!r}, consumer {consumer!r}"
-            raise Wrong(
-                "The answer must be True or False.", program=program, got=repr(answer)[:200]
-            )
+            problem = "The answer must be True or False."
+            raise Wrong(problem, program=program, got=repr(answer)[:200])
         return bool(answer)
 
     x, w, table = inp("x", "f32[8,4]"), inp("w", "f32[4,2]"), inp("table", "f32[4]")
@@ -78,7 +68,7 @@ def should_fuse_answers_yes_or_no(should_fuse):
     return f"{asked} questions, each answered with True or False"
 
 
-@checks("passes.should_fuse", spec="no program may execute more than 1.1 times the operations")
+@checks(HEURISTIC, spec=WORK)
 def should_fuse_repeats_little_work(should_fuse):
     """No program executes more than 1.1 times the operations that it needs."""
     repeats_little_work(should_fuse, PROGRAMS)
@@ -91,40 +81,29 @@ def repeats_little_work(should_fuse: Any, programs: Mapping[str, Graph]) -> None
         fused = fused_by(should_fuse, graph)
         before, after = executed(graph), executed(fused)
         if after > MOST_WORK * before:
-            raise Wrong(
-                f"The kernels of `{name}` execute {after:,} operations, {after / before:.2f} "
-                f"times the {before:,} of the unfused program; at most {MOST_WORK} times are "
-                "allowed. Some values are computed again and again.",
-                program=graph,
-                got=fused,
-                spec="no program may execute more than 1.1 times the operations",
-            )
+            times = f"{after / before:.2f} times the {before:,} of the unfused program"
+            raise wrong(f"The kernels of `{name}` execute {after:,} operations, {times}; at most "
+                        f"{MOST_WORK} times are allowed. Some values are computed again and again.",
+                        graph, fused, WORK)  # fmt: skip
 
 
-@checks(
-    "passes.should_fuse",
-    spec=["the fewer bytes all programs together move", "moving more than that earns nothing"],
-)
+@checks(HEURISTIC, spec=["the fewer bytes all programs together move", NOTHING])
 def should_fuse_saves_traffic(should_fuse):
     """The fewer bytes the programs move together, the better."""
     moved = {name: bytes_moved(fused_by(should_fuse, graph)) for name, graph in PROGRAMS.items()}
     total = sum(moved.values())
     if total > STAND_IN:
         worst = max(moved, key=lambda name: moved[name] - bytes_moved(PROGRAMS[name]) / 2)
-        raise Wrong(
-            f"Together the programs must move no more than {STAND_IN / 1e6:.1f} MB, which is what "
-            f"fusing equal shapes gives; they move {total / 1e6:.1f} MB. Much could be saved in "
-            f"`{worst}`.",
-            program=PROGRAMS[worst],
-            got=fused_by(should_fuse, PROGRAMS[worst]),
-            spec="moving more than that earns nothing",
-        )
-    fraction = 0.3 + 0.7 * (STAND_IN - total) / (STAND_IN - REFERENCE)
-    return Score(
-        min(1.0, fraction),
-        f"{total / 1e6:.2f} MB; {STAND_IN / 1e6:.1f} the stand-in's, {REFERENCE / 1e6:.2f} ours, "
-        f"{BEST / 1e6:.2f} the best we know. {_beside_ours(moved)}",
-    )
+        raise wrong(f"Together the programs must move no more than {STAND_IN / 1e6:.1f} MB, which "
+                    f"is what fusing equal shapes gives; they move {total / 1e6:.1f} MB. Much can "
+                    f"be saved in `{worst}`.", PROGRAMS[worst],
+                    fused_by(should_fuse, PROGRAMS[worst]), NOTHING)  # fmt: skip
+    fraction = min(1.0, 0.3 + 0.7 * (STAND_IN - total) / (STAND_IN - REFERENCE))
+    return Score(fraction, f"{total / 1e6:.2f} MB; {_KNOWN}. {_beside_ours(moved)}")
+
+
+_KNOWN = (f"{STAND_IN / 1e6:.1f} the stand-in's, {REFERENCE / 1e6:.2f} ours, {BEST / 1e6:.2f} the "
+          "best we know")  # fmt: skip
 
 
 def _beside_ours(moved: Mapping[str, int]) -> str:
@@ -161,7 +140,7 @@ def fused_by(should_fuse: Any, graph: Graph) -> Graph:
 def _asking(heuristic: Any, answer: Any) -> Iterator[None]:
     """`fuse` (the student's, if there is one beside `answer`) asks `heuristic`."""
     with exercises.using(Answer.of(answer).plugs):
-        entry = exercises.slot("passes.should_fuse")
+        entry = exercises.slot(HEURISTIC)
         before, entry.run = entry.run, heuristic
         try:
             yield

@@ -5,10 +5,13 @@ Here: the number, the program, the evidence. Folding and fusing have files of th
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
-from course_lib.ir.graph.build import exp, reduce_max, reduce_sum, relu, sub, transpose
+from autograder.check.framework import alternative, alternatives, mutants
+from course_lib.exercises import slot
+from course_lib.ir.graph.build import exp, reduce_sum, transpose
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
 from course_lib.ir.graph.order import topological_order
@@ -18,72 +21,37 @@ from lessons.u03.evidence import REASONS
 
 # ── u03.saved ──
 
+BETWEEN = "sum((n.type.nbytes for n in graph.ops if n not in graph.outputs))"
+AFTER = "sum((value.type.nbytes for value in (*graph.inputs, *graph.outputs)))"
 
-def _apart(graph):
-    return sum(traffic(node) for node in graph.ops)
-
-
-def _one(graph):
-    return sum(value.type.nbytes for value in (*graph.inputs, *graph.outputs))
-
-
-@mutant("u03.saved")
-def only_the_writes(graph):
-    """What one kernel writes, the next one reads."""
-    return sum(n.type.nbytes for n in graph.ops if n not in graph.outputs) / 1e6
-
-
-@mutant("u03.saved")
-def in_mebibytes(graph):
-    return (_apart(graph) - _one(graph)) / 2**20
-
-
-@mutant("u03.saved")
-def with_the_result(graph):
-    return (_apart(graph) - sum(value.type.nbytes for value in graph.inputs)) / 1e6
-
-
-@mutant("u03.saved")
-def numbers_not_bytes(graph):
-    return (_apart(graph) - _one(graph)) / 4e6
-
-
-@mutant("u03.saved")
-def a_read_and_a_write_for_each_value(graph):
-    """As if each value had one reader, and operands that several kernels read were read once."""
-    return 2 * sum(n.type.nbytes for n in graph.ops if n not in graph.outputs) / 1e6
-
-
-@mutant("u03.saved")
-def a_read_for_each_use(graph):
-    """A kernel that uses an operand twice reads it once."""
-    moved = sum(n.type.nbytes + sum(i.type.nbytes for i in n.inputs) for n in graph.ops)
-    return (moved - _one(graph)) / 1e6
-
-
-@mutant("u03.saved")
-def all_that_the_kernels_move(graph):
-    """Everything that is read and written, not what is saved."""
-    return _apart(graph) / 1e6
-
-
-@mutant("u03.saved")
-def that_of_the_notebook(graph):
-    """The residual block by heart."""
-    return 6 * 64 * 56 * 56 * 4 / 1e6
-
-
-@mutant("u03.saved")
-def by_making_the_kernel(graph):
-    """Asks the compiler, which has no kernel for every program."""
-    group: list = []
-    one = as_kernels(graph, dict.fromkeys(graph.ops, group))
-    return (_apart(graph) - _apart(one)) / 1e6
-
-
-@alternative("u03.saved")
-def rounded(graph):
-    return float(f"{(_apart(graph) - _one(graph)) / 1e6:.3g}")
+mutants(
+    "u03.saved",
+    # What one kernel writes, the next one reads.
+    only_the_writes=("(before - after)", BETWEEN),
+    in_mebibytes=("1000000.0", "2 ** 20"),
+    with_the_result=("(*graph.inputs, *graph.outputs)", "graph.inputs"),
+    numbers_not_bytes=("1000000.0", "4e6"),
+    # As if each value had one reader, and operands that several kernels read were read once.
+    a_read_and_a_write_for_each_value=("(before - after)", f"2 * {BETWEEN}"),
+    # A kernel that uses an operand twice reads it once.
+    a_read_for_each_use=(
+        "map(traffic, graph.ops)",
+        "(value.type.nbytes for n in graph.ops for value in (n, *n.inputs))",
+    ),
+    # Everything that is read and written, not what is saved.
+    all_that_the_kernels_move=(" - after", ""),
+    # The residual block by heart.
+    that_of_the_notebook=lambda graph: 6 * 64 * 56 * 56 * 4 / 1e6,
+    # Asks the compiler, which has no kernel for every program.
+    by_making_the_kernel=(
+        AFTER,
+        "sum(map(traffic, kernels.as_kernels(graph, dict.fromkeys(graph.ops, [])).ops))",
+    ),
+)
+alternatives(
+    "u03.saved",
+    rounded=("(before - after) / 1000000.0", "float(f'{(before - after) / 1000000.0:.3g}')"),
+)
 
 
 @alternative("u03.saved")
@@ -92,208 +60,108 @@ def by_values(graph):
     users, saved = graph.users(), 0
     for value in graph.nodes:
         if value not in graph.outputs:
-            made = value.op != "input"
-            saved += value.type.nbytes * (len(set(users[value])) + (1 if made else -1))
+            saved += value.type.nbytes * (len(set(users[value])) + 1 - 2 * (value.op == "input"))
     return np.float64(saved / 1e6)
 
 
 @alternative("u03.saved")
 def by_the_library(graph):
     """What `as_kernels` makes of one group, where one kernel can hold it."""
-    group = []
     try:
+        group: list = []
         (kernel,) = as_kernels(graph, dict.fromkeys(graph.ops, group)).ops
     except ValueError:
-        return (_apart(graph) - _one(graph)) / 1e6
-    return (_apart(graph) - traffic(kernel)) / 1e6
+        return slot("u03.saved").reference(graph)
+    return (sum(map(traffic, graph.ops)) - traffic(kernel)) / 1e6
 
 
 # ── u03.cycle ──
 
+B = "a / reduce_sum(a, (0,), keepdims=True)"
 
-@mutant("u03.cycle")
-def only_two_users():
-    """a is read twice, but b needs nothing of the other reader."""
-    x = inp("x", "f32[8,8]")
-    a = relu(x)
-    b = exp(a)
-    return Graph.of([x], [b, reduce_sum(a, (0,))]), a, b
-
-
-@mutant("u03.cycle")
-def all_of_it_is_one_kernel():
-    x = inp("x", "f32[8,8]")
-    a = relu(x)
-    b = a + exp(a)
-    return Graph.of([x], [b]), a, b
-
-
-@mutant("u03.cycle")
-def a_softmax_along_the_last_axis():
-    """One rowwise kernel."""
-    x = inp("x", "f32[8,8]")
-    a = exp(x)
-    b = a / reduce_sum(a, (1,), keepdims=True)
-    return Graph.of([x], [b]), a, b
-
-
-@mutant("u03.cycle")
-def the_one_from_the_notebook():
-    x, w = inp("x", "f32[8,8]"), inp("w", "f32[8,8]")
-    a = relu(x)
-    b = a + a @ w
-    return Graph.of([x, w], [b]), a, b
-
-
-@mutant("u03.cycle")
-def copies_of_the_nodes():
-    x = inp("x", "f32[8,8]")
-    a = exp(x)
-    b = a / reduce_sum(a, (0,), keepdims=True)
-    return Graph.of([x], [b]), exp(x), b
-
-
-@mutant("u03.cycle")
-def just_the_graph():
-    x = inp("x", "f32[8,8]")
-    a = exp(x)
-    return Graph.of([x], [a / reduce_sum(a, (0,), keepdims=True)])
+mutants(
+    "u03.cycle",
+    # a is read twice, but b needs nothing of the other reader.
+    only_two_users=(B, "exp(a)", "[b]", "[b, reduce_sum(a, (0,))]"),
+    all_of_it_is_one_kernel=(B, "a + exp(a)"),
+    # One rowwise kernel.
+    a_softmax_along_the_last_axis=("(0,)", "(1,)"),
+    the_one_from_the_notebook=(B, "a + a @ x"),
+    copies_of_the_nodes=(", a, b)", ", exp(x), b)"),
+    just_the_graph=("(Graph.of([x], [b]), a, b)", "Graph.of([x], [b])"),
+    # b is the reduction itself: the two wait, but no kernel could hold them anyway.
+    the_two_are_no_kernel=(B, "reduce_sum(a * reduce_sum(a, (0,), keepdims=True), (0,))"),
+)
 
 
 @alternative("u03.cycle")
 def through_a_transpose():
     x = inp("x", "f32[8,8]")
     a = exp(x)
-    total = reduce_sum(a, (1,), keepdims=True)
-    b = a * transpose(total, (1, 0))
+    b = a * transpose(reduce_sum(a, (1,), keepdims=True), (1, 0))
     return [Graph.of([x], [b]), a, b]
 
 
-@alternative("u03.cycle")
-def with_more_behind_it():
-    x = inp("x", "f32[8,8]")
-    a = relu(x)
-    b = a - reduce_max(a, (0,), keepdims=True)
-    return Graph.of([x], [exp(b), exp(a)]), a, b
-
-
-@alternative("u03.cycle")
-def through_a_matrix_of_sums():
-    """Three axes, a product along the first, and another operation that reads a as well."""
-    x = inp("x", "f64[4,3,2]")
-    a = x * x
-    total = reduce_sum(a, (0,), keepdims=False)
-    b = sub(a, relu(total))
-    return (Graph.of([x], [b], "three"), a, b)
-
-
-@mutant("u03.cycle")
-def the_two_are_no_kernel():
-    """b is the reduction itself: the two wait, but no kernel could hold them anyway."""
-    x = inp("x", "f32[8,8]")
-    a = exp(x)
-    b = reduce_sum(a * reduce_sum(a, (0,), keepdims=True), (0,))
-    return Graph.of([x], [b]), a, b
+alternatives(
+    "u03.cycle",
+    with_more_behind_it=("/ reduce_sum", "- reduce_sum", "[b]", "[exp(b), exp(a)]"),
+    # Three axes, a product along the first, and another operation that reads the sums.
+    through_a_matrix_of_sums=(
+        *("f32[8,8]", "f64[4,3,2]", "a = exp(x)", "a = x * x"),
+        *(B, "a - exp(reduce_sum(a, (0,), keepdims=False))"),
+    ),
+)
 
 
 # ── u03.illegal ──
 
-
-def _judge(reasons):
-    """An answer that goes through these tests, each (reason, test), for each group."""
-
-    def illegal(graph, groups):
-        found = {}
-        for letter, members in groups.items():
-            for reason, test in reasons:
-                if test(graph, members):
-                    found[letter] = reason
-                    break
-        return found
-
-    return illegal
-
-
-def _no_kernel(graph, members):
-    return kind_of(members[::-1]) is None
-
-
-def _returned(graph, members):
-    return any(m in graph.outputs for m in members[:-1])
-
-
-def _readers(graph, members):
-    users = graph.users()
-    return {u for m in members[:-1] for u in users[m]} - set(members)
-
-
-def _waits(graph, members):
-    return bool(_readers(graph, members) & set(topological_order(members)))
-
-
 NO, OUT, WAITS, READ = REASONS
-_RIGHT = [(NO, _no_kernel), (OUT, _returned), (WAITS, _waits), (READ, _readers)]
+NO_KERNEL = "kernels.kind_of(members[::-1]) is None"
 
-
-@mutant("u03.illegal")
-def misses_the_cycle(graph, groups):
-    return _judge([r for r in _RIGHT if r[0] != WAITS])(graph, groups)
-
-
-@mutant("u03.illegal")
-def the_last_reason(graph, groups):
-    """Several reasons hold for some groups; these are not the first ones."""
-    return _judge(_RIGHT[::-1])(graph, groups)
-
-
-@mutant("u03.illegal")
-def any_output_is_wrong(graph, groups):
-    """The last member may be an output."""
-    returned = (OUT, lambda g, members: any(m in g.outputs for m in members))
-    return _judge([_RIGHT[0], returned, *_RIGHT[2:]])(graph, groups)
-
-
-@mutant("u03.illegal")
-def last_members_count(graph, groups):
-    """A group whose result is read elsewhere is legal."""
-    users = graph.users()
-    read = (READ, lambda g, members: {u for m in members for u in users[m]} - set(members))
-    return _judge([*_RIGHT[:3], read])(graph, groups)
-
-
-@mutant("u03.illegal")
-def looks_one_step_far(graph, groups):
-    """Sees a way out and in again only if it has one operation outside."""
-    near = (WAITS, lambda g, members: any(i in _readers(g, members) for m in members
-                                          for i in m.inputs))  # fmt: skip
-    return _judge([*_RIGHT[:2], near, _RIGHT[3]])(graph, groups)
-
-
-@mutant("u03.illegal")
-def operands_first(graph, groups):
-    """kind_of wants the users first."""
-    turned = (NO, lambda g, members: kind_of(members) is None)
-    return _judge([turned, *_RIGHT[1:]])(graph, groups)
-
-
-@mutant("u03.illegal")
-def only_the_letters(graph, groups):
-    return list(_judge(_RIGHT)(graph, groups))
-
-
-@mutant("u03.illegal")
-def the_seven_by_heart(graph, groups):
-    return {"B": WAITS, "C": NO, "E": OUT, "F": READ, "G": NO}
+mutants(
+    "u03.illegal",
+    misses_the_cycle=("if outside & set(topological_order(members))", "if False"),
+    # Several reasons hold for some groups; these are not the first ones.
+    the_last_reason=(
+        *(NO_KERNEL, "outside", repr(NO), repr(READ)),
+        *(f"{READ!r} if outside", f"{NO!r} if {NO_KERNEL}"),
+    ),
+    # The last member may be an output.
+    any_output_is_wrong=("outputs for member in early", "outputs for member in members"),
+    # A group whose result is read elsewhere is legal.
+    last_members_count=(
+        "if outside else",
+        "if {u for n in inside for u in users[n]} - inside else",
+    ),
+    # Sees a way out and in again only if it has one operation outside.
+    looks_one_step_far=(
+        "set(topological_order(members))",
+        "{i for m in members for i in m.inputs}",
+    ),
+    # kind_of wants the users first.
+    operands_first=("members[::-1]", "members"),
+    only_the_letters=lambda graph, groups: list(slot("u03.illegal").reference(graph, groups)),
+    the_seven_by_heart=lambda graph, groups: {"B": WAITS, "C": NO, "E": OUT, "F": READ, "G": NO},
+)
+alternatives("u03.illegal", in_any_order=("in found.items()", "in reversed(found.items())"))
 
 
 @alternative("u03.illegal")
 def by_a_table(graph, groups):
-    return _judge(_RIGHT)(graph, groups)
+    """Four tests, each for each group."""
+    users = graph.users()
 
+    def readers(members):
+        return {u for m in members[:-1] for u in users[m]} - set(members)
 
-@alternative("u03.illegal")
-def in_any_order(graph, groups):
-    return dict(reversed(_judge(_RIGHT)(graph, groups).items()))
+    tests = {
+        NO: lambda members: kind_of(members[::-1]) is None,
+        OUT: lambda members: any(m in graph.outputs for m in members[:-1]),
+        WAITS: lambda members: bool(readers(members) & set(topological_order(members))),
+        READ: readers,
+    }
+    hold = {k: [reason for reason in tests if tests[reason](groups[k])] for k in groups}
+    return {letter: reasons[0] for letter, reasons in hold.items() if reasons}
 
 
 @alternative("u03.illegal")
@@ -301,16 +169,9 @@ def by_walking_forward(graph, groups):
     """From each reader outside, along the users, to see whether the group is met again."""
     users = graph.users()
 
-    def reaches(node, members):
-        seen, queue = set(), [node]
-        while queue:
-            for user in users[queue.pop()]:
-                if user in members:
-                    return True
-                if user not in seen:
-                    seen.add(user)
-                    queue.append(user)
-        return False
+    @functools.cache
+    def behind(node):
+        return {node}.union(*map(behind, users[node]))
 
     found = {}
     for letter, members in groups.items():
@@ -320,5 +181,5 @@ def by_walking_forward(graph, groups):
         elif set(members[:-1]) & set(graph.outputs):
             found[letter] = OUT
         elif outside:
-            found[letter] = WAITS if any(reaches(u, members) for u in outside) else READ
+            found[letter] = WAITS if any(behind(u) & set(members) for u in outside) else READ
     return found

@@ -2,97 +2,54 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, alternatives, mutants
+from course_lib.exercises import slot
 from course_lib.passes.clean.dce import dce
-from course_lib.passes.fusion.groups import (
-    MOVES,
-    as_kernels,
-    finishes_contraction,
-    fits,
-    kind_of,
-    per_row,
-)
+from course_lib.passes.fusion import groups
 from course_lib.passes.fusion.should_fuse import should_fuse
 
 # ── passes.fuse ──
 
+fuse = slot("passes.fuse").reference
+FITS = "fits(node, group)"
+SAME = "all((group_of[reader] is group for reader in readers)) and "
+PAYS = "heuristic.should_fuse(node, reader) for reader in readers"
+if_it_holds = edited(fuse, "fuse(graph", "fuse(fits, graph")
 
-def _fuse(graph, *, all_users=True, single=False, outputs=True, asks=True, holds=fits):
-    users, returned = graph.users(), set(graph.outputs)
-    group_of = {}
-    for node in graph.nodes[::-1]:
-        readers = users[node]
-        group = group_of[readers[0]] if readers else []
-        joins = bool(readers) and holds(node, group)
-        if all_users:
-            joins = joins and all(group_of[r] is group for r in readers)
-        if single:
-            joins = joins and len(readers) == 1
-        if outputs:
-            joins = joins and node not in returned
-        if asks:
-            joins = joins and all(should_fuse(node, r) for r in readers)
-        group_of[node] = group if joins else []
-        group_of[node].append(node)
-    return as_kernels(graph, group_of)
-
-
-@mutant("passes.fuse")
-def a_single_user(graph):
-    return _fuse(graph, single=True)
-
-
-@mutant("passes.fuse")
-def the_first_user(graph):
-    return _fuse(graph, all_users=False)
+mutants(
+    "passes.fuse",
+    a_single_user=("bool(readers)", "len(readers) == 1"),
+    the_first_user=(SAME, ""),
+    forgets_outputs=("node not in outputs and ", ""),
+    never_asks=(f" and all(({PAYS}))", ""),
+    whatever_fits=(f"{FITS} and ", ""),
+    pairs_only=(FITS, f"len(group) < 2 and {FITS}"),
+    at_most_two_users=("bool(readers)", "0 < len(readers) < 3"),
+    nothing=lambda graph: graph,
+    # One user for all: it pays inside one of them.
+    asks_about_the_first_user=(PAYS, f"{PAYS}[:1]"),
+    # The kernel is named after what it writes, so that is the consumer.
+    asks_about_the_last_of_the_group=(PAYS, "heuristic.should_fuse(node, m) for m in group[:1]"),
+    # Nobody needs it, so nobody has to compute it.
+    without_dead_code=lambda graph: fuse(dce(graph)),
+    # kind_of says what a kernel can hold.
+    any_size=partial(if_it_holds, lambda node, group: groups.kind_of([*group, node]) is not None),
+)
 
 
-@mutant("passes.fuse")
-def forgets_outputs(graph):
-    return _fuse(graph, outputs=False)
-
-
-@mutant("passes.fuse")
-def never_asks(graph):
-    return _fuse(graph, asks=False)
-
-
-@mutant("passes.fuse")
-def whatever_fits(graph):
-    return _fuse(graph, holds=lambda node, group: True)
-
-
-@mutant("passes.fuse")
-def pairs_only(graph):
-    return _fuse(graph, holds=lambda node, group: len(group) < 2 and fits(node, group))
-
-
-@mutant("passes.fuse")
-def at_most_two_users(graph):
-    few = {node for node, users in graph.users().items() if len(users) < 3}
-    return _fuse(graph, holds=lambda node, group: node in few and fits(node, group))
-
-
-@mutant("passes.fuse")
-def nothing(graph):
-    return graph
-
-
-@alternative("passes.fuse")
-def by_numbers(graph):
-    """Numbers for groups instead of lists; any order in which users come first."""
-    users, number, members = graph.users(), {}, {}
-    for node in reversed(graph.nodes):
-        of_users = {number[user] for user in users[node]}
-        group = of_users.pop() if len(of_users) == 1 else None
-        joins = group is not None and node not in graph.outputs and fits(node, members[group])
-        if not joins or not all(should_fuse(node, user) for user in users[node]):
-            group = None
-        number[node] = len(members) if group is None else group
-        members.setdefault(number[node], []).append(node)
-    return as_kernels(graph, {node: members[k] for node, k in number.items()})
+# Numbers for groups instead of lists; any order in which users come first.
+alternatives(
+    "passes.fuse",
+    by_numbers=(
+        *("group_of[reader] is group", "id(group_of[reader]) == id(group)"),
+        *("readers = users[node]", "readers = users[node][::-1]"),
+    ),
+)
 
 
 @alternative("passes.fuse")
@@ -104,12 +61,12 @@ def with_sets_of_ids(graph):
         known = {number[user] for user in users[node]}
         (joined,) = known if len(known) == 1 else (None,)
         returned = any(node is output for output in graph.outputs)
-        if not pays or joined is None or returned or not fits(node, tuple(members[joined])):
+        if not pays or joined is None or returned or not groups.fits(node, tuple(members[joined])):
             joined = len(members)
             members[joined] = []
         number[node] = joined
         members[joined].append(node)
-    return as_kernels(graph, {node: members[k] for node, k in number.items()})
+    return groups.as_kernels(graph, {node: members[k] for node, k in number.items()})
 
 
 @alternative("passes.fuse")
@@ -125,122 +82,70 @@ def with_early_ends(graph):
         group = group_of[first]
         if any(group_of[user] is not group for user in rest):
             continue
-        if not fits(node, group) or not all(map(lambda user: should_fuse(node, user), users[node])):
+        if not groups.fits(node, group):
+            continue
+        if not all(map(lambda user: should_fuse(node, user), users[node])):
             continue
         group.append(node)
         group_of[node] = group
-    return as_kernels(graph, group_of)
-
-
-@mutant("passes.fuse")
-def asks_about_the_first_user(graph):
-    """One user for all: it pays inside one of them."""
-    return _fuse(graph, asks=False, holds=lambda node, group: fits(node, group) and should_fuse(
-        node, next(m for m in reversed(group) if node in m.inputs)))  # fmt: skip
-
-
-@mutant("passes.fuse")
-def asks_about_the_last_of_the_group(graph):
-    """The kernel is named after what it writes, so that is the consumer."""
-
-    def holds(node, group):
-        return fits(node, group) and should_fuse(node, group[0])
-
-    return _fuse(graph, asks=False, holds=holds)
-
-
-@mutant("passes.fuse")
-def without_dead_code(graph):
-    """Nobody needs it, so nobody has to compute it."""
-    return _fuse(dce(graph))
-
-
-@mutant("passes.fuse")
-def any_size(graph):
-    """kind_of says what a kernel can hold."""
-    return _fuse(graph, holds=lambda node, group: kind_of([*group, node]) is not None)
+    return groups.as_kernels(graph, group_of)
 
 
 # ── passes.should_fuse ──
 
 
-def _elements(node):
-    return node.type.numel
-
-
-@mutant("passes.should_fuse")
-def always(producer, consumer):
-    return True
-
-
-@mutant("passes.should_fuse")
-def never(producer, consumer):
-    return False
-
-
-@mutant("passes.should_fuse")
-def only_the_same_shape(producer, consumer):
-    """The stand-in: right, for three tenths of the points."""
+def _same(producer, consumer):
     return producer.type.shape == consumer.type.shape
 
 
-@mutant("passes.should_fuse")
-def whatever_is_smaller(producer, consumer):
-    return _elements(producer) <= _elements(consumer)
+def _a_row(producer, consumer):
+    return groups.per_row(producer.type.shape, consumer.type.shape)
 
 
-@mutant("passes.should_fuse")
-def never_movement(producer, consumer):
-    """Rows, reductions and equals; slices are copied."""
-    a, b = producer.type.shape, consumer.type.shape
-    return a == b or consumer.op.startswith("reduce") or per_row(a, b)
-
-
-@mutant("passes.should_fuse")
-def only_reductions(producer, consumer):
+def _reduces(consumer):
     return consumer.op.startswith("reduce")
 
 
-@mutant("passes.should_fuse")
-def a_number(producer, consumer):
-    return _elements(consumer) / _elements(producer)
+def _moves(producer):
+    return producer.op in groups.MOVES
 
 
-@mutant("passes.should_fuse")
-def never_the_same_shape(producer, consumer):
-    return producer.type.shape != consumer.type.shape
+def _times(producer, consumer):
+    """Elements of the consumer for each of the producer's."""
+    return consumer.type.numel / max(1, producer.type.numel)
+
+
+mutants(
+    "passes.should_fuse",
+    always=lambda p, c: True,
+    never=lambda p, c: False,
+    # The stand-in: right, for three tenths of the points.
+    only_the_same_shape=_same,
+    whatever_is_smaller=lambda p, c: _times(p, c) >= 1,
+    # Rows, reductions and equals; slices are copied.
+    never_movement=lambda p, c: _same(p, c) or _reduces(c) or _a_row(p, c),
+    only_reductions=lambda p, c: _reduces(c),
+    a_number=_times,
+    never_the_same_shape=lambda p, c: not _same(p, c),
+    # Equals, movement and rows: right, for half of the points.
+    no_reductions=lambda p, c: _same(p, c) or _moves(p) or _a_row(p, c),
+)
+alternatives(
+    "passes.should_fuse",
+    # Whatever the consumer reads at most once, and what is recomputed for nothing.
+    nothing_larger=lambda p, c: _moves(p) or _times(p, c) <= 1 or _a_row(p, c),
+    rows_and_equals=lambda p, c: np.any([_same(p, c), _reduces(c), _moves(p), _a_row(p, c)]),
+)
 
 
 @alternative("passes.should_fuse")
 def by_weighing(producer, consumer):
     """Recomputes what is read at most four times."""
-    if producer.op in MOVES or per_row(producer.type.shape, consumer.type.shape):
+    if _moves(producer) or _a_row(producer, consumer):
         return True
-    if consumer.op.startswith("reduce"):
-        return not finishes_contraction(producer)
-    return _elements(consumer) <= 4 * _elements(producer)
-
-
-@alternative("passes.should_fuse")
-def nothing_larger(producer, consumer):
-    """Whatever the consumer reads at most once, and what is recomputed for nothing."""
-    smaller = _elements(producer) >= _elements(consumer)
-    return producer.op in MOVES or smaller or per_row(producer.type.shape, consumer.type.shape)
-
-
-@mutant("passes.should_fuse")
-def no_reductions(producer, consumer):
-    """Equals, movement and rows: right, for half of the points."""
-    a, b = producer.type.shape, consumer.type.shape
-    return a == b or producer.op in MOVES or per_row(a, b)
-
-
-@alternative("passes.should_fuse")
-def rows_and_equals(producer, consumer):
-    a, b = producer.type.shape, consumer.type.shape
-    if a == b or consumer.op.startswith("reduce") or producer.op in MOVES:
-        return np.bool_(True)
-    return len(a) == len(b) and a[-1] == 1 and a[:-1] == b[:-1]
+    if _reduces(consumer):
+        return not groups.finishes_contraction(producer)
+    return _times(producer, consumer) <= 4
 
 
 @alternative("passes.should_fuse")
@@ -248,9 +153,8 @@ def by_counting_uses(producer, consumer):
     """How often is an element of the producer computed, if the consumer computes what it reads?"""
     match consumer.op:
         case "expand":
-            return producer.op in MOVES
+            return _moves(producer)
         case "reduce_sum" | "reduce_max" | "reduce_min" | "reduce_prod":
-            return producer.op in MOVES or not finishes_contraction(producer)
-    times = consumer.type.numel / max(1, producer.type.numel)
-    free = producer.op in MOVES or per_row(producer.type.shape, consumer.type.shape)
-    return np.any([times <= 1, free])
+            return _moves(producer) or not groups.finishes_contraction(producer)
+    free = _moves(producer) or _a_row(producer, consumer)
+    return np.any([_times(producer, consumer) <= 1, free])

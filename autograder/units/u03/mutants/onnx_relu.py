@@ -3,205 +3,67 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from itertools import pairwise
+from functools import partial
 
 import onnx
 from onnx import helper
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, mutants
 from autograder.units.u03.checks.onnx_relu import DOMAIN, RELU
 from autograder.units.u03.mutants.readers import without_else, without_loops
+from course_lib.exercises import slot
 from course_lib.frontend.onnx.surgery import count_uses, element_types
 
+fuse = slot(RELU).reference
+NEEDED = "if FUSED_DOMAIN not in [known.domain for known in model.opset_import]:\n"
+IMPORT = "model.opset_import.append(helper.make_opsetid(FUSED_DOMAIN, 1))"
+ACTIVATION = "conv.attribute.append(helper.make_attribute('activation', 'Relu'))"
+ALPHA = "conv.attribute.append(helper.make_attribute('alpha', 0.0))"
+BEFORE = "graph.node[list(graph.node).index(relu) - 1]"
+if_counted = edited(fuse, "fuse_relu(model", "fuse_relu(count_uses, model")
 
-def _fuse(model, counted=count_uses, floats=True, domain=DOMAIN, imports=1, copy=True, extra=(),
-          own=True):  # fmt: skip
-    model = deepcopy(model) if copy else model
-    graph, types = model.graph, element_types(model)
-    uses = counted(graph)
-    writer = {name: node for node in graph.node for name in node.output}
-    for relu in [n for n in graph.node if n.op_type == "Relu"]:
-        conv = writer.get(relu.input[0])
-        if conv is None or conv.op_type != "Conv" or uses[conv.output[0]] != 1:
-            continue
-        if floats and types.get(conv.input[1]) != onnx.TensorProto.FLOAT:
-            continue
-        if own and (conv.domain or relu.domain):
-            continue
-        conv.op_type, conv.domain = "FusedConv", domain
-        for name, value in (("activation", "Relu"), *extra):
-            conv.attribute.append(helper.make_attribute(name, value))
-        conv.output[0] = relu.output[0]
-        graph.node.remove(relu)
-        if DOMAIN not in [o.domain for o in model.opset_import] or imports > 1:
-            model.opset_import.extend([helper.make_opsetid(DOMAIN, 1)] * min(imports, 1))
-    return model
-
-
-def _nodes_only(graph):
-    """Forgets the caller, who reads the outputs."""
-    uses = count_uses(graph)
-    uses.subtract(info.name for info in graph.output)
-    return uses
-
-
-def _not_inside(graph):
-    """Forgets the graphs inside nodes."""
-    return onnx_counter(graph, [i.name for i in graph.output])
-
-
-def onnx_counter(graph, more=()):
-    found = dict.fromkeys([name for node in graph.node for name in node.output], 0)
-    for name in [*(name for node in graph.node for name in node.input), *more]:
-        found[name] = found.get(name, 0) + 1
-    return found
-
-
-@mutant(RELU)
-def forgets_other_readers(model):
-    class One(dict):
-        def __missing__(self, name):
-            return 1
-
-    return _fuse(model, counted=lambda graph: One())
-
-
-@mutant(RELU)
-def forgets_the_caller(model):
-    return _fuse(model, counted=_nodes_only)
-
-
-@mutant(RELU)
-def forgets_the_branches(model):
-    return _fuse(model, counted=_not_inside)
-
-
-@mutant(RELU)
-def of_any_type(model):
-    return _fuse(model, floats=False)
-
-
-@mutant(RELU)
-def of_any_domain(model):
-    """Looks at the name of an operator only; somebody else may have a Conv, too."""
-    return _fuse(model, own=False)
-
-
-@mutant(RELU)
-def in_place(model):
-    return _fuse(model, copy=False)
-
-
-@mutant(RELU)
-def in_no_domain(model):
-    return _fuse(model, domain="")
-
-
-@mutant(RELU)
-def imports_nothing(model):
-    return _fuse(model, imports=0)
-
-
-@mutant(RELU)
-def imports_once_for_each_pair(model):
-    return _fuse(model, imports=2)
-
-
-@mutant(RELU)
-def imports_in_any_case(model):
-    model = _fuse(model)
-    if DOMAIN not in [o.domain for o in model.opset_import]:
-        model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
-    return model
-
-
-@mutant(RELU)
-def more_than_the_text_says(model):
-    return _fuse(model, extra=[("alpha", 0.0)])
-
-
-@mutant(RELU)
-def without_the_attributes(model):
-    """A new node that has only the activation."""
-    fused = _fuse(model)
-    for node in fused.graph.node:
-        if node.op_type == "FusedConv":
-            kept = [a for a in node.attribute if a.name == "activation"]
-            del node.attribute[:]
-            node.attribute.extend(kept)
-    return fused
-
-
-@mutant(RELU)
-def keeps_the_name_of_the_convolution(model):
-    """The FusedConv writes c, and whoever read y finds nothing."""
-    fused = _fuse(model)
-    for old, new in zip(model.graph.node, fused.graph.node, strict=False):
-        if new.op_type == "FusedConv" and old.op_type == "Conv":
-            new.output[0] = old.output[0]
-    return fused
-
-
-@mutant(RELU)
-def forgets_the_else_branch(model):
-    """Counts what the branch behind `then` reads, and what the body of a Loop does."""
-    return _fuse(model, counted=without_else)
-
-
-@mutant(RELU)
-def if_is_all_it_knows(model):
-    """Looks into the branches of an If; a Loop has a body."""
-    return _fuse(model, counted=without_loops)
-
-
-@mutant(RELU)
-def only_neighbours(model):
-    """A Conv and the node behind it in the list; the Relu may stand further down."""
-    after = _fuse(model)
-    nodes = list(model.graph.node)
-    pairs = [(one, two) for one, two in pairwise(nodes)
-             if (one.op_type, two.op_type) == ("Conv", "Relu")]  # fmt: skip
-    near = {two.output[0] for one, two in pairs if one.output[0] == two.input[0]}
-    fused = [n for n in after.graph.node if n.op_type == "FusedConv" and n not in nodes]
-    return after if all(n.output[0] in near for n in fused) else deepcopy(model)
-
-
-@mutant(RELU)
-def of_that_ending(model):
-    """LeakyRelu is a Relu, too, by its name."""
-    renamed = deepcopy(model)
-    for node in renamed.graph.node:
-        if node.op_type.endswith("Relu") and not node.domain:
-            node.op_type = "Relu"
-            del node.attribute[:]
-    fused = _fuse(renamed)
-    return fused if len(fused.graph.node) < len(model.graph.node) else deepcopy(model)
-
-
-@mutant(RELU)
-def imports_two_domains(model):
-    """Writes the imports anew: ONNX's own, and that of the FusedConv."""
-    fused = _fuse(model)
-    if any(n.op_type == "FusedConv" for n in fused.graph.node):
-        del fused.opset_import[:]
-        fused.opset_import.extend([helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)])
-    return fused
-
-
-@mutant(RELU)
-def cleans_up_as_well(model):
-    """Takes away what nobody reads, also where nothing is fused and so nothing changes."""
-    fused = _fuse(model)
-    uses = count_uses(fused.graph)
-    for tensor in list(fused.graph.initializer):
-        if not uses[tensor.name]:
-            fused.graph.initializer.remove(tensor)
-    return fused
-
-
-@mutant(RELU)
-def nothing(model):
-    return deepcopy(model)
+mutants(
+    RELU,
+    forgets_other_readers=(" or uses[conv.output[0]] != 1", ""),
+    # The caller reads the outputs.
+    forgets_the_caller=("(graph),", "(graph) - Counter((i.name for i in graph.output)),"),
+    # Forgets the graphs inside nodes.
+    forgets_the_branches=(
+        "count_uses(graph)",
+        "Counter([name for n in graph.node for name in n.input] + [o.name for o in graph.output])",
+    ),
+    # Counts what the branch behind `then` reads, and what the body of a Loop does.
+    forgets_the_else_branch=partial(if_counted, without_else),
+    # Looks into the branches of an If; a Loop has a body.
+    if_is_all_it_knows=partial(if_counted, without_loops),
+    of_any_type=(" or types.get(conv.input[1]) != onnx.TensorProto.FLOAT", ""),
+    # Looks at the name of an operator only; somebody else may have a Conv, too.
+    of_any_domain=("conv.domain or relu.domain or ", ""),
+    in_place=("model = _copy(model)", "pass"),
+    in_no_domain=("('FusedConv', FUSED_DOMAIN)", "('FusedConv', '')"),
+    imports_nothing=(IMPORT, "pass"),
+    imports_once_for_each_pair=(NEEDED, "if True:\n"),
+    imports_in_any_case=(f"    {NEEDED}            {IMPORT}", f"{NEEDED}        {IMPORT}"),
+    # Writes the imports anew: ONNX's own, and that of the FusedConv.
+    imports_two_domains=(
+        NEEDED,
+        "if True:\n            del model.opset_import[:]\n"
+        "            model.opset_import.append(helper.make_opsetid('', 17))\n",
+    ),
+    more_than_the_text_says=(ACTIVATION, f"{ACTIVATION}\n        {ALPHA}"),
+    # A new node that has only the activation.
+    without_the_attributes=(ACTIVATION, f"del conv.attribute[:]\n        {ACTIVATION}"),
+    # The FusedConv writes c, and whoever read y finds nothing.
+    keeps_the_name_of_the_convolution=("conv.output[0] = relu.output[0]", "pass"),
+    # A Conv and the node behind it in the list; the Relu may stand further down.
+    only_neighbours=("conv is None", f"conv is None or {BEFORE} != conv"),
+    # LeakyRelu is a Relu, too, by its name.
+    of_that_ending=("n.op_type == 'Relu'", "n.op_type.endswith('Relu')"),
+    # Takes away what nobody reads, also where nothing is fused and so nothing changes.
+    cleans_up_as_well=("return model", "sweep(graph)\n    return model"),
+    nothing=deepcopy,
+)
 
 
 @alternative(RELU)
@@ -258,28 +120,8 @@ def from_the_convolutions(model):
 @alternative(RELU)
 def and_swept(model):
     """Forgets the declared types of values that are gone."""
-    new = _fuse(model)
+    new = fuse(model)
     written = {name for node in new.graph.node for name in node.output}
-    for info in list(new.graph.value_info):
-        if info.name not in written:
-            new.graph.value_info.remove(info)
+    for info in [i for i in new.graph.value_info if i.name not in written]:
+        new.graph.value_info.remove(info)
     return new
-
-
-LAST = "a Conv and a Relu have one output, a Relu has one input"
-ORDER = "in any order"
-FIRST = "a Relu that reads a Conv is not the first node, and its Conv is not the last"
-SAME = (
-    ("uses[conv.output[0]]", "uses[conv.output[-1]]"),
-    ("conv.output[0] = relu", "conv.output[-1] = relu"),
-    ("relu.output[0]", "relu.output[-1]"),
-    ("relu.input[0]", "relu.input[-1]"),
-)
-for old, new in SAME:
-    equivalent(RELU, old, new, because=LAST)
-equivalent(RELU, "for relu in [n for n in", "in reversed(list(", because=ORDER)
-equivalent(RELU, "for relu in [n for n in", "list(graph.node)[1:]", because=FIRST)
-equivalent(RELU, "{name: node for node in", "list(graph.node)[:-1]", because=FIRST)
-equivalent(RELU, "conv.attribute.append(", "conv.attribute.insert(0", because=ORDER)
-equivalent(RELU, "[known.domain", "reversed(list(model.opset_import))", because=ORDER)
-equivalent(RELU, "model.opset_import.append(", "model.opset_import.insert(0", because=ORDER)

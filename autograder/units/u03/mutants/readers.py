@@ -24,7 +24,6 @@ def without_else(graph: onnx.GraphProto) -> Counter[str]:
 
 def _without(graph: onnx.GraphProto, subgraph: str) -> Counter[str]:
     uses = count_uses(graph)
-    for found in [a for node in graph.node for a in node.attribute]:
-        if found.name == subgraph:
-            uses.subtract(count_uses(found.g))
+    for attribute in [a for node in graph.node for a in node.attribute if a.name == subgraph]:
+        uses.subtract(count_uses(attribute.g))
     return uses
