@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, alternatives, mutant, mutants
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
@@ -12,41 +14,19 @@ from course_lib.ir.graph.node import inp
 # ── u01.power ──
 
 
-@mutant("u01.power")
-def by_pow():
-    return trace(lambda x: x**63.0, "f32[4]")
+def _to_64(x):
+    return reduce(lambda y, _: y * y, range(6), x)
 
 
-@mutant("u01.power")
-def the_power_64():
-    def to_64(x):
-        for _ in range(6):
-            x = x * x
-        return x
-
-    return trace(to_64, "f32[4]")
-
-
-@mutant("u01.power")
-def the_power_64_divided():
-    def to_63(x):
-        y = x
-        for _ in range(6):
-            y = y * y
-        return y / x
-
-    return trace(to_63, "f32[4]")
-
-
-@mutant("u01.power")
-def one_after_the_other():
-    def to_63(x):
-        y = x
-        for _ in range(62):
-            y = y * x
-        return y
-
-    return trace(to_63, "f32[4]")
+mutants(
+    "u01.power",
+    by_pow=lambda: trace(lambda x: x**63.0, "f32[4]"),
+    the_power_64=lambda: trace(_to_64, "f32[4]"),
+    the_power_64_divided=lambda: trace(lambda x: _to_64(x) / x, "f32[4]"),
+    one_after_the_other=lambda: trace(lambda x: reduce(lambda y, _: y * x, range(62), x), "f32[4]"),
+    of_integers=("f32[4]", "i32[4]"),  # the input has a floating type
+)
+alternatives("u01.power", in_f16=("f32[4]", "f16[]"))
 
 
 @mutant("u01.power")
@@ -61,30 +41,6 @@ def by_binary_digits():
         return y
 
     return trace(to_63, "f32[4]")
-
-
-@mutant("u01.power")
-def of_integers():
-    """The input has a floating type; this one is an i32."""
-
-    def to_63(x):
-        x3 = x * x * x
-        x7 = x3 * x3 * x
-        x56 = (x14 := x7 * x7) * x14 * (x14 * x14)
-        return x56 * x7
-
-    return trace(to_63, "i32[4]")
-
-
-@alternative("u01.power")
-def in_f16():
-    def to_63(x):
-        x3 = x * x * x
-        x7 = x3 * x3 * x
-        x28 = (x14 := x7 * x7) * x14
-        return x28 * x28 * x7
-
-    return trace(to_63, "f16[]")
 
 
 @alternative("u01.power")
@@ -108,88 +64,39 @@ def the_third_power_of_21():
     return trace(to_63, "f64[2,3]")
 
 
-# ── u01.wrong_line ──
+# ── u01.wrong_line, u01.limit ──
+
+mutants(
+    "u01.wrong_line",
+    the_other_change=lambda: "%7",
+    where_it_shows=lambda: "%6",
+    both_of_them=lambda: ("%5", "%7"),
+    the_line_itself=lambda: "stablehlo.broadcast_in_dim",
+    the_bias=lambda: "%cst",
+)
+alternatives(
+    "u01.wrong_line",
+    as_it_stands=lambda: "%5",
+    without_the_sign=lambda: "5",
+    as_a_number=lambda: 5,
+)
 
 
-@mutant("u01.wrong_line")
-def the_other_change():
-    return "%7"
+def _with(k):
+    return 2 * 128 * 512 * k / (4 * (128 * k + 512 * k + 128 * 512))
 
 
-@mutant("u01.wrong_line")
-def where_it_shows():
-    return "%6"
-
-
-@mutant("u01.wrong_line")
-def both_of_them():
-    return ("%5", "%7")
-
-
-@mutant("u01.wrong_line")
-def the_line_itself():
-    return "stablehlo.broadcast_in_dim"
-
-
-@mutant("u01.wrong_line")
-def the_bias():
-    return "%cst"
-
-
-@alternative("u01.wrong_line")
-def as_it_stands():
-    return "%5"
-
-
-@alternative("u01.wrong_line")
-def without_the_sign():
-    return "5"
-
-
-@alternative("u01.wrong_line")
-def as_a_number():
-    return 5
-
-
-# ── u01.limit ──
-
-
-@mutant("u01.limit")
-def in_elements():
-    return 204.8
-
-
-@mutant("u01.limit")
-def a_multiply_add_is_one():
-    return 25.6
-
-
-@mutant("u01.limit")
-def for_k_of_512():
-    return 2 * 128 * 512 * 512 / (4 * (128 * 512 + 512 * 512 + 128 * 512))
-
-
-@mutant("u01.limit")
-def of_the_square():
-    return 512 / 6
-
-
-@mutant("u01.limit")
-def without_end():
-    return float("inf")
-
-
-@alternative("u01.limit")
-def as_a_fraction():
-    return 256 / 5
-
-
-@alternative("u01.limit")
-def to_three_digits():
-    return np.float64(51.2)
-
-
-@alternative("u01.limit")
-def by_a_long_k():
-    k = 10**6
-    return np.float32(2 * 128 * 512 * k / (4 * (128 * k + 512 * k + 128 * 512)))
+mutants(
+    "u01.limit",
+    in_elements=lambda: 204.8,
+    a_multiply_add_is_one=lambda: 25.6,
+    for_k_of_512=lambda: _with(512),
+    of_the_square=lambda: 512 / 6,
+    without_end=lambda: float("inf"),
+)
+alternatives(
+    "u01.limit",
+    as_a_fraction=lambda: 256 / 5,
+    to_three_digits=lambda: np.float64(51.2),
+    by_a_long_k=lambda: np.float32(_with(10**6)),
+)
