@@ -65,9 +65,7 @@ def records_random_functions(record, source):
     """The operations of a random function."""
     types = ["f64[2,3]", "f64[3]", "f64[]"]
     ours = slot("u01.record").reference(source, *types)
-    rows, outputs = rows_of(ours)
-    spec = "in the order in which Python performs them"
-    recorded(record, source, 3, rows, outputs, spec, types)
+    recorded(record, source, rows_of(ours), "in the order in which Python performs them", types)
 
 
 # ── redundancy ──
