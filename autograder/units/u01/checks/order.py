@@ -204,8 +204,7 @@ def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) 
         missing = [i for i in node.inputs if i not in placed]
         if missing:
             raise wrong(
-                f"{name(node)} comes before its operand {name(missing[0])}, or without it.",
-                ANY,
+                f"{name(node)} comes before its operand {name(missing[0])}, or without it.", ANY
             )
         placed.add(node)
     absent = [r for r in roots if r not in placed]

@@ -75,10 +75,7 @@ mutants(
     the_bias=lambda: "%cst",
 )
 alternatives(
-    "u01.wrong_line",
-    as_it_stands=lambda: "%5",
-    without_the_sign=lambda: "5",
-    as_a_number=lambda: 5,
+    "u01.wrong_line", as_it_stands=lambda: "%5", without_the_sign=lambda: "5", as_a_number=lambda: 5
 )
 
 
