@@ -17,22 +17,20 @@ from autograder.units.u01.checks.windows import AXES, LONG, exact_on_a_long_axis
 from course_lib.exercises import slot
 
 SEED = 10_453
-RANDOM: list[tuple[str, str, Any, int]] = [
-    ("ir.graph.topological_order", "orders_random_programs", graphs(size=25), 15),
-    ("ir.verify.misplaced", "finds_faults_in_random_programs", faulty(20), 30),
-    ("ir.windows.positions", "counts_the_positions", AXES, 60),
-]
-for _number, (_exercise, _check, _given, _examples) in enumerate(RANDOM):
-    harder(_exercise, _check, seed=SEED + _number, given=_given, examples=_examples)
 
-# One answer is right, and the visible check knows it where an answer is graded.
-for _exercise, _check in [
-    ("u01.power", "is_the_power_63"), ("u01.wrong_line", "is_the_wrong_one"),
-    ("u01.limit", "is_the_limit"), ("u01.boundaries", "are_the_first_forms"),
-    ("u01.llvm", "is_the_right_table"), ("u01.fx", "knows_which_passes_apply"),
-    ("u01.fx", "counts_the_nodes"),
-]:  # fmt: skip
-    harder(_exercise, _check, seed=SEED)
+harder("ir.graph.topological_order", "orders_random_programs", seed=SEED, given=graphs(size=25),
+       examples=15)  # fmt: skip
+harder("ir.verify.misplaced", "finds_faults_in_random_programs", seed=SEED + 1, given=faulty(20),
+       examples=30)  # fmt: skip
+harder("ir.windows.positions", "counts_the_positions", seed=SEED + 2, given=AXES, examples=60)
+# one answer is right, and the visible check knows it where an answer is graded
+harder("u01.power", "is_the_power_63", seed=SEED)
+harder("u01.fx", "counts_the_nodes", seed=SEED)
+harder("u01.fx", "knows_which_passes_apply", seed=SEED)
+harder("u01.wrong_line", "is_the_wrong_one", seed=SEED)
+harder("u01.limit", "is_the_limit", seed=SEED)
+harder("u01.boundaries", "are_the_first_forms", seed=SEED)
+harder("u01.llvm", "is_the_right_table", seed=SEED)
 
 
 # ── recordings ──
