@@ -19,6 +19,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import parse_type
+from lessons.u01.pictures import session
 
 X = inp("x", "f32[2,4]")
 A = replace(relu(X), name="a")
@@ -51,19 +52,8 @@ def _tools() -> dict[str, Callable[[Any], Any]]:
     def strict(model: Any) -> Any:
         return shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
 
-    return {
-        "onnx.checker": checker.check_model,
-        "shape inference, strict": strict,
-        "onnxruntime": _runtime,
-    }
-
-
-def _runtime(model: Any) -> None:
-    import onnxruntime as ort
-
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    return {"onnx.checker": checker.check_model, "shape inference, strict": strict,
+            "onnxruntime": session}  # fmt: skip
 
 
 def _file(*nodes: Any, a: Any = None, out: tuple[int, ...] = (2, 4)) -> Any:
@@ -84,20 +74,15 @@ def _faults() -> dict[str, tuple[Any, tuple[Node, ...]]]:
 
     to_a, to_y = n("Relu", ["x"], ["a"]), n("Neg", ["a"], ["y"])
     wide = replace(A, type=parse_type("f32[4,2]"))
+    pair, unknown = replace(A, name="y", inputs=(X, X)), replace(A, name="y", op="relux")
     square = replace(A, name="y", op="matmul", inputs=(X, X), type=parse_type("f32[2,2]"))
     return {
         "nothing": (_file(to_a, to_y), (X, A, Y)),
         "read before it is defined": (_file(to_y, to_a), (X, Y, A)),
         "defined nowhere": (_file(to_y), (X, Y)),
         "defined twice": (_file(to_a, n("Neg", ["x"], ["a"]), to_y), (X, A, A, Y)),
-        "an operand too many": (
-            _file(n("Relu", ["x", "x"], ["y"])),
-            (X, replace(A, name="y", inputs=(X, X))),
-        ),
-        "unknown operation": (
-            _file(n("Relux", ["x"], ["y"])),
-            (X, replace(A, name="y", op="relux")),
-        ),
+        "an operand too many": (_file(n("Relu", ["x", "x"], ["y"])), (X, pair)),
+        "unknown operation": (_file(n("Relux", ["x"], ["y"])), (X, unknown)),
         "inner sizes differ": (_file(n("MatMul", ["x", "x"], ["y"]), out=(2, 2)), (X, square)),
         "wrong type declared": (_file(to_a, to_y, a=(4, 2)), (X, wide, Y.with_inputs([wide]))),
     }
