@@ -13,10 +13,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
 from autograder.check.steps import with_steps
 from autograder.units.u01.checks.order import X, Y
-from autograder.units.u01.checks.plugs import in_the_compiler
 from course_lib.ir.graph.build import neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
@@ -49,13 +49,9 @@ LINES = "`nodes` is a program, from its first line (position 0) to its last"
 ONCE = "it stands nowhere before it: every value is defined once"
 BEFORE = "all of its operands stand before it: a value is defined before it is read"
 SECOND = "Of a value that is defined twice, the second position is the wrong one"
-OBJECTS = (
-    "Nodes are the same value only if they are the same object: two nodes that compute the same"
-)
+OBJECTS = "Nodes are the same value only if they are the same object"
 NAMES = "Names do not count: they may be empty, and two nodes may share one"
-ONE_WALK = (
-    "One walk is enough. Comparing all pairs would mean 50 million comparisons for 10,000 nodes"
-)
+ONE_WALK = "One walk is enough. Comparing all pairs would mean 50 million comparisons"
 
 
 def small_nodes() -> dict[str, Node]:

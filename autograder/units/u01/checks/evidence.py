@@ -43,10 +43,8 @@ WHY = {
     "twice cse": "Two nodes of `twice` have the same operation and the same operands.",
     "spare dce": "torch.fx writes down what Python performs, read or not: look at num_users.",
     "six fold": "Python multiplied 2.0 by 3.0 before torch.fx saw anything: print the graph.",
-    "noise cse": "Two calls of rand_like give two sets of numbers; one call for both changes the "
-    "result.",
-    "gate fold": "A parameter is no input: what needs only weights and constants can be computed "
-    "early.",
+    "noise cse": "Two calls of rand_like draw two sets of numbers; one call changes the result.",
+    "gate fold": "A parameter is no input: what needs weights and constants only is known early.",
     "gate dce": "Who reads the tanh?",
     "gate cse": "The module `fc` is called twice with the same operand.",
 }
@@ -102,13 +100,10 @@ def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
 
 FIRST = "the first form of that compiler of which this can be said"
 SETTLES = "Which form of the product is the first to settle order, layout and shape?"
-SIX = (
-    'The answer is a dict with six keys, "ours order", "ours layout", "ours shape" and the same for'
-)
+SIX = 'a dict with six keys, "ours order", "ours layout", "ours shape" and the same for'
 OPEN = "An index such as `x1[k, n]`, or a reshape of a buffer, names an element"
 QUESTIONS = {
-    "order": "it says which of the 1,024 multiplications comes first, because loops stand one "
-    "inside",
+    "order": "it says which of the 1,024 multiplications comes first",
     "layout": "an offset into w's memory is written out in it, such as `16*k + n`",
     "shape": "nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64",
 }
@@ -159,14 +154,10 @@ def six_forms(got: Any) -> dict[str, str]:
 
 # ── u01.llvm ──
 
-COUNTERPART = (
-    'a dict from each number of the left table, "1" to "12", to the letter of its counterpart'
-)
+COUNTERPART = 'a dict from each number of the left table, "1" to "12", to the letter of its'
 TWICE = "No letter is used twice; two of them are nobody's counterpart"
 FALSE = 'One more key, "false", has the letters of the sentences below the tables that are false'
-CORRESPONDS = (
-    "What corresponds to LLVM and clang in an ML compiler, and which of the sentences are false?"
-)
+CORRESPONDS = "What corresponds to LLVM and clang in an ML compiler"
 ROWS = tuple(map(str, range(1, 13)))
 
 

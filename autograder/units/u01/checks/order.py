@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.check.framework import Changed, Crashed, Wrong, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
 from autograder.check.steps import with_steps
-from autograder.units.u01.checks.plugs import in_the_compiler
 from course_lib.ir.graph.build import neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const, inp

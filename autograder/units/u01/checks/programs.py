@@ -14,18 +14,18 @@ _SIDE = "Operands stand as in the source: `2.0 - x` is a sub, not a neg and an a
 _STANDS = "Operands stand as in the source"
 _REFLECTED = "`2.0 + x` is add(2.0, x)"
 _TWICE = "what is computed twice is there twice"
-_ORDER = "in the order in which Python performs them"
+ORDER = "in the order in which Python performs them"
 _UNREAD = "what nobody reads is there"
 _KNOWS = "It uses + - * / and unary - on its parameters, and whatever else Python has"
-_OUTPUTS = "Its outputs are what the function returns"
+OUTPUTS = "Its outputs are what the function returns"
 _INPUT = "an input for each parameter"
-_ONE = "It returns one value or a tuple of values"
+ONE = "It returns one value or a tuple of values"
 
 # (source, rows, words of the specification)
 RECORDINGS: list[tuple[str, str, str]] = [
     ("lambda x, y: x + y", "add x y; returns #0", _NO_MORE),
     ("lambda x, y: y + x", "add y x; returns #0", _STANDS),
-    ("lambda x, y: (y - x) / -y", "sub y x; neg y; div #0 #1; returns #2", _ORDER),
+    ("lambda x, y: (y - x) / -y", "sub y x; neg y; div #0 #1; returns #2", ORDER),
     ("lambda x: x - 2.0", "sub x 2.0; returns #0", _SIDE),
     ("lambda x: 2.0 - x", "sub 2.0 x; returns #0", _SIDE),
     ("lambda x: 2.0 + x", "add 2.0 x; returns #0", _REFLECTED),
@@ -34,20 +34,20 @@ RECORDINGS: list[tuple[str, str, str]] = [
     ("lambda x: (x * x) + (x * x)", "mul x x; mul x x; add #0 #1; returns #2", _TWICE),
     ("lambda x: (s := x * x) + s", "mul x x; add #0 #0; returns #1", _NO_MORE),
     ("lambda x, y: (x + y, x * y, x - y)[1]", "add x y; mul x y; sub x y; returns #1", _UNREAD),
-    ("lambda x, y: (x + y, -x, y)", "add x y; neg x; returns #0, #1, y", _OUTPUTS),
-    ("lambda x: (s := -x, s, x)", "neg x; returns #0, #0, x", _OUTPUTS),
+    ("lambda x, y: (x + y, -x, y)", "add x y; neg x; returns #0, #1, y", OUTPUTS),
+    ("lambda x: (s := -x, s, x)", "neg x; returns #0, #0, x", OUTPUTS),
     ("lambda x, y: x + -y", "neg y; add x #0; returns #1", _NO_MORE),
     ("lambda x: (-(-x), x - x, x / x, x * 1.0, 0 + x)",
      "neg x; neg #0; sub x x; div x x; mul x 1.0; add 0.0 x; returns #1, #2, #3, #4, #5", _NO_MORE),
     ("lambda x, y: y", "returns y", _INPUT),
     ("lambda x: x * 5.0 if 2 > 1 else -x", "mul x 5.0; returns #0", _NO_MORE),
     ("lambda x, y: [x * 2.0, y][1]", "mul x 2.0; returns y", _UNREAD),
-    ("lambda a, b: b - a * b", "mul x y; sub y #0; returns #1", _ORDER),
+    ("lambda a, b: b - a * b", "mul x y; sub y #0; returns #1", ORDER),
     ("lambda x, y: ((lambda k: k - y)(x / 2.0), 3 - x)",
      "div x 2.0; sub #0 y; sub 3.0 x; returns #1, #2", _KNOWS),
-    ("lambda x: (x,)", "returns x", _ONE),
+    ("lambda x: (x,)", "returns x", ONE),
     ("lambda x: sum(x * k for k in (1.0, 2.0))",
-     "mul x 1.0; add 0.0 #0; mul x 2.0; add #1 #2; returns #3", _ORDER),
+     "mul x 1.0; add 0.0 #0; mul x 2.0; add #1 #2; returns #3", ORDER),
 ]  # fmt: skip
 
 
@@ -72,13 +72,13 @@ def lines_of(program: str) -> list[tuple[str, str, list[str]]]:
 
 _WEIGHTS = "Weights are the same for every image"
 _SIZES = "and so are all sizes"
-_LINES = "`lines` is a program as an ONNX file has it, in order"
+LINES = "`lines` is a program as an ONNX file has it, in order; each line is (result, op, operands)"
 _NONE = "Lines without a reason are not in the dict"
 _FIXED = "no data from an input reach this line"
 _TYPE = "We say of two operations that they read only the type of an operand"
 _ALL_OTHERS = "All other operations read data, `Size` and `Cast` too"
 _TYPE_TOO = "not even its type"
-_COPY = "the operation is `Identity`"
+COPY = "the operation is `Identity`"
 _ABSORBED = "whose first operand is the result of a `Conv` that no other line reads"
 _OTHERS = "Apart from the first operand of each, all operands of the two lines are"
 _FIRST = "The first reason that holds counts"
@@ -89,7 +89,7 @@ PROGRAMS: list[tuple[str, dict[str, str], str, str]] = [
     ("a = Constant; b = Add x a", {"a": "fixed"}, "A constant is the same for every image.",
      _WEIGHTS),
     ("a = Transpose w; b = Relu a; c = MatMul x b", {"a": "fixed", "b": "fixed"},
-     "a is the same for every image, so b is too; c reads the image.", _LINES),
+     "a is the same for every image, so b is too; c reads the image.", LINES),
     ("a = Relu x; b = Mul w a; c = Add b w", {}, "One operand that depends on the image is enough.",
      _FIXED),
     ("a = Shape x; b = Expand w a; c = Add y b", {"a": "fixed", "b": "fixed"},
@@ -98,7 +98,7 @@ PROGRAMS: list[tuple[str, dict[str, str], str, str]] = [
      "a casts a weight to the type of x; no number of x gets into it.", _TYPE),
     ("a = CastLike x w; b = Add a y", {},
      "a holds the numbers of x; only its second operand is read for its type.", _TYPE),
-    ("a = Identity x; b = Relu a", {"a": "copy"}, "a is x again.", _COPY),
+    ("a = Identity x; b = Relu a", {"a": "copy"}, "a is x again.", COPY),
     ("a = Identity w; b = Add a x", {"a": "fixed"},
      "a copies a weight: the first reason that holds is that it is fixed.", _FIRST),
     ("c = Conv x w; b = Norm c s o m v; r = Relu b", {"b": "absorbed"},

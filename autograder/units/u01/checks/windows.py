@@ -8,22 +8,18 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.properties import a_number
 from autograder.check.steps import with_steps
-from autograder.units.u01.checks.plugs import in_the_compiler
 from course_lib.ir.graph.node import apply, inp
 
-AXES = st.tuples(
-    st.integers(0, 12), st.integers(1, 5), st.integers(1, 4), st.integers(1, 3),
-    st.integers(0, 3), st.integers(0, 3),
-)  # fmt: skip
+ENDS = ((0, 12), (1, 5), (1, 4), (1, 3), (0, 3), (0, 3))  # size, kernel, stride, dilation, ...
+AXES = st.tuples(*(st.integers(*ends) for ends in ENDS))
 
 
 HOW_MANY = "How many positions a window has along one axis"
 AXIS = "The axis has `size` elements, and padding of `low` elements before and `high` after them"
-READS = (
-    "The window reads `kernel` elements, each `dilation` after the one before it (1: neighbours)"
-)
+READS = "The window reads `kernel` elements, each `dilation` after the one before it"
 MOVES = "It begins `low` elements before the axis and moves on by `stride` elements each time"
 LIES = "At every position all that it reads lies on the axis or its padding"
 NONE = "A window that does not fit even once has 0 positions"

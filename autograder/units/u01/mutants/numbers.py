@@ -6,7 +6,7 @@ from functools import reduce
 
 import numpy as np
 
-from autograder.check.framework import alternative, alternatives, mutant, mutants
+from autograder.check.framework import alternatives, mutants
 from course_lib.ir.graph.build import trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
@@ -18,50 +18,36 @@ def _to_64(x):
     return reduce(lambda y, _: y * y, range(6), x)
 
 
+def _products(type, *pairs):
+    """Node k + 1 is the product of the k-th pair of nodes; node 0 is the input."""
+    nodes = [inp("x", type)]
+    for a, b in pairs:
+        nodes.append(nodes[a] * nodes[b])
+    return Graph("power", (nodes[0],), tuple(nodes), (nodes[-1],))
+
+
 mutants(
     "u01.power",
     by_pow=lambda: trace(lambda x: x**63.0, "f32[4]"),
     the_power_64=lambda: trace(_to_64, "f32[4]"),
     the_power_64_divided=lambda: trace(lambda x: _to_64(x) / x, "f32[4]"),
     one_after_the_other=lambda: trace(lambda x: reduce(lambda y, _: y * x, range(62), x), "f32[4]"),
+    # right, and two multiplications too many for all of the points
+    by_binary_digits=lambda: _products(
+        "f32[4]", (0, 0), (0, 1), (1, 1), (2, 3), (3, 3), (4, 5), (5, 5), (6, 7), (7, 7), (8, 9)
+    ),
     of_integers=("f32[4]", "i32[4]"),  # the input has a floating type
 )
-alternatives("u01.power", in_f16=("f32[4]", "f16[]"))
-
-
-@mutant("u01.power")
-def by_binary_digits():
-    """Right, and two multiplications too many for all of the points."""
-
-    def to_63(x):
-        square, y = x, x
-        for _ in range(5):
-            square = square * square
-            y = y * square
-        return y
-
-    return trace(to_63, "f32[4]")
-
-
-@alternative("u01.power")
-def listed_by_hand():
-    x = inp("x", "f64[n]")
-    nodes = [x]
-    for a, b in ((0, 0), (1, 0), (2, 2), (3, 0), (4, 4), (5, 4), (6, 6), (7, 6)):
-        nodes.append(nodes[a] * nodes[b])
-    return Graph("power", (x,), tuple(nodes), (nodes[-1],))
-
-
-@alternative("u01.power")
-def the_third_power_of_21():
-    def to_63(x):
-        two = x * x
-        five = two * two * x
-        ten = five * five
-        twenty_one = ten * ten * x
-        return twenty_one * twenty_one * twenty_one
-
-    return trace(to_63, "f64[2,3]")
+alternatives(
+    "u01.power",
+    in_f16=("f32[4]", "f16[]"),
+    listed_by_hand=lambda: _products(
+        "f64[n]", (0, 0), (1, 0), (2, 2), (3, 0), (4, 4), (5, 4), (6, 6), (7, 6)
+    ),
+    the_third_power_of_21=lambda: _products(
+        "f64[2,3]", (0, 0), (1, 1), (2, 0), (3, 3), (4, 4), (5, 0), (6, 6), (7, 6)
+    ),
+)
 
 
 # ── u01.wrong_line, u01.limit ──

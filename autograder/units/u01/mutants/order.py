@@ -87,12 +87,10 @@ def kahn(roots, done=frozenset()):
         if node not in needed:
             needed.add(node)
             todo.extend(i for i in node.inputs if i not in done)
-    users = {node: [] for node in needed}
-    waits = {}
+    waits, users = {}, {node: [] for node in needed}
     for node in needed:
-        operands = {i for i in node.inputs if i in needed}
-        waits[node] = len(operands)
-        for operand in operands:
+        waits[node] = len(needed & set(node.inputs))
+        for operand in needed & set(node.inputs):
             users[operand].append(node)
     order = [node for node in needed if not waits[node]]
     for node in order:
