@@ -166,12 +166,10 @@ def who_records(function: Callable[..., Any], x: Any) -> Picture:
             return function(x)
 
     module = Module().eval()
-    attempts = {
-        "torch.fx": lambda: torch.fx.symbolic_trace(function),
-        "torch.export": lambda: torch.export.export(module, (x,)),
-        "this compiler": lambda: load(module, [x]),
-    }
-    return table([[name, refusal(attempt)] for name, attempt in attempts.items()], ["tool", "says"])
+    rows = [["torch.fx", refusal(lambda: torch.fx.symbolic_trace(function))],
+            ["torch.export", refusal(lambda: torch.export.export(module, (x,)))],
+            ["this compiler", refusal(lambda: load(module, [x]))]]  # fmt: skip
+    return table(rows, ["tool", "says"])
 
 
 # ── PyTorch's own passes ──
@@ -179,10 +177,8 @@ def who_records(function: Callable[..., Any], x: Any) -> Picture:
 
 def by_fx(programs: Mapping[str, Any], answer: Mapping[str, Any]) -> Picture:
     """The nodes that torch.fx's own passes leave, each applied alone, beside the answer."""
-    rows = []
-    for name, program in programs.items():
-        nodes, passes = answer[name]
-        rows.append([name, passes or "none", nodes, *_left_by_fx(program)])
+    rows = [[name, answer[name][1] or "none", answer[name][0], *_left_by_fx(program)]
+            for name, program in programs.items()]  # fmt: skip
     return table(rows, ["program", "by you", "nodes, by you", "recorded", "fold", "dce", "cse"])
 
 

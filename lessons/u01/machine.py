@@ -43,9 +43,8 @@ def core() -> Core:
     vector = f"<{lanes} x float>"
     fused = f"call {vector} @llvm.fma.v{lanes}f32({{x}}, {vector} %y, {vector} %y)"
     source, target = _two()
-    moved = 2 * source.nbytes
-    seconds = _best(lambda: np.copyto(target, source))
-    return Core(2 * lanes / nanoseconds(fused, lanes=lanes) * 1e9, moved / seconds)
+    bandwidth = 2 * source.nbytes / _best(partial(np.copyto, target, source))
+    return Core(2 * lanes / nanoseconds(fused, lanes=lanes) * 1e9, bandwidth)
 
 
 def relu_rate() -> float:
@@ -63,11 +62,7 @@ def products(sizes: Sequence[int]) -> list[tuple[int, float, float]]:
 
 def numpys(sizes: Sequence[int]) -> list[float]:
     """FLOP/s of numpy's products, on as many threads as its library takes."""
-    rates = []
-    for n in sizes:
-        a, b, out = _matrices(n)
-        rates.append(2 * n**3 / _best(partial(np.matmul, a, b, out)))
-    return rates
+    return [2 * n**3 / _best(partial(np.matmul, *_matrices(n))) for n in sizes]
 
 
 def _ours(n: int) -> float:

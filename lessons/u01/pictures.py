@@ -49,13 +49,12 @@ def by_operation(program: Sequence[Line], reasons: Mapping[str, str], title: str
 
 def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:
     """Lines of an ONNX file as a picture; what has a reason is marked as removed."""
-    names = list(dict.fromkeys(["x", *(result for result, _, _ in lines)]))
+    place = {x: k for k, x in enumerate(dict.fromkeys(["x", *(r for r, _, _ in lines)]))}
     items = [Item("input", "x")]
     for result, operation, _ in lines:
         why = reasons.get(result, "")
         shape, state = SHAPES.get(operation, "elementwise"), "removed" if why else ""
         items.append(Item(shape, operation, (why,) if why else (), state=state))
-    place = {name: k for k, name in enumerate(names)}
     edges = [(place[o], place[r]) for r, _, operands in lines for o in operands if o in place]
     seen = Scene(items, edges, [])
     layout = lay_out(seen)
@@ -64,7 +63,7 @@ def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Pict
     there = f"translate({MARGIN},{72 + high})"
     body = [*signs, tag("g", *draw_scene(seen, layout), transform=there)]
     text = "\n".join(f"{' −'[r in reasons]} {r} = {o}({', '.join(p)})" for r, o, p in lines)
-    words = f"{len(reasons.keys() & set(names))} of {len(lines)} lines need not run"
+    words = f"{len(reasons.keys() & place.keys())} of {len(lines)} lines need not run"
     low = layout.height + high + 72
     return sketch(title, words, body, MARGIN + wide, low, f"{title}: {words}\n{text}\n")
 

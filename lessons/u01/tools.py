@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from textwrap import shorten
 from typing import Any
 
@@ -49,9 +50,7 @@ def _verdict(look: Callable[[Any], Any], program: Any) -> tuple[str, str]:
 def _tools() -> dict[str, Callable[[Any], Any]]:
     from onnx import checker, shape_inference
 
-    def strict(model: Any) -> Any:
-        return shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-
+    strict = partial(shape_inference.infer_shapes, check_type=True, strict_mode=True)
     return {"onnx.checker": checker.check_model, "shape inference, strict": strict,
             "onnxruntime": session}  # fmt: skip
 

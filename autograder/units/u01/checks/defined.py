@@ -113,10 +113,8 @@ def takes_long_programs(misplaced):
     for _ in range(60):
         doubled.append(doubled[-1] + doubled[-1])
     few = with_steps(misplaced, 20_000, "180 operations", "it is enough to look at the operands")
-    for program, what in (
-        (doubled, "a value that is doubled 60 times"),
-        (list(diamond().nodes), "60 values, each read by two operations"),
-    ):
+    shared = "60 values, each read by two operations", list(diamond().nodes)
+    for what, program in (("a value that is doubled 60 times", doubled), shared):
         if few(program) is not None:
             raise Wrong("Nothing is misplaced here.", program=what, spec=FIRST)
     return f"{LONG:,} operations in a row"

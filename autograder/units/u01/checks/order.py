@@ -76,9 +76,9 @@ def leaves_done_alone(topological_order):
             except Crashed as error:
                 if not error.error.startswith(("AttributeError", "TypeError")):
                     raise
-                problem = "Here `done` is a frozenset: your function must not change it."
-                program = Graph.of([X, Y], roots, "needed")
-                raise Wrong(problem, got=error.error, program=program) from None
+                raise Wrong("Here `done` is a frozenset: your function must not change it.",
+                            got=error.error, program=Graph.of([X, Y], roots, "needed"),
+                            spec=UNCHANGED) from None  # fmt: skip
     return "`done` unchanged after the call"
 
 

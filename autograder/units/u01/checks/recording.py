@@ -34,8 +34,7 @@ def records_every_type(record):
     """Other element types than f32, shapes that broadcast, no elements."""
     source = "lambda x, y: (2 * x - y, -(y / x))"
     for types in _TYPES:
-        rows = "mul 2.0 x; sub #0 y; div y x; neg #2; returns #1, #3"
-        graph = recorded(record, source, rows, CONSTANT, types)
+        graph = recorded(record, source, _ROWS, CONSTANT, types)
         if [str(n.type) for n in graph.inputs] != [*types]:
             problem = f"The inputs must be of type {' and '.join(types)}."
             raise Wrong(problem, program=source, got=graph, spec=SOURCE)
@@ -46,6 +45,7 @@ def records_every_type(record):
     return f"{len(_TYPES)} pairs of types"
 
 
+_ROWS = "mul 2.0 x; sub #0 y; div y x; neg #2; returns #1, #3"
 _TYPES = (("f64[2,8]", "f64[8]"), ("f16[3]", "f16[]"), ("i32[2]", "i32[2]"), ("f32[0]", "f32[1]"),
           ("i8[4]", "i8[1]"))  # fmt: skip
 

@@ -45,9 +45,7 @@ def takes_any_names(redundant):
 _ABSORBS = "c = Conv x w; b = Norm c s o m v"
 _BOTH = "The program returns c as well, so c must be computed as it is."
 KEPT: list[tuple[str, str, dict[str, str], str, str]] = [
-    (_ABSORBS, "c b", {}, _BOTH, OUTPUTS),
-    (_ABSORBS, "b c", {}, _BOTH, OUTPUTS),
-    (_ABSORBS, "c", {}, _BOTH, OUTPUTS),
+    *((_ABSORBS, outputs, {}, _BOTH, OUTPUTS) for outputs in ("c b", "b c", "c")),
     (_ABSORBS, "b", {"b": "absorbed"}, "b is returned, and computed by the convolution.", ABSORBED),
     ("k = Constant; a = Identity x", "a k", {"k": "fixed", "a": "copy"},
      "What is returned need not run for every image either.", COPY),

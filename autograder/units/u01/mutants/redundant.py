@@ -33,46 +33,36 @@ alternatives(NAME, with_the_parts_together=(OTHERS, "not varies & {*weights[1:],
 def through_copies(lines, inputs, outputs):
     """A copy of a convolution is taken for the convolution."""
     copies = {result: operands[0] for result, op, operands in lines if op == "Identity"}
-    same = [
-        (result, op, [copies.get(name, name) for name in operands])
-        for result, op, operands in lines
-        if op != "Identity"
-    ]
-    return ours(lines, inputs, outputs) | {
-        r: why for r, why in ours(same, inputs, outputs).items() if why == "absorbed"
-    }
+    same = [(r, op, [copies.get(n, n) for n in o]) for r, op, o in lines if op != "Identity"]
+    absorbed = {r: why for r, why in ours(same, inputs, outputs).items() if why == "absorbed"}
+    return ours(lines, inputs, outputs) | absorbed
 
 
 @alternative(NAME)
 def with_patterns(lines, inputs, outputs):
     """The three reasons as cases of a match statement."""
-    depends, readers, made, found = dict.fromkeys(inputs, True), {}, {}, {}
+    varies, made, found = set(inputs), {}, {}
+    reads = [name for _, _, operands in lines for name in set(operands)]
     for result, op, operands in lines:
-        made[result] = (op, operands)
-        for name in set(operands):
-            readers.setdefault(name, []).append(result)
-
-    def free(names):
-        return not any(depends.get(name) for name in names)
-
-    for result, op, operands in lines:
-        match op, [*operands]:
+        made[result] = (op, *operands)
+        match made[result]:
             case "Shape", _:
-                data = []
-            case "CastLike", [first, *_]:
-                data = [first]
+                data = set()
+            case "CastLike", first, *_:
+                data = {first}
             case _:
-                data = operands
-        depends[result] = not free(data)
-        if not depends[result]:
+                data = set(operands)
+        if not varies & data:
             found[result] = "fixed"
-        elif op == "Identity":
-            found[result] = "copy"
-        elif op == "BatchNormalization" and made.get(operands[0], [""])[0] == "Conv":
-            conv, *rest = operands
-            alone = readers[conv] == [result] and conv not in outputs
-            if alone and free(rest) and free(made[conv][1][1:]):
-                found[result] = "absorbed"
+            continue
+        varies.add(result)
+        match op, made.get(operands[0]), operands[1:]:
+            case "Identity", *_:
+                found[result] = "copy"
+            case "BatchNormalization", ("Conv", _, *weights), rest:
+                alone = reads.count(operands[0]) == 1 and operands[0] not in outputs
+                if alone and not varies & {*weights, *rest}:
+                    found[result] = "absorbed"
     return found
 
 
