@@ -53,11 +53,10 @@ def _exported(model: Any, x: Any) -> tuple[Any, Any]:
 def _onnx_text(model: Any) -> str:
     dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
             for v in (*model.graph.value_info, *model.graph.output)}  # fmt: skip
-    text = ""
-    for node in model.graph.node:
-        size = ",".join(map(str, dims.get(node.output[0], [])))
-        text += f"{node.output[0]} = {node.op_type}({', '.join(node.input)}) : float[{size}]\n"
-    return text
+    lines = [f"{node.output[0]} = {node.op_type}({', '.join(node.input)}) : float"
+             f"{str(dims.get(node.output[0], [])).replace(' ', '')}\n"
+             for node in model.graph.node]  # fmt: skip
+    return "".join(lines)
 
 
 def _stablehlo(model: Any, x: Any) -> str:

@@ -66,8 +66,8 @@ def records_random_functions(record, source):
 
 _OPS = ("Relu", "Add", "Shape", "CastLike", "Identity", "Conv", "BatchNormalization", "Constant",
         "Conv", "BatchNormalization", "ConvTranspose", "Size", "Gather")  # fmt: skip
-_OPERANDS = dict.fromkeys(("Relu", "Shape", "Identity", "Size"), 1)  # of the others, most have two
-_OPERANDS |= {"Constant": 0, "BatchNormalization": 5}
+_OPERANDS = {"Relu": 1, "Shape": 1, "Identity": 1, "Size": 1, "Constant": 0,
+             "BatchNormalization": 5}  # fmt: skip
 
 
 def _line(k: int, lines: list[Any], rng: np.random.Generator) -> tuple[str, str, list[str]]:

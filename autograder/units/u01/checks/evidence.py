@@ -87,12 +87,12 @@ def pairs(got: Any) -> dict[str, tuple[int, set[str]]]:
     found = {}
     for name, pair in keyed(got, FX, ", ".join(FX), PAIRS).items():
         count, text = pair if isinstance(pair, (tuple, list)) and len(pair) == 2 else (None, None)
-        whole = isinstance(count, (int, np.integer)) and not isinstance(count, (bool, np.bool_))
-        words = str(text).replace(",", " ").split()
-        if not whole or not isinstance(text, str) or not set(words) <= set(RULES):
+        is_number = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+        words = set(text.replace(",", " ").split()) if isinstance(text, str) else {""}
+        if not is_number or not words <= set(RULES):
             problem = f"For {name}, the answer must have a number of nodes, and the names of passes"
             raise Wrong(f"{problem} in a text.", got=repr(pair), spec=FORM)
-        found[name] = int(count), set(words)
+        found[name] = int(count or 0), words
     return found
 
 

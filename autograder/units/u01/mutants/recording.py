@@ -90,13 +90,13 @@ def with_methods_made_in_a_loop(source, *types):
         setattr(Value, f"__{python}__", method(op, False))
         setattr(Value, f"__r{python}__", method(op, True))
     Value.__neg__ = method("neg", False)
-    names = function.__code__.co_varnames
-    inputs = [inp(name, t) for name, t in zip(names, types, strict=False)]
+    inputs = [inp(n, t) for n, t in zip(function.__code__.co_varnames, types, strict=False)]
     result = function(*map(Value, inputs))
     results = result if isinstance(result, tuple) else (result,)
-    constants = [i for node in tape for i in node.inputs if i.op == "constant"]
-    nodes = (*inputs, *dict.fromkeys(constants), *tape)
-    return Graph("main", tuple(inputs), nodes, tuple(r.node for r in results))
+    constants = dict.fromkeys(i for node in tape for i in node.inputs if i.op == "constant")
+    return Graph(
+        "main", tuple(inputs), (*inputs, *constants, *tape), tuple(r.node for r in results)
+    )
 
 
 @alternative(NAME)
