@@ -2,8 +2,8 @@
 
     counted_in_cpp("...", text)   ->  {"dot": 37}, or None where Debian's clang-22 is missing
 
-The whole pass, with trip counts, is in `course_lib/llvm/inspect/plugin`. Next room:
-`autograder/units/u05/checks`.
+The frame stands in count.cpp. The whole pass, with trip counts, is in
+`course_lib/llvm/inspect/plugin`. Next room: `autograder/units/u05/checks`.
 """
 
 from __future__ import annotations
