@@ -51,12 +51,12 @@ def _exported(model: Any, x: Any) -> tuple[Any, Any]:
 
 
 def _onnx_text(model: Any) -> str:
-    values = [*model.graph.value_info, *model.graph.output]
-    sizes = {
-        v.name: ",".join(str(d.dim_value) for d in v.type.tensor_type.shape.dim) for v in values
-    }
-    lines = [(n.output[0], f"{n.op_type}({', '.join(n.input)})") for n in model.graph.node]
-    return "".join(f"{name} = {what} : float[{sizes.get(name, '')}]\n" for name, what in lines)
+    dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim]
+            for v in (*model.graph.value_info, *model.graph.output)}  # fmt: skip
+    lines = [f"{node.output[0]} = {node.op_type}({', '.join(node.input)}) : float"
+             f"{str(dims.get(node.output[0], [])).replace(' ', '')}\n"
+             for node in model.graph.node]  # fmt: skip
+    return "".join(lines)
 
 
 def _stablehlo(model: Any, x: Any) -> str:
@@ -71,15 +71,8 @@ def _stablehlo(model: Any, x: Any) -> str:
 
 def noticed(texts: dict[str, str]) -> Picture:
     """What each language says of Gate, counted in its text."""
-    heads = [
-        "form",
-        "values defined",
-        "products x·W",
-        "tanh",
-        "doubles scale when it runs",
-        "shows types",
-    ]
-    return table([_counted(name, text) for name, text in texts.items()], heads)
+    heads = ["form", "values defined", "products x·W", "tanh", "doubles scale when it runs"]
+    return table([_counted(*pair) for pair in texts.items()], [*heads, "shows types"])
 
 
 def _counted(name: str, text: str) -> list[Any]:
@@ -142,13 +135,13 @@ def calls(
 
 def _ops(module: Any) -> list[str]:
     """The operations of a graph, with the numbers that stand in them."""
-    found = []
+    ops = []
     for node in module.graph.nodes:
         if node.op.startswith("call"):
-            name = getattr(node.target, "__name__", node.target)
-            numbers = [f"{a:g}" for a in node.args if isinstance(a, (int, float))]
-            found.append(f"{name}({', '.join(numbers)})" if numbers else str(name))
-    return found
+            numbers = ", ".join(f"{a:g}" for a in node.args if isinstance(a, (int, float)))
+            name = str(getattr(node.target, "__name__", node.target))
+            ops.append(f"{name}({numbers})" if numbers else name)
+    return ops
 
 
 def guards(function: Callable[..., Any], *arguments: Any) -> list[str]:
@@ -159,9 +152,7 @@ def guards(function: Callable[..., Any], *arguments: Any) -> list[str]:
         compiled(*arguments)
         (entry,) = _debug_get_cache_entry_list(function.__code__)  # pyright: ignore
         lines = str(entry.guard_manager).splitlines()
-    kept = [
-        line.split("#")[0] for line in lines if "EQUALS_MATCH" in line or "TENSOR_MATCH" in line
-    ]
+    kept = [x.split("#")[0] for x in lines if "EQUALS_MATCH" in x or "TENSOR_MATCH" in x]
     return [line.split("+- ")[1].strip() for line in kept]
 
 
@@ -174,12 +165,10 @@ def who_records(function: Callable[..., Any], x: Any) -> Picture:
             return function(x)
 
     module = Module().eval()
-    attempts = {
-        "torch.fx": lambda: torch.fx.symbolic_trace(function),
-        "torch.export": lambda: torch.export.export(module, (x,)),
-        "this compiler": lambda: load(module, [x]),
-    }
-    return table([[name, refusal(attempt)] for name, attempt in attempts.items()], ["tool", "says"])
+    rows = [["torch.fx", refusal(lambda: torch.fx.symbolic_trace(function))],
+            ["torch.export", refusal(lambda: torch.export.export(module, (x,)))],
+            ["this compiler", refusal(lambda: load(module, [x]))]]  # fmt: skip
+    return table(rows, ["tool", "says"])
 
 
 # ── PyTorch's own passes ──
@@ -187,10 +176,8 @@ def who_records(function: Callable[..., Any], x: Any) -> Picture:
 
 def by_fx(programs: Mapping[str, Any], answer: Mapping[str, Any]) -> Picture:
     """The nodes that torch.fx's own passes leave, each applied alone, beside the answer."""
-    rows = []
-    for name, program in programs.items():
-        nodes, passes = answer[name]
-        rows.append([name, passes or "none", nodes, *_left_by_fx(program)])
+    rows = [[name, answer[name][1] or "none", answer[name][0], *_left_by_fx(program)]
+            for name, program in programs.items()]  # fmt: skip
     return table(rows, ["program", "by you", "nodes, by you", "recorded", "fold", "dce", "cse"])
 
 

@@ -27,13 +27,8 @@ def ours(model: Any, x: Any) -> dict[str, str]:
     import torch
 
     program = course_lib.compile(model, [x], threads=1)
-    names = {
-        "loops": "loops",
-        "scheduled loops": "scheduled",
-        "LLVM IR": "llvm",
-        "LLVM IR, optimized": "optimized",
-        "assembly": "assembly",
-    }
+    names = {"loops": "loops", "scheduled loops": "scheduled", "LLVM IR": "llvm",
+             "LLVM IR, optimized": "optimized", "assembly": "assembly"}  # fmt: skip
     return {
         "torch.export": _typed(torch.export.export(model, (x,)).graph_module),
         "graph": program.stages[0].text,
@@ -44,8 +39,8 @@ def ours(model: Any, x: Any) -> dict[str, str]:
 def _typed(module: Any) -> str:
     """What PyTorch prints of a graph with its types, without the comments."""
     text = module.print_readable(print_output=False, include_stride=False, include_device=False)
-    kept = [line.split(";")[0] for line in text.splitlines() if line.split("#")[0].strip()]
-    return "\n".join(kept) + "\n"
+    lines = [line.split(";")[0] for line in text.splitlines() if line.split("#")[0].strip()]
+    return "\n".join([*lines, ""])
 
 
 def stepped(texts: dict[str, str], title: str) -> Picture:
@@ -112,30 +107,26 @@ def _made_by_tinygrad() -> dict[str, str]:
 def _listed(operations: Any, shapes: bool = False) -> str:
     """tinygrad's operations, one in a line; constants stand where they are read."""
     lines, names = [], {}
-    for one in operations:
-        operands = ", ".join(names[operand] for operand in one.src)
-        kind = one.op.name
+    for op in operations:
+        kind, operands = op.op.name, ", ".join(names[operand] for operand in op.src)
         if kind == "CONST":
-            names[one] = f"{one.arg:g}"
-            continue
-        if kind in ("CAST", "STACK") and operands and "%" not in operands:
-            names[one] = f"({operands})" if kind == "STACK" else operands
-            continue
-        names[one] = f"%{len(lines)}"
-        what = _argument(kind, one.arg)
-        shape = f" : {tuple(map(int, one.shape))}" if shapes else ""
-        lines.append(f"{names[one]} = {kind}({', '.join(filter(None, (operands, what)))}){shape}")
-    return "\n".join(lines) + "\n"
+            names[op] = f"{op.arg:g}"
+        elif kind in ("CAST", "STACK") and operands and "%" not in operands:
+            names[op] = f"({operands})" if kind == "STACK" else operands
+        else:
+            names[op] = f"%{len(lines)}"
+            words = ", ".join(filter(None, (operands, _argument(kind, op.arg))))
+            shape = f" : {tuple(map(int, op.shape))}" if shapes else ""
+            lines.append(f"{names[op]} = {kind}({words}){shape}")
+    return "\n".join([*lines, ""])
 
 
 def _argument(kind: str, arg: Any) -> str:
-    if arg is None or kind in ("BUFFER", "SINK"):
+    if kind in ("BUFFER", "SINK") or arg is None:
         return ""
-    if kind == "PARAM":
-        return f"argument {arg.slot}"
     if kind == "RANGE":
         return f"loop {arg[0]} {arg[1].name.lower()}"
-    return str(arg)
+    return f"argument {arg.slot}" if kind == "PARAM" else str(arg)
 
 
 def _run_by_tinygrad() -> bool:

@@ -2,7 +2,7 @@
 
     core()  ->  Core(peak=1.1e11, bandwidth=2.2e10)        # FLOP/s, bytes/s
 
-Everything is timed alike: once to warm up, then the best of several runs of some milliseconds.
+Everything is timed alike: warm, the best of several rounds of some milliseconds.
 numpy's products run in a process of their own, whose library may use one thread. Next room:
 tools.py.
 """
@@ -15,13 +15,14 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 import course_lib
 from course_lib.ir.graph.build import trace
-from course_lib.measure.turns import timer
+from course_lib.measure.turns import for_seconds
 from lessons.roof import roof
 
 
@@ -53,17 +54,13 @@ def products(sizes: Sequence[int]) -> list[tuple[int, float, float]]:
 
 def numpys(sizes: Sequence[int]) -> list[float]:
     """FLOP/s of numpy's products, on as many threads as its library takes."""
-    rates = []
-    for n in sizes:
-        a, b, out = _matrices(n)
-        rates.append(2 * n**3 / _best(_call(np.matmul, a, b, out)))
-    return rates
+    return [2 * n**3 / _best(partial(np.matmul, *_matrices(n))) for n in sizes]
 
 
 def _ours(n: int) -> float:
     a, b, _ = _matrices(n)
     graph = trace(lambda x, w: x @ w, f"f32[{n},{n}]", f"f32[{n},{n}]")
-    return 2 * n**3 / _best(_call(course_lib.compile(graph, threads=1), a, b))
+    return 2 * n**3 / _best(partial(course_lib.compile(graph, threads=1), a, b))
 
 
 def _in_one_thread(statement: str) -> str:
@@ -75,17 +72,12 @@ def _in_one_thread(statement: str) -> str:
     code = f"from {__name__} import *; {statement}"
     command = [sys.executable, "-W", "ignore", "-c", code]
     environment = os.environ | one | {"PYTHONPATH": paths}
-    return subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
-    ).stdout
+    done = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
+    return done.stdout
 
 
 def _matrices(n: int) -> np.ndarray:
     return np.random.default_rng(0).standard_normal((3, n, n), dtype=np.float32)
-
-
-def _call(function: Any, *arguments: Any) -> Callable[[], Any]:
-    return lambda: function(*arguments)
 
 
 def _two() -> tuple[np.ndarray, np.ndarray]:
@@ -93,8 +85,4 @@ def _two() -> tuple[np.ndarray, np.ndarray]:
 
 
 def _best(run: Callable[[], Any]) -> float:
-    run()
-    one = timer(run)
-    once = one(1)
-    again = max(1, round(0.005 / once))  # at least some milliseconds
-    return min(one(again) for _ in range(20 if once < 0.02 else 5))
+    return min(for_seconds([run], seconds=0.1, rounds=12)[0])

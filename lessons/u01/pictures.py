@@ -49,25 +49,21 @@ def by_operation(program: Sequence[Line], reasons: Mapping[str, str], title: str
 
 def drawn(lines: Sequence[Line], reasons: Mapping[str, str], title: str) -> Picture:
     """Lines of an ONNX file as a picture; what has a reason is marked as removed."""
-    names = list(dict.fromkeys(["x", *(result for result, _, _ in lines)]))
+    place = {x: k for k, x in enumerate(dict.fromkeys(["x", *(r for r, _, _ in lines)]))}
     items = [Item("input", "x")]
     for result, operation, _ in lines:
         why = reasons.get(result, "")
         shape, state = SHAPES.get(operation, "elementwise"), "removed" if why else ""
         items.append(Item(shape, operation, (why,) if why else (), state=state))
-    edges = [
-        (names.index(o), names.index(r)) for r, _, operands in lines for o in operands if o in names
-    ]
+    edges = [(place[o], place[r]) for r, _, operands in lines for o in operands if o in place]
     seen = Scene(items, edges, [])
     layout = lay_out(seen)
     wide = max(layout.width, 480.0)
     signs, high = legend_row(MARGIN, 56, wide, {"removed", *(i.shape for i in items)})
-    place = f"translate({MARGIN},{72 + high})"
-    body = [*signs, tag("g", *draw_scene(seen, layout), transform=place)]
-    text = "\n".join(
-        f"{'−' if r in reasons else ' '} {r} = {o}({', '.join(p)})" for r, o, p in lines
-    )
-    words = f"{len(reasons.keys() & set(names))} of {len(lines)} lines need not run"
+    there = f"translate({MARGIN},{72 + high})"
+    body = [*signs, tag("g", *draw_scene(seen, layout), transform=there)]
+    text = "\n".join(f"{' −'[r in reasons]} {r} = {o}({', '.join(p)})" for r, o, p in lines)
+    words = f"{len(reasons.keys() & place.keys())} of {len(lines)} lines need not run"
     low = layout.height + high + 72
     return sketch(title, words, body, MARGIN + wide, low, f"{title}: {words}\n{text}\n")
 
@@ -77,15 +73,22 @@ def runtime_leaves(model: Any) -> Counter[str]:
     import onnx
     import onnxruntime as ort
 
+    basic = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
     with tempfile.TemporaryDirectory() as folder:
-        options = ort.SessionOptions()
-        options.log_severity_level = 4
-        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_BASIC
-        options.optimized_model_filepath = str(Path(folder) / "basic.onnx")
-        data = model.SerializeToString()
-        ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-        left = onnx.load(options.optimized_model_filepath)
+        file = str(Path(folder) / "basic.onnx")
+        session(model, graph_optimization_level=basic, optimized_model_filepath=file)
+        left = onnx.load(file)
     return Counter(node.op_type for node in left.graph.node)
+
+
+def session(model: Any, **options: Any) -> Any:
+    """onnxruntime's session of a file, which says nothing on its own."""
+    import onnxruntime as ort
+
+    told = ort.SessionOptions()
+    for name, value in {"log_severity_level": 4, **options}.items():
+        setattr(told, name, value)
+    return ort.InferenceSession(model.SerializeToString(), told, providers=["CPUExecutionProvider"])
 
 
 def steps_of(function: Callable[..., Any], *arguments: Any) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from textwrap import shorten
 from typing import Any
 
@@ -19,6 +20,7 @@ from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, inp
 from course_lib.ir.graph.verify import verify
 from course_lib.ir.types import parse_type
+from lessons.u01.pictures import session
 
 X = inp("x", "f32[2,4]")
 A = replace(relu(X), name="a")
@@ -48,56 +50,34 @@ def _verdict(look: Callable[[Any], Any], program: Any) -> tuple[str, str]:
 def _tools() -> dict[str, Callable[[Any], Any]]:
     from onnx import checker, shape_inference
 
-    def strict(model: Any) -> Any:
-        return shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
-
-    return {
-        "onnx.checker": checker.check_model,
-        "shape inference, strict": strict,
-        "onnxruntime": _runtime,
-    }
+    strict = partial(shape_inference.infer_shapes, check_type=True, strict_mode=True)
+    return {"onnx.checker": checker.check_model, "shape inference, strict": strict,
+            "onnxruntime": session}  # fmt: skip
 
 
-def _runtime(model: Any) -> None:
-    import onnxruntime as ort
+def _file(lines: str, out: str = "2,4", declared: str = "") -> Any:
+    from onnx import parser
 
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-
-
-def _file(*nodes: Any, a: Any = None, out: tuple[int, ...] = (2, 4)) -> Any:
-    from onnx import TensorProto, helper
-
-    def value(name: str, shape: tuple[int, ...]) -> Any:
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-
-    declared = [value("a", a)] if a else []
-    ends = [value("x", (2, 4))], [value("y", out)]
-    graph = helper.make_graph(nodes, "g", *ends, value_info=declared)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    head = f'<ir_version: 10, opset_import: ["": 20]> g (float[2,4] x) => (float[{out}] y)'
+    return parser.parse_model(f"{head} {declared} {{ {lines} }}")
 
 
 def _faults() -> dict[str, tuple[Any, tuple[Node, ...]]]:
     """The same fault as an ONNX file and as a list of our nodes."""
-    from onnx.helper import make_node as n
-
-    to_a, to_y = n("Relu", ["x"], ["a"]), n("Neg", ["a"], ["y"])
     wide = replace(A, type=parse_type("f32[4,2]"))
+    pair, unknown = replace(A, name="y", inputs=(X, X)), replace(A, name="y", op="relux")
     square = replace(A, name="y", op="matmul", inputs=(X, X), type=parse_type("f32[2,2]"))
+    a, y = "a = Relu(x)", "y = Neg(a)"
     return {
-        "nothing": (_file(to_a, to_y), (X, A, Y)),
-        "read before it is defined": (_file(to_y, to_a), (X, Y, A)),
-        "defined nowhere": (_file(to_y), (X, Y)),
-        "defined twice": (_file(to_a, n("Neg", ["x"], ["a"]), to_y), (X, A, A, Y)),
-        "an operand too many": (
-            _file(n("Relu", ["x", "x"], ["y"])),
-            (X, replace(A, name="y", inputs=(X, X))),
+        "nothing": (_file(f"{a} {y}"), (X, A, Y)),
+        "read before it is defined": (_file(f"{y} {a}"), (X, Y, A)),
+        "defined nowhere": (_file(y), (X, Y)),
+        "defined twice": (_file(f"{a} a = Neg(x) {y}"), (X, A, A, Y)),
+        "an operand too many": (_file("y = Relu(x, x)"), (X, pair)),
+        "unknown operation": (_file("y = Relux(x)"), (X, unknown)),
+        "inner sizes differ": (_file("y = MatMul(x, x)", out="2,2"), (X, square)),
+        "wrong type declared": (
+            _file(f"{a} {y}", declared="<float[4,2] a>"),
+            (X, wide, Y.with_inputs([wide])),
         ),
-        "unknown operation": (
-            _file(n("Relux", ["x"], ["y"])),
-            (X, replace(A, name="y", op="relux")),
-        ),
-        "inner sizes differ": (_file(n("MatMul", ["x", "x"], ["y"]), out=(2, 2)), (X, square)),
-        "wrong type declared": (_file(to_a, to_y, a=(4, 2)), (X, wide, Y.with_inputs([wide]))),
     }

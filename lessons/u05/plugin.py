@@ -2,8 +2,8 @@
 
     counted_in_cpp("...", text)   ->  {"dot": 37}, or None where Debian's clang-22 is missing
 
-The whole pass, with trip counts, is in `course_lib/llvm/inspect/plugin`. Next room:
-`autograder/units/u05/checks`.
+The frame stands in count.cpp. The whole pass, with trip counts, is in
+`course_lib/llvm/inspect/plugin`. Next room: `autograder/units/u05/checks`.
 """
 
 from __future__ import annotations
@@ -17,52 +17,7 @@ from pathlib import Path
 from course_lib.llvm.inspect.plugin.build import tool
 from lessons.recorded import recorded
 
-FRAME = r"""
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/PassManager.h"
-#include "llvm/Passes/PassBuilder.h"
-#include "llvm/Plugins/PassPlugin.h"
-#include "llvm/Support/raw_ostream.h"
-using namespace llvm;
-
-static unsigned lanes(const Instruction &i) {
-  auto *vector = dyn_cast<FixedVectorType>(i.getType());
-  return vector ? vector->getNumElements() : 1;
-}
-
-// Whether a value is a product that may go into `sum`.
-static bool fits(const Value *value, const Instruction &sum) {
-  auto *product = dyn_cast<Instruction>(value);
-  return product && product->getOpcode() == Instruction::FMul && product->hasAllowContract() &&
-         product->hasOneUse() && product->getParent() == sum.getParent();
-}
-
-struct Count : PassInfoMixin<Count> {
-  static bool isRequired() { return true; } // also of functions that are not to be optimized
-  PreservedAnalyses run(Function &function, FunctionAnalysisManager &) {
-    unsigned count = 0;
-    for (const Instruction &i : instructions(function)) {
-YOUR_LINES
-    }
-    outs() << function.getName() << " " << count << "\n";
-    return PreservedAnalyses::all();
-  }
-};
-
-extern "C" LLVM_ATTRIBUTE_WEAK PassPluginLibraryInfo llvmGetPassPluginInfo() {
-  return {LLVM_PLUGIN_API_VERSION, "count", "1", [](PassBuilder &builder) {
-            builder.registerPipelineParsingCallback(
-                [](StringRef name, FunctionPassManager &passes,
-                   ArrayRef<PassBuilder::PipelineElement>) {
-                  if (name != "count")
-                    return false;
-                  passes.addPass(Count());
-                  return true;
-                });
-          }};
-}
-"""
+FRAME = Path(__file__).with_name("count.cpp").read_text("utf-8")
 
 
 def has_tools() -> bool:

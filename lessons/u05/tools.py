@@ -28,12 +28,7 @@ from course_lib.llvm.inspect.fma import count_fma, fused, parse
 from course_lib.llvm.inspect.llvm_interp import execute
 from course_lib.measure.turns import in_turns, least
 from lessons.u05.listings import DOT
-from lessons.u05.plugin import (
-    FREQUENCIES,
-    LOOPS,
-    RECORDED_FREQUENCIES,
-    block_frequencies,
-)
+from lessons.u05.plugin import FREQUENCIES, LOOPS, RECORDED_FREQUENCIES, block_frequencies
 from lessons.u05.small import SMALL
 
 REDUCE = re.compile(r"@(llvm\.vector\.reduce\.\w+\.v(\d+)f32)")

@@ -389,3 +389,12 @@ def test_a_refused_instruction_quotes_what_it_breaks_or_nothing(line, sentence):
     verdict = verdict_of(slot("u05.four_sums"), lambda: text)
     assert verdict.kind == "wrong" and verdict.spec.startswith(sentence)
     assert bool(verdict.spec) == bool(sentence)
+
+
+def test_a_counterexample_of_balanced_shows_few_edges():
+    """Also one on which only a row of 240 blocks shows what is wrong."""
+    wrong = mutants_of("llvm.control.balanced")
+    for name in ("one_round", "blocks_are_numbered_from_0", "a_hundred_rounds"):
+        verdict = verdict_of(slot("llvm.control.balanced"), wrong[name])
+        assert verdict.kind == "wrong" and verdict.program.count(", (") < 20, name
+    assert "239 in all" in verdict.program  # of the last one, which needs more than that

@@ -136,14 +136,8 @@ def fx() -> dict[str, tuple[int, str]]:
     - dce drops what no output needs;
     - cse computes once what the graph computes twice from the same operands.
     """
-    return {
-        "simple": (6, ""),
-        "twice": (5, "cse"),
-        "spare": (4, "dce"),
-        "six": (4, ""),
-        "noise": (5, ""),
-        "gate": (10, "fold dce cse"),
-    }
+    return {"simple": (6, ""), "twice": (5, "cse"), "spare": (4, "dce"), "six": (4, ""),
+            "noise": (5, ""), "gate": (10, "fold dce cse")}  # fmt: skip
 
 
 @exercise("u01.why_refuse", unit=1, points=3, kind="explain")
@@ -153,41 +147,31 @@ def why_refuse() -> Rubric:
     over, and who decides? Name one thing that going on costs. Two to five sentences.
     """
     return Rubric(
-        criteria=(
-            "1 point: a recording runs the function once, on values that have no numbers yet, so "
-            "the question has no answer (and with numbers it would hold one of the branches, right "
-            "for some inputs only). 1 point: Dynamo works inside a running Python: it ends the "
-            "graph, lets Python ask the real number, and records the branch that is taken; export "
-            "has to hand over one whole program that is right for every input, with no Python "
-            "beside it. 1 point: a cost, such as: no optimization reaches over the break, the "
-            "values go back to Python between the graphs, Python must be there when the model "
-            "runs, guards are asked at each call, each branch is compiled when it is first taken."
-        ),
+        criteria="1 point: a recording runs the function once, on values that have no numbers yet, "
+        "so the question has no answer (and with numbers it would hold one of the branches, right "
+        "for some inputs only). 1 point: Dynamo works inside a running Python: it ends the graph, "
+        "lets Python ask the real number, and records the branch that is taken; export has to hand "
+        "over one whole program that is right for every input, with no Python beside it. 1 point: "
+        "a cost, such as: no optimization reaches over the break, the values go back to Python "
+        "between the graphs, Python must be there when the model runs, guards are asked at each "
+        "call, each branch is compiled when it is first taken.",
         samples=(
-            Sample(
-                3,
-                "While it is recorded, x has a type but no numbers, so nobody can say whether the "
-                "sum is positive, and a recording follows one path only. Dynamo stops the graph "
-                "after the comparison, gives the real number back to Python and records the "
-                "branch that Python takes; torch.export must deliver one program for all inputs "
-                "that also runs without Python, so it has to refuse. The price is two graphs: sum "
-                "and negation can never be fused, and each call goes through Python in between.",
-            ),
-            Sample(
-                2,
-                "The condition depends on the values of x, and a tracer only sees placeholders, so "
-                "it does not know which branch to write down. Dynamo breaks the graph there and "
-                "lets the interpreter decide, which an exported file cannot do because it has no "
-                "interpreter.",
-            ),
-            Sample(
-                1,
-                "At the time of recording the sum has no value yet, so the `if` cannot be "
-                "evaluated. Dynamo is simply the newer tool and supports more of Python than "
-                "torch.export.",
-            ),
+            Sample(3, "While it is recorded, x has a type but no numbers, so nobody can say "
+                   "whether the sum is positive, and a recording follows one path only. Dynamo "
+                   "stops the graph after the comparison, gives the real number back to Python "
+                   "and records the branch that Python takes; torch.export must deliver one "
+                   "program for all inputs that also runs without Python, so it has to refuse. "
+                   "The price is two graphs: sum and negation can never be fused, and each call "
+                   "goes through Python in between."),
+            Sample(2, "The condition depends on the values of x, and a tracer only sees "
+                   "placeholders, so it does not know which branch to write down. Dynamo breaks "
+                   "the graph there and lets the interpreter decide, which an exported file "
+                   "cannot do because it has no interpreter."),
+            Sample(1, "At the time of recording the sum has no value yet, so the `if` cannot be "
+                   "evaluated. Dynamo is simply the newer tool and supports more of Python than "
+                   "torch.export."),
         ),
-    )
+    )  # fmt: skip
 
 
 @exercise("u01.wrong_line", unit=1, points=2, kind="evidence", further=True)
@@ -272,14 +256,9 @@ def boundaries() -> dict[str, str]:
       no offset.
     - shape: nothing in it has the shape 4 by 16 any more; x is an address, or a block of 64.
     """
-    return {
-        "ours order": "loops",
-        "ours layout": "scheduled loops",
-        "ours shape": "LLVM IR",
-        "tinygrad order": "linear",
-        "tinygrad layout": "kernel",
-        "tinygrad shape": "kernel",
-    }
+    return {"ours order": "loops", "ours layout": "scheduled loops", "ours shape": "LLVM IR",
+            "tinygrad order": "linear", "tinygrad layout": "kernel",
+            "tinygrad shape": "kernel"}  # fmt: skip
 
 
 @exercise("u01.llvm", unit=1, points=2, kind="evidence", further=True)
@@ -291,18 +270,5 @@ def llvm() -> dict[str, str]:
     One more key, "false", has the letters of the sentences below the tables that are false, in any
     order.
     """
-    return {
-        "1": "F",
-        "2": "J",
-        "3": "B",
-        "4": "L",
-        "5": "H",
-        "6": "N",
-        "7": "D",
-        "8": "A",
-        "9": "M",
-        "10": "E",
-        "11": "C",
-        "12": "I",
-        "false": "QRTU",
-    }
+    return {"1": "F", "2": "J", "3": "B", "4": "L", "5": "H", "6": "N", "7": "D", "8": "A",
+            "9": "M", "10": "E", "11": "C", "12": "I", "false": "QRTU"}  # fmt: skip

@@ -66,14 +66,8 @@ def passes() -> dict[str, str]:
     Return a dict from each letter, "A" to "F", to the name of its pass, one of ADCE, EarlyCSE,
     InstCombine, LICM, LoopRotate, LoopUnroll, LoopVectorize, SROA and SimplifyCFG.
     """
-    return {
-        "A": "LICM",
-        "B": "SimplifyCFG",
-        "C": "SROA",
-        "D": "LoopRotate",
-        "E": "EarlyCSE",
-        "F": "InstCombine",
-    }
+    return {"A": "LICM", "B": "SimplifyCFG", "C": "SROA", "D": "LoopRotate", "E": "EarlyCSE",
+            "F": "InstCombine"}  # fmt: skip
 
 
 @exercise("u05.three_counts", unit=5, points=2, kind="explain")

@@ -143,17 +143,17 @@ def arithmetic(text: str) -> dict[str, list[dict[str, int]]]:
     """Count the floating-point arithmetic in a module of LLVM IR, by kind.
 
     For each function with a body, return a list of dicts from kind to count, one for each block in
-    order. Leave out kinds that do not occur. The kinds:
+    order. Leave out kinds that do not occur.
 
         fma, fmuladd   calls of `llvm.fma.*` and `llvm.fmuladd.*`
-        pair           an fadd or fsub that is fused with an fmul; together they count once
+        pair           an fadd or fsub fused with an fmul; together they count once
         add, mul       every other fadd or fsub, and every other fmul
 
-    An fadd or fsub is fused with an fmul that is one of its own operands, if both instructions
-    allow it (flag `contract` or `fast`), both are in the same block, and the product is used as an
-    operand only this once. If both operands qualify, one product is fused and the other counts
-    under mul. An instruction on `<8 x float>` counts as 8, and one on a scalar of any type as 1.
-    Our version also counts vector reductions and vectors of unknown length; yours need not.
+    An fadd or fsub is fused with an fmul that is one of its own operands if both allow it (flag
+    `contract` or `fast`), both are in the same block, and the product is used as an operand only
+    this once. If both operands qualify, one product is fused and the other counts under mul. An
+    instruction on `<8 x float>` counts as 8, one on a scalar of any type as 1. Vector reductions
+    and vectors of unknown length need not be counted.
     """
     return {f.name: _of_function(f) for f in functions(parse(text))}
 

@@ -13,11 +13,12 @@ import numpy as np
 from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
 from autograder.check.steps import with_steps
 from autograder.units.u01.checks.order import X, Y
-from autograder.units.u01.checks.plugs import in_the_compiler
 from course_lib.ir.graph.build import neg, relu, select, trace
+from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply, const, inp
 from course_lib.ir.graph.verify import verify
 
@@ -48,57 +49,46 @@ LINES = "`nodes` is a program, from its first line (position 0) to its last"
 ONCE = "it stands nowhere before it: every value is defined once"
 BEFORE = "all of its operands stand before it: a value is defined before it is read"
 SECOND = "Of a value that is defined twice, the second position is the wrong one"
-OBJECTS = (
-    "Nodes are the same value only if they are the same object: two nodes that compute the same"
-)
+OBJECTS = "Nodes are the same value only if they are the same object"
 NAMES = "Names do not count: they may be empty, and two nodes may share one"
-ONE_WALK = (
-    "One walk is enough. Comparing all pairs would mean 50 million comparisons for 10,000 nodes"
-)
+ONE_WALK = "One walk is enough. Comparing all pairs would mean 50 million comparisons"
+
+
+def small_nodes() -> dict[str, Node]:
+    """Nodes by a letter: a program is then a word, "xab"."""
+    x, y, two, w = X, Y, const(2.0), inp("x", "f32[4]")
+    a, twin = relu(x), relu(x)
+    named, also = replace(relu(x), name="x"), replace(neg(x), name="x")  # as the input is called
+    chosen = select(apply("lt", x, a), a, twin)
+    return {
+        "x": x, "y": y, "a": a, "b": neg(a), "t": twin, "u": neg(twin), "c": two, "k": const(2.0),
+        "s": a + x, "m": a * twin, "q": a * a, "o": a + y, "d": x * two,
+        "w": w, "v": x + w, "n": named, "l": also, "p": named + also, "r": neg(also),
+        "f": chosen.inputs[0], "z": chosen,
+    }  # fmt: skip
+
+
+# the sentence, and programs with the position of what is misplaced
+PLACES: dict[str, dict[str, int | None]] = {
+    FIRST: {"xab": None, "xasb": None, "": None, "x": None, "xayo": None, "xcakb": None,
+            "xaau": 2, "xuaa": 1, "xaaubb": 2},
+    OBJECTS: {"xatm": None},
+    NAMES: {"xwv": None, "xnlp": None, "xnr": 2},
+    BEFORE: {"xaq": None, "xba": 1, "ax": 0, "a": 0, "xau": 2, "xoy": 1, "xdc": 1, "xatfz": None,
+             "xafzt": 3},
+    SECOND: {"xaba": 3},
+    ONCE: {"xayby": 4, "xx": 1, "xcdc": 3, "xaxb": 2},
+}  # fmt: skip
 
 
 @checks("ir.verify.misplaced", spec=[FIRST, LINES, ONCE, BEFORE, SECOND, OBJECTS, NAMES])
 def finds_the_first_of_them(misplaced):
     """Right programs, a value read too early, defined twice, defined nowhere."""
-    y = relu(X)
-    z = neg(y)
-    twin = relu(X)
-    named = replace(relu(X), name="x")  # as the input is called
-    also = replace(neg(X), name="x")
-    three = select(apply("lt", X, y), y, twin)
-    two = const(2.0)
-    programs = (
-        ([X, y, z], None, FIRST),
-        ([X, y, y + X, z], None, FIRST),
-        ([], None, FIRST),
-        ([X], None, FIRST),
-        ([X, y, twin, y * twin], None, OBJECTS),
-        ([X, X2 := inp("x", "f32[4]"), X + X2], None, NAMES),
-        ([X, named, also, named + also], None, NAMES),
-        ([X, named, neg(also)], 2, NAMES),
-        ([X, y, y * y], None, BEFORE),
-        ([X, y, Y, y + Y], None, FIRST),
-        ([X, two, y, const(2.0), z], None, FIRST),
-        ([X, y, Y, z, Y], 4, ONCE),
-        ([X, z, y], 1, BEFORE),
-        ([y, X], 0, BEFORE),
-        ([y], 0, BEFORE),
-        ([X, y, neg(twin)], 2, BEFORE),
-        ([X, y + Y, Y], 1, BEFORE),
-        ([X, X * two, two], 1, BEFORE),
-        ([X, y, twin, three.inputs[0], three], None, BEFORE),
-        ([X, y, three.inputs[0], three, twin], 3, BEFORE),
-        ([X, y, z, y], 3, SECOND),
-        ([X, X], 1, ONCE),
-        ([X, two, X * two, two], 3, ONCE),
-        ([X, y, X, z], 2, ONCE),
-        ([X, y, y, neg(twin)], 2, FIRST),
-        ([X, neg(twin), y, y], 1, FIRST),
-        ([X, y, y, neg(twin), z, z], 2, FIRST),
-    )  # fmt: skip
-    for nodes, place, spec in programs:
-        placed_at(misplaced, nodes, place, spec)
-    return f"{len(programs)} small programs"
+    nodes = small_nodes()
+    for spec, programs in PLACES.items():
+        for word, place in programs.items():
+            placed_at(misplaced, [nodes[letter] for letter in word], place, spec)
+    return f"{sum(map(len, PLACES.values()))} small programs"
 
 
 @checks("ir.verify.misplaced", given=faulty(), examples=15, what="random lists of nodes",
@@ -118,15 +108,13 @@ def takes_long_programs(misplaced):
     if got != len(nodes):
         raise Wrong(f"{LONG:,} operations are in order; then one of them comes again.",
                     program=f"an input, {LONG:,} relu of it, the one at position 900 again",
-                    got=repr(got)[:200], expected=str(len(nodes)), spec=FIRST)  # fmt: skip
+                    got=repr(got), expected=str(len(nodes)), spec=FIRST)  # fmt: skip
     doubled = [X]
     for _ in range(60):
         doubled.append(doubled[-1] + doubled[-1])
     few = with_steps(misplaced, 20_000, "180 operations", "it is enough to look at the operands")
-    for program, what in (
-        (doubled, "a value that is doubled 60 times"),
-        (list(diamond().nodes), "60 values, each read by two operations"),
-    ):
+    shared = "60 values, each read by two operations", list(diamond().nodes)
+    for what, program in (("a value that is doubled 60 times", doubled), shared):
         if few(program) is not None:
             raise Wrong("Nothing is misplaced here.", program=what, spec=FIRST)
     return f"{LONG:,} operations in a row"
@@ -141,37 +129,33 @@ def verifies_what_passes_make(misplaced):
     graph = trace(lambda x: neg(relu(x)) * 2.0, "f32[4]")
     turned = replace(graph, nodes=graph.nodes[::-1])
     with in_the_compiler("ir.verify.misplaced", misplaced):
-        for one, right in ((graph, True), (turned, False)):
-            try:
-                verify(one)
-            except ValueError as error:
-                if right:
-                    raise Wrong(f"This graph is well formed. The verifier says: {error}",
-                                program=one, spec=FIRST) from None  # fmt: skip
-            else:
-                if not right:
-                    raise Wrong("These nodes are out of order: the verifier must refuse them, "
-                                "and it accepts them.",
-                                program=listed(list(one.nodes)),
-                                spec=BEFORE)  # fmt: skip
+        if error := _refusal(graph):
+            raise Wrong(f"This graph is well formed. The verifier says: {error}", program=graph,
+                        spec=FIRST)  # fmt: skip
+        if not _refusal(turned):
+            raise Wrong("These nodes are out of order: the verifier must refuse them, and it "
+                        "accepts them.", program=listed([*turned.nodes]), spec=BEFORE)  # fmt: skip
     return "programs verified with your function"
+
+
+def _refusal(graph: Graph) -> str:
+    try:
+        verify(graph)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def placed_at(misplaced: Any, nodes: list[Node], place: int | None, spec: str) -> None:
     got = misplaced(list(nodes))
     is_place = isinstance(got, (int, np.integer)) and not isinstance(got, (bool, np.bool_))
     if got is not None and not is_place:
-        raise Wrong("The result must be a position or None.", got=repr(got)[:200], spec=FIRST)
+        raise Wrong("The result must be a position or None.", got=repr(got), spec=FIRST)
     if got != place:
-        raise Wrong(
-            "Nothing is misplaced in this program."
-            if place is None
-            else f"The first node that may not stand where it stands is at position {place}.",
-            program=listed(nodes),
-            got=repr(got),
-            expected=repr(place),
-            spec=spec,
-        )
+        there = f"The first node that may not stand where it stands is at position {place}."
+        raise Wrong("Nothing is misplaced in this program." if place is None else there,
+                    program=listed(nodes), got=repr(got), expected=repr(place),
+                    spec=spec)  # fmt: skip
 
 
 def listed(nodes: list[Node]) -> str:
@@ -179,8 +163,6 @@ def listed(nodes: list[Node]) -> str:
     names: dict[Node, str] = {}
     for node in [*nodes, *(i for n in nodes for i in n.inputs)]:
         names.setdefault(node, f"%{node.name or len(names)}")
-    lines = []
-    for place, node in enumerate(nodes):
-        operands = ", ".join(names[i] for i in node.inputs)
-        lines.append(f"{place}: {names[node]} = {node.op}({operands})")
+    lines = [f"{place}: {names[node]} = {node.op}({', '.join(names[i] for i in node.inputs)})"
+             for place, node in enumerate(nodes)]  # fmt: skip
     return "\n".join(lines) or "(no nodes)"

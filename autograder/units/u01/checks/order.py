@@ -11,9 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.check.framework import Changed, Crashed, Wrong, checks
+from autograder.check.plugs import in_the_compiler
 from autograder.check.programs import diamond, graphs
 from autograder.check.steps import with_steps
-from autograder.units.u01.checks.plugs import in_the_compiler
 from course_lib.ir.graph.build import neg, relu, select, trace
 from course_lib.ir.graph.graph import Graph, value_names
 from course_lib.ir.graph.node import Node, apply, const, inp
@@ -57,12 +57,8 @@ def orders_small_programs(topological_order):
     for roots in programs:
         in_order(topological_order, roots, None)
     if list(topological_order([])):
-        raise Wrong(
-            "Without roots nothing is needed, so the result must be empty.",
-            got="nodes",
-            expected="[]",
-            spec=ONCE,
-        )
+        problem = "Without roots nothing is needed, so the result must be empty."
+        raise Wrong(problem, got="nodes", expected="[]", spec=ONCE)
     return f"{len(programs)} small programs"
 
 
@@ -80,9 +76,9 @@ def leaves_done_alone(topological_order):
             except Crashed as error:
                 if not error.error.startswith(("AttributeError", "TypeError")):
                     raise
-                problem = "Here `done` is a frozenset: your function must not change it."
-                program = Graph.of([X, Y], roots, "needed")
-                raise Wrong(problem, got=error.error, program=program) from None
+                raise Wrong("Here `done` is a frozenset: your function must not change it.",
+                            got=error.error, program=Graph.of([X, Y], roots, "needed"),
+                            spec=UNCHANGED) from None  # fmt: skip
     return "`done` unchanged after the call"
 
 
@@ -92,16 +88,10 @@ def leaves_out_what_is_done(topological_order):
     a = relu(X)
     b = neg(a)
     for roots, done in (
-        ([b], {a}),
-        ([b + Y], {a}),
-        ([b], {b}),
-        ([b + a], {b}),
-        ([b * b], {X}),
-        ([b, a], {a, X}),
-        ([b, Y - b], {b, relu(Y)}),
-        ([replace(relu(X), name="x")], {X}),
+        ([b], {a}), ([b + Y], {a}), ([b], {b}), ([b + a], {b}), ([b * b], {X}), ([b, a], {a, X}),
+        ([b, Y - b], {b, relu(Y)}), ([replace(relu(X), name="x")], {X}),
         ([neg(const(1.0)) + a], {a}),
-    ):
+    ):  # fmt: skip
         in_order(topological_order, roots, frozenset(done))
     return "nodes in `done` left out"
 
@@ -110,6 +100,9 @@ def leaves_out_what_is_done(topological_order):
 def orders_random_programs(topological_order, graph):
     """Every node after its operands, each once, and nothing that is not needed."""
     in_order(topological_order, graph.outputs, None)
+
+
+CHAIN = "a chain of 1,500 relu"
 
 
 @checks("ir.graph.topological_order", spec=[DEEP, EDGES])
@@ -121,19 +114,14 @@ def takes_deep_programs(topological_order):
     few = with_steps(topological_order, 150_000, "1,500 operations in a row",
                      "is the walk begun again for each node?")  # fmt: skip
     try:
-        found = few([node])
+        count = len(nodes_of(few([node])))
     except Crashed as error:
         if not error.error.startswith("RecursionError"):
             raise
-        raise Wrong(
-            "Python's recursion ends at a thousand calls; here are 1,500 operations in a row.",
-            program="a chain of 1,500 relu",
-            got=error.error,
-            spec=DEEP,
-        ) from None
-    if len(nodes_of(found)) != 1501:
-        raise Wrong("A chain of 1,500 relu needs 1,501 nodes.", got=f"{len(found)} nodes",
-                    spec=DEEP)  # fmt: skip
+        problem = "Python's recursion ends at a thousand calls; here are 1,500 operations in a row."
+        raise Wrong(problem, program=CHAIN, got=error.error, spec=DEEP) from None
+    if count != 1501:
+        raise Wrong(f"{CHAIN} needs 1,501 nodes.".capitalize(), got=f"{count} nodes", spec=DEEP)
     return "1,500 operations in a row"
 
 
@@ -148,11 +136,9 @@ def takes_values_with_many_users(topological_order):
     few = with_steps(topological_order, 20_000, "180 operations",
                      "a shared node is walked through for each path")  # fmt: skip
     for root, count in ((node, 61), (newer, 62), (other, 62), (diamond().outputs[0], 181)):
-        found = nodes_of(few([root]))
-        if len(found) != count:
-            raise Wrong(f"This needs {count} nodes.", got=f"{len(found)} nodes",
-                        expected=f"{count} nodes", program="60 sums of the one or the two before",
-                        spec=MANY)  # fmt: skip
+        if (got := len(nodes_of(few([root])))) != count:
+            raise Wrong(f"This needs {count} nodes.", got=f"{got} nodes", expected=f"{count} nodes",
+                        program="60 sums of the one or the two before", spec=MANY)  # fmt: skip
     return "60 values in a row, each read twice"
 
 
@@ -179,46 +165,39 @@ def works_in_the_compiler(topological_order):
 def in_order(topological_order: Any, roots: Any, given: frozenset[Node] | None) -> None:
     """What `topological_order(roots, given)` lists is what roots need, each after its operands.
     `given` None: nothing is said of `done`."""
-    found = nodes_of(
-        topological_order(list(roots))
-        if given is None
-        else topological_order(list(roots), set(given))
-    )
-    done = given or frozenset()
+    more = [] if given is None else [set(given)]
+    found, done = nodes_of(topological_order(list(roots), *more)), given or frozenset()
     inputs = [n for n in Graph.of([], roots).nodes if n.op == "input"]
     program = Graph.of(inputs, roots, "needed")
     name = names_in(program)
-    said = f"roots: {', '.join(map(name, roots))}"
-    said += f"; done: {', '.join(sorted(map(name, done)))}" if done else ""
-    got = f"{said}\nyours: {', '.join(map(name, found))}"
+    if fault := _fault(found, roots, done, program.nodes, name):
+        said = f"roots: {', '.join(map(name, roots))}"
+        said += f"; done: {', '.join(sorted(map(name, done)))}" if done else ""
+        got = f"{said}\nyours: {', '.join(map(name, found))}"
+        raise Wrong(fault[0], program=program, got=got, spec=fault[1])
 
-    def wrong(problem: str, spec: str) -> Wrong:
-        return Wrong(problem, program=program, got=got, spec=spec)
 
+def _fault(
+    found: list[Node], roots: Any, done: frozenset[Node], nodes: Any, name: Callable[[Node], str]
+) -> tuple[str, str] | None:
+    """What is wrong with this list first, and the sentence that says so."""
     placed = set(done)
     for node in found:
-        if node in done:
-            raise wrong(f"{name(node)} is in done already.", DONE)
         if node in placed:
-            raise wrong(f"{name(node)} is listed twice.", ONCE)
-        missing = [i for i in node.inputs if i not in placed]
-        if missing:
-            raise wrong(
-                f"{name(node)} comes before its operand {name(missing[0])}, or without it.",
-                ANY,
-            )
+            return (f"{name(node)} is in done already.", DONE) if node in done else (
+                f"{name(node)} is listed twice.", ONCE)  # fmt: skip
+        if missing := [i for i in node.inputs if i not in placed]:
+            return f"{name(node)} comes before its operand {name(missing[0])}, or without it.", ANY
         placed.add(node)
-    absent = [r for r in roots if r not in placed]
-    if absent:
-        raise wrong(f"The root {name(absent[0])} is missing.", ITSELF)
+    if absent := [r for r in roots if r not in placed]:
+        return f"The root {name(absent[0])} is missing.", ITSELF
     read = {i for node in found for i in node.inputs} | set(roots)
     for node in found:
         if node not in read:
-            readers = [name(n) for n in program.nodes if node in n.inputs and n in done]
-            if readers:
-                raise wrong(f"{name(node)} is needed only by {readers[0]}, which is in `done`.",
-                            ONLY)  # fmt: skip
-            raise wrong(f"No root needs {name(node)}.", ONCE)
+            readers = [name(n) for n in nodes if node in n.inputs and n in done]
+            only = f"{name(node)} is needed only by {''.join(readers[:1])}, which is in `done`."
+            return (only, ONLY) if readers else (f"No root needs {name(node)}.", ONCE)
+    return None
 
 
 def names_in(program: Graph) -> Callable[[Node], str]:

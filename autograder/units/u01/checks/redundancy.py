@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u01.checks.programs import PROGRAMS
+from autograder.units.u01.checks.programs import COPY, LINES, PROGRAMS, lines_of
 
 REASONS = "What need not run for every image: a dict from the result of a line to the reason"
-LINES = "`lines` is a program as an ONNX file has it, in order; each line is (result, op, operands)"
 NAMES = "A name that is neither in `inputs` nor the result of a line is a trained weight"
 OUTPUTS = "and that is not in `outputs`"
 ABSORBED = "a `BatchNormalization` whose first operand is the result of a `Conv`"
-COPY = "the operation is `Identity`"
 
 background("u01.redundant", "No operation here draws random numbers",
            because="what the programs of the checks do not have")  # fmt: skip
@@ -22,7 +20,8 @@ background("u01.redundant", "No operation here draws random numbers",
 @checks("u01.redundant", spec=[REASONS, LINES, *(spec for *_, spec in PROGRAMS)])
 def finds_what_need_not_run(redundant):
     """Small programs, each with one thing to find or to leave alone."""
-    for lines, wanted, why, spec in PROGRAMS:
+    for program, wanted, why, spec in PROGRAMS:
+        lines = lines_of(program)
         same_reasons(redundant, lines, ["x", "y"], [lines[-1][0]], wanted, why, spec)
     same_reasons(redundant, [], ["x"], ["x"], {}, "A program without lines.", REASONS)
     return f"{len(PROGRAMS) + 1} small programs"
@@ -31,11 +30,7 @@ def finds_what_need_not_run(redundant):
 @checks("u01.redundant", spec=NAMES)
 def takes_any_names(redundant):
     """What a name sounds like says nothing: only `inputs` and the lines do."""
-    lines = [
-        ("w", "Mul", ["input", "weight"]),
-        ("bias", "Relu", ["image"]),
-        ("y", "Add", ["w", "x"]),
-    ]
+    lines = lines_of("w = Mul input weight; bias = Relu image; y = Add w x")
     for inputs, wanted in (
         (["weight"], {"bias": "fixed"}),
         (["image", "x"], {"w": "fixed"}),
@@ -46,18 +41,22 @@ def takes_any_names(redundant):
     return "misleading names"
 
 
+# (lines, outputs, reasons, what is wrong otherwise, words of the specification); the input is x
+_ABSORBS = "c = Conv x w; b = Norm c s o m v"
+_BOTH = "The program returns c as well, so c must be computed as it is."
+KEPT: list[tuple[str, str, dict[str, str], str, str]] = [
+    *((_ABSORBS, outputs, {}, _BOTH, OUTPUTS) for outputs in ("c b", "b c", "c")),
+    (_ABSORBS, "b", {"b": "absorbed"}, "b is returned, and computed by the convolution.", ABSORBED),
+    ("k = Constant; a = Identity x", "a k", {"k": "fixed", "a": "copy"},
+     "What is returned need not run for every image either.", COPY),
+]  # fmt: skip
+
+
 @checks("u01.redundant", spec=[OUTPUTS, ABSORBED, COPY])
 def keeps_results(redundant):
     """A convolution whose result is an output keeps its batch norm."""
-    lines = [("c", "Conv", ["x", "w"]), ("b", "BatchNormalization", ["c", "s", "o", "m", "v"])]
-    why = "The program returns c as well, so c must be computed as it is."
-    for outputs in (["c", "b"], ["b", "c"], ["c"]):
-        same_reasons(redundant, lines, ["x"], outputs, {}, why, OUTPUTS)
-    why = "b is returned, and computed by the convolution."
-    same_reasons(redundant, lines, ["x"], ["b"], {"b": "absorbed"}, why, ABSORBED)
-    lines = [("k", "Constant", []), ("a", "Identity", ["x"])]
-    same_reasons(redundant, lines, ["x"], ["a", "k"], {"k": "fixed", "a": "copy"},
-                 "What is returned need not run for every image either.", COPY)  # fmt: skip
+    for program, outputs, wanted, why, spec in KEPT:
+        same_reasons(redundant, lines_of(program), ["x"], outputs.split(), wanted, why, spec)
     return "operations whose result is an output"
 
 
@@ -66,15 +65,10 @@ def same_reasons(
 ) -> None:
     got = redundant([(a, op, list(b)) for a, op, b in lines], list(inputs), list(outputs))
     if not isinstance(got, Mapping):
-        raise Wrong(
-            "The result must be a dict from names to reasons.", got=repr(got)[:200], spec=REASONS
-        )
+        problem = "The result must be a dict from names to reasons."
+        raise Wrong(problem, got=repr(got), spec=REASONS)
     if dict(got) != dict(wanted):
-        raise Wrong(
-            why,
-            program="\n".join(f"{a} = {op}({', '.join(b)})" for a, op, b in lines)
-            + f"\ninputs: {', '.join(inputs)}; outputs: {', '.join(outputs)}",
-            got=repr(dict(got)),
-            expected=repr(dict(wanted)),
-            spec=spec,
-        )
+        text = [f"{a} = {op}({', '.join(b)})" for a, op, b in lines]
+        text.append(f"inputs: {', '.join(inputs)}; outputs: {', '.join(outputs)}")
+        raise Wrong(why, program="\n".join(text), got=repr(dict(got)), expected=repr(dict(wanted)),
+                    spec=spec)  # fmt: skip

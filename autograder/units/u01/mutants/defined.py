@@ -2,88 +2,37 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+
+NAME = "ir.verify.misplaced"
+TWICE, EARLY, SEEN = "node in seen", "not seen.issuperset(node.inputs)", "seen.add(node)"
+KEY = "(node.op, node.inputs, node.name)"
+
+mutants(
+    NAME,
+    undefined_only=lambda nodes: next(
+        (k for k, n in enumerate(nodes) if any(i not in nodes for i in n.inputs)), None),
+    forgets_twice=(f"{TWICE} or ", ""),
+    first_of_the_two=(TWICE, "nodes.count(node) > 1"),
+    # two nodes with one operation and the same operands are called one
+    by_what_they_compute=(TWICE, f"{KEY} in seen", SEEN, f"seen.update([node, {KEY}])"),
+    # where the operand stands, not who reads it too early
+    the_operand=("return place", "late = [i for i in node.inputs if i not in seen]; "
+                 "return nodes.index(late[0]) if late and late[0] in nodes else place"),
+    counts_from_one=("return place", "return place + 1"),
+    # a name that was seen is a value that was seen; without a name, it asks for the object
+    names_are_values=(TWICE, "(node.name or node) in seen", SEEN, "seen.add(node.name or node)",
+                      EARLY, "not seen.issuperset([i.name or i for i in node.inputs])"),
+    looks_at_two_operands=(EARLY, "not seen.issuperset(node.inputs[:2])"),  # a select has three
+    # right, after 50 million comparisons for 10,000 nodes
+    compares_all_pairs=(TWICE, "any([other is node for other in nodes[:place]])"),
+    # an input below an operation is misplaced to it; the text says nothing of it
+    inputs_stand_on_top=(TWICE, "node in seen or (node.op == 'input' and "
+                         "any((n.op != 'input' for n in seen)))"),
+)  # fmt: skip
 
 
-@mutant("ir.verify.misplaced")
-def undefined_only(nodes):
-    return next((k for k, n in enumerate(nodes) if any(i not in nodes for i in n.inputs)), None)
-
-
-@mutant("ir.verify.misplaced")
-def forgets_twice(nodes):
-    seen = set()
-    for place, node in enumerate(nodes):
-        if not seen.issuperset(node.inputs):
-            return place
-        seen.add(node)
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def first_of_the_two(nodes):
-    for place, node in enumerate(nodes):
-        above = nodes[:place]
-        if any(i not in above for i in node.inputs) or nodes.count(node) > 1:
-            return place
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def by_what_they_compute(nodes):
-    """Two nodes with one operation and the same operands are called one."""
-    seen, keys = set(), set()
-    for place, node in enumerate(nodes):
-        key = (node.op, node.inputs, node.name)
-        if not seen.issuperset(node.inputs) or key in keys:
-            return place
-        seen.add(node)
-        keys.add(key)
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def the_operand(nodes):
-    """Where the operand stands, not who reads it too early."""
-    for place, node in enumerate(nodes):
-        late = [i for i in node.inputs if i not in nodes[:place]]
-        if late:
-            return nodes.index(late[0]) if late[0] in nodes else place
-        if node in nodes[:place]:
-            return place
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def counts_from_one(nodes):
-    place = with_a_dict_of_positions(nodes)
-    return None if place is None else place + 1
-
-
-@mutant("ir.verify.misplaced")
-def names_are_values(nodes):
-    """A name that was seen is a value that was seen; without a name, it asks for the object."""
-    seen = set()
-    for place, node in enumerate(nodes):
-        keys = [i.name or i for i in node.inputs]
-        if (node.name or node) in seen or not seen.issuperset(keys):
-            return place
-        seen.add(node.name or node)
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def looks_at_two_operands(nodes):
-    """A select has three."""
-    seen = set()
-    for place, node in enumerate(nodes):
-        if node in seen or not seen.issuperset(node.inputs[:2]):
-            return place
-        seen.add(node)
-    return None
-
-
-@alternative("ir.verify.misplaced")
+@alternative(NAME)
 def by_first_places(nodes):
     """Where each value is defined first, and then all positions at once."""
     first = {}
@@ -97,51 +46,11 @@ def by_first_places(nodes):
     return min((k for k, node in enumerate(nodes) if wrong(k, node)), default=None)
 
 
-@alternative("ir.verify.misplaced")
-def with_ids_in_a_set(nodes):
-    seen = set()
-    for place, node in enumerate(nodes):
-        if id(node) in seen or not all(id(i) in seen for i in node.inputs):
-            return place
-        seen.add(id(node))
-    return None
-
-
-@alternative("ir.verify.misplaced")
-def with_a_dict_of_positions(nodes):
-    position = {}
-    for place, node in enumerate(nodes):
-        if node in position or any(i not in position for i in node.inputs):
-            return place
-        position[node] = place
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def compares_all_pairs(nodes):
-    """Right, after 50 million comparisons for 10,000 nodes."""
-    for place, node in enumerate(nodes):
-        missing = set(node.inputs)
-        for other in nodes[:place]:
-            missing.discard(other)
-            if other is node:
-                return place
-        if missing:
-            return place
-    return None
-
-
-@mutant("ir.verify.misplaced")
-def inputs_stand_on_top(nodes):
-    """An input below an operation is misplaced to it; the text says nothing of it."""
-    seen, computed = set(), False
-    for place, node in enumerate(nodes):
-        if node in seen or not seen.issuperset(node.inputs) or (computed and node.op == "input"):
-            return place
-        seen.add(node)
-        computed = computed or node.op != "input"
-    return None
-
-
-equivalent("ir.verify.misplaced", "return None", "pass",
-           because="a function that ends returns None")  # fmt: skip
+alternatives(
+    NAME,
+    with_ids_in_a_set=(TWICE, "id(node) in seen", EARLY, "not all((id(i) in seen for i in "
+                       "node.inputs))", SEEN, "seen.add(id(node))"),
+    with_a_dict_of_positions=("seen: set[Node] = set()", "seen = {}", SEEN, "seen[node] = place",
+                              EARLY, "any((i not in seen for i in node.inputs))"),
+)  # fmt: skip
+equivalent(NAME, "return None", "pass", because="a function that ends returns None")

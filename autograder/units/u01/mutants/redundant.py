@@ -2,135 +2,71 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
+from autograder.units.u01.exercises import redundant
 
-from autograder.check.framework import alternative, equivalent, mutant
+NAME = "u01.redundant"
+DATA = "{'Shape': [], 'CastLike': operands[:1]}.get(op, operands)"
+OTHERS, CONV = "varies.isdisjoint([*weights[1:], *operands[1:]])", "before == 'Conv'"
+ours = edited(redundant)  # a copy, whatever is plugged in
 
-
-def _reasons(lines, inputs, outputs, *, types=True, readers=True, weights=True, results=True):
-    """Ours, with one of its parts left out."""
-    made = {result: (op, list(operands)) for result, op, operands in lines}
-    varies, found = set(inputs), {}
-    for result, op, operands in lines:
-        data = list(operands)
-        if types and op in ("Shape", "CastLike"):
-            data = data[: 1 if op == "CastLike" else 0]
-        if not varies & set(data):
-            found[result] = "fixed"
-            continue
-        varies.add(result)
-        if op == "Identity":
-            found[result] = "copy"
-        if op == "BatchNormalization" and made.get(operands[0], ("",))[0] == "Conv":
-            conv = operands[0]
-            others = [*made[conv][1][1:], *operands[1:]]
-            users = sum(conv in reads for _, _, reads in lines)
-            alone = (users == 1 or not readers) and (conv not in outputs or not results)
-            if alone and not (weights and varies & set(others)):
-                found[result] = "absorbed"
-    return found
+mutants(
+    NAME,
+    reads_types_as_data=(DATA, "operands"),
+    forgets_other_readers=("readers[operands[0]] == 1 and ", ""),
+    forgets_the_weights=(f" and {OTHERS}", ""),
+    forgets_the_outputs=(" and operands[0] not in outputs", ""),
+    constants_only=lambda lines, inputs, outputs: {r: "fixed" for r, _, o in lines if not o},
+    all_copies=("return reasons",
+                "return reasons | {r: 'copy' for r, op, _ in lines if op == 'Identity'}"),
+    # the convolution must stand in the very line before
+    the_line_before=(CONV, f"{CONV} and [*line_of][[*line_of].index(result) - 1] == operands[0]"),
+    # a ConvTranspose and a Gemm have weights, too; the text says Conv
+    any_convolution=(CONV, "before in ('Conv', 'ConvTranspose', 'Gemm')"),
+    the_first_output=("not in outputs", "not in outputs[:1]"),  # there may be several
+)  # fmt: skip
+alternatives(NAME, with_the_parts_together=(OTHERS, "not varies & {*weights[1:], *operands[1:]}"))
 
 
-@mutant("u01.redundant")
-def reads_types_as_data(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, types=False)
-
-
-@mutant("u01.redundant")
-def forgets_other_readers(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, readers=False)
-
-
-@mutant("u01.redundant")
-def forgets_the_weights(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, weights=False)
-
-
-@mutant("u01.redundant")
-def forgets_the_outputs(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs, results=False)
-
-
-@mutant("u01.redundant")
-def constants_only(lines, inputs, outputs):
-    return {result: "fixed" for result, op, operands in lines if not operands}
-
-
-@mutant("u01.redundant")
-def all_copies(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs) | {r: "copy" for r, op, _ in lines if op == "Identity"}
-
-
-@mutant("u01.redundant")
-def the_line_before(lines, inputs, outputs):
-    """The convolution must stand in the very line before."""
-    before = {b[0]: a[0] for a, b in pairwise(lines)}
-    first = {result: operands[0] for result, _, operands in lines if operands}
-    found = _reasons(lines, inputs, outputs)
-    return {r: why for r, why in found.items() if why != "absorbed" or before[r] == first[r]}
-
-
-@mutant("u01.redundant")
+@mutant(NAME)
 def through_copies(lines, inputs, outputs):
     """A copy of a convolution is taken for the convolution."""
     copies = {result: operands[0] for result, op, operands in lines if op == "Identity"}
-    same = [
-        (result, op, [copies.get(name, name) for name in operands])
-        for result, op, operands in lines
-        if op != "Identity"
-    ]
-    return _reasons(lines, inputs, outputs) | {
-        r: why for r, why in _reasons(same, inputs, outputs).items() if why == "absorbed"
-    }
+    same = [(r, op, [copies.get(n, n) for n in o]) for r, op, o in lines if op != "Identity"]
+    absorbed = {r: why for r, why in ours(same, inputs, outputs).items() if why == "absorbed"}
+    return ours(lines, inputs, outputs) | absorbed
 
 
-@mutant("u01.redundant")
-def any_convolution(lines, inputs, outputs):
-    """A ConvTranspose and a Gemm have weights, too; the text says Conv."""
-    kinds = {"ConvTranspose": "Conv", "Gemm": "Conv"}
-    return _reasons([(r, kinds.get(op, op), o) for r, op, o in lines], inputs, outputs)
-
-
-@mutant("u01.redundant")
-def the_first_output(lines, inputs, outputs):
-    """There may be several."""
-    return _reasons(lines, inputs, outputs[:1])
-
-
-@alternative("u01.redundant")
+@alternative(NAME)
 def with_patterns(lines, inputs, outputs):
     """The three reasons as cases of a match statement."""
-    depends, readers, made, found = dict.fromkeys(inputs, True), {}, {}, {}
+    varies, made, found = set(inputs), {}, {}
+    reads = [name for _, _, operands in lines for name in set(operands)]
     for result, op, operands in lines:
-        made[result] = (op, operands)
-        for name in set(operands):
-            readers.setdefault(name, []).append(result)
-
-    def free(names):
-        return not any(depends.get(name) for name in names)
-
-    for result, op, operands in lines:
-        match op, [*operands]:
+        made[result] = (op, *operands)
+        match made[result]:
             case "Shape", _:
-                data = []
-            case "CastLike", [first, *_]:
-                data = [first]
+                data = set()
+            case "CastLike", first, *_:
+                data = {first}
             case _:
-                data = operands
-        depends[result] = not free(data)
-        if not depends[result]:
+                data = set(operands)
+        if not varies & data:
             found[result] = "fixed"
-        elif op == "Identity":
-            found[result] = "copy"
-        elif op == "BatchNormalization" and made.get(operands[0], [""])[0] == "Conv":
-            conv, *rest = operands
-            alone = readers[conv] == [result] and conv not in outputs
-            if alone and free(rest) and free(made[conv][1][1:]):
-                found[result] = "absorbed"
+            continue
+        varies.add(result)
+        match op, made.get(operands[0]), operands[1:]:
+            case "Identity", *_:
+                found[result] = "copy"
+            case "BatchNormalization", ("Conv", _, *weights), rest:
+                alone = reads.count(operands[0]) == 1 and operands[0] not in outputs
+                if alone and not varies & {*weights, *rest}:
+                    found[result] = "absorbed"
     return found
 
 
-@alternative("u01.redundant")
+@alternative(NAME)
 def by_asking_backwards(lines, inputs, outputs):
     made = {result: (op, list(operands)) for result, op, operands in lines}
 
@@ -154,28 +90,17 @@ def by_asking_backwards(lines, inputs, outputs):
     return {result: why for result, why in reasons.items() if why}
 
 
-@alternative("u01.redundant")
-def with_the_parts_together(lines, inputs, outputs):
-    return _reasons(lines, inputs, outputs)
-
-
-equivalent(
-    "u01.redundant",
-    "('', []))",
-    "([], ''))",
-    because="what is no line has another op than Conv, and then nobody asks for its operands",
-)
-equivalent("u01.redundant", "[*weights[1:], *operands[1:]]", "[*operands[1:], *weights[1:]]",
-           because="names are looked up in any order")  # fmt: skip
-for old in (
-    "reasons[result] = 'fixed'",
-    "reasons[result] = 'copy'",
-    "reasons[result] = 'absorbed'",
-):
-    equivalent("u01.redundant", old, "setdefault", because="no two lines have the same result")
-equivalent("u01.redundant", "line_of = {", "in list(lines)[:-1]}",
-           because="behind the last line stands no norm")  # fmt: skip
-equivalent("u01.redundant", "readers = Counter(", "in list(lines)[1:] for name in set(operands)",
-           because="the first line reads no result of another line")  # fmt: skip
-equivalent("u01.redundant", "for name in set(operands)", "for name in operands",
-           because="a norm that reads its Conv twice has an operand that is not fixed")  # fmt: skip
+SINGLE = "no two lines have the same result"
+for _old, _new, _why in [
+    ("('', []))", "([], ''))",
+     "what is no line has another op than Conv, and then nobody asks for its operands"),
+    ("[*weights[1:], *operands[1:]]", "[*operands[1:], *weights[1:]]",
+     "names are looked up in any order"),
+    *((f"reasons[result] = '{r}'", "setdefault", SINGLE) for r in ("fixed", "copy", "absorbed")),
+    ("line_of = {", "in list(lines)[:-1]}", "behind the last line stands no norm"),
+    ("readers = Counter(", "in list(lines)[1:] for name in set(operands)",
+     "the first line reads no result of another line"),
+    ("for name in set(operands)", "for name in operands",
+     "a norm that reads its Conv twice has an operand that is not fixed"),
+]:  # fmt: skip
+    equivalent(NAME, _old, _new, because=_why)

@@ -23,18 +23,17 @@ EACH = (
 )
 LEFT = "Leave out kinds that do not occur"
 CALLS = "calls of `llvm.fma.*` and `llvm.fmuladd.*`"
-PAIR = "an fadd or fsub that is fused with an fmul; together they count once"
+PAIR = "an fadd or fsub fused with an fmul; together they count once"
 REST = "every other fadd or fsub, and every other fmul"
 OWN = "An fadd or fsub is fused with an fmul that is one of its own operands"
-FLAG = "if both instructions allow it (flag `contract` or `fast`)"
+FLAG = "if both allow it (flag `contract` or `fast`)"
 BLOCK = "both are in the same block"
 USER = "the product is used as an operand only this once"
 TWO = "If both operands qualify, one product is fused and the other counts under mul"
-LANES = "An instruction on `<8 x float>` counts as 8, and one on a scalar of any type as 1"
+LANES = "An instruction on `<8 x float>` counts as 8, one on a scalar of any type as 1"
 
 background(NAME, "Count the floating-point arithmetic ... by kind.", because="the sentences below")
-background(NAME, "The kinds:", because="the table below")
-background(NAME, "Our version also counts", because="about what is not asked")
+background(NAME, "Vector reductions and vectors of unknown length", because="not asked for")
 
 
 class Piece(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
@@ -14,12 +14,14 @@ from hypothesis.strategies import DrawFn
 from autograder.check.framework import Wrong, background, checks
 
 SUM = "If all edges of a side are known, their sum is the block's count"
-LAST = "If the block and all but one of its edges are known, the last edge is the difference"
+LAST = "If the block and all but one edge of a side are known, that edge is the difference"
 ENDS = "a side without edges says nothing"
 KEEPS = "all of `known`, and every count that the two rules below give"
 ON = "Go on until neither rule gives anything new"
 OUT = "leave out what they do not give"
-BOTH = "and runs as often as the edges of either side are taken in total"
+BOTH = (
+    "A block runs as often as the edges of each of its sides, into it and out of it, are taken in"
+)
 
 NAME = "llvm.control.balanced"
 background(NAME, "How often do blocks run ... a few counts tell?", because="the question")
@@ -27,17 +29,20 @@ background(NAME, "edges pairs (from, to)", because="what is given")
 background(NAME, "known counts of some", because="what is given")
 
 
-def in_no_order(count: int) -> list[tuple[int, int]]:
+Edges = list[tuple[int, int]]
+
+
+def in_no_order(count: int) -> Edges:
     """Blocks one after another, neither numbered nor listed in their order."""
     rng = random.Random(count)
     blocks = rng.sample(range(10 * count), count)
     return rng.sample([*pairwise(blocks)], count - 1)
 
 
-LONG = in_no_order(240)
-
+LONG = 240  # blocks
+SHOWN = 20  # edges of a call, or counts of a result, that a message shows
 # (the rule, edges, known, all that follows)
-CASES: list[tuple[str, list[tuple[int, int]], dict[Any, int], dict[Any, int]]] = [
+CASES: list[tuple[str, Edges, dict[Any, int], dict[Any, int]]] = [
     (SUM, [(0, 1), (0, 2)], {(0, 1): 3, (0, 2): 4}, {0: 7, 1: 3, 2: 4}),
     (LAST, [(0, 1), (0, 2)], {0: 9, (0, 2): 4}, {(0, 1): 5, 1: 5, 2: 4}),
     (ENDS, [(0, 1), (1, 2)], {1: 6}, {(0, 1): 6, (1, 2): 6, 0: 6, 2: 6}),
@@ -53,10 +58,11 @@ CASES: list[tuple[str, list[tuple[int, int]], dict[Any, int], dict[Any, int]]] =
     (KEEPS, [], {7: 3}, {}),
     (KEEPS, [(0, 1)], {5: 3}, {}),
     (SUM, [(0, 1), (0, 2)], {(0, 1): 2**53, (0, 2): 1}, {0: 2**53 + 1, 1: 2**53, 2: 1}),
-    (ON, LONG, {LONG[0][0]: 3}, dict.fromkeys([*{b for e in LONG for b in e}, *LONG], 3)),
+    *((KEEPS, row, {row[0][0]: 3}, dict.fromkeys([*{b for e in row for b in e}, *row], 3))
+      for row in map(in_no_order, (4, 8, 16, LONG))),
 ]  # fmt: skip
 
-Example = tuple[list[tuple[int, int]], dict[Any, int], dict[Any, int]]
+Example = tuple[Edges, dict[Any, int], dict[Any, int]]
 
 
 @st.composite
@@ -95,78 +101,93 @@ def small_programs(balanced):
 def all_that_follows(balanced, example):
     """On random calls, every count is the true one, and none is missing that a rule gives."""
     edges, known, truth = example
-    got = result_of(balanced, edges, known)
-    for key in known:
-        if key not in got:
-            told(
-                f"{named(key).capitalize()} was known, so it must be in the result.",
-                edges,
-                known,
-                got,
-                KEEPS,
-            )
-    _adds_up(edges, known, got)
-    for key, count in got.items():
+    call = Call(balanced, edges, known)
+    for key, count in known.items():
+        if key not in call.got:
+            words = f"{named(key).capitalize()} was known, so it must be in the result."
+            raise call.wrong(words, KEEPS)
+        if call.got[key] != count:
+            words = f"{named(key).capitalize()} was known to be {count}, not {call.got[key]}."
+            raise call.wrong(words, KEEPS)
+    _adds_up(call)
+    for key, count in call.got.items():
         if truth.get(key) != count:
             other = f"with these counts it may also be {truth[key]}" if key in truth else (
                 "there is no such block or edge")  # fmt: skip
-            told(f"Neither rule gives {named(key)} the count {count}: {other}.", edges, known, got,
-                 OUT)  # fmt: skip
-    for block in {b for edge in edges for b in edge}:
-        for side in (0, 1):
-            around = [edge for edge in edges if edge[side] == block]
-            missing = [edge for edge in around if edge not in got]
-            if around and not missing and block not in got:
-                words = f"The count of block {block} follows from {around}."
-                told(words, edges, known, got, _broken(balanced, block, edges, got, SUM))
-            if len(missing) == 1 and block in got:
-                words = f"The count of edge {missing[0]} follows."
-                told(words, edges, known, got, _broken(balanced, missing[0], edges, got, LAST))
+            raise call.wrong(f"Neither rule gives {named(key)} the count {count}: {other}.", OUT)
+    for block, _, around in sides(edges):
+        missing = [edge for edge in around if edge not in call.got]
+        if not missing and block not in call.got:
+            words = f"The count of block {block} follows from {around}."
+            raise call.wrong(words, call.left_out(block, SUM))
+        if len(missing) == 1 and block in call.got:
+            words = f"The count of edge {missing[0]} follows."
+            raise call.wrong(words, call.left_out(missing[0], LAST))
 
 
-def _adds_up(edges: list, known: dict, got: dict) -> None:
+def _adds_up(call: Call) -> None:
     """Wrong if a block and all edges of one of its sides are there, and one is not the sum of the
     others."""
-    for key, count in known.items():
-        if got[key] != count:
-            told(
-                f"{named(key).capitalize()} was known to be {count}, not {got[key]}.",
-                edges,
-                known,
-                got,
-                KEEPS,
-            )
-    for block in sorted({b for edge in edges for b in edge} & set(got)):
+    for block, way, around in sides(call.edges):
+        flow = sum(call.got.get(edge, 0) for edge in around)
+        if {block, *around} <= set(call.got) and flow != call.got[block]:
+            raise call.wrong(f"The edges {way} it are taken {flow} times in total, but "
+                             f"{named(block)} runs {call.got[block]} times here.",
+                             BOTH)  # fmt: skip
+
+
+def sides(edges: Edges) -> Iterator[tuple[int, str, Edges]]:
+    """Each block with the edges into it, and with those out of it, where there are some."""
+    for block in sorted({b for edge in edges for b in edge}):
         for side, way in ((1, "into"), (0, "out of")):
-            around = [edge for edge in edges if edge[side] == block]
-            flow = sum(got.get(edge, 0) for edge in around)
-            if around and set(around) <= set(got) and flow != got[block]:
-                last = f"{named(block)} runs {got[block]} times here"
-                told(f"The edges {way} it are taken {flow} times in total, but {last}.", edges,
-                     known, got, BOTH)  # fmt: skip
+            if around := [edge for edge in edges if edge[side] == block]:
+                yield block, way, around
 
 
 def named(key: Any) -> str:
     return f"edge {key}" if isinstance(key, tuple) else f"block {key}"
 
 
-def result_of(balanced: Any, edges: list, known: dict) -> dict:
-    """A dict of whole numbers."""
-    got = balanced(list(edges), dict(known))
-    if not isinstance(got, Mapping):
-        told("The result must be a dict.", edges, known, got, KEEPS)
-    try:
-        whole = {key: int(count) for key, count in got.items()}
-    except (TypeError, ValueError):
-        told("The counts must be whole numbers.", edges, known, got, KEEPS)
-    if whole != dict(got):
-        told("The counts must be whole numbers.", edges, known, got, KEEPS)
-    return whole
+class Call:
+    """A call of the answer, which gave a dict of whole numbers: `got`."""
+
+    def __init__(self, balanced: Any, edges: Edges, known: dict[Any, int]):
+        self.balanced, self.edges, self.known = balanced, edges, known
+        self.got = balanced(list(edges), dict(known))
+        if not isinstance(self.got, Mapping):
+            raise self.wrong("The result must be a dict.", KEEPS)
+        try:
+            whole = {key: int(count) for key, count in self.got.items()}
+        except (TypeError, ValueError):
+            whole = {}
+        if whole != dict(self.got):
+            raise self.wrong("The counts must be whole numbers.", KEEPS)
+        self.got = whole
+
+    def wrong(self, problem: str, spec: str, expected: Any = None) -> Wrong:
+        program = f"balanced({shown(self.edges)}, {self.known})"
+        right = "" if expected is None else shown(expected)
+        return Wrong(problem, program=program, got=shown(self.got), expected=right, spec=spec)
+
+    def left_out(self, key: Any, spec: str) -> str:
+        """The sentence that an answer breaks which leaves a count out: if it finds it when it is
+        asked again, with all that it found, it stopped too early."""
+        return ON if key in Call(self.balanced, self.edges, self.got).got else spec
 
 
-def same(balanced: Any, edges: list, known: dict, expected: dict, spec: str) -> None:
+def shown(things: Any) -> str:
+    """The list of edges or the dict of counts; the first ones of many."""
+    if not isinstance(things, (list, Mapping)) or len(things) <= SHOWN:
+        return repr(things)
+    first = list(things.items() if isinstance(things, Mapping) else things)[:SHOWN]
+    text = repr(dict(first) if isinstance(things, Mapping) else first)
+    return f"{text[:-1]}, ... {len(things)} in all{text[-1]}"
+
+
+def same(balanced: Any, edges: Edges, known: dict, expected: dict, spec: str) -> None:
     """Exactly these counts."""
-    got = result_of(balanced, edges, known)
+    call = Call(balanced, edges, known)
+    got = call.got
     if got == expected:
         return
     key = next(k for k in {**expected, **got} if got.get(k) != expected.get(k))
@@ -179,20 +200,5 @@ def same(balanced: Any, edges: list, known: dict, expected: dict, spec: str) -> 
     elif got.get(key) == 0 and spec and any(key not in side for side in zip(*edges, strict=True)):
         spec = ENDS
     elif key not in got and spec:
-        spec = _broken(balanced, key, edges, got, spec)
-    raise Wrong(problem, program=text_of(edges, known), got=repr(got), expected=repr(expected),
-                spec=spec)  # fmt: skip
-
-
-def _broken(balanced: Any, key: Any, edges: list, got: dict, spec: str) -> str:
-    """The sentence that an answer breaks which leaves a count out: if it finds it when it is asked
-    again, with all that it found, it stopped too early."""
-    return ON if key in result_of(balanced, edges, got) else spec
-
-
-def told(problem: str, edges: list, known: dict, got: object, spec: str) -> NoReturn:
-    raise Wrong(problem, program=text_of(edges, known), got=repr(got), spec=spec)
-
-
-def text_of(edges: list, known: dict) -> str:
-    return f"balanced({edges}, {known})"
+        spec = call.left_out(key, spec)
+    raise call.wrong(problem, spec, expected)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from autograder.check.framework import Wrong, harder, hidden
 from autograder.check.properties import a_number
-from autograder.units.u05.checks import named
 from autograder.units.u05.checks.counter import compared_text, modules
 from autograder.units.u05.checks.flow import calls, same
 from autograder.units.u05.checks.written import CHAIN, ONCE, checked, ran
@@ -13,6 +12,7 @@ from course_lib.exercises import slot
 SEED = 51_283
 
 harder("llvm.fma.arithmetic", "whole_modules", seed=SEED, given=modules(2, 3, 5), examples=25)
+harder("u05.passes", "names_the_passes", seed=SEED)
 harder("llvm.control.balanced", "all_that_follows", seed=SEED, given=calls(7), examples=100)
 
 
@@ -74,10 +74,3 @@ def other_lengths(four_sums, rng):
             raise Wrong(f"The chain is too long for n = {size}.", program=text, spec=CHAIN)
         if found.loads != 2 * size:
             raise Wrong(f"Each element must be read once, n = {size}.", program=text, spec=ONCE)
-
-
-@hidden("u05.passes", seed=SEED)
-def names_all_passes(passes):
-    """The pass behind each change."""
-    if named(passes()) != slot("u05.passes").reference():
-        raise Wrong("Some of the six are not right.")

@@ -9,46 +9,20 @@ import ctypes
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, alternatives, mutants
 
+PIXEL, FIELD = "20 * pixel + 4", "+ 4 +"
 
-def _offset(turn, channel, *, size=20, start=1, step=2, field=4, scale=4):
-    return size * (start + step * turn) + field + scale * channel
-
-
-@mutant("u05.offset")
-def without_alignment(turn, channel):
-    return _offset(turn, channel, size=17, field=1)
-
-
-@mutant("u05.offset")
-def the_field_is_not_aligned(turn, channel):
-    return _offset(turn, channel, field=1)
-
-
-@mutant("u05.offset")
-def from_pixel_0(turn, channel):
-    return _offset(turn, channel, start=0)
-
-
-@mutant("u05.offset")
-def every_pixel(turn, channel):
-    return _offset(turn, channel, step=1)
-
-
-@mutant("u05.offset")
-def index_1_is_one_byte(turn, channel):
-    return _offset(turn, channel, field=1, size=20)
-
-
-@mutant("u05.offset")
-def channels_in_bytes(turn, channel):
-    return _offset(turn, channel, scale=1)
-
-
-@mutant("u05.offset")
-def the_end_of_the_structure_is_forgotten(turn, channel):
-    return _offset(turn, channel, size=16)
+mutants(
+    "u05.offset",
+    without_alignment=(PIXEL, "17 * pixel + 1"),
+    the_field_is_not_aligned=(FIELD, "+ 1 +"),
+    from_pixel_0=("1 + 2 * turn", "2 * turn"),
+    every_pixel=("2 * turn", "turn"),
+    index_1_is_one_byte=("+ 4 + 4 * channel", "+ 1 + channel"),
+    channels_in_bytes=("4 * channel", "channel"),
+    the_end_of_the_structure_is_forgotten=("20", "16"),
+)
 
 
 @alternative("u05.offset")
@@ -80,47 +54,20 @@ def turn_by_turn(turn, channel):
 RIGHT = {"A": "LICM", "B": "SimplifyCFG", "C": "SROA", "D": "LoopRotate", "E": "EarlyCSE",
          "F": "InstCombine"}  # fmt: skip
 
-
-@mutant("u05.passes")
-def dead_code():
-    return {**RIGHT, "E": "ADCE"}
-
-
-@mutant("u05.passes")
-def rotation_is_unrolling():
-    return {**RIGHT, "D": "LoopUnroll"}
-
-
-@mutant("u05.passes")
-def hoisting_is_cse():
-    return {**RIGHT, "A": "EarlyCSE", "E": "LICM"}
-
-
-@mutant("u05.passes")
-def one_is_missing():
-    return {letter: name for letter, name in RIGHT.items() if letter != "F"}
-
-
-@mutant("u05.passes")
-def memory_goes_because_it_is_dead():
-    return {**RIGHT, "C": "ADCE"}
-
-
-@mutant("u05.passes")
-def another_name():
-    return {**RIGHT, "C": "mem2reg"}
-
-
-@alternative("u05.passes")
-def with_more():
-    return {"G": "ADCE", **RIGHT}
-
-
-@alternative("u05.passes")
-def from_pairs():
-    return dict(zip("FEDCBA", list(RIGHT.values())[::-1], strict=True))
-
-
-@alternative("u05.passes")
-def in_words():
-    return dict(word.split("=") for word in " ".join(f"{k}={v}" for k, v in RIGHT.items()).split())
+mutants(
+    "u05.passes",
+    dead_code=lambda: {**RIGHT, "E": "ADCE"},
+    rotation_is_unrolling=lambda: {**RIGHT, "D": "LoopUnroll"},
+    hoisting_is_cse=lambda: {**RIGHT, "A": "EarlyCSE", "E": "LICM"},
+    one_is_missing=lambda: {letter: name for letter, name in RIGHT.items() if letter != "F"},
+    memory_goes_because_it_is_dead=lambda: {**RIGHT, "C": "ADCE"},
+    another_name=lambda: {**RIGHT, "C": "mem2reg"},
+)
+alternatives(
+    "u05.passes",
+    with_more=lambda: {"G": "ADCE", **RIGHT},
+    from_pairs=lambda: dict(zip("FEDCBA", list(RIGHT.values())[::-1], strict=True)),
+    in_words=lambda: dict(
+        word.split("=") for word in " ".join(f"{k}={v}" for k, v in RIGHT.items()).split()
+    ),
+)

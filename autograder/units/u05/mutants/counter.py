@@ -7,256 +7,75 @@ from collections import Counter
 
 import llvmlite.binding as llvm
 
-from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.llvm.inspect.control.view import Instruction, functions
-from course_lib.llvm.inspect.fma import parse
+from autograder.check.edits import edited
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
+from course_lib.llvm.inspect.fma import arithmetic
 
 NAME = "llvm.fma.arithmetic"
-
-
-def _arithmetic(text, *, lanes=True, flags="both", block=True, users=True, two=False, twice=False,
-                sub=True, calls=True, zeros=False, flat=False, width=None, here=False,
-                among=slice(None), allow=("contract", "fast"), users_are=None,
-                into=lambda i: i.operands):  # fmt: skip
-    """The counter, with a switch for each sentence."""
-    found = {}
-    for function in functions(parse(text)):
-        fused, products = set(), set()
-        for b in function.blocks:
-            for i in b.instructions:
-                if i.opcode not in (("fadd", "fsub") if sub else ("fadd",)):
-                    continue
-                if flags in ("both", "sum") and not _allowed(i, allow):
-                    continue
-                fit = [
-                    o for o in [o for o in into(i) if _is_product(o)][among]
-                    if (flags in ("none", "sum") or _allowed(o, allow))
-                    and (not block or o.block == i.block)
-                    and (not users or _uses(o, b if here else function, users_are) == 1)
-                ]  # fmt: skip
-                if fit:
-                    fused.add(i)
-                    products.update(fit if two else fit[:1])
-        rows = []
-        for b in function.blocks:
-            row = Counter(dict.fromkeys(("fma", "fmuladd", "pair", "add", "mul"), 0))
-            for i in b.instructions:
-                kind = _kind(i, fused, products, twice, calls)
-                row[kind] += (width or _width)(i.type) if lanes else 1
-            row.pop("", None)
-            rows.append(dict(row) if zeros else {k: n for k, n in row.items() if n})
-        if flat:
-            rows = [dict(sum(map(Counter, rows), Counter()))]
-        found[function.name] = rows
-    return found
-
-
-def _is_product(o):
-    return isinstance(o, Instruction) and o.opcode == "fmul"
-
-
-def _uses(o, where, opcodes):
-    """How often it is an operand in a function, or in a block; of these instructions, or of all."""
-    blocks = getattr(where, "blocks", [where])
-    found = [i for b in blocks for i in b.instructions if not opcodes or i.opcode in opcodes]
-    return sum(list(i.operands).count(o) for i in found)
-
-
-def _width(kind):
-    vector = re.match(r"<(\d+) x", kind)
-    return int(vector[1]) if vector else 1
-
-
-def _allowed(i, allow):
-    return bool(set(allow) & set(i.words[1 : i.words.index(i.type.split()[0])]))
-
-
-def _kind(i, fused, products, twice, calls):
-    if i.opcode in ("fadd", "fsub"):
-        return "pair" if i in fused else "add"
-    if i.opcode == "fmul":
-        return "" if i in products and not twice else "mul"
-    if i.opcode == "call" and calls:
-        name = i.operands[-1].name
-        anywhere = calls == "anywhere"
-        at = (lambda k: f"{k}." in name) if anywhere else (lambda k: name.startswith(f"llvm.{k}."))
-        return next((k for k in ("fmuladd", "fma") if at(k)), "")
-    return ""
-
-
-@mutant(NAME)
-def instructions_and_not_lanes(text):
-    return _arithmetic(text, lanes=False)
-
-
-@mutant(NAME)
-def without_flags(text):
-    return _arithmetic(text, flags="none")
-
-
-@mutant(NAME)
-def only_the_flag_of_the_sum(text):
-    return _arithmetic(text, flags="sum")
-
-
-@mutant(NAME)
-def only_the_flag_of_the_product(text):
-    return _arithmetic(text, flags="product")
-
-
-@mutant(NAME)
-def across_blocks(text):
-    return _arithmetic(text, block=False)
-
-
-@mutant(NAME)
-def a_product_with_other_users(text):
-    return _arithmetic(text, users=False)
-
-
-@mutant(NAME)
-def both_products_vanish(text):
-    return _arithmetic(text, two=True)
-
-
-@mutant(NAME)
-def the_product_counts_too(text):
-    return _arithmetic(text, twice=True)
-
-
-@mutant(NAME)
-def no_differences(text):
-    return _arithmetic(text, sub=False)
-
-
-@mutant(NAME)
-def no_intrinsics(text):
-    return _arithmetic(text, calls=False)
-
-
-@mutant(NAME)
-def zeros_are_told(text):
-    return _arithmetic(text, zeros=True)
-
-
-@mutant(NAME)
-def all_blocks_together(text):
-    return _arithmetic(text, flat=True)
-
-
-@mutant(NAME)
-def lanes_of_one_digit(text):
-    return _arithmetic(text, width=lambda kind: int(kind[1]) if kind[0] == "<" else 1)
-
-
-@mutant(NAME)
-def lanes_from_a_short_table(text):
-    table = {"<4 x float>": 4, "<8 x float>": 8, "<2 x double>": 2}
-    return _arithmetic(text, width=lambda kind: table.get(kind, 1))
-
-
-@mutant(NAME)
-def users_in_its_own_block_only(text):
-    return _arithmetic(text, here=True)
-
-
-@mutant(NAME)
-def only_the_first_product(text):
-    return _arithmetic(text, among=slice(1))
-
-
-@mutant(NAME)
-def only_the_last_product(text):
-    return _arithmetic(text, among=slice(-1, None))
-
-
-@mutant(NAME)
-def whatever_has_fma_in_its_name(text):
-    return _arithmetic(text, calls="anywhere")
-
-
-@mutant(NAME)
-def only_a_machine_with_fma_intrinsics(text):
-    return _arithmetic(text, flags="both", users=True, block=True, sub=False, calls=True)
-
-
-@mutant(NAME)
-def any_flag_that_reorders(text):
-    return _arithmetic(text, allow=("contract", "fast", "reassoc"))
-
-
-@mutant(NAME)
-def only_the_word_contract(text):
-    return _arithmetic(text, allow=("contract",))
-
-
-@mutant(NAME)
-def any_flag_at_all(text):
-    flags = ("contract", "fast", "reassoc", "nnan", "ninf", "nsz", "arcp", "afn")
-    return _arithmetic(text, allow=flags)
-
-
-@mutant(NAME)
-def only_arithmetic_uses_a_product(text):
-    return _arithmetic(text, users_are=("fadd", "fsub", "fmul", "fdiv", "fneg"))
-
-
-@mutant(NAME)
-def a_store_is_no_use(text):
-    every = ("fadd", "fsub", "fmul", "fdiv", "fneg", "ret", "call", "phi", "select", "fcmp",
-             "freeze", "insertvalue")  # fmt: skip
-    return _arithmetic(text, users_are=every)
-
-
-@mutant(NAME)
-def a_return_is_no_use(text):
-    every = ("fadd", "fsub", "fmul", "fdiv", "fneg", "store", "call", "phi", "select", "fcmp",
-             "freeze", "insertvalue")  # fmt: skip
-    return _arithmetic(text, users_are=every)
-
-
-@mutant(NAME)
-def no_product_minus_something(text):
-    return _arithmetic(text, into=lambda i: i.operands[i.opcode == "fsub" :])
-
-
-@mutant(NAME)
-def only_a_product_plus_something(text):
-    return _arithmetic(text, into=lambda i: i.operands[:1])
-
-
-@mutant(NAME)
-def through_a_phi(text):
-    return _arithmetic(text, block=False, into=lambda i: [
-        o.operands[0] if isinstance(o, Instruction) and o.opcode == "phi" else o
-        for o in i.operands])  # fmt: skip
-
-
-@mutant(NAME)
-def floats_alone(text):
-    return _arithmetic(text, width=lambda kind: _width(kind) if "float" in kind else 0)
-
-
-@mutant(NAME)
-def as_many_floats_as_fit(text):
-    """A double is as long as two floats, a half is half of one."""
-    bits = {"double": 2, "half": 0.5, "bfloat": 0.5, "fp128": 4}
-    return _arithmetic(
-        text, width=lambda kind: _width(kind) * bits.get(kind.split()[-1].rstrip(">"), 1)
-    )
+FLAGS, BLOCK, OPERANDS = (
+    "{'contract', 'fast'}",
+    " and value.block == into.block",
+    "in total.operands",
+)
+PRODUCTS = "in [p for p in total.operands if getattr(p, 'opcode', '') == 'fmul']"
+
+
+def _uses(where):
+    """A product is used as often as it is an operand of such an instruction."""
+    every = "for b in function.blocks for i in b.instructions"
+    return "function.uses[value]", f"sum(list(i.operands).count(value) {every} if {where})"
+
+
+mutants(
+    NAME,
+    instructions_and_not_lanes=("+= lanes", "+= 1"),
+    without_flags=("not {'contract', 'fast'}.isdisjoint(flags)", "True"),
+    only_the_flag_of_the_sum=(" and _contracts(value)", ""),
+    only_the_flag_of_the_product=(" and _contracts(total)", ""),
+    across_blocks=(BLOCK, ""),
+    a_product_with_other_users=(" and (function.uses[value] == 1)", ""),
+    both_products_vanish=("{total, products[0]}", "{total, *products}"),
+    the_product_counts_too=("'' if value in pairs else 'mul'", "'mul'"),
+    no_differences=("in _SUMS and", "in ('fadd',) and"),
+    no_intrinsics=("called = _called(value)", "called = ''"),
+    zeros_are_told=("= Counter()", "= Counter(fma=0, fmuladd=0, pair=0, add=0, mul=0)"),
+    all_blocks_together=("[_lanes_by_kind(block, fused) for block in function.blocks]",
+                         "[dict(sum((Counter(_lanes_by_kind(block, fused)) "
+                         "for block in function.blocks), Counter()))]"),
+    lanes_of_one_digit=("int(vector[2])", "int(vector[2][:1])"),
+    lanes_from_a_short_table=("if vector is None", "if value.type not in "
+                              "('<4 x float>', '<8 x float>', '<2 x double>')"),
+    users_in_its_own_block_only=_uses("i.block == value.block"),
+    only_the_first_product=(OPERANDS, f"{PRODUCTS}[:1]"),
+    only_the_last_product=(OPERANDS, f"{PRODUCTS}[-1:]"),
+    whatever_has_fma_in_its_name=("called.startswith(start)", "start[5:] in called"),
+    only_a_machine_with_fma_intrinsics=("if products:", "if False:"),  # nothing is fused
+    any_flag_that_reorders=(FLAGS, "{'contract', 'fast', 'reassoc'}"),
+    only_the_word_contract=(FLAGS, "{'contract'}"),
+    any_flag_at_all=(FLAGS, "set(_FLAGS)"),
+    only_arithmetic_uses_a_product=_uses("i.opcode in ('fadd', 'fsub', 'fmul', 'fdiv', 'fneg')"),
+    a_store_is_no_use=_uses("i.opcode != 'store'"),
+    a_return_is_no_use=_uses("i.opcode != 'ret'"),
+    no_product_minus_something=(OPERANDS, "in total.operands[total.opcode == 'fsub':]"),
+    only_a_product_plus_something=(OPERANDS, "in total.operands[:1]"),
+    through_a_phi=(BLOCK, "", OPERANDS, "in [p.operands[0] if getattr(p, 'opcode', '') == 'phi' "
+                   "else p for p in total.operands]"),
+    floats_alone=("if kind:", "if kind and 'float' in instruction.type:"),
+    # a double is as long as two floats, a half is half of one
+    as_many_floats_as_fit=("+= lanes", "+= lanes * {'double': 2, 'half': 0.5, 'bfloat': 0.5, "
+                           "'fp128': 4}.get(instruction.type.split()[-1].rstrip('>'), 1)"),
+)  # fmt: skip
 
 
 @mutant(NAME)
 def lanes_of_the_first_argument(text):
-    found, given = {}, _arithmetic(text, lanes=False)
-    for name, first in re.findall(r"^define .*?@([\w.]+)\(.*?(float|<\d+ x \w+>)", text, re.M):
-        found[name] = [{k: n * _width(first) for k, n in row.items()} for row in given[name]]
+    found, given = {}, edited(arithmetic, "+= lanes", "+= 1")(text)
+    for name, n in re.findall(r"^define .*?@([\w.]+)\(.*?(?:float|<(\d+) x \w+>)", text, re.M):
+        found[name] = [{k: count * int(n or 1) for k, count in row.items()} for row in given[name]]
     return found
 
 
-@alternative(NAME)
-def with_switches(text):
-    return _arithmetic(text)
+alternatives(NAME, the_last_of_two_products=("products[0]", "products[-1]"))
 
 
 @alternative(NAME)

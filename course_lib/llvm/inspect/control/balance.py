@@ -28,14 +28,14 @@ def balanced(edges: Sequence[Edge], known: Mapping[int | Edge, int]) -> dict[int
     """How often do blocks run, and how often are edges taken, as far as a few counts tell?
 
     edges    pairs (from, to) of block numbers, each pair once
-    known    counts of some blocks (keys: numbers) and of some edges (keys: pairs)
+    known    counts of some blocks (keys: numbers) and edges (keys: pairs) in one run, so that no
+             difference is negative
     returns  all of `known`, and every count that the two rules below give
 
-    A block has two sides, the edges into it and those out of it, and runs as often as the edges of
-    either side are taken in total; a side without edges says nothing. If all edges of a side are
-    known, their sum is the block's count. If the block and all but one of its edges are known, the
-    last edge is the difference. Go on until neither rule gives anything new, and leave out what
-    they do not give.
+    A block runs as often as the edges of each of its sides, into it and out of it, are taken in
+    total; a side without edges says nothing. If all edges of a side are known, their sum is the
+    block's count. If the block and all but one edge of a side are known, that edge is the
+    difference. Go on until neither rule gives anything new, and leave out what they do not give.
 
     >>> balanced([(0, 1), (0, 2), (1, 2)], {0: 5, (0, 1): 2})
     {0: 5, (0, 1): 2, 1: 2, (0, 2): 3, (1, 2): 2, 2: 5}

@@ -3,7 +3,7 @@
     with in_the_compiler("ir.verify.misplaced", misplaced):
         verify(graph)                                # asks the answer
 
-Next room: order.py.
+Next room: compiled.py, a whole model compiled with an answer.
 """
 
 from __future__ import annotations
