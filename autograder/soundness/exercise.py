@@ -96,9 +96,7 @@ def exemplars(entry: Slot, *, right_ones: bool = True) -> Exemplars:
     quotes = frozenset((v.check, v.spec) for v in wrong.values() if v.spec)
     ended = tuple(name for name, verdict in wrong.items() if verdict.problem == ENDED)
     accepted, told = many - len(failed), wrong
-    return Exemplars(
-        len(wrong), rejected, many, accepted, tuple(problems), quotes, ended, told
-    )
+    return Exemplars(len(wrong), rejected, many, accepted, tuple(problems), quotes, ended, told)
 
 
 def _verdicts(entry: Slot, answers_of: Answers) -> dict[str, Verdict]:
