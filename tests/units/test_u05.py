@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import course_lib
-from autograder.check.framework import Wrong
+from autograder.check.framework import Wrong, mutants_of
 from autograder.units.u05.checks.counter import PIECES
 from autograder.units.u05.checks.flow import BOTH, CASES, OUT, all_that_follows
 from autograder.units.u05.checks.written import CALLS, ONCE, VECTORS
