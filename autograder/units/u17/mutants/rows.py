@@ -18,6 +18,8 @@ equivalent("u17.bounds", "products = (low * a, low * b", "products =",
 
 MOD, CAST = "_around(low, high, 0, args[1])", "_around(low, high, least, most - least + 1)"
 HULL, DIVIDED = "(min(products), max(products))", "(low // args[1], high // args[1])"
+SQUARE = "(max(0, min(products)), max(products))"
+ANY, ENDS = "(0, args[1] - 1)", "[low % args[1], high % args[1]]"
 
 mutants(
     "u17.bounds",
@@ -27,23 +29,21 @@ mutants(
     a_cast_cuts_off=(CAST, "(max(low, least), min(high, most))"),
     # Right, but wider than need be for 130 to 140.
     a_cast_keeps_what_fits_and_nothing_else=(
-        *(CAST, "(low, high) if least <= low and high <= most else (least, most)"),
+        CAST,
+        "(low, high) if least <= low and high <= most else (least, most)",
     ),
     a_cast_wraps_both_ends=(
-        *(CAST, "tuple((x - least) % (most - least + 1) + least for x in (low, high))"),
+        CAST,
+        "tuple((x - least) % (most - least + 1) + least for x in (low, high))",
     ),
-    a_remainder_is_anything=(MOD, "(0, args[1] - 1)"),
-    a_small_remainder_is_the_number=(
-        *(MOD, "(low, high) if high < args[1] else (0, args[1] - 1)"),
-    ),
+    a_remainder_is_anything=(MOD, ANY),
+    a_small_remainder_is_the_number=(MOD, f"(low, high) if high < args[1] else {ANY}"),
     # As if so many numbers always wrapped around.
-    a_remainder_of_a_hundred_numbers_is_anything=(
-        *(MOD, f"{MOD} if high - low < 100 else (0, args[1] - 1)"),
-    ),
+    a_remainder_of_a_hundred_numbers_is_anything=(MOD, f"{MOD} if high - low < 100 else {ANY}"),
     # From 2 to 10 there are nine numbers, one more than remainders of 8.
     a_remainder_of_more_numbers_than_it_has=(
-        *(MOD, "(low % args[1], high % args[1]) if high - low <= args[1] and low % args[1] <="),
-        *("<=)", "<= high % args[1] else (0, args[1] - 1))"),
+        MOD,
+        f"{ENDS} if high - low <= args[1] and {ENDS} == sorted({ENDS}) else {ANY}",
     ),
     division_as_in_c=(DIVIDED, "(int(low / args[1]), int(high / args[1]))"),
     # Right below 2**53.
@@ -52,7 +52,7 @@ mutants(
     less_or_equal=("high < a", "high <= a", "low < b", "low <= b"),
     the_larger_highest=("max(low, a)", "min(low, a)"),
     # But the two operands are independent, even if they are one row.
-    a_square_is_not_negative=(HULL, f"{HULL} if args[0] != args[1] else (0, max(products))"),
+    a_square_is_not_negative=(HULL, f"{HULL} if args[0] != args[1] else {SQUARE}"),
     in_32_bits=(
         "return found",
         "return [(max(-2 ** 31, x), min(2 ** 31 - 1, y)) for x, y in found]",
