@@ -36,14 +36,7 @@ from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.schedule import choose_once, schedule
 from course_lib.schedule.search.beam import beam
-from course_lib.schedule.search.problem import (
-    Budget,
-    Candidate,
-    Problem,
-    Record,
-    Timing,
-    nameless,
-)
+from course_lib.schedule.search.problem import Budget, Candidate, Problem, Record, Timing, nameless
 from lessons.u09.landscapes import AVX2
 from lessons.u09.luck import DEPTH
 from lessons.u09.searches import FIRST, layer, million, price, wide

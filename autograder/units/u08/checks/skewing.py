@@ -73,18 +73,7 @@ NESTS: list[tuple[Any, ...]] = [
 
 
 @checks(
-    "schedule.skewed",
-    spec=[
-        NUMBERS,
-        RUNS,
-        SIGN,
-        KEPT,
-        BOUNDS,
-        STARTS,
-        INNER,
-        AROUND,
-        WHATEVER,
-    ],
+    "schedule.skewed", spec=[NUMBERS, RUNS, SIGN, KEPT, BOUNDS, STARTS, INNER, AROUND, WHATEVER]
 )
 def nests_of_a_few_iterations(skewed):
     """Small nests, as loops before and after."""
