@@ -111,13 +111,16 @@ def by_all_values_of_small_operands(rows):
             found.append(row[1:])
             continue
         pairs = [found[one] for one in reads(row)]
-        if row[0] in ("cast", "mod"):
-            low, high = pairs[0]
-            turn = row[2] if row[0] == "mod" else TYPES[row[2]][1] - TYPES[row[2]][0] + 1
-            tried = [range(low, min(high, low + turn) + 1)]
-        else:
-            tried = pairs
-        found.append(_hull(computed(row, operands) for operands in product(*tried)))
+        low, high = tried = pairs[0]
+        if row[0] in ("cast", "mod") and high - low < 2000:
+            tried = range(low, high + 1)
+        elif row[0] in ("cast", "mod"):
+            least, most = TYPES[row[2]] if row[0] == "cast" else (0, row[2] - 1)
+            turn = most - least + 1
+            first = low + turn - (low - least) % turn  # where the second turn begins
+            tried = [x for x in (low, first - 1, first, high) if low <= x <= high]
+        values = product(tried, *pairs[1:])
+        found.append(_hull(computed(row, operands) for operands in values))
     return found
 
 
