@@ -6,6 +6,7 @@ Next room: orders.py.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,7 +16,6 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.steps import with_steps
-from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
@@ -40,25 +40,14 @@ RUNS = "In the nest as it is written, the first iteration runs before the second
 TOUCH = "Both touch the same element of `out`"
 DOES = "the kind says what they do with it"
 THREE = 'The kind is "flow", "anti" or "output"'
+FIND = "find two iterations that must stay in order, if there are any"
 NONE = "None means that all iterations may run in any order"
 
 background("u08.witnesses", "If there are several such pairs, any of them is right",
            because="every pair is looked at by itself")  # fmt: skip
 
 
-@checks(
-    "u08.witnesses",
-    spec=[
-        FORM,
-        VALUES,
-        RUNS,
-        TOUCH,
-        DOES,
-        NONE,
-        THREE,
-        "find two iterations that must stay in order, if there are any",
-    ],
-)
+@checks("u08.witnesses", spec=[FORM, VALUES, RUNS, TOUCH, DOES, NONE, THREE, FIND])
 def the_pairs_meet(witnesses):
     """Each pair touches an element in this order and in this way, and None is right."""
     got = witnesses()
@@ -75,32 +64,27 @@ def the_pairs_meet(witnesses):
 
 
 def _meet(name: str, kernel: Kernel, answer: Any) -> None:
-    program = FIVE[name]
+    wrong = partial(Wrong, program=FIVE[name], got=said(answer))
     if not isinstance(answer, (tuple, list)) or len(answer) != 3:
-        raise Wrong(f"For nest {name}, the answer must be (kind, first, second) or None.",
-                    program=program, got=said(answer), spec=FORM)  # fmt: skip
+        raise wrong(f"For nest {name}, the answer must be (kind, first, second) or None.",
+                    spec=FORM)  # fmt: skip
     kind, *ends = answer
     if kind not in KINDS.values():
-        raise Wrong(f"For nest {name}, {kind!r} is not one of the three kinds.", program=program,
-                    got=said(answer), spec=THREE)  # fmt: skip
+        raise wrong(f"For nest {name}, {kind!r} is not one of the three kinds.", spec=THREE)
     (statement,) = statements_of(kernel.body)
     first, second = (_iteration(name, statement, end) for end in ends)
     if first >= second:
-        raise Wrong(f"In nest {name}, {first} does not run before {second}.", program=program,
-                    got=said(answer), spec=RUNS)  # fmt: skip
+        raise wrong(f"In nest {name}, {first} does not run before {second}.", spec=RUNS)
     touched = [_elements(statement, end) for end in (first, second)]
     both = [(a, b, x) for (a, x), (b, y) in product(*touched) if x == y]
     if not both:
-        where = " and ".join(
-            f"{end} touches {', '.join(sorted({text for _, text in its}))}"
-            for end, its in zip((first, second), touched, strict=True)
-        )
-        raise Wrong(f"In nest {name}, these two iterations touch no element of `out` in common.",
-                    program=program, got=where, spec=TOUCH)  # fmt: skip
+        where = [f"{end} touches {', '.join(sorted({text for _, text in its}))}"
+                 for end, its in zip((first, second), touched, strict=True)]  # fmt: skip
+        raise wrong(f"In nest {name}, these two iterations touch no element of `out` in common.",
+                    got=" and ".join(where), spec=TOUCH)  # fmt: skip
     if kind not in [KINDS.get((a, b)) for a, b, _ in both]:
-        found = "; ".join(f"{first} {a}s {x} and {second} {b}s it" for a, b, x in both)
-        raise Wrong(f"In nest {name}, that pair is no {kind} dependence.", program=program,
-                    got=found, spec=DOES)  # fmt: skip
+        done = "; ".join(f"{first} {a}s {x} and {second} {b}s it" for a, b, x in both)
+        raise wrong(f"In nest {name}, that pair is no {kind} dependence.", got=done, spec=DOES)
 
 
 def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
@@ -119,12 +103,8 @@ def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
 def _elements(statement: Statement, end: Sequence[int]) -> list[tuple[str, str]]:
     """(how, element) of `out` for each access of an iteration."""
     at = dict(zip(statement.vars, end, strict=True))
-    touched = [access for access in statement.accesses if access.buffer == "out"]
-    found = []
-    for access in touched:
-        indices = [str(i.evaluate(at)) for i in access.indices if isinstance(i, Affine)]
-        found.append((access.way, f"out[{', '.join(indices)}]"))
-    return found
+    return [(access.way, f"out[{', '.join(str(i.evaluate(at)) for i in access.indices)}]")
+            for access in statement.accesses if access.buffer == "out"]  # fmt: skip
 
 
 # ── one pair of accesses ──
@@ -134,10 +114,7 @@ ASKED = "Do the accesses out[a*i + b] and out[c*j + d] ever touch the same eleme
 RANGE = "both i and j run from 0 to n - 1"
 SIGNS = "a and c are not 0, and all may be negative"
 ANY = "If there are several, any of them is right"
-FAST = (
-    "The loops may be long and the numbers large, so trying one iteration after another takes too "
-    "long"
-)
+FAST = "The loops may be long and the numbers large, so trying one iteration after another"
 
 # (a, b, c, d, n), and whether they meet
 PAIRS = [
@@ -160,24 +137,22 @@ PAIRS = [
 def right_pair(meet: Any, case: tuple[int, int, int, int, int], there: bool, spec: str) -> None:
     """The answer is a pair that meets, if there is one, and None if not."""
     a, b, c, d, n = case
-    program = f"meet({a}, {b}, {c}, {d}, {n})"
-    got = meet(*case)
+    got, wrong = meet(*case), partial(Wrong, program=f"meet{case}")
     if got is None:
         if there:
-            raise Wrong("There are two iterations that touch the same element, so None is wrong.",
-                        program=program, got="None", spec=spec)  # fmt: skip
+            raise wrong("There are two iterations that touch the same element, so None is wrong.",
+                        got="None", spec=spec)  # fmt: skip
         return
     if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2 or not all(map(whole, got)):
-        raise Wrong("The function must return a pair of whole numbers, or None.", program=program,
-                    got=said(got), spec=SAME)  # fmt: skip
+        raise wrong("The function must return a pair of whole numbers, or None.", got=said(got),
+                    spec=SAME)  # fmt: skip
     i, j = map(int, got)
     if a * i + b != c * j + d:
-        raise Wrong("The two accesses must touch the same element.", program=program,
+        raise wrong("The two accesses must touch the same element.", spec=SAME,
                     got=f"i = {i} touches out[{a * i + b}], and j = {j} touches out[{c * j + d}]",
-                    spec=SAME)  # fmt: skip
+                    )  # fmt: skip
     if not (0 <= i < n and 0 <= j < n):
-        raise Wrong(f"Both i and j must be from 0 to {n - 1}.", program=program,
-                    got=f"({i}, {j})", spec=RANGE)  # fmt: skip
+        raise wrong(f"Both i and j must be from 0 to {n - 1}.", got=f"({i}, {j})", spec=RANGE)
 
 
 @checks("u08.meet", spec=[ASKED, SAME, RANGE, SIGNS, ANY])
