@@ -59,48 +59,30 @@ alternatives(
 @mutant("u17.normalized")
 def one_kernel_with_much_work(rows, cols):
     """Every element sums its whole row."""
-    one = f"{1 / cols:.12f}"
-    return f"""
-    x3 = reshape x {rows},1,{cols}
-    e = expand x3 {rows},{cols},{cols}
-    s = sum e 2
-    m = mul s {one}
-    ee = mul e e
-    t = sum ee 2
-    q = mul t {one}
-    mm = mul m m
-    v = sub q mm
-    ve = add v 0.00001
-    sd = sqrt ve
-    r = reciprocal sd
-    d = sub x m
-    y = mul d r
-    """
+    return _program(
+        f"x3 = reshape x {rows},1,{cols}; e = expand x3 {rows},{cols},{cols}; s = sum e 2",
+        f"m = mul s {1 / cols:.12f}; ee = mul e e; t = sum ee 2; q = mul t {1 / cols:.12f}",
+        REST,
+    )
 
 
 @alternative("u17.normalized")
 def both_sums_in_one_reduction(rows, cols):
     """x and its squares side by side, in one sum."""
-    one = f"{1 / cols:.12f}"
-    return f"""
-    xx = mul x x
-    x3 = reshape x {rows},1,{cols}
-    y3 = reshape xx {rows},1,{cols}
-    a = pad x3 0:0,0:1,0:0
-    b = pad y3 0:0,1:0,0:0
-    ab = add a b
-    s = sum ab 2
-    m2 = mul s {one}
-    m = shrink m2 0:{rows},0:1
-    q = shrink m2 0:{rows},1:2
-    mm = mul m m
-    v = sub q mm
-    ve = add v 0.00001
-    sd = sqrt ve
-    d = sub x m
-    i = reciprocal sd
-    y = mul d i
-    """
+    return _program(
+        f"xx = mul x x; x3 = reshape x {rows},1,{cols}; y3 = reshape xx {rows},1,{cols}",
+        "a = pad x3 0:0,0:1,0:0; b = pad y3 0:0,1:0,0:0; ab = add a b; s = sum ab 2",
+        f"m2 = mul s {1 / cols:.12f}; m = shrink m2 0:{rows},0:1; q = shrink m2 0:{rows},1:2",
+        REST,
+    )
+
+
+REST = "mm = mul m m; v = sub q mm; e = add v 0.00001; sd = sqrt e; r = reciprocal sd; " \
+       "d = sub x m; y = mul d r"  # fmt: skip
+
+
+def _program(*lines):
+    return "\n".join(lines).replace("; ", "\n")
 
 
 @alternative("u17.normalized")
@@ -117,11 +99,10 @@ def sums_written_out_as_additions(rows, cols):
                   f"b{k} = shrink {last} 0:{rows},{half}:{size},0:2",
                   f"t{k} = add a{k} b{k}"]  # fmt: skip
         last, size = f"t{k}", half
-    return "\n".join([*lines, f"both = mul {last} {1 / cols}",
-                      f"m1 = shrink both 0:{rows},0:1,0:1", f"m = reshape m1 {rows},1",
-                      f"q1 = shrink both 0:{rows},0:1,1:2", f"q = reshape q1 {rows},1",
-                      "mm = mul m m", "v = sub q mm", "e = add v 0.00001", "sd = sqrt e",
-                      "r = reciprocal sd", "d = sub x m", "y = mul d r"])  # fmt: skip
+    for name, at in (("m", "0:1"), ("q", "1:2")):
+        lines += [f"{name}1 = shrink {last} 0:{rows},0:1,{at}; {name}2 = mul {name}1 {1 / cols}",
+                  f"{name} = reshape {name}2 {rows},1"]  # fmt: skip
+    return _program(*lines, REST)
 
 
 @alternative("u17.normalized")
@@ -133,7 +114,5 @@ def added_one_by_one(rows, cols):
             lines.append(f"{of}_{j} = shrink {of} 0:{rows},{j}:{j + 1}")
             lines += [f"{of}s{j} = add {sums[of]} {of}_{j}"] if j else []
             sums[of] = f"{of}s{j}" if j else f"{of}_{j}"
-    one = f"{1 / cols:.12f}"
-    return "\n".join([*lines, f"m = mul {sums['x']} {one}", f"q = mul {sums['z0']} {one}",
-                      "mm = mul m m", "v = sub q mm", "e = add v 0.00001", "sd = sqrt e",
-                      "r = reciprocal sd", "d = sub x m", "y = mul d r"])  # fmt: skip
+    of, square = sums.values()
+    return _program(*lines, f"m = mul {of} {1 / cols}; q = mul {square} {1 / cols}", REST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from autograder.check.framework import alternatives, equivalent, mutants
 
 equivalent("plugins.narrowed", "return None", "return index",
            because="an operation that is its own replacement stays")  # fmt: skip
@@ -49,53 +49,31 @@ mutants(
     ),
     no_rule=("[(read, store_narrow)]", "[]"),
 )
+STAGED = "UPat(Ops.STAGE, name='stage').f(Ops.INDEX, allow_any_len=True, name='index')"
+OF_X = "UPat(Ops.STAGE, src=(UPat.var('x', dtype=kind),), allow_any_len=True, name='stage')"
+
 alternatives(
     "plugins.narrowed",
     with_the_limits_of_the_type=("-128", "dtypes.int8.min", "127", "dtypes.int8.max"),
+    # The types stand in the patterns, and the operations are made, not replaced.
+    one_pattern_for_each_type=(
+        *("stage: UOp, index: UOp", "x: UOp, stage: UOp, index: UOp", "x = stage.src[0]", ""),
+        *(f"x.dtype not in {TYPES}", "index.op is not Ops.INDEX", "[(read, ", "[(one, "),
+        *("store_narrow)]", f"store_narrow) for kind in {TYPES} for one in [{{READ}}]]"),
+        *("{READ}", f"UPat(Ops.INDEX, src=({OF_X},), allow_any_len=True, name='index')"),
+        *("stage.replace(dtype=None, src=", "UOp(Ops.STAGE, arg=stage.arg, src="),
+        *("index.replace(dtype=None, src=", "UOp(Ops.INDEX, src="),
+    ),
+    # Matches every INDEX, and looks at what it reads.
+    from_the_index=(
+        *("stage: UOp, index: UOp", "index: UOp", "x = stage.src[0]", "stage = index.src[0]\n{X}"),
+        *("{X}", "        x, ours = (stage.src[0], stage.op is Ops.STAGE)"),
+        *(f"x.dtype not in {TYPES}", "not ours or not dtypes.is_int(x.dtype) or {NARROW}"),
+        *("{NARROW}", "x.dtype.itemsize == 1 or dtypes.is_unsigned(x.dtype)"),
+        *(
+            "index.replace(dtype=None, src=(narrow, *index.src[1:]))",
+            "narrow.index(*index.src[1:])",
+        ),
+        *(STAGED, "UPat(Ops.INDEX, name='index')"),
+    ),
 )
-
-
-@alternative("plugins.narrowed")
-def one_pattern_for_each_type(program):
-    """The types stand in the pattern, and the rule is an expression."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UOp, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(x, stage, index):
-        if stage.arg.addrspace is AddrSpace.GLOBAL and -128 <= x.vmin <= x.vmax <= 127:
-            narrow = UOp(Ops.STAGE, src=(x.cast(dtypes.int8), *stage.src[1:]), arg=stage.arg)
-            return UOp(Ops.INDEX, src=(narrow, *index.src[1:])).cast(index.dtype)
-        return None
-
-    rules = []
-    for kind in (dtypes.int16, dtypes.int32, dtypes.int64):
-        stage = UPat(Ops.STAGE, src=(UPat.var("x", dtype=kind),), allow_any_len=True, name="stage")
-        rules.append((UPat(Ops.INDEX, src=(stage,), allow_any_len=True, name="index"), store))
-    return rewritten(program, PatternMatcher(rules))
-
-
-@alternative("plugins.narrowed")
-def from_the_index(program):
-    """Matches every INDEX, and looks at what it reads."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(index):
-        stage = index.src[0]
-        if stage.op is not Ops.STAGE or stage.arg.addrspace is not AddrSpace.GLOBAL:
-            return None
-        x = stage.src[0]
-        if not dtypes.is_int(x.dtype) or x.dtype.itemsize == 1 or dtypes.is_unsigned(x.dtype):
-            return None
-        if not (x.vmin >= -128 and x.vmax <= 127):
-            return None
-        stored = stage.replace(dtype=None, src=(x.cast(dtypes.int8), *stage.src[1:]))
-        return stored.index(*index.src[1:]).cast(x.dtype)
-
-    return rewritten(program, PatternMatcher([(UPat(Ops.INDEX, name="index"), store)]))
