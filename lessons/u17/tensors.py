@@ -25,6 +25,7 @@ BINARY: dict[str, Callable[..., Any]] = {
 UNARY: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt, "reciprocal": np.reciprocal, "exp2": np.exp2, "log2": np.log2,
 }  # fmt: skip
+OPERANDS = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}
 MOVEMENT = ("reshape", "permute", "expand", "flip", "pad", "shrink")
 REDUCE = ("sum", "largest")
 NAME = re.compile(r"[A-Za-z_]\w{0,30}")
@@ -63,12 +64,11 @@ def _step(line: str) -> Step:
             raise ValueError(f"{op} takes a name, and sizes or axes without spaces between them "
                              f"(4,1,3): {line[:80]!r}")  # fmt: skip
         return Step(name, op, (_operand(words[0], line),), _sizes(op, words[1], line), line)
-    wanted = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}.get(op)
-    if wanted is None:
-        known = ", ".join((*MOVEMENT, *BINARY, *UNARY, "where", *REDUCE))
+    if op not in OPERANDS:
+        known = ", ".join((*MOVEMENT, *OPERANDS, *REDUCE))
         raise ValueError(f"there is no operation {op[:20]!r}; the operations are {known}")
-    if len(words) != wanted:
-        raise ValueError(f"{op} takes {wanted} operands: {line[:80]!r}")
+    if len(words) != OPERANDS[op]:
+        raise ValueError(f"{op} takes {OPERANDS[op]} operands: {line[:80]!r}")
     return Step(name, op, tuple(_operand(word, line) for word in words), (), line)
 
 

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-from autograder.check.framework import Wrong, harder, hidden
+from autograder.check.framework import Wrong, harder, hidden, ours
 from autograder.units.u17.checks.facts import expressions, right_bounds
 from autograder.units.u17.checks.programs import kernels_score, right_rows, right_windows
-from autograder.units.u17.checks.stored import (
-    as_text,
-    kept_local,
-    kept_values,
-    staged,
-    stored_types,
-)
-from course_lib.exercises import slot
-from course_lib.plugins.staged import Staged, read_staged
+from autograder.units.u17.checks.stored import as_text, kept_local, kept_values, staged
+from autograder.units.u17.checks.stored import stored_types as types_of
+from course_lib.plugins.staged import read_staged
 
 SEED = 170_917
 harder("u17.culprit", "the_pass_the_line_and_its_bounds", seed=SEED)
@@ -55,13 +47,9 @@ def bounds_far_from_zero(bounds, rng):
 @hidden("plugins.narrowed", seed=SEED, given=staged(4), examples=60)
 def stores_the_types_that_ours_does(narrowed, text):
     """The values are the same, and each stage has the type that our rule leaves."""
-    after, ours = kept_values(narrowed, text, seed=1), _ours(text)
-    if stored_types(after) != stored_types(ours):
-        raise Wrong(f"The stages must hold {stored_types(ours)}, not {stored_types(after)}.",
-                    program=text, got=as_text(after), expected=as_text(ours))  # fmt: skip
+    after = kept_values(narrowed, text, seed=1)
+    right = read_staged(ours("plugins.narrowed", text))
+    if types_of(after) != types_of(right):
+        raise Wrong(f"The stages must hold {types_of(right)}, not {types_of(after)}.",
+                    program=text, got=as_text(after), expected=as_text(right))  # fmt: skip
     kept_local(text, after)
-
-
-@cache
-def _ours(text: str) -> list[Staged]:
-    return read_staged(slot("plugins.narrowed").reference(text))

@@ -31,8 +31,6 @@ COVERS, TIGHT = "A pair covers every value that its row can then have", "no narr
 LARGE = "Leaves lie within -2**61 to 2**61: there is no time to try all values"
 ABOUT = {"lt": LESS, "floordiv": DIVIDE, "mod": DIVIDE, "cast": CAST}
 SAYS = [*dict.fromkeys(ABOUT.values()), COVERS, TIGHT]
-
-
 SEQUENCES = (list, tuple, np.ndarray)
 
 
@@ -40,32 +38,22 @@ def leaf(low: int, high: int) -> Row:
     return ("between", low, high)
 
 
-ONE_ROW = [
-    [leaf(-3, 5), leaf(2, 4), ("add", 0, 1)],
-    [leaf(-3, 5), leaf(-2, 4), ("mul", 0, 1)],
-    [leaf(-5, -3), leaf(-4, -2), ("mul", 0, 1)],
-    [leaf(-3, 5), leaf(1, 9), ("max", 0, 1)],
-    [leaf(0, 3), leaf(4, 9), ("lt", 0, 1)],
-    [leaf(4, 9), leaf(0, 4), ("lt", 0, 1)],
-    [leaf(0, 4), leaf(4, 9), ("lt", 0, 1)],
-    [leaf(-7, 7), ("floordiv", 0, 4)],
-    [leaf(9, 11), ("mod", 0, 8)],
-    [leaf(6, 9), ("mod", 0, 8)],
-    [leaf(0, 7), ("mod", 0, 8)],
-    [leaf(2, 10), ("mod", 0, 8)],
-    [leaf(-3, -1), ("mod", 0, 8)],
-    [leaf(-3, 3), ("mod", 0, 8)],
-    [leaf(5000, 6500), ("mod", 0, 10_000)],
-    [leaf(40_000, 50_000), ("cast", 0, "int16")],
-    [leaf(0, 100), ("cast", 0, "int8")],
-    [leaf(0, 255), ("cast", 0, "int8")],
-    [leaf(-128, 127), ("cast", 0, "int8")],
-    [leaf(-100, 156), ("cast", 0, "uint8")],
-    [leaf(130, 140), ("cast", 0, "int8")],
-    [leaf(-4, -2), ("cast", 0, "uint8")],
-    [leaf(-130, 130), ("cast", 0, "int16")],
-    [leaf(-(2**60) - 1, 2**60 + 1), ("floordiv", 0, 3), ("mod", 0, 7)],
-    [leaf(2**53, 2**53 + 1), leaf(2**53 + 1, 2**53 + 1), ("lt", 0, 1), ("mul", 0, 1)],
+HUGE = (-(2**60) - 1, 2**60 + 1)
+OPERANDS: dict[str, list[tuple[Any, Any]]] = {  # bounds, and bounds or what it is
+    "add": [((-3, 5), (2, 4))], "max": [((-3, 5), (1, 9))],
+    "mul": [((-3, 5), (-2, 4)), ((-5, -3), (-4, -2)), (HUGE, HUGE)],
+    "lt": [((0, 3), (4, 9)), ((4, 9), (0, 4)), ((0, 4), (4, 9)),
+           ((2**53, 2**53 + 1), (2**53 + 1, 2**53 + 1))],
+    "floordiv": [((-7, 7), 4), (HUGE, 3)],
+    "mod": [((9, 11), 8), ((6, 9), 8), ((0, 7), 8), ((2, 10), 8), ((-3, -1), 8), ((-3, 3), 8),
+            ((5000, 6500), 10_000), (HUGE, 7)],
+    "cast": [((0, 100), "int8"), ((0, 255), "int8"), ((-128, 127), "int8"), ((130, 140), "int8"),
+             ((-100, 156), "uint8"), ((-4, -2), "uint8"), ((-130, 130), "int16"),
+             ((40_000, 50_000), "int16")],
+}  # fmt: skip
+ONE_ROW: list[list[Row]] = [
+    [leaf(*p), leaf(*q), (op, 0, 1)] if isinstance(q, tuple) else [leaf(*p), (op, 0, q)]
+    for op, pairs in OPERANDS.items() for p, q in pairs
 ]  # fmt: skip
 
 
@@ -160,13 +148,8 @@ def _why(at: int, pair: Any, wanted: Any, operands: Any) -> str:
 # ── laws ──
 
 WHICH = "Which of the rules above are false"
-DIFFER = (
-    "the number of each false rule, with values of its variables for which its two sides differ"
-)
-MEAN = (
-    "Variables are whole numbers from -20 to 20; `//` and `%` are those of Python, "
-    "cdiv(a, b) rounds towards zero, and i8(a) keeps the low 8 bits"
-)
+DIFFER = "the number of each false rule, with values of its variables for which its two sides"
+MEAN = "Variables are whole numbers from -20 to 20; `//` and `%` are those of Python"
 HOLD = "Leave out rules that hold for all values"
 
 

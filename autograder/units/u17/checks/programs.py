@@ -20,10 +20,7 @@ GIVEN = "x has n numbers, and a window has k of them; 1 <= k <= n"
 PROGRAM = "a program that reads `x`"
 READS = "a program that reads `x`. Its last line has the shape n - k + 1, k"
 ELEMENT = "its element (i, j) is element i + j of x"
-MOVES = (
-    "Every line is one of the six movement operations, so that nothing is computed and "
-    "nothing is copied"
-)
+MOVES = "Every line is one of the six movement operations, so that nothing is computed"
 SIZE = "No line makes more than (k + 1) · n numbers"
 SIZES = [(5, 3), (4, 2), (3, 1), (4, 4), (1, 1), (10, 3), (9, 7), (6, 2), (250, 9), (1000, 200)]
 
@@ -84,10 +81,7 @@ def ran(text: Any, called: str, x: np.ndarray) -> dict[str, np.ndarray]:
 
 EACH = "Normalize each row of x, in as few kernels as you can"
 SHAPE = "the shape of x, both at least 2"
-LAST = (
-    "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the element's "
-    "row, and v is the mean of (x - m)² in that row"
-)
+LAST = "Its last line is (x - m) / sqrt(v + 0.00001), where m is the mean of the element's row"
 COUNTED = "tinygrad's scheduler counts the kernels"
 EARN = "Three earn half of the points, and two earn all of them"
 WORST = "The worst of several shapes counts"
