@@ -89,11 +89,11 @@ def _meet(name: str, kernel: Kernel, answer: Any) -> None:
 
 def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
     values = (end,) if whole(end) else end
-    if isinstance(values, (tuple, list, np.ndarray)) and all(map(whole, values)):
-        at = dict(zip(statement.vars, values, strict=False))
-        inside = (condition.evaluate(at) >= 0 for condition in statement.domain)
-        if len(values) == len(statement.vars) and all(inside):
-            return tuple(map(int, values))
+    sized = isinstance(values, (tuple, list, np.ndarray)) and len(values) == len(statement.vars)
+    if sized and all(map(whole, values)):
+        at = dict(zip(statement.vars, map(int, values), strict=True))
+        if all(condition.evaluate(at) >= 0 for condition in statement.domain):
+            return tuple(at.values())
     runs = " and ".join(f"{loop.var} runs from {loop.start} to {loop.stop - 1}"
                         for loop in statement.around)  # fmt: skip
     raise Wrong(f"Nest {name} has no such iteration: {runs}.", program=FIVE[name],

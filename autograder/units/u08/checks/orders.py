@@ -70,13 +70,10 @@ def judged(broken: Any, distances: Any, rows: Any, blocks: bool, right: Any, spe
     before = right is None or (got is not None and distances.index(got) < distances.index(right))
     one: Any = got if before else right
     new = tuple(int(np.dot(row, one)) for row in rows)
-    does, comes = "survives" if before else "does not survive", ""
-    if got is not None and not before:
-        comes = f", and it stands before {got} in the list"
-    raise Wrong(f"The distance {one} {does}: in the new loops{' with blocks' if blocks else ''} it "
-                f"is {new}{comes}.", program=program,
-                got=said(got) if got is not None else "None", expected=str(right),
-                spec=spec)  # fmt: skip
+    does, cut = "survives" if before else "does not survive", " with blocks" * blocks
+    comes = f", and it stands before {got} in the list" if got is not None and not before else ""
+    raise Wrong(f"The distance {one} {does}: in the new loops{cut} it is {new}{comes}.",
+                program=program, got=repr(got), expected=str(right), spec=spec)  # fmt: skip
 
 
 @checks("u08.broken", spec=[*dict.fromkeys(case[-1] for case in ORDERS), RETURNS, GIVEN])

@@ -81,9 +81,14 @@ def the_same_iteration(a, b, c, d, n):
     return (i, i) if not rest and 0 <= i < n else None
 
 
-# The other of the two first.
 alternatives(
     "u08.meet",
+    # The largest i that fits, by the largest k.
+    from_the_last_one=(
+        *(STEPS, "min((n - 1 - i) // step, (n - 1 - j) // rise if rise > 0 else j // -rise)"),
+        *("return (i, j)", "return [i, j]"),
+    ),
+    # The other of the two first.
     by_the_other_variable=(
         *("a: int, b: int, c: int, d: int", "c: int, d: int, a: int, b: int"),
         *("return (i, j)", "return (j, i)"),
@@ -111,20 +116,6 @@ def _between(start, move, n):
     if move > 0:
         return -(start // move), (n - 1 - start) // move
     return -((n - 1 - start) // -move), start // -move
-
-
-@alternative("u08.meet")
-def from_the_last_one(a, b, c, d, n):
-    """The largest i that fits, by the largest k."""
-    g = gcd(a, c)
-    if (b - d) % g:
-        return None
-    step = abs(c) // g
-    i = 0 if step == 1 else (d - b) // g * pow(a // g % step, -1, step) % step
-    j, rise = (a * i + b - d) // c, a * step // c
-    ks = _between(i, step, n), _between(j, rise, n)
-    k = min(k[1] for k in ks)
-    return [i + k * step, j + k * rise] if k >= max(k[0] for k in ks) else None
 
 
 @alternative("u08.meet")

@@ -143,17 +143,11 @@ def as_arrays(conditions, k):
     return pairs + [row for row in rows if not row[k]]
 
 
-for old, new in (
-    ("for a in low", "reversed("),
-    ("for b in high", "reversed("),
-    ("in conditions if", "in reversed("),
-    ("found.append(", "found.insert(0,"),
-):
+for old, new in (("for a in low", "reversed("), ("for b in high", "reversed("),
+                 ("in conditions if", "in reversed("),
+                 ("found.append(", "found.insert(0,")):  # fmt: skip
     equivalent("u08.eliminate", old, new, because="the conditions may come in any order")
-for old, new in (
-    ("row[k] > 0", "row[k] >= 0"),
-    ("row[k] > 0", "row[k] > -1"),
-    ("row[k] < 0", "row[k] <= 0"),
-    ("row[k] < 0", "row[k] < 1"),
-):
-    equivalent("u08.eliminate", old, new, because="a condition without k then comes once more")
+for old, ends in (("row[k] > 0", (">= 0", "> -1")), ("row[k] < 0", ("<= 0", "< 1"))):
+    for end in ends:
+        equivalent("u08.eliminate", old, f"row[k] {end}",
+                   because="a condition without k then comes once more")  # fmt: skip

@@ -90,19 +90,11 @@ alternatives(
         *(STARTS, "tuple((start - Affine.var(outer) * -factor for start in loop.starts))"),
         *(STOPS, "tuple((stop - Affine.var(outer) * -factor for stop in loop.stops))"),
     ),
+    by_the_fields=(
+        *(BOTH, "replace(loop, body=body, start=starts[0], stop=stops[0], {MORE})"),
+        *("{MORE}", "above=tuple(starts[1:]), below=tuple(stops[1:])"),
+    ),
 )
-
-
-@alternative("schedule.skewed")
-def by_the_fields(loop, outer, factor):
-    def moved(bound):
-        return bound + V(outer) * factor
-
-    return replace(
-        loop, start=moved(loop.start), stop=moved(loop.stop), above=tuple(map(moved, loop.above)),
-        below=tuple(map(moved, loop.below)),
-        body=substitute(loop.body, {loop.var: V(loop.var) - V(outer) * factor}),
-    )  # fmt: skip
 
 
 @alternative("schedule.skewed")
