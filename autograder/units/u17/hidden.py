@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograder.check.framework import Wrong, harder, hidden, ours
-from autograder.units.u17.checks.facts import expressions, right_bounds
+from autograder.units.u17.checks.facts import expressions
 from autograder.units.u17.checks.programs import kernels_score, right_rows, right_windows
 from autograder.units.u17.checks.stored import as_text, kept_local, kept_values, staged
 from autograder.units.u17.checks.stored import stored_types as types_of
@@ -30,18 +30,6 @@ def rows_of_other_shapes(normalized, rng):
     for rows, cols in shapes:
         right_rows(normalized, rows, cols, rng)
     return kernels_score(normalized, shapes[:2])
-
-
-@hidden("u17.bounds", seed=SEED)
-def bounds_far_from_zero(bounds, rng):
-    """Leaves far from zero, and casts of them."""
-    for _ in range(60):
-        low = int(rng.integers(-70_000, 70_000))
-        high = low + int(rng.integers(0, 600))
-        kind = str(rng.choice(["int8", "uint8", "int16", "uint16"]))
-        by = [int(c) for c in rng.integers(1, [500, 2000, 200_000])]
-        for row in (("cast", 0, kind), ("floordiv", 0, by[0]), *(("mod", 0, c) for c in by)):
-            right_bounds(bounds, [("between", low, high), row])
 
 
 @hidden("plugins.narrowed", seed=SEED, given=staged(4), examples=60)

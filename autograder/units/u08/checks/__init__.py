@@ -116,23 +116,6 @@ SIGNS = "a and c are not 0, and all may be negative"
 ANY = "If there are several, any of them is right"
 FAST = "The loops may be long and the numbers large, so trying one iteration after another"
 
-# (a, b, c, d, n), and whether they meet
-PAIRS = [
-    ((1, 1, 1, 0, 8), True, ASKED),
-    ((2, 0, 2, 1, 100), False, SAME),
-    ((1, 0, 1, 9, 9), False, RANGE),
-    ((1, 0, 1, 8, 9), True, RANGE),
-    ((6, 1, 4, 7, 20), True, SAME),
-    ((4, 0, 6, 3, 50), False, SAME),
-    ((3, 0, 5, 1, 2), False, RANGE),
-    ((-1, 7, 1, 0, 8), True, SIGNS),
-    ((-2, 3, 3, -4, 9), True, SIGNS),
-    ((1, 0, -1, -1, 9), False, SIGNS),
-    ((1, 0, -1, 9, 9), True, RANGE),
-    ((1, 0, -1, 10, 9), True, RANGE),
-    ((5, 5, 5, 5, 1), True, RANGE),
-]
-
 
 def right_pair(meet: Any, case: tuple[int, int, int, int, int], there: bool, spec: str) -> None:
     """The answer is a pair that meets, if there is one, and None if not."""
@@ -155,14 +138,6 @@ def right_pair(meet: Any, case: tuple[int, int, int, int, int], there: bool, spe
         raise wrong(f"Both i and j must be from 0 to {n - 1}.", got=f"({i}, {j})", spec=RANGE)
 
 
-@checks("u08.meet", spec=[ASKED, SAME, RANGE, SIGNS, ANY])
-def pairs_that_are_easy_to_check(meet):
-    """Small numbers, one pair of accesses for each thing that can go wrong."""
-    for case, there, spec in PAIRS:
-        right_pair(meet, case, there, spec)
-    return f"{len(PAIRS)} pairs of accesses"
-
-
 @st.composite
 def accesses(draw: DrawFn, size: int = 9, most: int = 12) -> tuple[int, int, int, int, int]:
     """(a, b, c, d, n): small numbers, so that there are often few pairs or none."""
@@ -171,7 +146,8 @@ def accesses(draw: DrawFn, size: int = 9, most: int = 12) -> tuple[int, int, int
     return draw(factor), draw(offset), draw(factor), draw(offset), draw(st.integers(1, most))
 
 
-@checks("u08.meet", given=accesses(), examples=150, what="random accesses", spec=[SAME, RANGE, ANY])
+@checks("u08.meet", given=accesses(), examples=150, what="random accesses",
+        spec=[ASKED, SAME, RANGE, SIGNS, ANY])  # fmt: skip
 def it_agrees_with_all_pairs(meet, case):
     """The answer is what trying all pairs of iterations says."""
     a, b, c, d, n = case
@@ -182,15 +158,9 @@ def it_agrees_with_all_pairs(meet, case):
 @checks("u08.meet", spec=FAST)
 def long_loops_take_no_longer(meet, rng):
     """Loops of up to 10**18 iterations, and numbers to match."""
-    n = 10**12
-    for case, there in (
-        ((1, 0, 1, 10**17 + 1, 10**18), True), ((1, 10**17 + 1, 1, 0, 10**18), True),
-        ((-1, 0, 1, -(10**17) - 1, 10**17 + 1), True), ((-1, 0, 1, -(10**17) - 1, 10**16), False),
-        ((1, 0, 1, n - 1, n), True), ((1, 0, 1, n, n), False),
-        ((1_000_003, 5, 999_983, 6, n), True), ((2 * 10**9, 0, 6, 3, n), False),
-        ((-1, n - 1, 1_000_000, 1, n), True), ((1, n - 1, -10**6, n // 2, n), False),
-        ((10**9 + 7, 0, 10**9 + 9, 10**20, n), True), *(large(rng) for _ in range(60)),
-    ):  # fmt: skip
+    far = 10**17
+    for case, there in (((1, 0, 1, far + 1, 10**18), True), ((-1, 0, 1, -far - 1, 10**16), False),
+                        *(large(rng) for _ in range(100))):  # fmt: skip
         few = with_steps(meet, 2_000, f"meet{case}", "are iterations tried one after another?")
         right_pair(few, case, there, FAST)
 

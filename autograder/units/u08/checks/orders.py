@@ -186,9 +186,9 @@ def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
         partial(Wrong, program=f"eliminate({conditions}, {k})"),
         eliminate([*conditions], k),
     )
-    rows = [*got] if isinstance(got, Iterable) and not isinstance(got, (str, Mapping)) else None
+    rows = [*got] if isinstance(got, Iterable) and not isinstance(got, (str, Mapping)) else [None]
     width = len(conditions[0]) if conditions else 0
-    if rows is None or not all(_numbers(row, width) for row in rows):
+    if not all(_numbers(row, width) for row in rows):
         raise wrong("The function must return a list of conditions, each as long as those given.",
                     got=said(got), spec=ZERO)  # fmt: skip
     if any(row[k] for row in rows):
@@ -199,10 +199,9 @@ def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
     at = np.insert(points, k, 0, axis=1)
     fits, holds = _some_value(conditions, k, at), (_values(rows, at) >= -NEARLY).all(axis=1)
     for number in np.flatnonzero(fits != holds)[:1]:
-        point = tuple(float(x) for x in points[number, :-1])
-        where = f"where the other variable is {point[0]:g}" if point else "here"
-        if len(point) > 1:
-            where = f"where the other variables are ({', '.join(f'{x:g}' for x in point)})"
+        point = points[number, :-1]
+        others = ", ".join(f"{x:g}" for x in point)
+        where = f"where the other variables are ({others})" if len(point) else "here"
         some, does = ("a", "do not hold") if fits[number] else ("no", "hold")
         raise wrong(f"There is {some} value for variable {k} {where}, but your conditions {does}.",
                     got=said(rows),

@@ -147,9 +147,8 @@ def _of_kinds(draw: DrawFn, kernel: Kernel, around: Sequence[str]) -> Kernel:
     for loop in loops(kernel.body):
         kind = draw(st.sampled_from([*LOOP_KINDS])) if loop.var not in around else "for"
         if kind != "for":
-            body = rewrite(kernel.body, lambda stmt, old=loop.var, kind=kind: (
-                replace(stmt, kind=kind) if isinstance(stmt, Loop) and stmt.var == old else stmt,
-            ))  # fmt: skip
+            other = replace(loop, kind=kind)
+            body = rewrite(kernel.body, lambda s, old=loop, new=other: (new if s == old else s,))
             with contextlib.suppress(ValueError):
                 kernel = verify_kernel(replace(kernel, body=body))
     return kernel

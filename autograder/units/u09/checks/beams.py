@@ -90,7 +90,10 @@ class Trace:
     asked: list[int] = field(default_factory=list)
     rules: Rules = field(default_factory=Rules)
     round_of: dict[int, int] = field(default_factory=lambda: {0: 0})
-    found: dict[int, list[int]] = field(default_factory=lambda: {0: [0]})  # by round
+
+    def found(self, number: int) -> list[int]:
+        """The states that were found in that round."""
+        return [state for state, of in self.round_of.items() if of == number]
 
 
 ALIKE = 3.0, 3.0 + 1e-12, 3.0 - 1e-12  # that only a rounded price is equal to
@@ -134,9 +137,7 @@ def traced(beam_search: Any, land: Land) -> tuple[Any, Trace]:
         trace.asked.append(number)
         after = trace.round_of[number] + 1
         for new in land.tree.get(number, []):
-            if new not in trace.round_of:
-                trace.round_of[new] = after
-                trace.found.setdefault(after, []).append(new)
+            trace.round_of.setdefault(new, after)
         return [land.state(new) for new in land.tree.get(number, [])]
 
     def price(state: Any) -> float:
@@ -173,7 +174,7 @@ def judged(beam_search: Any, land: Land) -> None:
         raise wrong("The start must be priced.", spec=START)
     if trace.asked[:1] != [0] and land.depth:
         raise wrong("The start must go on.", spec=START)
-    for number in range(max(trace.found) + 1):
+    for number in range(max(trace.round_of.values()) + 1):
         _went_on(trace, number, land)
     number = land.number(got)
     if number is None or number not in trace.round_of:
@@ -197,7 +198,7 @@ def _went_on(trace: Trace, number: int, land: Land) -> None:
                         program=str(land), got=f"called for: {land.names(trace.asked)}",
                         spec=OVER[1])  # fmt: skip
         return
-    there, width = trace.found[number], land.width
+    there, width = trace.found(number), land.width
     wrong = partial(Wrong, program=str(land), got=f"found in round {number}: "
                     f"{land.names(there)}; went on: {land.names(on)}")  # fmt: skip
     for state in on:

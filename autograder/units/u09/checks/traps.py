@@ -20,12 +20,10 @@ TRAP = ("Make a tree that catches a beam of this width but not one that is wider
         "(tree, prices): the successors of each state that has any, and the price of each state",
         'States are strings, and the search begins at "start"',
         "There are at most 100 states, and all prices are positive",
-        "For every depth up to 8, the beam of this width returns a state that costs at least twice "
-        "as much as the cheapest one",
+        "For every depth up to 8, the beam of this width returns a state that costs at least twice",
         "With depth 8, a beam that is wider by 1 finds the cheapest",
         "from 1 to 30",
-        'Every other state is the successor of exactly one state, and there is a way from "start" '
-        "to it")  # fmt: skip
+        "Every other state is the successor of exactly one state, and there is a way")  # fmt: skip
 MOST, DEEPEST = 100, 8
 
 

@@ -39,13 +39,10 @@ mutants(
     # With parts that need not divide the loop.
     every_size_of_a_part=lambda extents, levels: math.prod(n ** (levels - 1) for n in extents),
     # The levels are chosen independently of one another.
-    divisors_at_each_level=lambda extents, levels: math.prod(
-        _ways(n, 2) ** (levels - 1) for n in extents
-    ),
+    divisors_at_each_level=lambda extents, levels: by_recursion(extents, 2) ** (levels - 1),
     one_level_too_many=("levels - 1", "levels"),
-    times_the_orders_of_the_loops=(
-        "return ways",
-        "return ways * sum((1 for _ in itertools.permutations(extents)))",
+    times_the_orders_of_the_loops=lambda extents, levels: (
+        by_recursion(extents, levels) * math.factorial(len(extents))
     ),
     as_a_short_float=lambda extents, levels: float(np.float32(by_recursion(extents, levels))),
     in_floats=("ways = 1", "ways = 1.0"),

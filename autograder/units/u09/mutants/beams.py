@@ -37,13 +37,9 @@ mutants(
         *("found[:width] if", "found if any((state in {BEST} for one in each)) and"),
         *("{BEST}", "sorted([s for s in one if s in found], key=costs.get)[:width]"),
     ),
-    the_start_goes_on_only_if_it_is_finite=(
-        *("range(depth)", "range(depth if costs[start] < math.inf else 0)"),
-    ),
+    the_start_goes_on_only_if_it_is_finite=("range(depth)", "range(depth * (costs[start] < 1e99))"),
     the_last_of_equal_ones=("found.sort(", "found.reverse()\n        found.sort("),
-    the_lesser_of_equally_cheap_states=(
-        *("sort(key=lambda state: costs[state])", "sort(key=lambda state: (costs[state], state))"),
-    ),
+    the_lesser_of_equally_cheap_states=("found.sort(", "found.sort()\n        found.sort("),
     goes_on_from_what_does_not_run=(" if costs[state] < math.inf", ""),
     those_that_stayed_behind_may_come_back=(
         *("for _ in", "behind = []\n    for _ in", "found.sort(", "found += behind\n{SORT}"),
@@ -185,8 +181,7 @@ alternatives(
     "u09.search",
     the_best_two_tiles=("costs[state]):", "costs[state])[:2]:"),
     most_of_it_for_tiles=(
-        *("(3 * budget + 3) // 4", "max(1, int(0.8 * budget))"),
-        *("costs[state]):", "costs[state])[:4]:"),
+        *("(3 * budget + 3) // 4", "max(1, int(0.8 * budget))", "[state]):", "[state])[:4]:"),
         *("min(costs, key=lambda state: costs[state])", "[*min(costs, key=costs.get)]"),
     ),
     # Straight to the states that are three decisions away: both loops over the filter.

@@ -71,8 +71,8 @@ def expressions(draw: DrawFn, size: int = 5) -> list[Row]:
     far = draw(st.sampled_from([12, 12, 300, 70_000, 10**18]))
     rows: list[Row] = []
     for _ in range(draw(st.integers(1, 3))):
-        low = draw(st.integers(-far, far))
-        rows.append(leaf(low, low + draw(st.integers(0, draw(st.sampled_from([0, 12, far]))))))
+        low, most = draw(st.integers(-far, far)), draw(st.sampled_from([0, 12, 600, far]))
+        rows.append(leaf(low, low + draw(st.integers(0, most))))
     for _ in range(draw(st.integers(1, size))):
         op = draw(st.sampled_from(["add", "mul", "max", "lt", "floordiv", "mod", "cast"]))
         i, j = (draw(st.integers(0, len(rows) - 1)) for _ in range(2))
