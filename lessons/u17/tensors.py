@@ -189,18 +189,12 @@ def _in_tinygrad(step: Step, operands: Sequence[Any]) -> Any:
     from tinygrad.tensor import Tensor
 
     first = operands[0] if isinstance(operands[0], Tensor) else Tensor(operands[0])
-    if step.op in REDUCE:
-        made = first.sum if step.op == "sum" else first.max
-        return made(step.sizes)
-    if step.op in MOVEMENT:
-        return getattr(first, step.op)(step.sizes)
-    if step.op == "max":
-        return first.maximum(operands[1])
-    if step.op == "lt":
-        return first < operands[1]
+    if step.op in MOVEMENT or step.op in REDUCE:
+        return getattr(first, "max" if step.op == "largest" else step.op)(step.sizes)
     if step.op == "where":
         return (first != 0).where(*operands[1:])
-    return getattr(first, step.op)(*operands[1:])
+    name = {"max": "maximum", "lt": "__lt__"}.get(step.op, step.op)
+    return getattr(first, name)(*operands[1:])
 
 
 def kernels(text: str, **shapes: tuple[int, ...]) -> int:

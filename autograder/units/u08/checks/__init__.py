@@ -16,6 +16,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.steps import with_steps
+from course_lib.ir.expr import Affine
 from course_lib.ir.loops.nest import Kernel
 from course_lib.ir.loops.polyhedra.dependences import dependences
 from course_lib.ir.loops.polyhedra.domains import Statement, statements_of
@@ -103,8 +104,11 @@ def _iteration(name: str, statement: Statement, end: Any) -> tuple[int, ...]:
 def _elements(statement: Statement, end: Sequence[int]) -> list[tuple[str, str]]:
     """(how, element) of `out` for each access of an iteration."""
     at = dict(zip(statement.vars, end, strict=True))
-    return [(access.way, f"out[{', '.join(str(i.evaluate(at)) for i in access.indices)}]")
-            for access in statement.accesses if access.buffer == "out"]  # fmt: skip
+    touched = [access for access in statement.accesses if access.buffer == "out"]
+    places = [[str(i.evaluate(at)) for i in access.indices if isinstance(i, Affine)]
+              for access in touched]  # fmt: skip
+    return [(access.way, f"out[{', '.join(place)}]") for access, place in
+            zip(touched, places, strict=True)]  # fmt: skip
 
 
 # ── one pair of accesses ──

@@ -38,16 +38,11 @@ ORDERS = [
     (STENCIL, [(1, 0), (0, 1)], False, None, NESTED),
     (STENCIL, [(0, 1), (1, 0)], False, (1, -1), SURVIVES),
     (STENCIL, [(1, 0), (0, 1)], True, (1, -1), BLOCKS),
-    (STENCIL, [(1, 0), (1, 1)], True, None, SIZES),
     (STENCIL, [(1, 1), (1, 0)], True, None, ROWS),
     ([(1, 2), (1, -2), (2, 0)], [(1, 0), (1, 1)], False, None, NESTED),
-    ([(1, 2), (1, -2), (2, 0)], [(1, 0), (1, 1)], True, (1, -2), SIZES),
-    ([(1, 2), (1, -2), (2, 0)], [(1, 1), (1, 0)], False, (1, -2), SURVIVES),
-    ([(0, 1), (2, -1)], [(1, 0), (0, -1)], False, (0, 1), SURVIVES),
     ([(1, -1), (0, 1)], [(1, 1), (1, 0)], False, None, ROWS),
     ([(3,)], [(1,)], True, None, BLOCKS),
     ([(2, -1), (3, -1), (1, -3)], [(0, 1), (1, 0)], False, (2, -1), FIRST),
-    ([(0, 1, -1), (1, 0, 0)], [(1, 0, 0), (0, 1, 0), (0, 0, 1)], True, (0, 1, -1), SIZES),
     ([], [(0, 1), (1, 0)], True, None, FIRST),
     ([(1, -1), (0, 1)], [(1, 0), (1, 1), (0, 1)], False, None, MANY),
     ([(1, -1), (0, 1)], [(1, 1), (1, 0), (0, 1)], True, (1, -1), MANY),
@@ -132,15 +127,9 @@ WHICH = "the number of the variable to be eliminated, from 0 on"
 OTHERS = "What the conditions say about the other variables"
 SYSTEMS = [
     ([(1, -1, 0), (-1, 0, 4)], 0),
-    ([(1, 0, 0), (-1, 0, 7), (-1, 1, 0), (0, -1, 7)], 0),
     ([(2, -1, 0), (-3, 1, 1)], 0),
-    ([(1, 2, 0), (1, -3, 5), (0, 1, 4)], 1),
-    ([(1, 1, -3), (2, 1, 0)], 0),
-    ([(0, 1, 2), (0, -1, 3)], 0),
     ([(2, 1), (-2, -3)], 0),
-    ([(3, 0, 1), (-2, 0, -5)], 0),
     ([(0, 0, -1), (1, 1, 0)], 0),
-    ([(1, 0, 0), (2, -1, 3), (-1, 0, 5), (-3, 1, 2)], 0),
     ([(1, 0, 0), (-1, 0, 5), (0, 2, -1), (0, -2, 1)], 0),
     ([(1, 1, -1, 0, 2), (-1, 0, 2, -1, 5), (-2, 1, 0, 1, 0), (0, 1, 1, 1, 9)], 0),
     ([], 0),
@@ -186,7 +175,8 @@ def same_shadow(eliminate: Any, conditions: Any, k: int) -> None:
         partial(Wrong, program=f"eliminate({conditions}, {k})"),
         eliminate([*conditions], k),
     )
-    rows = [*got] if isinstance(got, Iterable) and not isinstance(got, (str, Mapping)) else [None]
+    listed = isinstance(got, Iterable) and not isinstance(got, (str, Mapping))
+    rows: list[Any] = [*got] if listed else [None]
     width = len(conditions[0]) if conditions else 0
     if not all(_numbers(row, width) for row in rows):
         raise wrong("The function must return a list of conditions, each as long as those given.",

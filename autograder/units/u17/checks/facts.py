@@ -52,8 +52,9 @@ OPERANDS: dict[str, list[tuple[Any, Any]]] = {  # bounds, and bounds or what it 
              ((40_000, 50_000), "int16")],
 }  # fmt: skip
 ONE_ROW: list[list[Row]] = [
-    [leaf(*p), leaf(*q), (op, 0, 1)] if isinstance(q, tuple) else [leaf(*p), (op, 0, q)]
-    for op, pairs in OPERANDS.items() for p, q in pairs
+    [leaf(-3, 5), ("mul", 0, 0)],
+    *([leaf(*p), leaf(*q), (op, 0, 1)] if isinstance(q, tuple) else [leaf(*p), (op, 0, q)]
+      for op, pairs in OPERANDS.items() for p, q in pairs),
 ]  # fmt: skip
 
 

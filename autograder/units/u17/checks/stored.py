@@ -24,23 +24,16 @@ READERS = "The readers get the type that they got before"
 REST = "Everything else stays as it is: numbers that may not fit, other types, and a `local` stage"
 SAME = "The program computes the same result"
 
-WRITES = """
-x = param {given} 12
-i = range 12
-a = index x i
-b = cast a {kind}
-c = mul b {factor}
-d = add c {more}
-s = {stage} d i
-j = range 12
-t = index s j
-"""
+WRITES = (
+    "x = param {given} 12\ni = range 12\na = index x i\nb = cast a {kind}\nc = mul b {factor}\n"
+    "d = add c {more}\ns = {stage} d i\nj = range 12\nt = index s j\n"
+)
 READS = "u = mul t 3\nv = sum u j"
 
 
 def small(given="int8", kind="int32", factor="1", more="0", stage="stage", reads=READS) -> str:
-    text = WRITES.format(given=given, kind=kind, factor=factor, more=more, stage=stage) + reads
-    return text.strip() + "\n"
+    text = WRITES.format(given=given, kind=kind, factor=factor, more=more, stage=stage)
+    return f"{text}{reads}\n"
 
 
 def of_lt(kind: str) -> str:
