@@ -20,6 +20,9 @@ from course_lib.models.traced import traced
 from course_lib.passes.infra.manager import run_passes
 from course_lib.passes.pipeline import DEFAULT
 
+HEADS = {"nothing": "loops that carry nothing", "a reduction": "loops that carry only a reduction",
+         "other": "other loops"}  # fmt: skip
+
 
 def kernels_of(name: str) -> list[Kernel]:
     """The kernels of a model after all passes, before they are scheduled; equal ones once."""
@@ -43,8 +46,5 @@ def models_table() -> Any:
     for name in MODELS:
         kernels = kernels_of(name)
         counts = Counter(carries(kernel, loop) for kernel in kernels for loop in loops(kernel.body))
-        rows.append(
-            [name, len(kernels), *(counts[kind] for kind in ("nothing", "a reduction", "other"))]
-        )
-    return table(rows, ["model", "different kernels", "loops that carry nothing",
-                        "loops that carry only a reduction", "other loops"])  # fmt: skip
+        rows.append([name, len(kernels), *(counts[kind] for kind in HEADS)])
+    return table(rows, ["model", "different kernels", *HEADS.values()])

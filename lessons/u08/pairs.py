@@ -36,9 +36,8 @@ def random_pairs(count: int = COUNT) -> list[Pair]:
     """Short loops with small factors, such as strides and blocks make them."""
     rng = np.random.default_rng(8)
     factors, offsets = rng.integers(1, 9, (count, 2)), rng.integers(0, 40, (count, 2))
-    sizes = rng.integers(4, 9, count)
-    return [(int(a), int(b), int(c), int(d), int(n)) for (a, c), (b, d), n in
-            zip(factors, offsets, sizes, strict=True)]  # fmt: skip
+    columns = factors[:, 0], offsets[:, 0], factors[:, 1], offsets[:, 1], rng.integers(4, 9, count)
+    return [*zip(*(column.tolist() for column in columns), strict=True)]
 
 
 def maybe(tests: list[Callable[..., bool]], pairs: list[Pair]) -> list[Pair]:

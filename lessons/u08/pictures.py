@@ -45,9 +45,8 @@ def lattice(
     back = [a for a in arrows if block and number[a[1]] < number[a[0]]]
     order = {b: k + 1 for k, b in enumerate(sorted(set(number.values())))}
     high = cells + skew * (steps - 1)
-    content = [
-        label(LEFT + t * APART, TOP - 26, f"{names[0]}={t}", "cl-mid cl-m") for t in range(steps)
-    ]
+    content = [label(LEFT + t * APART, TOP - 26, f"{names[0]}={t}", "cl-mid cl-m")
+               for t in range(steps)]  # fmt: skip
     for i in range(1, high + 1):
         name = f"{names[1]}={i - 1 + first}"
         content.append(label(LEFT - 30, _at((0, i), 0)[1] + 4, name, "cl-e cl-m cl-s"))
@@ -60,23 +59,15 @@ def lattice(
     count = f"{len(domain)} {of}, {len(arrows)} arrows"
     summary = f"{count}, {len(back)} of them backwards" if block else count
     right, low = LEFT + steps * APART, TOP + high * APART * 0.75
-    said = "; ".join(
-        f"{_as_numbered(p, skew, first)} -> {_as_numbered(q, skew, first)}"
-        f"{' backwards' if (p, q) in back else ''}"
-        for p, q in arrows
-    )
+    ends = [[(t, i + skew * t - 1 + first) for t, i in arrow] for arrow in arrows]
+    said = "; ".join(f"{p} -> {q}{' backwards' * (arrow in back)}"
+                     for (p, q), arrow in zip(ends, arrows, strict=True))  # fmt: skip
     return sketch(title, summary, content, right, low, f"{title}: {summary}\n{said}")
 
 
 def _at(point: Point, skew: int) -> tuple[float, float]:
     t, i = point
     return LEFT + t * APART, TOP + (i + skew * t - 1) * APART * 0.75
-
-
-def _as_numbered(point: Point, skew: int, first: int) -> Point:
-    """The iteration as the labels at the side have it."""
-    t, i = point
-    return t, i + skew * t - 1 + first
 
 
 def _block(point: Point, skew: int, block: Point | None) -> Point:
@@ -91,12 +82,10 @@ def _squares(domain: Sequence[Point], skew: int, order: dict, number: dict) -> I
     """A square behind each iteration, shaded in every other block, and the number of the block."""
     first: set[Point] = set()
     for point in domain:
-        x, y = _at(point, skew)
-        which = number[point]
-        half = APART * 0.375
+        (x, y), which, half = _at(point, skew), number[point], APART * 0.375
         if sum(which) % 2 == 0:
-            corner = {"x": x - APART / 2, "y": y - half}
-            yield tag("rect", **corner, width=APART, height=2 * half, klass="cl-region")
+            yield tag("rect", x=x - APART / 2, y=y - half, width=APART, height=2 * half,
+                      klass="cl-region")  # fmt: skip
         if which not in first:
             first.add(which)
             yield label(x - APART / 2 + 4, y - 6, order[which], "cl-s cl-b")

@@ -24,14 +24,11 @@ from lessons.u08.stencils import CELLS, STEPS, miss_table, row, scheduled
 
 OPT, CLANG, GCC = "opt-22", "clang-22", "gcc"
 ACCESSES = ("read out[i - 1]", "read out[i]", "read out[i + 1]", "write out[i]")
-BY_LLVM, BY_CLANG, BY_GCC = (
-    recorded(__file__, f"{tool}.txt") for tool in ("opt", "polly", "graphite")
-)
+TOOLS = ("opt", "polly", "graphite")
+BY_LLVM, BY_CLANG, BY_GCC = (recorded(__file__, f"{tool}.txt") for tool in TOOLS)
 # What LLVM says of each pair of accesses, of which at least one writes.
 LLVM: dict[tuple[int, int], str] = {
-    (int(a), int(b)): said
-    for pair, said in BY_LLVM.data("pairs").items()
-    for a, b in [pair.split()]
+    (int(pair[0]), int(pair[-1])): text for pair, text in BY_LLVM.data("pairs").items()
 }
 C = f"""float out[{CELLS}];
 void row(void) {{
@@ -81,9 +78,9 @@ def polly() -> tuple[list[str], str]:
     """Polly's schedule of the row in C, outer bands first, and where it is from."""
     if tool(CLANG) is None:
         return POLLY, BY_CLANG.words
-    words = ("-polly", "-polly-position=early", "-polly-print-opt-isl")
-    flags = ["-O3", *(f for word in words for f in ("-mllvm", word)), "-c", "-o", "/dev/null"]
-    done = subprocess.run([CLANG, *flags, "-x", "c", "-"], input=C, capture_output=True, text=True)
+    flags = "-O3 -mllvm -polly -mllvm -polly-position=early -mllvm -polly-print-opt-isl"
+    command = [CLANG, *flags.split(), *["-c", "-o", "/dev/null", "-x", "c", "-"]]
+    done = subprocess.run(command, input=C, capture_output=True, text=True)
     found = _bands(done.stdout + done.stderr)
     return (found, "clang-22 ran just now") if found else (POLLY, BY_CLANG.words)
 
@@ -127,7 +124,6 @@ kernel @row(out: f32[{CELLS}]) {{
 
 def compilers_table(yours: Sequence[tuple[str, str]] = ()) -> Any:
     """Misses of the loops that each compiler chose, counted by our simulator."""
-    kernels = {"as written": row(), "Polly: 32 × 32": in_squares(32)}
-    kernels["Graphite: 51 × 51"] = in_squares(51)
-    kernels |= {name: scheduled(row(), steps) for name, steps in yours}
-    return miss_table(kernels)
+    named = {"Polly: 32 × 32": in_squares(32), "Graphite: 51 × 51": in_squares(51)}
+    own = {name: scheduled(row(), steps) for name, steps in yours}
+    return miss_table({"as written": row(), **named, **own})

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from itertools import accumulate
 from pathlib import Path
-from statistics import mean, stdev
 from typing import Any
 
 from course_lib.cost.nest import CLOCK, predict
@@ -31,16 +31,10 @@ FILE = Path(__file__).with_name("luck.json")
 def so_far(record: Record) -> list[tuple[int, float]]:
     """(schedules priced, fewest clocks so far in millions) whenever a search finds a cheaper one,
     and at its end."""
-    found: list[tuple[int, float]] = []
-    count, least = 0, float("inf")
-    for candidate in record.candidates:
-        if candidate.predicted is None:
-            continue
-        count, now = count + 1, round(candidate.predicted * CLOCK / 1e6, 2)
-        if now < least:
-            found.append((count, now))
-            least = now
-    return [*found, (count, least)]
+    prices = [c.predicted for c in record.candidates if c.predicted is not None]
+    best = list(accumulate((round(price * CLOCK / 1e6, 2) for price in prices), min))
+    gains = [(n + 1, now) for n, now in enumerate(best) if now not in best[:n]]
+    return [*gains, (len(best), best[-1])]
 
 
 def recorded() -> dict[str, Any]:
@@ -52,12 +46,6 @@ def recorded() -> dict[str, Any]:
     }  # fmt: skip
     made["walks"] = [estimate(problem, DEPTH, walks=1, seed=seed) for seed in range(WALKS)]
     return made
-
-
-def space_estimate() -> tuple[float, float]:
-    """Knuth's estimate of the space, and its standard error."""
-    walks = LUCK["walks"]
-    return mean(walks), stdev(walks) / len(walks) ** 0.5
 
 
 LUCK: dict[str, Any] = json.loads(FILE.read_text("utf-8")) if FILE.exists() else {}

@@ -36,14 +36,7 @@ from course_lib.passes.prepare.decompose import decompose
 from course_lib.runtime.executable import CompiledModel
 from course_lib.schedule.schedule import choose_once, schedule
 from course_lib.schedule.search.beam import beam
-from course_lib.schedule.search.problem import (
-    Budget,
-    Candidate,
-    Problem,
-    Record,
-    Timing,
-    nameless,
-)
+from course_lib.schedule.search.problem import Budget, Candidate, Problem, Record, Timing, nameless
 from lessons.u09.landscapes import AVX2
 from lessons.u09.luck import DEPTH
 from lessons.u09.searches import FIRST, layer, million, price, wide
@@ -86,11 +79,10 @@ def by_clock(kernels: Sequence[Kernel], _: Machine) -> list[Timing]:
 
 
 def _runner(code, kernel: Kernel) -> Callable[[], None]:
-    rng, arrays = np.random.default_rng(0), []
-    for buffer in kernel.params:
-        array = aligned_empty(buffer.type.dims, buffer.type.dtype.numpy)
-        array[...] = rng.random(buffer.type.dims)
-        arrays.append(array)
+    rng = np.random.default_rng(0)
+    arrays = [aligned_empty(b.type.dims, b.type.dtype.numpy) for b in kernel.params]
+    for array in arrays:
+        array[...] = rng.random(array.shape)
     places = [array.ctypes.data for array in arrays]
 
     def run() -> None:
@@ -125,14 +117,13 @@ def _unrolled(candidate: Candidate) -> bool:
 def scatter_of(found: Sequence[Point]) -> Plot:
     """Each schedule twice: priced for AVX2 and for the processor at hand. On the line, model and
     clock agree."""
-    groups: dict[str, list[tuple[float, float]]] = {
-        "AVX2, filter unrolled": [(1e3 * p.predicted, 1e3 * p.measured)
-                                  for p in found if p.unrolled],
-        "AVX2, others": [(1e3 * p.predicted, 1e3 * p.measured) for p in found if not p.unrolled],
-        "this processor": [(1e3 * p.here, 1e3 * p.measured) for p in found],
-    }  # fmt: skip
-    plot = scatter({name: dots for name, dots in groups.items() if dots}, "cost model (ms)",
-                   "clock (ms)", f"{FIRST}: schedules by model and by clock", log="xy")  # fmt: skip
+    groups: dict[str, list[tuple[float, float]]] = {}
+    for p in sorted(found, key=lambda p: not p.unrolled):
+        group = "AVX2, filter unrolled" if p.unrolled else "AVX2, others"
+        groups.setdefault(group, []).append((1e3 * p.predicted, 1e3 * p.measured))
+    groups["this processor"] = [(1e3 * p.here, 1e3 * p.measured) for p in found]
+    plot = scatter(groups, "cost model (ms)", "clock (ms)",
+                   f"{FIRST}: schedules by model and by clock", log="xy")  # fmt: skip
     known = [1e3 * t for p in found for t in (p.here, p.predicted, p.measured)]
     ends = (0.9 * min(known), 1.1 * max(known))
     for axis in (plot.axes.xaxis, plot.axes.yaxis):

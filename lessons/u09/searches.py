@@ -89,17 +89,20 @@ def on_record(name: str, width: int) -> tuple[float, int]:
     narrow ones ran before; on a recorded tree those up to width 4 see the same at once."""
     if name == FIRST and width <= 2:
         return clocks(wide(name, width).best), wide(name, width).priced
+    land, priced, asked = _counted(name)
+    best: Any = beam_search((), lambda state: land.tree.get(state, ()), priced, width, DEPTH)
+    return land.price(best), len(asked) - 1  # a beam on the layer itself does not price the start
+
+
+def _counted(name: str) -> tuple[Landscape, Callable[..., float], list[Any]]:
+    """A recorded tree, its prices, and the states that they were asked of."""
     land, asked = LAYERS[name], []
 
-    def priced(state: Place) -> float:
+    def priced(state: Any) -> float:
         asked.append(state)
-        return land.price(state)
+        return land.price(tuple(state))
 
-    def successors(state: Place) -> Sequence[Place]:
-        return land.tree.get(state, ())
-
-    best: Any = beam_search((), successors, priced, width, DEPTH)
-    return land.price(best), len(asked) - 1  # a beam on the layer itself does not price the start
+    return land, priced, asked
 
 
 def impatient(land: Landscape) -> float:
@@ -116,18 +119,16 @@ def impatient(land: Landscape) -> float:
 def widths_table(widths: Sequence[int] = (1, 2, 4)) -> Picture:
     """What beams of several widths find for the four layers, and how many schedules they price;
     above them the default, which is listed first, and a greedy search without patience."""
-    lands = {name: LAYERS[name] for name in SHAPES}
-    defaults = [land.price(land.tree[()][0]) for land in lands.values()]
+    lands = [LAYERS[name] for name in SHAPES]
     rows: list[list[str]] = [
-        ["default", *map(exactly, defaults), "1"],
-        ["greedy that stops without gain", *(exactly(impatient(x)) for x in lands.values()), ""],
+        ["default", *(exactly(land.price(land.tree[()][0])) for land in lands), "1"],
+        ["greedy that stops without gain", *(exactly(impatient(land)) for land in lands), ""],
     ]
     for width in widths:
-        found = [on_record(name, width) for name in lands]
-        counts = [count for _, count in found]
-        least = [exactly(clocks) for clocks, _ in found]
-        rows.append([f"beam of width {width}", *least, f"{min(counts)} to {max(counts)}"])
-    heads = ["million clocks", *lands, "priced (count)"]
+        least, counts = zip(*(on_record(name, width) for name in SHAPES), strict=True)
+        priced = f"{min(counts)} to {max(counts)}"
+        rows.append([f"beam of width {width}", *map(exactly, least), priced])
+    heads = ["million clocks", *SHAPES, "priced (count)"]
     return table(rows, heads, exact=heads[1:])
 
 
@@ -166,11 +167,8 @@ def progress_plot() -> Plot:
 
 def corners(line: Sequence[tuple[int, float]]) -> list[tuple[int, float]]:
     """The points at which a line of steps turns."""
-    apart = {0, len(line) - 1}
-    for k in range(1, len(line)):
-        if line[k][1] != line[k - 1][1]:
-            apart |= {k - 1, k}
-    return [line[k] for k in sorted(apart)]
+    steps = [k for k in range(1, len(line)) if line[k][1] != line[k - 1][1]]
+    return [line[k] for k in sorted({0, len(line) - 1, *steps, *(k - 1 for k in steps)})]
 
 
 def luck_table() -> Picture:
@@ -188,20 +186,15 @@ def bill(search: Callable[..., Any]) -> Picture:
     """Prices relative to the best known: beams, and the student's own search."""
     rows = []
     for name, known in BEST_KNOWN.items():
-        land, asked = LAYERS[name], []
-
-        def priced(state: Any, land: Landscape = land, asked: list[Any] = asked) -> float:
-            asked.append(state)
-            return land.price(tuple(state))
-
+        land, priced, asked = _counted(name)
         mine = land.price(tuple(search(land.successors, priced, 16)))
         row: list[str | float | int] = [name]
         for least, count in (on_record(name, 1), on_record(name, 2), (mine, len(asked))):
             row += [round(least / known, 2), count]
         rows.append(row)
-    return bill_of(rows, ["layer", "greedy (ratio)", "greedy (priced)", "beam of width 2 (ratio)",
-                        "beam of width 2 (priced)", "your search (ratio)",
-                        "your search (priced)"])  # fmt: skip
+    heads = [f"{words} ({what})" for words in ("greedy", "beam of width 2", "your search")
+             for what in ("ratio", "priced")]  # fmt: skip
+    return bill_of(rows, ["layer", *heads])
 
 
 def path_table(record: Record) -> Picture:
@@ -241,19 +234,16 @@ def tree_picture(record: Record, title: str) -> Picture:
         step = min(18.0, (WIDTH - LEFT - 20) / max(len(found), 1))
         for k, c in enumerate(found):
             places[c.number] = (LEFT + step * k, TOP + RISE * (depth - 1))
-    parts = [*_edges(record, places), *_dots(record, places, kept)]
+    parts, lines = [*_edges(record, places), *_dots(record, places, kept)], [title]
     for depth, found in sorted(rows.items()):
-        y = TOP + RISE * (depth - 1)
-        parts.append(label(MARGIN, y + 1, f"{depth} decision{'s' * (depth > 1)}", "cl-c"))
+        y, name = TOP + RISE * (depth - 1), f"{depth} decision{'s' * (depth > 1)}"
+        parts.append(label(MARGIN, y + 1, name, "cl-c"))
         parts.append(label(MARGIN, y + 16, f"{len(found)} priced", "cl-c cl-m"))
-    text = "\n".join(
-        f"{d} decision{'s' * (d > 1)}: {len(found)} priced, the cheapest "
-        f"{million(clocks(found[0]))} million clocks, "
-        f"{sum(c.number in kept for c in found)} went on"
-        for d, found in sorted(rows.items())
-    )  # fmt: skip
+        lines.append(f"{name}: {len(found)} priced, the cheapest {million(clocks(found[0]))} "
+                     f"million clocks, {sum(c.number in kept for c in found)} went "
+                     "on")  # fmt: skip
     low = TOP + RISE * (max(rows) - 1) + 24
-    return sketch(title, LEGEND, parts, WIDTH, low, f"{title}\n{text}")
+    return sketch(title, LEGEND, parts, WIDTH, low, "\n".join(lines))
 
 
 def _led_on(record: Record) -> set[int]:
@@ -263,17 +253,15 @@ def _led_on(record: Record) -> set[int]:
 
 def _edges(record: Record, places: Mapping[int, tuple[float, float]]) -> list[str]:
     best = {c.number for c in record.path(record.best.number)}
-    found = []
+    strong = {"stroke": "#D55E00", "stroke-width": 2.4, "stroke-opacity": 1}
+    weak = {"stroke": "currentColor", "stroke-width": 0.6, "stroke-opacity": 0.35}
+    edges = []
     for c in record.candidates:
-        if c.number not in places or c.parent is None:
-            continue
-        (x, y), (u, v) = places[c.parent], places[c.number]
-        strong = c.number in best
-        look = {"stroke-width": 2.4 if strong else 0.6, "stroke-opacity": 1 if strong else 0.35}
-        colour = "#D55E00" if strong else "currentColor"
-        ends = {"x1": round(x, 1), "y1": y + 5, "x2": round(u, 1), "y2": v - 5}
-        found.append(tag("line", **ends, stroke=colour, **look))
-    return found
+        if c.number in places and c.parent is not None:
+            (x, y), (u, v) = places[c.parent], places[c.number]
+            ends = {"x1": round(x, 1), "y1": y + 5, "x2": round(u, 1), "y2": v - 5}
+            edges.append(tag("line", **ends, **(strong if c.number in best else weak)))
+    return edges
 
 
 def _dots(record: Record, places: Mapping[int, tuple[float, float]], kept: set[int]) -> list[str]:

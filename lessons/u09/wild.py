@@ -22,16 +22,7 @@ from course_lib.draw.plots.figure import Plot
 from course_lib.draw.plots.table import table
 from lessons.recorded import recorded
 
-CLANGS = (
-    "clang",
-    "clang-22",
-    "clang-19",
-    "clang-18",
-    "clang-17",
-    "clang-16",
-    "clang-15",
-    "clang-14",
-)
+CLANGS = ("clang", *(f"clang-{version}" for version in (22, 19, 18, 17, 16, 15, 14)))
 CHILD = r"""
 import contextlib, io, json, re, time
 from tinygrad import GlobalCounters, Tensor, TinyJit
@@ -81,16 +72,13 @@ RECORDED: dict[int, tuple[int, list[list[str]]]] = {
 
 def tinygrad_table() -> tuple[Picture, str]:
     """Its kernels and decisions for each width, and a word on what was run here."""
-    live = tinygrad(0)
-    rows = []
+    live, rows = tinygrad(0), []
     for width, (tried, chosen) in RECORDED.items():
-        if width == 0 and live:
-            chosen = live["opts"]
-        said = ["; ".join(opts) or "none" for opts in chosen]
-        rows.append([f"BEAM={width}", len(chosen), tried, *said])
+        opts = live["opts"] if live and width == 0 else chosen
+        rows.append([f"BEAM={width}", len(opts), tried, *("; ".join(o) or "none" for o in opts)])
     word = f"BEAM=0 ran just now; the others: {BY_TINYGRAD.words}" if live else BY_TINYGRAD.words
-    return table(rows, ["tinygrad 0.14.0", "kernels", "candidates timed", "first kernel",
-                        "second kernel"]), word  # fmt: skip
+    heads = ["tinygrad 0.14.0", "kernels", "candidates timed", "first kernel", "second kernel"]
+    return table(rows, heads), word
 
 
 # ── TVM ──
@@ -120,7 +108,6 @@ def tvm_plot() -> Plot:
 
 def tvm_trace() -> str:
     """The first decisions of the best trial, as TVM prints them."""
-    lines = [line.strip() for line in LOG.splitlines()]
-    tiles = [line for line in lines if "sample_perfect_tile" in line]
-    order = next(line for line in lines if "tiling_structure" in line)
-    return "\n".join([order, *tiles])
+    order, tiles = (re.findall(rf"^ *(.*{word}.*)$", LOG, re.M) for word in
+                    ("tiling_structure", "sample_perfect_tile"))  # fmt: skip
+    return "\n".join([order[0], *tiles])

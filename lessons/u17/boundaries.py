@@ -148,8 +148,7 @@ def walk(pages: dict[str, str], title: str, most: int = 60) -> Picture:
     for name, text in pages.items():
         lines = text.splitlines()
         more = [f"... and {len(lines) - most} more lines"] if len(lines) > most else []
-        said = SAID.get(name, "")
-        head = f"# {said}: {len(lines)} lines"
+        head = f"# {SAID.get(name, '')}: {len(lines)} lines"
         texts.append((name, "\n".join([head, *lines[:most], *more]) + "\n"))
     return stepper(texts, title, compare=False)
 

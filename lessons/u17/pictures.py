@@ -29,10 +29,9 @@ TITLE = "Bounds of the numbers that are compared with 0"
 def bands(bounds: Callable[[list[Row]], list[Bounds]]) -> Picture:
     """For each line of the program, the bounds that tinygrad 0.14.0 believes in, and these."""
     own, found = believed(), bounds(ROWS)
-    content, text = [], [TITLE]
-    low = TOP + len(LINES) * ROW
-    content.append(tag("path", d=f"M{_x(0)} {TOP - 4}V{low}", klass="cl-edge"))
-    content.append(label(_x(0), low + 14, "0", "cl-mid cl-m"))
+    low, text = TOP + len(LINES) * ROW, [TITLE]
+    content = [tag("path", d=f"M{_x(0)} {TOP - 4}V{low}", klass="cl-edge"),
+               label(_x(0), low + 14, "0", "cl-mid cl-m")]  # fmt: skip
     for k, (name, said, at) in enumerate(LINES):
         y, pairs = TOP + k * ROW, (own[name], (int(found[at][0]), int(found[at][1])))
         content.append(label(LEFT - 10, y + BAR + 6, said, "cl-e"))

@@ -15,21 +15,10 @@ from typing import Any
 
 Row = tuple[Any, ...]
 Bounds = tuple[int, int]
-TYPES: dict[str, Bounds] = {
-    "int8": (-128, 127),
-    "uint8": (0, 255),
-    "int16": (-32768, 32767),
-    "uint16": (0, 65535),
-}
-TEXT = {
-    "add": "{} + {}",
-    "mul": "{} * {}",
-    "floordiv": "{} // {}",
-    "mod": "{} % {}",
-    "lt": "{} < {}",
-    "max": "max({}, {})",
-    "cast": "{1}({0})",
-}
+TYPES: dict[str, Bounds] = {"int8": (-128, 127), "uint8": (0, 255), "int16": (-32768, 32767),
+                            "uint16": (0, 65535)}  # fmt: skip
+TEXT = {"add": "{} + {}", "mul": "{} * {}", "floordiv": "{} // {}", "mod": "{} % {}",
+        "lt": "{} < {}", "max": "max({}, {})", "cast": "{1}({0})"}  # fmt: skip
 
 
 def wrapped(value: int, kind: str) -> int:
@@ -64,8 +53,7 @@ def shown(rows: Sequence[Row], bounds: Sequence[Any] = ()) -> str:
             said = f"{row[1]} .. {row[2]}" if row[1] != row[2] else f"{row[1]}"
         else:
             operands = [f"%{one}" for one in reads(row)]
-            more = row[len(operands) + 1 :]
-            said = TEXT[row[0]].format(*operands, *more)
+            said = TEXT[row[0]].format(*operands, *row[len(operands) + 1 :])
         lines.append(f"%{at:<2} = {said:<24}" + (f"{bounds[at]}" if at < len(bounds) else ""))
     return "\n".join(line.rstrip() for line in lines)
 
@@ -84,8 +72,7 @@ def asked(bounds: Callable[[list[Row]], list[Bounds]]) -> Iterator[list[tuple[st
     def bounds_of(self: Any) -> Any:
         if self not in known:
             own = known[self] = before.func(self)
-            row = _row(self)
-            if row is not None:
+            if (row := _row(self)) is not None:
                 op, many, *more = row
                 rows: list[Row] = [("between", *map(int, u._min_max)) for u in self.src[:many]]
                 rows.append((op, *range(many), *more))

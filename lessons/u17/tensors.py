@@ -25,6 +25,7 @@ BINARY: dict[str, Callable[..., Any]] = {
 UNARY: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt, "reciprocal": np.reciprocal, "exp2": np.exp2, "log2": np.log2,
 }  # fmt: skip
+OPERANDS = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}
 MOVEMENT = ("reshape", "permute", "expand", "flip", "pad", "shrink")
 REDUCE = ("sum", "largest")
 NAME = re.compile(r"[A-Za-z_]\w{0,30}")
@@ -63,12 +64,11 @@ def _step(line: str) -> Step:
             raise ValueError(f"{op} takes a name, and sizes or axes without spaces between them "
                              f"(4,1,3): {line[:80]!r}")  # fmt: skip
         return Step(name, op, (_operand(words[0], line),), _sizes(op, words[1], line), line)
-    wanted = {**dict.fromkeys(BINARY, 2), **dict.fromkeys(UNARY, 1), "where": 3}.get(op)
-    if wanted is None:
-        known = ", ".join((*MOVEMENT, *BINARY, *UNARY, "where", *REDUCE))
+    if op not in OPERANDS:
+        known = ", ".join((*MOVEMENT, *OPERANDS, *REDUCE))
         raise ValueError(f"there is no operation {op[:20]!r}; the operations are {known}")
-    if len(words) != wanted:
-        raise ValueError(f"{op} takes {wanted} operands: {line[:80]!r}")
+    if len(words) != OPERANDS[op]:
+        raise ValueError(f"{op} takes {OPERANDS[op]} operands: {line[:80]!r}")
     return Step(name, op, tuple(_operand(word, line) for word in words), (), line)
 
 
@@ -189,18 +189,12 @@ def _in_tinygrad(step: Step, operands: Sequence[Any]) -> Any:
     from tinygrad.tensor import Tensor
 
     first = operands[0] if isinstance(operands[0], Tensor) else Tensor(operands[0])
-    if step.op in REDUCE:
-        made = first.sum if step.op == "sum" else first.max
-        return made(step.sizes)
-    if step.op in MOVEMENT:
-        return getattr(first, step.op)(step.sizes)
-    if step.op == "max":
-        return first.maximum(operands[1])
-    if step.op == "lt":
-        return first < operands[1]
+    if step.op in MOVEMENT or step.op in REDUCE:
+        return getattr(first, "max" if step.op == "largest" else step.op)(step.sizes)
     if step.op == "where":
         return (first != 0).where(*operands[1:])
-    return getattr(first, step.op)(*operands[1:])
+    name = {"max": "maximum", "lt": "__lt__"}.get(step.op, step.op)
+    return getattr(first, name)(*operands[1:])
 
 
 def kernels(text: str, **shapes: tuple[int, ...]) -> int:

@@ -126,11 +126,9 @@ def counted(bounds: Callable[..., Any]) -> Any:
 def tried(narrowed: Callable[[str], str], program: str, x: int) -> str:
     """The value of a program like that of section 5 if every number it reads is x."""
     values = []
-    for text in (program, narrowed(program)):
-        lines = read_staged(text)
-        given = {
-            line.name: np.full(line.size, x, line.kind) for line in lines if line.op == "param"
-        }
+    for lines in map(read_staged, (program, narrowed(program))):
+        params = [line for line in lines if line.op == "param"]
+        given = {line.name: np.full(line.size, x, line.kind) for line in params}
         values.append(run_staged(lines, given).ravel()[0])
     return f"without the rule {values[0]}, with it {values[1]}"
 
@@ -141,8 +139,7 @@ def _quantized() -> tuple[Any, list[np.ndarray]]:
     import torch
 
     torch.manual_seed(0)
-    sizes = (64, 64, 32, 16)
-    layers = [layer for a, b in pairwise(sizes)
+    layers = [layer for a, b in pairwise((64, 64, 32, 16))
               for layer in (torch.nn.Linear(a, b), torch.nn.ReLU())]  # fmt: skip
     model = torch.nn.Sequential(*layers[:-1]).eval()
     inputs = [np.random.default_rng(0).standard_normal((16, 64)).astype(np.float32)]
@@ -159,10 +156,9 @@ def share(on: bool) -> Any:
 
 def share_table() -> Any:
     """The perceptron without the rule that is plugged in, and with it."""
-    rows = []
-    for said, on in (("without your rule", False), ("with it", True)):
-        report = share(on)
-        rows.append([said, round(100 * report.macs_share), report.subgraphs, report.cycles])
+    reports = {"without your rule": share(False), "with it": share(True)}
+    rows = [[name, round(100 * report.macs_share), report.subgraphs, report.cycles]
+            for name, report in reports.items()]  # fmt: skip
     heads = ["tinygrad", "products on the chip (%)", "kernels that use it", "clocks of the chip"]
     return table(rows, heads, exact=heads[1:])
 
@@ -176,12 +172,13 @@ def devices_table() -> Any:
     a, b = (rng.integers(-128, 128, (8, 8), np.int8) for _ in range(2))
     wanted = np.maximum(a.astype(np.int32) @ b.astype(np.int32), 0)
     rows = []
-    for said, device in (("PYTHON, tinygrad's own interpreter", "PYTHON"),
-                         ("our LLVM", llvm_device()), ("our 4 × 4 chip",
-                          chip_device(PRESETS["teaching"]))):  # fmt: skip
+    for name, device in (
+        ("PYTHON, tinygrad's own interpreter", "PYTHON"),
+        ("our LLVM", llvm_device()),
+        ("our 4 × 4 chip", chip_device(PRESETS["teaching"])),
+    ):
         opts, lines, value = _on(device, a, b)
-        same = "yes" if np.array_equal(value, wanted) else "no"
-        rows.append([said, opts, lines, same])
+        rows.append([name, opts, lines, "yes" if np.array_equal(value, wanted) else "no"])
     heads = ["device", "choices for the kernel", "lines of LINEAR", "numbers as numpy's"]
     return table(rows, heads, exact=["lines of LINEAR"])
 
@@ -210,14 +207,13 @@ def _on(device: str, a: np.ndarray, b: np.ndarray) -> tuple[str, int, np.ndarray
 
 def tvms() -> tuple[list[Any], str]:
     """What TVM's analyzer says, and whether it was asked now."""
-    if find_spec("tvm") is None:
-        return TVM, f"TVM, {BY_TVM.words}"
-    done = subprocess.run([sys.executable, "-c", ASK_TVM], capture_output=True, text=True,
-                          timeout=120)  # fmt: skip
-    if done.returncode:
-        return TVM, f"TVM, {BY_TVM.words}"
-    found = json.loads(done.stdout.splitlines()[-1])
-    return found, f"TVM {found[0]}"
+    if find_spec("tvm") is not None:
+        command = [sys.executable, "-c", ASK_TVM]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if not done.returncode:
+            answers = json.loads(done.stdout.splitlines()[-1])
+            return answers, f"TVM {answers[0]}"
+    return TVM, f"TVM, {BY_TVM.words}"
 
 
 def tinygrads() -> str:

@@ -39,6 +39,22 @@ def test_a_wrong_answer_is_told_so_before_it_is_handed_in(name):
         assert (verdict.earned or 0) < verdict.points, wrong.__name__
 
 
+@pytest.mark.parametrize(
+    ("mutant", "quoted"),
+    [
+        ("the_product_of_the_ends", "A pair covers every value that its row can then have"),
+        ("a_remainder_is_anything", "no narrower pair does"),
+        ("division_as_in_c", "divide row i by the positive number c"),
+    ],
+)
+def test_bounds_that_are_wrong_quote_the_sentence_that_is_violated(mutant, quoted):
+    with plugged("u17.bounds", mutants_of("u17.bounds")[mutant]):
+        call = Here(slot("u17.bounds"))
+        with using({}):
+            spec = judge("u17.bounds", call).spec
+    assert quoted in spec and '"add", "mul"' not in spec
+
+
 def test_the_numbers_of_the_opening_question():
     assert [line.split()[-1] for line in wild.opening().splitlines()] == ["128", "128", "0"]
 

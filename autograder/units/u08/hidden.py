@@ -32,9 +32,9 @@ def large_numbers_meet_where_ours_do(meet, rng):
         right_pair(meet, case, slot("u08.meet").reference(*case) is not None, "")
 
 
-@hidden("u08.broken", seed=SEED, given=orders(3, 2), examples=150, what="orders of three loops")
-def three_loops(broken, example):
-    """The same question about three loops."""
+@hidden("u08.broken", seed=SEED, given=orders(3, 2), examples=150, what="orders of up to six loops")
+def more_loops(broken, example):
+    """The same question about three loops and more."""
     distances, rows, blocks = example
     judged(broken, distances, rows, blocks, slot("u08.broken").reference(*example), "")
 

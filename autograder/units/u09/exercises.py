@@ -17,13 +17,13 @@ from course_lib.exercises import exercise
 def space(extents: Sequence[int], levels: int) -> int:
     """How many ways are there to tile these loops?
 
-    extents  how often each loop runs, at least 1
-    levels   how many nested loops each of them is split into, at least 1
+    extents  how often each loop runs, 1 to 2,000
+    levels   how many nested loops each of them is split into, 1 to 6
     returns  the exact number of ways for all loops together
 
     When a loop is split, the extents of its parts multiply to its own extent. Parts may have
     extent 1, and their order counts: 12 = 3 · 4 and 12 = 4 · 3 are two ways. Each loop is split
-    independently of the others.
+    independently of the others. There are too many combinations of numbers to try them all.
     """
     ways = 1
     for extent in extents:

@@ -71,19 +71,20 @@ def normalized(rows: int, cols: int) -> str:
 
 @exercise("u17.bounds", unit=17, points=4, kind="implement")
 def bounds(rows: list[tuple]) -> list[tuple[int, int]]:
-    """Find the lowest and the highest value of every row of an integer expression.
+    """Find the lowest and the highest value of each row of an integer expression.
 
     rows     one or more rows; %0 is rows[0], and a row reads only rows above it
     returns  a pair (lowest, highest) for each row; True and False count as 1 and 0
 
     ("between", low, high) is any whole number from low to high. "add", "mul", "max" and "lt" are
-    followed by the indices of two rows; "lt" gives 1 if the first is less than the second, else 0.
-    ("floordiv", i, c) and ("mod", i, c) divide row i by the positive number c as Python's `//`
-    and `%` do. ("cast", i, name) keeps as many low bits of row i as the type has, so the number
-    wraps around: 130 becomes -126 in "int8". TYPES has each type's lowest and highest value.
+    followed by the indices of two rows; "lt" gives 1 if the first is less, else 0. ("floordiv", i,
+    c) and ("mod", i, c) divide row i by the positive number c as `//` and `%` do. ("cast", i, name)
+    keeps as many low bits of row i as the type has: 130 becomes -126 in "int8". TYPES has each
+    type's lowest and highest value.
 
-    Operands may take all values within their own bounds, independently of each other. A pair covers
-    every value that its row can then have, and no narrower pair does so.
+    Operands take all values within their bounds, independently of each other. A pair covers every
+    value that its row can then have, and no narrower pair does. Leaves lie within -2**61 to 2**61:
+    there is no time to try all values.
     """
     found: list[tuple[int, int]] = []
     for op, *args in rows:

@@ -44,7 +44,7 @@ def beam_search(
 
     start       the first state; states can be compared with `==` and kept in a set
     successors  lists the states that are one decision further on
-    price       a number, which may be infinite
+    price       a number, or positive infinity if a state cannot be run
     width       how many states go on after a round, at least 1
     depth       how many rounds there are at most
 

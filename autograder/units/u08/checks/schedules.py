@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from autograder.check.answer import Answer
@@ -37,21 +38,16 @@ NONE_BELOW = GOOD * MORE**4
 STEPS_SPEC = "the steps, one per line, as `parse_schedule` reads them"
 SAME_BITS = "The result must stay the same to the last bit"
 OWN = "skew runs your own answer"
+PLATE = "rows, columns, steps, reach ... the arguments of `plate`"
+SIZES = "The rows are a multiple of 8, the columns of 16, and the steps"
+SHARE = "of the misses divided by those of the plate as written"
+REACH = "the reach is 1, 2 or 3"
 FEW = "A schedule for a plate, as text, with as few misses as possible"
 
 background("u08.time_blocks", "Every step of the language is allowed", because="a permission")
 
 
-@checks(
-    "u08.time_blocks",
-    spec=[
-        STEPS_SPEC,
-        SAME_BITS,
-        "rows, columns, steps, reach ... the arguments of `plate`",
-        "The rows are a multiple of 8, the columns of 16, and the steps",
-        OWN,
-    ],
-)
+@checks("u08.time_blocks", spec=[STEPS_SPEC, SAME_BITS, PLATE, SIZES, OWN])
 def it_is_a_schedule_of_the_plate(time_blocks):
     """The steps apply, and the loops still compute the same values."""
     for rows, columns, steps, reach, size in ((16, 16, 12, 1, 1024), (24, 16, 12, 3, 1024)):
@@ -62,15 +58,7 @@ def it_is_a_schedule_of_the_plate(time_blocks):
                         program=repr(kernel), spec=SAME_BITS)  # fmt: skip
 
 
-@checks(
-    "u08.time_blocks",
-    spec=[
-        FEW,
-        "bytes of the cache, which has 4 ways",
-        "of the misses divided by those of the plate as written",
-        "the reach is 1, 2 or 3",
-    ],
-)
+@checks("u08.time_blocks", spec=[FEW, "bytes of the cache, which has 4 ways", SHARE, REACH])
 def few_misses_are_left(time_blocks):
     """The share of the misses that is left, in four plates."""
     return score(time_blocks, CASES)
@@ -97,32 +85,26 @@ def score(time_blocks: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> 
 
 def applied(time_blocks: Any, sizes: Sequence[int], size: int) -> Kernel:
     """The plate after the steps that the answer gives; Wrong if they do not fit."""
-    program = f"time_blocks({', '.join(map(str, (*sizes, size)))})"
     text = time_blocks(*sizes, size)
+    wrong = partial(Wrong, program=f"time_blocks{(*sizes, size)}", got=said(text), spec=OWN)
     if not isinstance(text, str):
-        raise Wrong("The function must return the steps as one string.", program=program,
-                    got=said(text), spec=STEPS_SPEC)  # fmt: skip
+        raise wrong("The function must return the steps as one string.", spec=STEPS_SPEC)
+    plugs = Answer.of(time_blocks).plugs  # the student's answers: without them skew runs nothing
+    beside = {name: plugs[name] for name in slot("u08.time_blocks").uses if name in plugs}
     try:
-        with exercises.using(_beside(time_blocks)):
+        with exercises.using(beside):
             return parse_schedule(text).apply(plate(*sizes))
     except NotAnswered:
-        raise Wrong("The step skew needs your answer to schedule.skewed first.", program=program,
-                    got=text, spec=OWN) from None  # fmt: skip
+        raise wrong("The step skew needs your answer to schedule.skewed first.", got=text) from None
     except ValueError as error:
-        raise Wrong(f"The steps must apply to the plate, but: {error}.", program=program, got=text,
+        raise wrong(f"The steps must apply to the plate, but: {error}.", got=text,
                     spec=STEPS_SPEC) from None  # fmt: skip
     except Exception as error:
-        if not _beside(time_blocks):
+        if not beside:
             raise
-        raise Wrong("The step skew runs your answer to schedule.skewed, but the loops that come "
-                    'out cannot be used: check("schedule.skewed") says more.', program=program,
-                    got=error_text(error), spec=OWN) from None  # fmt: skip
-
-
-def _beside(answer: Any) -> dict[str, Any]:
-    """The student's answers that this one stands on. Without them skew has nothing to run."""
-    plugs = Answer.of(answer).plugs
-    return {name: plugs[name] for name in slot("u08.time_blocks").uses if name in plugs}
+        raise wrong("The step skew runs your answer to schedule.skewed, but the loops that come "
+                    'out cannot be used: check("schedule.skewed") says more.',
+                    got=error_text(error)) from None  # fmt: skip
 
 
 # ── a nest as text ──
@@ -157,22 +139,21 @@ def the_loops_change_places_and_are_not_parallel(one_thread):
 
 
 def _two_loops(kernel: Kernel) -> tuple[Loop, Loop]:
-    found = loops(kernel.body)
-    if len(found) != 2:
-        raise Wrong("There must be exactly two loops.", program=kernel, got=f"{len(found)} loops",
-                    spec=TWO)  # fmt: skip
-    outer, inner = found
+    nested, wrong = loops(kernel.body), partial(Wrong, program=kernel, spec=TWO)
+    if len(nested) != 2:
+        raise wrong("There must be exactly two loops.", got=f"{len(nested)} loops")
+    outer, inner = nested
     if inner not in outer.body:
-        raise Wrong("One of the two loops must stand in the other.", program=kernel, spec=TWO)
+        raise wrong("One of the two loops must stand in the other.")
     if len(kernel.body) > 1 or len(outer.body) > 1:
         beside = "outer" if len(kernel.body) > 1 else "inner"
-        raise Wrong(f"Something stands beside the {beside} loop.", program=kernel, spec=TWO)
+        raise wrong(f"Something stands beside the {beside} loop.")
     if any(not isinstance(w, Store) or w.buffer != "out" for w in inner.body) or not inner.body:
-        raise Wrong("Every statement must be `out[...] = ...`.", program=kernel, spec=ONLY)
+        raise wrong("Every statement must be `out[...] = ...`.", spec=ONLY)
     for access in accesses(kernel.body):
         if not all(isinstance(index, Affine) for index in access.indices):
-            raise Wrong(f"An index of {access.buffer} comes from data and is not affine.",
-                        program=kernel, spec=AFFINE)  # fmt: skip
+            raise wrong(f"An index of {access.buffer} comes from data and is not affine.",
+                        spec=AFFINE)  # fmt: skip
     _long_enough(kernel, outer, {})
     start, stop = ends(outer, {})
     for at in (start, stop - 1):  # between its ends, the inner loop runs no less often

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
@@ -25,10 +26,7 @@ from course_lib.ir.loops.walk import loops, nest_of, rewrite, substitute
 NUMBERS = "The same loop with other numbers: iteration j is now iteration j + factor * outer"
 KEPT = "returns  a loop over the same variable and of the same kind"
 RUNS = "It runs the same statements in the same order and touches the same elements"
-STARTS = (
-    "it has one or more `starts`, of which the largest counts, and one or more `stops`, of which "
-    "the smallest counts"
-)
+STARTS = "it has one or more `starts`, of which the largest counts, and one or more `stops`"
 BOUNDS = "The loop's bounds may contain the variables of all loops around it"
 INNER = "loops in the body may have bounds that depend on this loop"
 SIGN = "a whole number, which may be negative"
@@ -60,11 +58,7 @@ NESTS: list[tuple[Any, ...]] = [
     *((INSIDE.format(kind), 1, RUNS) for kind in LOOP_KINDS),
     ("for t in 0..4 { for i in t..9 { out[i] = out[i] + x[i - t] } }", 1, BOUNDS),
     ("for t in 0..4 { for i in max(0, 3 - t)..min(9, 4 + 2*t) { out[i] = x[i + t] } }", 2, STARTS),
-    (
-        "for t in 0..4 { for i in 0..4 { for j in i..i + 3 { out[j] = out[j] + x[i + j] } } }",
-        1,
-        INNER,
-    ),
+    ("for t in 0..4 { for i in 0..4 { for j in i..i + 3 { out[j] = out[i] * x[j] } } }", 1, INNER),
     ("for t in 0..4 { for i in 1..4 { for j in 0..i { out[i] = out[j] + 1.0 } } }", -2, INNER),
     (TURNED, 1, WHATEVER, "i", "t"),
     (TWO_AROUND, 2, AROUND, "a", "b"),
@@ -73,18 +67,7 @@ NESTS: list[tuple[Any, ...]] = [
 
 
 @checks(
-    "schedule.skewed",
-    spec=[
-        NUMBERS,
-        RUNS,
-        SIGN,
-        KEPT,
-        BOUNDS,
-        STARTS,
-        INNER,
-        AROUND,
-        WHATEVER,
-    ],
+    "schedule.skewed", spec=[NUMBERS, RUNS, SIGN, KEPT, BOUNDS, STARTS, INNER, AROUND, WHATEVER]
 )
 def nests_of_a_few_iterations(skewed):
     """Small nests, as loops before and after."""
@@ -164,9 +147,8 @@ def _of_kinds(draw: DrawFn, kernel: Kernel, around: Sequence[str]) -> Kernel:
     for loop in loops(kernel.body):
         kind = draw(st.sampled_from([*LOOP_KINDS])) if loop.var not in around else "for"
         if kind != "for":
-            body = rewrite(kernel.body, lambda stmt, old=loop.var, kind=kind: (
-                replace(stmt, kind=kind) if isinstance(stmt, Loop) and stmt.var == old else stmt,
-            ))  # fmt: skip
+            other = replace(loop, kind=kind)
+            body = rewrite(kernel.body, lambda s, old=loop, new=other: (new if s == old else s,))
             with contextlib.suppress(ValueError):
                 kernel = verify_kernel(replace(kernel, body=body))
     return kernel
@@ -191,54 +173,51 @@ def skewed_well(
     """The loop over `var` in that over `outer`, skewed, is a loop that does the same."""
     *around, loop = nest_of(kernel.body, var)
     program = f'skewed(loop, "{outer}", {factor}), where loop is that over {var} in\n{kernel!r}'
-    got = skewed(loop, outer, factor)
+    wrong, got = partial(Wrong, program=program, spec=KEPT), skewed(loop, outer, factor)
     if not isinstance(got, Loop):
-        raise Wrong("The function must return a loop.", program=program, got=said(got), spec=KEPT)
+        raise wrong("The function must return a loop.", got=said(got))
     if (got.var, got.kind) != (loop.var, loop.kind):
-        raise Wrong("The loop must keep its variable and its kind.", program=program,
-                    got=f"{got.kind} {got.var}", expected=f"{loop.kind} {loop.var}",
-                    spec=KEPT)  # fmt: skip
-    if strange := {v for end in (*got.starts, *got.stops) for v in end.vars if v not in
-                   [lo.var for lo in around]}:  # fmt: skip
-        raise Wrong(f"The bounds of your loop contain {min(strange)}, but the loops around it "
-                    f"run over {' and '.join(lo.var for lo in around)}.", program=program,
-                    got=print_bounds(got), spec=AROUND)  # fmt: skip
+        raise wrong("The loop must keep its variable and its kind.",
+                    got=f"{got.kind} {got.var}", expected=f"{loop.kind} {loop.var}")  # fmt: skip
+    names = [other.var for other in around]
+    if strange := {v for end in (*got.starts, *got.stops) for v in end.vars if v not in names}:
+        raise wrong(f"The bounds of your loop contain {min(strange)}, but the loops around it run "
+                    f"over {' and '.join(names)}.", got=print_bounds(got), spec=AROUND)  # fmt: skip
     for at in places(around):
         old = numbers(loop, at)
         new = [number + factor * at[outer] for number in old]
-        where = " and ".join(f"{name} = {value}" for name, value in at.items())
         if numbers(got, at) != new:
             runs = f"the loop over {got.var} in {print_bounds(got)}"
-            raise Wrong(f"With {where}, {runs} runs through the wrong numbers.", program=program,
+            raise wrong(f"With {where(at)}, {runs} runs through the wrong numbers.",
                         got=str(numbers(got, at)), expected=str(new),
                         spec=NUMBERS if spec == RUNS else spec)  # fmt: skip
         for before, after in zip(old, new, strict=True):
-            _same_work(loop, {**at, var: before}, got, {**at, var: after}, program, spec)
+            _same_work(loop, {**at, var: before}, got, {**at, var: after}, wrong, spec)
+
+
+def where(at: Mapping[str, int]) -> str:
+    return " and ".join(f"{name} = {value}" for name, value in at.items())
 
 
 def _same_work(
-    loop: Loop, old: Mapping[str, int], got: Loop, new: Mapping[str, int], program: str, spec: str
+    loop: Loop, old: Mapping[str, int], got: Loop, new: Mapping[str, int], wrong: Any, spec: str
 ) -> None:
     """The body of the new loop runs here what that of the old one runs there."""
-    wanted, found = (
-        substitute(one.body, {name: Affine.of(value) for name, value in at.items()})
-        for one, at in ((loop, old), (got, new))
-    )
-    if wanted == found:
+    bodies = [substitute(one.body, {name: Affine.of(value) for name, value in at.items()})
+              for one, at in ((loop, old), (got, new))]  # fmt: skip
+    if bodies[0] == bodies[1]:
         return
     try:
-        told, does = (list(_run(body, {})) for body in (wanted, found))
+        told, does = (list(_run(body, {})) for body in bodies)
     except KeyError as error:
-        raise Wrong(f"The new loop cannot run: no loop around it is over {error.args[0]}.",
-                    program=program, got="\n".join(Kernel("one", (), (got,)).text.splitlines()),
-                    spec=RUNS) from None  # fmt: skip
+        raise wrong(f"The new loop cannot run: no loop around it is over {error.args[0]}.",
+                    got=Kernel("one", (), (got,)).text.strip(), spec=RUNS) from None  # fmt: skip
     if told != does:
-        where = " and ".join(f"{name} = {value}" for name, value in new.items())
-        inside = len(wanted) == len(found) and len(told) != len(does)
-        raise Wrong(f"With {where}, the new loop must run what iteration {old[loop.var]} ran.",
-                    program=program, got="\n".join(does), expected="\n".join(told),
-                    spec=spec if spec in (KEPT, SIGN, AROUND, WHATEVER) else
-                    INNER if inside else RUNS)  # fmt: skip
+        inside = len(bodies[0]) == len(bodies[1]) and len(told) != len(does)
+        own = spec in (KEPT, SIGN, AROUND, WHATEVER)
+        raise wrong(f"With {where(new)}, the new loop must run what iteration {old[loop.var]} ran.",
+                    got="\n".join(does), expected="\n".join(told),
+                    spec=spec if own else INNER if inside else RUNS)  # fmt: skip
 
 
 def _run(body: Sequence[Stmt], at: Mapping[str, int]) -> Iterator[str]:
@@ -256,10 +235,10 @@ def _run(body: Sequence[Stmt], at: Mapping[str, int]) -> Iterator[str]:
 
 def places(around: Sequence[Loop]) -> Iterator[dict[str, int]]:
     """The values of the variables of loops that stand one in another."""
-    places: list[dict[str, int]] = [{}]
+    at: list[dict[str, int]] = [{}]
     for loop in around:
-        places = [{**at, loop.var: number} for at in places for number in numbers(loop, at)]
-    yield from places
+        at = [{**outer, loop.var: number} for outer in at for number in numbers(loop, outer)]
+    yield from at
 
 
 def numbers(loop: Loop, at: Mapping[str, int]) -> list[int]:

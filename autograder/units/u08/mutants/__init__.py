@@ -5,109 +5,72 @@ Here: iterations that meet. Next room: orders.py.
 
 from __future__ import annotations
 
-from math import ceil, gcd
+from math import gcd
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 
 RIGHT = {"a": ("flow", (0, 1), (1, 0)), "b": None, "c": None, "d": ("output", (0, 1), (2, 0)),
          "e": ("anti", (1,), (2,))}  # fmt: skip
 
 
-@mutant("u08.witnesses")
-def the_second_first():
-    return {**RIGHT, "a": ("anti", (1, 0), (0, 1))}
-
-
-@mutant("u08.witnesses")
-def read_after_write():
-    return {**RIGHT, "a": ("raw", (0, 1), (1, 0))}
-
-
-@mutant("u08.witnesses")
-def the_kind_by_the_text():
-    """The read stands first in the statement that runs later."""
-    return {**RIGHT, "a": ("anti", (0, 1), (1, 0))}
-
-
-@mutant("u08.witnesses")
-def distances_in_place_of_iterations():
-    return {**RIGHT, "a": ("flow", (1, -1), (1, 0))}
-
-
-@mutant("u08.witnesses")
-def beyond_the_bounds():
-    return {**RIGHT, "c": ("anti", (0,), (4,))}
-
-
-@mutant("u08.witnesses")
-def neighbours_meet():
-    return {**RIGHT, "b": ("anti", (0,), (1,))}
-
-
-@mutant("u08.witnesses")
-def writing_twice_does_no_harm():
-    return {**RIGHT, "d": None}
-
-
-@mutant("u08.witnesses")
-def all_kinds_are_flow():
-    return {**RIGHT, "e": ("flow", (1,), (2,))}
-
-
-@mutant("u08.witnesses")
-def an_iteration_with_itself():
-    return {**RIGHT, "e": ("anti", (3,), (3,))}
-
-
-@mutant("u08.witnesses")
-def only_those_that_depend():
-    return {name: pair for name, pair in RIGHT.items() if pair}
-
-
-@alternative("u08.witnesses")
-def other_pairs():
-    return {**RIGHT, "a": ("flow", (5, 4), (6, 3)), "d": ("output", (1, 7), (3, 6))}
-
-
-@alternative("u08.witnesses")
-def the_flow_of_e():
-    return {**RIGHT, "e": ("flow", (4,), (5,))}
-
-
-@alternative("u08.witnesses")
-def lists_and_plain_numbers():
-    return {**{name: pair and [*pair] for name, pair in RIGHT.items()}, "e": ["anti", 1, 2]}
+mutants(
+    "u08.witnesses",
+    the_second_first=lambda: {**RIGHT, "a": ("anti", (1, 0), (0, 1))},
+    read_after_write=lambda: {**RIGHT, "a": ("raw", (0, 1), (1, 0))},
+    # The read stands first in the statement that runs later.
+    the_kind_by_the_text=lambda: {**RIGHT, "a": ("anti", (0, 1), (1, 0))},
+    distances_in_place_of_iterations=lambda: {**RIGHT, "a": ("flow", (1, -1), (1, 0))},
+    beyond_the_bounds=lambda: {**RIGHT, "c": ("anti", (0,), (4,))},
+    neighbours_meet=lambda: {**RIGHT, "b": ("anti", (0,), (1,))},
+    writing_twice_does_no_harm=lambda: {**RIGHT, "d": None},
+    all_kinds_are_flow=lambda: {**RIGHT, "e": ("flow", (1,), (2,))},
+    an_iteration_with_itself=lambda: {**RIGHT, "e": ("anti", (3,), (3,))},
+    only_those_that_depend=lambda: {name: pair for name, pair in RIGHT.items() if pair},
+)
+alternatives(
+    "u08.witnesses",
+    other_pairs=lambda: {**RIGHT, "a": ("flow", (5, 4), (6, 3)), "d": ("output", (1, 7), (3, 6))},
+    the_flow_of_e=lambda: {**RIGHT, "e": ("flow", (4,), (5,))},
+    lists_and_plain_numbers=lambda: {
+        name: ["anti", 1, 2] if name == "e" else pair and [*pair] for name, pair in RIGHT.items()
+    },
+)
 
 
 # ── one pair of accesses ──
 
+ANSWER = "return (i, j) if i < n and 0 <= j < n else None"
+MOVES = "i, j = (i + max(k, 0) * step, j + max(k, 0) * rise)"
+STEPS = "-(j // rise) if rise > 0 else -((n - 1 - j) // -rise)"
 
-@mutant("u08.meet")
-def only_gcd(a, b, c, d, n):
-    if (d - b) % gcd(a, c):
-        return None
-    step = abs(c // gcd(a, c))
-    i = (d - b) // gcd(a, c) * pow(a // gcd(a, c), -1, step) % step
-    return (i, (a * i + b - d) // c)
-
-
-@mutant("u08.meet")
-def only_the_first_i(a, b, c, d, n):
-    i, j = only_gcd(a, b, c, d, n) or (-1, -1)
-    return (i, j) if 0 <= i < n and 0 <= j < n else None
-
-
-@mutant("u08.meet")
-def one_after_another(a, b, c, d, n):
-    for i in range(n):
-        if (a * i + b - d) % c == 0 and 0 <= (j := (a * i + b - d) // c) < n:
-            return (i, j)
-    return None
-
-
-@mutant("u08.meet")
-def up_to_n(a, b, c, d, n):
-    return _line(a, b, c, d, n + 1)
+mutants(
+    "u08.meet",
+    only_gcd=(MOVES, "", ANSWER, "return (i, j)"),
+    only_the_first_i=(MOVES, ""),
+    one_after_another=lambda a, b, c, d, n: next(
+        (
+            (i, j)
+            for i in range(n)
+            for j in [(a * i + b - d) // c]
+            if a * i + b == c * j + d
+            if 0 <= j < n
+        ),
+        None,
+    ),
+    up_to_n=("n - 1 - j", "n - j", "i < n", "i <= n", "j < n else", "j <= n else"),
+    yes_or_no=(ANSWER, "return i < n and 0 <= j < n", "return None", "return False"),
+    # Right as long as both factors have the same sign.
+    j_only_grows=("(d - b) % g:", "(d - b) % g or a * c < 0:"),
+    j_before_i=("return (i, j)", "return (j, i)"),
+    # Only factors without a common divisor.
+    an_i_that_is_the_same_gcd_or_not=("(d - b) % g:", "g > 1:"),
+    # Right until the numbers have more digits than a fraction of the machine.
+    by_real_division=(STEPS, "-int(j / rise // 1) if rise > 0 else -int((n - 1 - j) / -rise // 1)"),
+    # The same with a whole number at the end.
+    rounded_by_adding_almost_one=("-(j // rise) if", "int(-j / rise + 0.999999) if"),
+    # Right where the first pairs in range come soon.
+    a_hundred_steps_along_the_line=(STEPS, f"min({STEPS}, 99)"),
+)
 
 
 @mutant("u08.meet")
@@ -118,72 +81,19 @@ def the_same_iteration(a, b, c, d, n):
     return (i, i) if not rest and 0 <= i < n else None
 
 
-@mutant("u08.meet")
-def yes_or_no(a, b, c, d, n):
-    return _line(a, b, c, d, n) is not None
-
-
-@mutant("u08.meet")
-def j_only_grows(a, b, c, d, n):
-    """Right as long as both factors have the same sign."""
-    return _line(a, b, c, d, n) if a * c > 0 else None
-
-
-@mutant("u08.meet")
-def j_before_i(a, b, c, d, n):
-    found = _line(a, b, c, d, n)
-    return found and found[::-1]
-
-
-@mutant("u08.meet")
-def an_i_that_is_the_same_gcd_or_not(a, b, c, d, n):
-    """Only factors without a common divisor."""
-    return _line(a, b, c, d, n) if gcd(a, c) == 1 else None
-
-
-@mutant("u08.meet")
-def by_real_division(a, b, c, d, n):
-    """Right until the numbers have more digits than a fraction of the machine."""
-
-    def steps(j, rise):
-        return ceil(-j / rise if rise > 0 else (j - (n - 1)) / -rise)
-
-    return _line(a, b, c, d, n, steps)
-
-
-@mutant("u08.meet")
-def rounded_by_adding_almost_one(a, b, c, d, n):
-    """The same with a whole number at the end."""
-
-    def steps(j, rise):
-        return int(-j / rise + 0.999999) if rise > 0 else -((n - 1 - j) // -rise)
-
-    return _line(a, b, c, d, n, steps)
-
-
-@mutant("u08.meet")
-def a_hundred_steps_along_the_line(a, b, c, d, n):
-    """Right where the first pairs in range come soon."""
-    first = only_gcd(a, b, c, d, n)
-    step, rise = abs(c // gcd(a, c)), a * abs(c // gcd(a, c)) // c
-    found = ((first[0] + k * step, first[1] + k * rise) for k in range(100)) if first else ()
-    return next(((i, j) for i, j in found if i < n and 0 <= j < n), None)
-
-
-def _line(a, b, c, d, n, steps=None):
-    """The first solution. `steps` are those from one i to the next until j is in its range."""
-    g = gcd(a, c)
-    if (d - b) % g:
-        return None
-    step = abs(c // g)
-    i = (d - b) // g * pow(a // g, -1, step) % step
-    j, rise = (a * i + b - d) // c, a * step // c
-    if steps:
-        low = steps(j, rise)
-    else:
-        low = -(j // rise) if rise > 0 else -((n - 1 - j) // -rise)
-    i, j = i + max(low, 0) * step, j + max(low, 0) * rise
-    return (i, j) if i < n and 0 <= j < n else None
+alternatives(
+    "u08.meet",
+    # The largest i that fits, by the largest k.
+    from_the_last_one=(
+        *(STEPS, "min((n - 1 - i) // step, (n - 1 - j) // rise if rise > 0 else j // -rise)"),
+        *("return (i, j)", "return [i, j]"),
+    ),
+    # The other of the two first.
+    by_the_other_variable=(
+        *("a: int, b: int, c: int, d: int", "c: int, d: int, a: int, b: int"),
+        *("return (i, j)", "return (j, i)"),
+    ),
+)
 
 
 @alternative("u08.meet")
@@ -206,20 +116,6 @@ def _between(start, move, n):
     if move > 0:
         return -(start // move), (n - 1 - start) // move
     return -((n - 1 - start) // -move), start // -move
-
-
-@alternative("u08.meet")
-def from_the_last_one(a, b, c, d, n):
-    """The largest i that fits, by the largest k."""
-    g = gcd(a, c)
-    if (b - d) % g:
-        return None
-    step = abs(c) // g
-    i = 0 if step == 1 else (d - b) // g * pow(a // g % step, -1, step) % step
-    j, rise = (a * i + b - d) // c, a * step // c
-    ks = _between(i, step, n), _between(j, rise, n)
-    k = min(k[1] for k in ks)
-    return [i + k * step, j + k * rise] if k >= max(k[0] for k in ks) else None
 
 
 @alternative("u08.meet")
@@ -255,12 +151,6 @@ def by_halving(a, b, c, d, n):
             0 if rise > 0 else 1 - n) else (k + 1, high)  # fmt: skip
     i, j = i + low * step, j + low * rise
     return (i, j) if i < n and 0 <= j < n else None
-
-
-@alternative("u08.meet")
-def by_the_other_variable(a, b, c, d, n):
-    found = _line(c, d, a, b, n)
-    return None if found is None else (found[1], found[0])
 
 
 for old, new in (("gcd(a, c)", "gcd(c, a)"), ("(d - b) % g", "(b - d) % g")):

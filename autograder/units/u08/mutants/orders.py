@@ -6,94 +6,41 @@ from fractions import Fraction
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+
+LATER = "min(new) < 0 if blocks else next((x for x in new if x)) < 0"
+
+mutants(
+    "u08.broken",
+    # What the inner loops count does not matter.
+    the_first_number_alone=(LATER, "new[0] < 0"),
+    no_number_may_be_negative=(LATER, "min(new) < 0"),
+    # As if an iteration in the same block, or in the same row of it, were an earlier one.
+    every_number_must_grow=("min(new) < 0", "min(new) <= 0"),
+    blocks_change_nothing=("min(new) < 0 if blocks else ", ""),
+    the_old_order=("new = [", "new = distance or ["),
+    columns_for_rows=("for row in rows", "for row in zip(*rows)"),
+    # The distance in the new loops, not the one that was given.
+    how_it_is_then=("return distance", "return tuple(new)"),
+    the_last_one=("in distances", "in reversed(distances)"),
+    # All numbers together, as if the loops were one.
+    the_sum_must_grow=(LATER, "sum(new) < 0"),
+    all_of_them=(
+        *("for distance in", "bad = []\n    for distance in", "return None", "return bad"),
+        *("return distance", "bad.append(distance)"),
+    ),
+    is_it_legal=("return distance", "return False", "return None", "return True"),
+    # Right where there are no more new loops than old ones.
+    as_many_rows_as_loops=("in rows]", "in rows[:len(distance)]]"),
+    three_rows_at_most=("in rows]", "in rows[:3]]"),
+    three_loops_at_most=("zip(row, distance, strict=True)", "list(zip(row, distance))[:3]"),
+)
 
 
-def _new(rows, distance):
-    return [sum(r * x for r, x in zip(row, distance, strict=True)) for row in rows]
-
-
-@mutant("u08.broken")
-def the_first_number_alone(distances, rows, blocks):
-    """What the inner loops count does not matter."""
-    return next((d for d in distances if _new(rows, d)[0] < 0), None)
-
-
-@mutant("u08.broken")
-def no_number_may_be_negative(distances, rows, blocks):
-    return next((d for d in distances if min(_new(rows, d)) < 0), None)
-
-
-@mutant("u08.broken")
-def every_number_must_grow(distances, rows, blocks):
-    """As if an iteration in the same block, or in the same row of it, were an earlier one."""
-    for distance in distances:
-        new = _new(rows, distance)
-        if min(new) <= 0 if blocks else _bad(new, False):
-            return distance
-    return None
-
-
-@mutant("u08.broken")
-def blocks_change_nothing(distances, rows, blocks):
-    return next((d for d in distances if _new(rows, d) < [0] * len(rows)), None)
-
-
-@mutant("u08.broken")
-def the_old_order(distances, rows, blocks):
-    return next((d for d in distances if (min(d) < 0 if blocks else d < (0,) * len(d))), None)
-
-
-@mutant("u08.broken")
-def columns_for_rows(distances, rows, blocks):
-    turned = [*zip(*rows, strict=True)]
-    return next((d for d in distances if _bad(_new(turned, d), blocks)), None)
-
-
-@mutant("u08.broken")
-def how_it_is_then(distances, rows, blocks):
-    """The distance in the new loops, not the one that was given."""
-    bad = next((d for d in distances if _bad(_new(rows, d), blocks)), None)
-    return bad and tuple(_new(rows, bad))
-
-
-@mutant("u08.broken")
-def the_last_one(distances, rows, blocks):
-    return next((d for d in reversed(distances) if _bad(_new(rows, d), blocks)), None)
-
-
-@mutant("u08.broken")
-def the_sum_must_grow(distances, rows, blocks):
-    """All numbers together, as if the loops were one."""
-    return next((d for d in distances if sum(_new(rows, d)) < 0), None)
-
-
-@mutant("u08.broken")
-def all_of_them(distances, rows, blocks):
-    return [d for d in distances if _bad(_new(rows, d), blocks)]
-
-
-@mutant("u08.broken")
-def is_it_legal(distances, rows, blocks):
-    return not any(_bad(_new(rows, d), blocks) for d in distances)
-
-
-@mutant("u08.broken")
-def as_many_rows_as_loops(distances, rows, blocks):
-    """Right where there are no more new loops than old ones."""
-    return next((d for d in distances if _bad(_new(rows[: len(d)], d), blocks)), None)
-
-
-def _bad(new, blocks):
-    return min(new) < 0 if blocks else new < [0] * len(new)
-
-
-@alternative("u08.broken")
-def as_words_are_compared(distances, rows, blocks):
-    for distance in distances:
-        new = _new(rows, distance)
-        if any(x < 0 for x in new) if blocks else new < [0] * len(new):
-            return distance
+alternatives(
+    "u08.broken",
+    as_words_are_compared=(LATER, "any((x < 0 for x in new)) if blocks else new < [0] * len(new)"),
+)
 
 
 @alternative("u08.broken")
@@ -129,99 +76,44 @@ for new in ("<= 0", "< 1"):
 
 # ── elimination ──
 
+PAIR = "a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)"
+ADDED = f"found.append(tuple(({PAIR})))"
+EACH = "0 if i == k else {} for i, (x, y) in enumerate(zip(a, b, strict=True))"
 
-def _pairs(conditions, k):
-    low = [row for row in conditions if row[k] > 0]
-    high = [row for row in conditions if row[k] < 0]
-    return [(a, b) for a in low for b in high]
-
-
-@mutant("u08.eliminate")
-def only_the_others(conditions, k):
-    """What the pairs say is lost."""
-    return [row for row in conditions if row[k] == 0]
-
-
-@mutant("u08.eliminate")
-def only_the_pairs(conditions, k):
-    return [tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True))
-            for a, b in _pairs(conditions, k)]  # fmt: skip
-
-
-@mutant("u08.eliminate")
-def about_no_variable(conditions, k):
-    """A condition without variables says nothing: but -1 >= 0 says that there is no value."""
-    return [row for row in in_lowest_terms(conditions, k) if any(row[:-1])]
-
-
-@mutant("u08.eliminate")
-def the_first_lower_bound(conditions, k):
-    low = [row for row in conditions if row[k] > 0]
-    return in_lowest_terms([row for row in conditions if row not in low[1:]], k)
-
-
-@mutant("u08.eliminate")
-def added_as_they_are(conditions, k):
-    """Right where the coefficients are 1 and -1."""
-    rest = [row for row in conditions if row[k] == 0]
-    for a, b in _pairs(conditions, k):
-        rest.append(
-            tuple(0 if i == k else x + y for i, (x, y) in enumerate(zip(a, b, strict=True)))
-        )
-    return rest
-
-
-@mutant("u08.eliminate")
-def set_to_zero(conditions, k):
-    return [(*row[:k], 0, *row[k + 1 :]) for row in conditions]
-
-
-@mutant("u08.eliminate")
-def multiplied_by_the_wrong_one(conditions, k):
-    rest = [row for row in conditions if row[k] == 0]
-    for a, b in _pairs(conditions, k):
-        new = [a[k] * x - b[k] * y for x, y in zip(a, b, strict=True)]
-        new[k] = 0
-        rest.append(tuple(new))
-    return rest
-
-
-@mutant("u08.eliminate")
-def neighbours_only(conditions, k):
-    """Each lower bound with one upper bound."""
-    rest = [row for row in conditions if row[k] == 0]
-    low = [row for row in conditions if row[k] > 0]
-    high = [row for row in conditions if row[k] < 0]
-    for a, b in zip(low, high, strict=False):
-        rest.append(tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)))
-    return rest
-
-
-@mutant("u08.eliminate")
-def the_column_is_cut_out(conditions, k):
-    rest = [row for row in conditions if row[k] == 0] + only_the_pairs(conditions, k)
-    return [(*row[:k], *row[k + 1 :]) for row in rest]
-
-
-@mutant("u08.eliminate")
-def rounded_to_whole_numbers(conditions, k):
-    """As if the variable had to be whole: 2*x >= 1 and 2*x <= 1 would contradict each other."""
-    rest = [tuple(row) for row in conditions if row[k] == 0]
-    for a, b in _pairs(conditions, k):
-        new = [a[k] * y - b[k] * x for x, y in zip(a, b, strict=True)]
-        new[-1] -= (a[k] - 1) * (-b[k] - 1)
-        rest.append(tuple(new))
-    return rest
-
-
-@mutant("u08.eliminate")
-def the_others_have_to_be_whole(conditions, k):
-    """2*y >= 1 says y >= 1 of whole numbers, and not of fractions."""
-    rest = []
-    for row in in_lowest_terms(conditions, k):
-        divisor = int(np.gcd.reduce(row[:-1])) or 1
-        rest.append(tuple(x // divisor for x in row))
-    return rest
+mutants(
+    "u08.eliminate",
+    # What the pairs say is lost.
+    only_the_others=("for a in low", "for a in []"),
+    only_the_pairs=("[tuple(row) for row in conditions if row[k] == 0]", "[]"),
+    # A condition without variables says nothing: but -1 >= 0 says that there is no value.
+    about_no_variable=("return found", "return [row for row in found if any(row[:-1])]"),
+    the_first_lower_bound=("for a in low", "for a in low[:1]"),
+    # Right where the coefficients are 1 and -1.
+    added_as_they_are=(PAIR, EACH.format("x + y")),
+    set_to_zero=lambda conditions, k: [(*row[:k], 0, *row[k + 1 :]) for row in conditions],
+    multiplied_by_the_wrong_one=(PAIR, EACH.format("a[k] * x - b[k] * y")),
+    # Each lower bound with one upper bound.
+    neighbours_only=("for b in high", "for b in high[low.index(a):][:1]"),
+    the_column_is_cut_out=("return found", "return [(*x[:k], *x[k + 1:]) for x in found]"),
+    # As if the variable had to be whole: 2*x >= 1 and 2*x <= 1 would contradict each other.
+    rounded_to_whole_numbers=(
+        *(ADDED, f"*new, last = ({PAIR})\n            {ADDED}"),
+        *(f"tuple(({PAIR}))", "(*new, last - (a[k] - 1) * (-b[k] - 1))"),
+    ),
+    # 2*y >= 1 says y >= 1 of whole numbers, and not of fractions.
+    the_others_have_to_be_whole=(
+        "return found",
+        "return [tuple((x // (gcd(*row[:-1]) or 1) for x in row)) for row in found]",
+    ),
+    of_twenty_conditions=("low = [", "conditions = conditions[:20]\n    low = ["),
+)
+alternatives(
+    "u08.eliminate",
+    in_lowest_terms=(
+        "return found",
+        "return [tuple((x // (gcd(*row) or 1) for x in row)) for row in {*found}]",
+    ),
+)
 
 
 @alternative("u08.eliminate")
@@ -251,27 +143,11 @@ def as_arrays(conditions, k):
     return pairs + [row for row in rows if not row[k]]
 
 
-@alternative("u08.eliminate")
-def in_lowest_terms(conditions, k):
-    found = {tuple(row) for row in conditions if row[k] == 0}
-    for a, b in _pairs(conditions, k):
-        new = tuple(a[k] * y - b[k] * x for x, y in zip(a, b, strict=True))
-        divisor = int(np.gcd.reduce(new)) or 1
-        found.add(tuple(x // divisor for x in new))
-    return sorted(found)
-
-
-for old, new in (
-    ("for a in low", "reversed("),
-    ("for b in high", "reversed("),
-    ("in conditions if", "in reversed("),
-    ("found.append(", "found.insert(0,"),
-):
+for old, new in (("for a in low", "reversed("), ("for b in high", "reversed("),
+                 ("in conditions if", "in reversed("),
+                 ("found.append(", "found.insert(0,")):  # fmt: skip
     equivalent("u08.eliminate", old, new, because="the conditions may come in any order")
-for old, new in (
-    ("row[k] > 0", "row[k] >= 0"),
-    ("row[k] > 0", "row[k] > -1"),
-    ("row[k] < 0", "row[k] <= 0"),
-    ("row[k] < 0", "row[k] < 1"),
-):
-    equivalent("u08.eliminate", old, new, because="a condition without k then comes once more")
+for old, ends in (("row[k] > 0", (">= 0", "> -1")), ("row[k] < 0", ("<= 0", "< 1"))):
+    for end in ends:
+        equivalent("u08.eliminate", old, f"row[k] {end}",
+                   because="a condition without k then comes once more")  # fmt: skip

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u09.checks import Rules
+from autograder.units.u09.checks import Rules, said
 
 WHAT = "return the cheapest state that it prices, the first of equally cheap ones"
 START = "The start is priced, and goes on whatever it costs"
@@ -26,7 +27,10 @@ ONCE = ("A state seen before, in this round or earlier, is left out",
         "states can be compared with `==` and kept in a set")  # fmt: skip
 WIDE = ("Of the new ones, the `width` cheapest go on", "how many states go on after a round")
 FIRST = "of equally cheap ones, those found first"
-NEVER = ("Any other state of infinite price never goes on", "a number, which may be infinite")
+NEVER = (
+    "Any other state of infinite price never goes on",
+    "a number, or positive infinity if a state cannot be run",
+)
 OVER = ("When no state goes on, the search is over", "how many rounds there are at most")
 ALL = (WHAT, START, *ASKED, *ONCE, *WIDE, FIRST, *NEVER, *OVER)
 
@@ -86,7 +90,10 @@ class Trace:
     asked: list[int] = field(default_factory=list)
     rules: Rules = field(default_factory=Rules)
     round_of: dict[int, int] = field(default_factory=lambda: {0: 0})
-    found: dict[int, list[int]] = field(default_factory=lambda: {0: [0]})  # by round
+
+    def found(self, number: int) -> list[int]:
+        """The states that were found in that round."""
+        return [state for state, of in self.round_of.items() if of == number]
 
 
 ALIKE = 3.0, 3.0 + 1e-12, 3.0 - 1e-12  # that only a rounded price is equal to
@@ -130,17 +137,14 @@ def traced(beam_search: Any, land: Land) -> tuple[Any, Trace]:
         trace.asked.append(number)
         after = trace.round_of[number] + 1
         for new in land.tree.get(number, []):
-            if new not in trace.round_of:
-                trace.round_of[new] = after
-                trace.found.setdefault(after, []).append(new)
+            trace.round_of.setdefault(new, after)
         return [land.state(new) for new in land.tree.get(number, [])]
 
     def price(state: Any) -> float:
         number = _known(state, trace, land)
         if number in trace.priced:
-            trace.rules.break_with(
-                Wrong(f"State {state!r} is priced twice.", program=str(land), spec=ONCE[1])
-            )
+            wrong = Wrong(f"State {state!r} is priced twice.", program=str(land), spec=ONCE[1])
+            trace.rules.break_with(wrong)
         trace.priced.append(number)
         return land.prices[number]
 
@@ -162,23 +166,27 @@ def _known(state: Any, trace: Trace, land: Land) -> int:
 def judged(beam_search: Any, land: Land) -> None:
     """All that the text says; Wrong names the first state for which it does not hold."""
     got, trace = traced(beam_search, land)
-    for number in range(1, max([0, *trace.found]) + 1):
-        _priced(trace, number, land)
+    wrong = partial(Wrong, program=str(land))
+    for state in trace.round_of:
+        if state not in trace.priced and state:
+            raise wrong(f"State {land.name(state)} is found but never priced.", spec=WHAT)
     if 0 not in trace.priced:
-        raise Wrong("The start must be priced.", program=str(land), spec=START)
+        raise wrong("The start must be priced.", spec=START)
     if trace.asked[:1] != [0] and land.depth:
-        raise Wrong("The start must go on.", program=str(land), spec=START)
-    for number in range(max(trace.found) + 1):
+        raise wrong("The start must go on.", spec=START)
+    for number in range(max(trace.round_of.values()) + 1):
         _went_on(trace, number, land)
-    _cheapest(got, trace, land)
-
-
-def _priced(trace: Trace, number: int, land: Land) -> None:
-    for state in trace.found.get(number, []):
-        if state not in trace.priced:
-            raise Wrong(
-                f"State {land.name(state)} is found but never priced.", program=str(land), spec=WHAT
-            )
+    number = land.number(got)
+    if number is None or number not in trace.round_of:
+        raise wrong("The answer must be a state that was priced.", got=said(got), spec=WHAT)
+    best = min(trace.round_of, key=lambda s: (land.prices[s], trace.round_of[s]))
+    if number != best:
+        cheaper = land.prices[best] < land.prices[number]
+        why = "cheaper" if cheaper else "as cheap, and was found first"
+        raise wrong(f"The answer must be state {land.name(best)}: it is {why}.",
+                    got=f"{got!r}, which costs {land.prices[number]:.15g}", spec=WHAT,
+                    expected=f"{land.name(best)}, which costs {land.prices[best]:.15g}",
+                    )  # fmt: skip
 
 
 def _went_on(trace: Trace, number: int, land: Land) -> None:
@@ -190,56 +198,28 @@ def _went_on(trace: Trace, number: int, land: Land) -> None:
                         program=str(land), got=f"called for: {land.names(trace.asked)}",
                         spec=OVER[1])  # fmt: skip
         return
-    there = trace.found[number]
-    said: dict[str, Any] = {
-        "program": str(land),
-        "got": f"found in round {number}: {land.names(there)}; went on: {land.names(on)}",
-    }
+    there, width = trace.found(number), land.width
+    wrong = partial(Wrong, program=str(land), got=f"found in round {number}: "
+                    f"{land.names(there)}; went on: {land.names(on)}")  # fmt: skip
     for state in on:
         if land.prices[state] == math.inf and number:
-            raise Wrong(
-                f"State {land.name(state)} has an infinite price and goes on.",
-                **said,
-                spec=NEVER[0],
-            )
-    if len(on) > land.width:
-        raise Wrong(f"{len(on)} states go on after round {number}.", **said, spec=WIDE[0])
+            raise wrong(f"State {land.name(state)} has an infinite price and goes on.",
+                        spec=NEVER[0])  # fmt: skip
+    if len(on) > width:
+        raise wrong(f"{len(on)} states go on after round {number}.", spec=WIDE[0])
     rank = {state: (land.prices[state], place) for place, state in enumerate(there)}
-    stayed = [s for s in there if s not in on and (land.prices[s] < math.inf)]
-    for state in stayed:
-        if len(on) < land.width:
-            raise Wrong(
-                f"State {land.name(state)} must go on: there is room for it.", **said, spec=WIDE[0]
-            )
+    for state in [s for s in there if s not in on and land.prices[s] < math.inf]:
+        mine = land.name(state)
+        if len(on) < width:
+            raise wrong(f"State {mine} must go on: there is room for it.", spec=WIDE[0])
         for other in on:
             if rank[state] < rank[other]:
                 equal = rank[state][0] == rank[other][0]
                 why = "was found first" if equal else "is cheaper"
-                mine, theirs = land.name(state), land.name(other)
-                raise Wrong(f"State {mine} must go on rather than {theirs}: it {why}.", **said,
+                raise wrong(f"State {mine} must go on rather than {land.name(other)}: it {why}.",
                             spec=FIRST if equal else WIDE[0])  # fmt: skip
     if on != sorted(on, key=lambda state: rank[state]):
-        raise Wrong("`successors` must be called for the cheapest first.", **said, spec=ASKED[0])
-
-
-def _cheapest(got: Any, trace: Trace, land: Land) -> None:
-    number = land.number(got)
-    if number is None or number not in trace.round_of:
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a state that was priced.", program=str(land), got=said,
-                    spec=WHAT)  # fmt: skip
-    in_order = [state for number in sorted(trace.found) for state in trace.found[number]]
-    best = min(in_order, key=lambda state: land.prices[state])
-    if number != best:
-        cheaper = land.prices[best] < land.prices[number]
-        why = "cheaper" if cheaper else "as cheap, and was found first"
-        raise Wrong(
-            f"The answer must be state {land.name(best)}: it is {why}.",
-            program=str(land),
-            got=f"{got!r}, which costs {land.prices[number]:.15g}",
-            expected=f"{land.name(best)}, which costs {land.prices[best]:.15g}",
-            spec=WHAT,
-        )
+        raise wrong("`successors` must be called for the cheapest first.", spec=ASKED[0])
 
 
 SMALL = [

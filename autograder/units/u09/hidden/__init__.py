@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from autograder.check.framework import Wrong, harder, hidden
-from autograder.units.u09.checks import catches, schedules, score, whole
+from autograder.units.u09.checks import schedules, score, whole
 from autograder.units.u09.checks.beams import lands
+from autograder.units.u09.checks.traps import catches
 from course_lib.exercises import slot
 from lessons.u09.landscapes import LAYERS, load
 
@@ -27,7 +28,7 @@ harder("u09.enough", "so_many_are_enough_and_one_less_is_not", seed=SEED + 1,
 @hidden("u09.space", seed=SEED)
 def other_loops(space, rng):
     """Loops that were drawn for this run."""
-    right, sizes = slot("u09.space").reference, [1, 3, 7, 64, 97, 210, 224, 360, 512, 768, 1000]
+    right, sizes = slot("u09.space").reference, [1, 3, 7, 64, 97, 210, 224, 360, 512, 768, 1849]
     for levels in (1, 2, 3, 4, 5, 6):
         count = int(rng.integers(1, 10))
         extents = [int(n) for n in rng.choice([*sizes, *rng.integers(1, 2000, 6)], count)]

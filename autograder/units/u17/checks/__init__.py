@@ -41,21 +41,20 @@ def the_pass_the_line_and_its_bounds(culprit):
     got = culprit()
     if not isinstance(got, (tuple, list)) or len(got) != 3:
         raise Wrong("The answer must be a pass, a line and its bounds.", got=said(got), spec=PASS)
-    name, line, bounds = got
-    if name not in NAMES[1:]:
-        raise Wrong(f"The pages show no pass {said(name)}.", expected=", ".join(NAMES[1:]),
-                    spec=PASS)  # fmt: skip
+    (name, line, bounds), passes = got, NAMES[1:]
+    if name not in passes:
+        raise Wrong(f"The pages show no pass {said(name)}.", expected=", ".join(passes), spec=PASS)
     if not isinstance(line, str) or not re.fullmatch(r"%\d+", line):
         raise Wrong("The name of a line looks like '%4'.", got=said(line), spec=LINE)
     if not isinstance(bounds, (tuple, list)) or len(bounds) != 2 or not all(map(is_int, bounds)):
         raise Wrong("The bounds must be two whole numbers.", got=said(bounds), spec=TRUE)
     right, first, taken = ours("u17.culprit")
+    at = NAMES.index(name)
     if name != right:
-        still = NAMES.index(name) < NAMES.index(right)
-        raise Wrong(f"The page after {name} still counts the right number." if still else
-                    f"The page before {name} already counts wrong.", got=name,
-                    spec=RIGHT)  # fmt: skip
-    page = COUNT[NAMES[NAMES.index(name) - 1]]
+        raise Wrong(f"The page after {name} still counts the right number."
+                    if at < NAMES.index(right) else f"The page before {name} already counts wrong.",
+                    got=name, spec=RIGHT)  # fmt: skip
+    page = COUNT[NAMES[at - 1]]
     if line != first:
         raise Wrong(f"On the page before {name}, {line} is not the first line with false bounds.",
                     program=page, got=line, spec=FALSE)  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -19,34 +19,21 @@ STORE = "Store whole numbers in 8 bits between kernels if they are sure to fit"
 RETURNS = "rewritten(program, rules), where rules is your PatternMatcher"
 LINES = "lines of UOps, as above"
 READ = "Where a kernel leaves numbers for another one, an `index` reads a `stage`"
-FITS = (
-    "If these numbers are of type int16, int32 or int64 and tinygrad's bounds say that all of"
-    " them lie in -128 to 127, store int8"
-)
+FITS = "If these numbers are of type int16, int32 or int64 and tinygrad's bounds say that all of"
 READERS = "The readers get the type that they got before"
-REST = (
-    "Everything else stays as it is: numbers that may not fit, other types, and a `local` stage,"
-    " which stays within its kernel"
-)
+REST = "Everything else stays as it is: numbers that may not fit, other types, and a `local` stage"
 SAME = "The program computes the same result"
 
-WRITES = """
-x = param {given} 12
-i = range 12
-a = index x i
-b = cast a {kind}
-c = mul b {factor}
-d = add c {more}
-s = {stage} d i
-j = range 12
-t = index s j
-"""
+WRITES = (
+    "x = param {given} 12\ni = range 12\na = index x i\nb = cast a {kind}\nc = mul b {factor}\n"
+    "d = add c {more}\ns = {stage} d i\nj = range 12\nt = index s j\n"
+)
 READS = "u = mul t 3\nv = sum u j"
 
 
 def small(given="int8", kind="int32", factor="1", more="0", stage="stage", reads=READS) -> str:
-    text = WRITES.format(given=given, kind=kind, factor=factor, more=more, stage=stage) + reads
-    return text.strip() + "\n"
+    text = WRITES.format(given=given, kind=kind, factor=factor, more=more, stage=stage)
+    return f"{text}{reads}\n"
 
 
 def of_lt(kind: str) -> str:
@@ -94,50 +81,39 @@ CASES: list[tuple[str, str, str, str]] = [
 def one_program_for_each_type(narrowed):
     """The values are the same, and each stage has the type that the text asks for."""
     for what, text, wanted, spec in CASES:
-        after = kept_values(narrowed, text)
+        after, before = kept_values(narrowed, text), read_staged(text)
+        wrong = partial(Wrong, program=text, got=as_text(after), spec=READERS)
         if (got := stored_types(after)) != wanted:
-            raise Wrong(f"For {what}, a stage must hold {wanted or 'nothing'}, not "
-                        f"{got or 'nothing'}.", program=text, got=as_text(after),
-                        spec=spec)  # fmt: skip
-        same_types(text, after)
+            raise wrong(f"For {what}, a stage must hold {wanted or 'nothing'}, not "
+                        f"{got or 'nothing'}.", spec=spec)  # fmt: skip
+        old, new = (kinds_of(lines)[lines[-1].name] for lines in (before, after))
+        if old != new:
+            raise wrong(f"The last line was of type {old} and is {new or 'unknown'} now.")
         kept_local(text, after)
     return f"{len(CASES)} programs"
 
 
-def stored_types(lines: Sequence[Staged]) -> str:
-    """The types of what one kernel writes for another."""
+def stored_types(lines: Sequence[Staged], op: str = "stage") -> str:
+    """The types of what one kernel writes for another, or keeps."""
     kinds = kinds_of(lines)
-    return ", ".join(sorted(kinds[line.name] for line in lines if line.op == "stage"))
-
-
-def same_types(text: str, after: list[Staged]) -> None:
-    """What the last line is made of has the type that it had."""
-    old, new = read_staged(text), after
-    types = kinds_of(old)[old[-1].name], kinds_of(new)[new[-1].name]
-    if types[0] != types[1]:
-        raise Wrong(f"The last line was of type {types[0]} and is {types[1] or 'unknown'} now.",
-                    program=text, got=as_text(after), spec=READERS)  # fmt: skip
+    return ", ".join(sorted(kinds[line.name] for line in lines if line.op == op))
 
 
 def kept_local(text: str, after: list[Staged]) -> None:
     """What stays within a kernel has the type that it had, and an `index` reads what is stored."""
-    both = read_staged(text), after
-    old, new = (sorted(kinds_of(lines)[one.name] for one in lines if one.op == "local")
-                for lines in both)  # fmt: skip
+    both, wrong = (read_staged(text), after), partial(Wrong, program=text, got=as_text(after))
+    old, new = (stored_types(lines, "local") for lines in both)
     if old != new:
-        now = ", ".join(new) or "nothing"
-        raise Wrong(f"A `local` stage held {', '.join(old)} and holds {now} "
-                    "now.", program=text, got=as_text(after), spec=REST)  # fmt: skip
-    many = [_numbers(lines) for lines in both]
-    if many[0] != many[1]:
-        raise Wrong(f"The stages stored {many[0]} numbers and store {many[1]} now: a stage has its "
-                    "value, and then its ranges.", program=text, got=as_text(after),
-                    spec=REST)  # fmt: skip
+        raise wrong(f"A `local` stage held {old} and holds {new or 'nothing'} now.", spec=REST)
+    many, now = map(_numbers, both)
+    if many != now:
+        raise wrong(f"The stages stored {many} numbers and store {now} now: a stage has its value, "
+                    "and then its ranges.", spec=REST)  # fmt: skip
     ops = {line.name: line.op for line in after}
     for line in after:
         if line.op == "index" and ops[str(line.operands[0])] not in ("param", "stage", "local"):
-            raise Wrong(f"`{line}` does not read a stage; cast what the `index` has read, "
-                        "not the stage.", program=text, got=as_text(after), spec=READ)  # fmt: skip
+            raise wrong(f"`{line}` does not read a stage; cast what the `index` has read, not the "
+                        "stage.", spec=READ)  # fmt: skip
 
 
 def _numbers(lines: Sequence[Staged]) -> list[int]:
@@ -157,36 +133,33 @@ def kept_values(narrowed: Any, text: str, seed: int = 0) -> list[Staged]:
     if not isinstance(got, str):
         raise Wrong("The function must return the text of a program.", program=text, got=said(got),
                     spec=RETURNS)  # fmt: skip
+    wrong = partial(Wrong, program=text, got=got[:2000], spec=SAME)
     try:
         after = read_staged(got)
     except ValueError as error:
-        raise Wrong(f"What came back is not a program: {error}.", program=text, got=got[:2000],
-                    spec=RETURNS) from None  # fmt: skip
+        raise wrong(f"What came back is not a program: {error}.", spec=RETURNS) from None
     for given, wanted in meaning(text, seed):
         if len(params(after)) != len(given):
-            raise Wrong("The program must read the same arguments.", program=text, got=got,
-                        spec=SAME)  # fmt: skip
+            raise wrong("The program must read the same arguments.")
         try:
-            found = run_staged(after, dict(zip(params(after), given, strict=True)))
+            result = np.squeeze(run_staged(after, dict(zip(params(after), given, strict=True))))
         except (ValueError, IndexError, KeyError, TypeError) as error:
-            raise Wrong(f"What came back cannot be run: {error}.", program=text, got=got,
-                        spec=SAME) from None  # fmt: skip
-        if not np.array_equal(np.squeeze(wanted), np.squeeze(found)):
-            raise Wrong(f"With x = {given[0].tolist()}, the result is "
-                        f"{np.squeeze(found).tolist()} but must be "
-                        f"{np.squeeze(wanted).tolist()}.", program=text, got=got,
-                        spec=SAME)  # fmt: skip
+            raise wrong(f"What came back cannot be run: {error}.") from None
+        if not np.array_equal(wanted, result):
+            raise wrong(f"With x = {given[0].tolist()}, the result is {result.tolist()} but must "
+                        f"be {wanted.tolist()}.")  # fmt: skip
     return after
 
 
 @cache
 def meaning(text: str, seed: int) -> list[tuple[list[np.ndarray], np.ndarray]]:
     """What the program computes from the extremes of its arguments, and from random ones."""
-    before, found = read_staged(text), []
+    before, results = read_staged(text), []
     for extreme in (True, False):
         given = arrays(before, extreme, seed)
-        found.append((given, run_staged(before, dict(zip(params(before), given, strict=True)))))
-    return found
+        values = dict(zip(params(before), given, strict=True))
+        results.append((given, np.squeeze(run_staged(before, values))))
+    return results
 
 
 def params(lines: list[Staged]) -> list[str]:
@@ -195,18 +168,13 @@ def params(lines: list[Staged]) -> list[str]:
 
 def arrays(lines: list[Staged], extreme: bool, seed: int) -> list[np.ndarray]:
     """Arguments of a program: the extremes of their types, or random numbers."""
-    rng, made = np.random.default_rng(seed), []
-    for line in lines:
-        if line.op != "param":
-            continue
-        if line.kind == "float32":
-            made.append(rng.integers(-9, 9, line.size).astype("f4"))
-            continue
-        low, high = (np.iinfo(line.kind).min, np.iinfo(line.kind).max)
-        numbers = [(low, high)[k % 2] for k in range(line.size)] if extreme else (
-            rng.integers(low, high + 1, line.size))  # fmt: skip
-        made.append(np.asarray(numbers).astype(line.kind))
-    return made
+    rng, given = np.random.default_rng(seed), []
+    for line in [line for line in lines if line.op == "param"]:
+        limits = np.iinfo(line.kind)
+        ends = np.resize([limits.min, limits.max], line.size)
+        numbers = ends if extreme else rng.integers(limits.min, limits.max + 1, line.size)
+        given.append(numbers.astype(line.kind))
+    return given
 
 
 # What a number of each type may be cast to without being wrapped around.
@@ -256,7 +224,7 @@ def random_programs_keep_their_meaning(narrowed, text):
     """The values are the same, and what may not change its type has it still."""
     after = kept_values(narrowed, text)
     old, new = (stored_types(lines).split(", ") for lines in (read_staged(text), after))
-    for kind in {*old, *new} - {"int8", "int16", "int32", "int64"}:
+    for kind in sorted({*old, *new} - {"int8", "int16", "int32", "int64"}):
         if old.count(kind) != new.count(kind):
             raise Wrong(f"There were {old.count(kind)} stages of {kind}, and now there are "
                         f"{new.count(kind)}.", program=text, got=as_text(after),

@@ -2,194 +2,78 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternatives, equivalent, mutants
 
 equivalent("plugins.narrowed", "return None", "return index",
            because="an operation that is its own replacement stays")  # fmt: skip
 
 
-def _rule(program, wide=("int16", "int32", "int64"), low=-128, high=127, spaces=("GLOBAL",),
-          to="int8", back=True, cut=False, first=1, ranges=None):  # fmt: skip
-    from tinygrad.dtype import to_dtype
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
+TYPES, FITS = "(dtypes.int16, dtypes.int32, dtypes.int64)", "x.vmin < -128 or x.vmax > 127 or "
 
-    from course_lib.plugins.rewriting import rewritten
+mutants(
+    "plugins.narrowed",
+    # Cuts off what does not fit.
+    every_whole_number=(FITS, ""),
+    # The result of the INDEX is not cast back.
+    readers_get_int8=(".cast(x.dtype)", ""),
+    # -127 to 127, so that -128 stays wide.
+    symmetric=("-128", "-127"),
+    up_to_128=("127", "128"),
+    # uint8, for 0 to 255.
+    as_unsigned=("-128", "0", "127", "255", "x.cast(dtypes.int8)", "x.cast(dtypes.uint8)"),
+    only_int32=(TYPES, "(dtypes.int32,)"),
+    local_ones_as_well=(" or stage.arg.addrspace is not AddrSpace.GLOBAL", ""),
+    unsigned_ones_as_well=(TYPES, f"(dtypes.uint16, *{TYPES})"),
+    long_unsigned_ones_as_well=(TYPES, f"(dtypes.uint32, dtypes.uint64, *{TYPES})"),
+    # As many bytes as before, but of another type.
+    bytes_as_well=(TYPES, f"(dtypes.uint8, *{TYPES})"),
+    truth_values_as_well=(TYPES, f"(dtypes.bool, *{TYPES})"),
+    floats_as_well=(TYPES, f"(dtypes.float32, *{TYPES})"),
+    # Among what follows the value that is stored.
+    the_old_value_as_a_range=("*stage.src[1:]", "*stage.src"),
+    # Keeps one range of the stage and of the index.
+    only_the_first_range=("stage.src[1:]", "stage.src[1:2]", "index.src[1:]", "index.src[1:2]"),
+    # Matches the stage alone, so that the index reads a cast.
+    cast_between_the_stage_and_its_reader=(
+        *(
+            "stage: UOp, index: UOp",
+            "stage: UOp",
+            ".f(Ops.INDEX, allow_any_len=True, name='index')",
+            "",
+        ),
+        *("index.replace(dtype=None, src=(narrow, *index.src[1:]))", "narrow"),
+    ),
+    in_sixteen_bits=(
+        *(TYPES, "(dtypes.int32, dtypes.int64)", "-128", "-32768", "127", "32767"),
+        *("x.cast(dtypes.int8)", "x.cast(dtypes.int16)"),
+    ),
+    no_rule=("[(read, store_narrow)]", "[]"),
+)
+STAGED = "UPat(Ops.STAGE, name='stage').f(Ops.INDEX, allow_any_len=True, name='index')"
+OF_X = "UPat(Ops.STAGE, src=(UPat.var('x', dtype=kind),), allow_any_len=True, name='stage')"
 
-    def store(stage, index):
-        x = stage.src[0]
-        if x.dtype not in [to_dtype(kind) for kind in wide]:
-            return None
-        if (not cut and (x.vmin < low or x.vmax > high)) or stage.arg.addrspace.name not in spaces:
-            return None
-        narrow = stage.replace(dtype=None, src=(x.cast(to_dtype(to)), *stage.src[first:ranges]))
-        read = index.replace(dtype=None, src=(narrow, *index.src[1:ranges]))
-        return read.cast(x.dtype) if back else read
-
-    read = UPat(Ops.STAGE, name="stage").f(Ops.INDEX, allow_any_len=True, name="index")
-    return rewritten(program, PatternMatcher([(read, store)]))
-
-
-@mutant("plugins.narrowed")
-def every_whole_number(program):
-    """Cuts off what does not fit."""
-    return _rule(program, cut=True)
-
-
-@mutant("plugins.narrowed")
-def readers_get_int8(program):
-    """The result of the INDEX is not cast back."""
-    return _rule(program, back=False)
-
-
-@mutant("plugins.narrowed")
-def symmetric(program):
-    """-127 to 127, so that -128 stays wide."""
-    return _rule(program, low=-127)
-
-
-@mutant("plugins.narrowed")
-def up_to_128(program):
-    return _rule(program, high=128)
-
-
-@mutant("plugins.narrowed")
-def as_unsigned(program):
-    """uint8, for 0 to 255."""
-    return _rule(program, low=0, high=255, to="uint8")
-
-
-@mutant("plugins.narrowed")
-def only_int32(program):
-    return _rule(program, wide=("int32",))
-
-
-@mutant("plugins.narrowed")
-def local_ones_as_well(program):
-    return _rule(program, spaces=("GLOBAL", "LOCAL"))
-
-
-@mutant("plugins.narrowed")
-def unsigned_ones_as_well(program):
-    return _rule(program, wide=("int16", "int32", "int64", "uint16"))
-
-
-@mutant("plugins.narrowed")
-def long_unsigned_ones_as_well(program):
-    return _rule(program, wide=("int16", "int32", "int64", "uint32", "uint64"))
-
-
-@mutant("plugins.narrowed")
-def bytes_as_well(program):
-    """As many bytes as before, but of another type."""
-    return _rule(program, wide=("int16", "int32", "int64", "uint8"))
-
-
-@mutant("plugins.narrowed")
-def truth_values_as_well(program):
-    return _rule(program, wide=("int16", "int32", "int64", "bool"))
-
-
-@mutant("plugins.narrowed")
-def the_old_value_as_a_range(program):
-    """Among what follows the value that is stored."""
-    return _rule(program, first=0)
-
-
-@mutant("plugins.narrowed")
-def only_the_first_range(program):
-    """Keeps one range of the stage and of the index."""
-    return _rule(program, ranges=2)
-
-
-@mutant("plugins.narrowed")
-def cast_between_the_stage_and_its_reader(program):
-    """Matches the stage alone, so that the index reads a cast."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(stage):
-        x = stage.src[0]
-        if x.dtype not in (dtypes.int16, dtypes.int32, dtypes.int64):
-            return None
-        if x.vmin < -128 or x.vmax > 127 or stage.arg.addrspace is not AddrSpace.GLOBAL:
-            return None
-        narrow = stage.replace(dtype=None, src=(x.cast(dtypes.int8), *stage.src[1:]))
-        return narrow.cast(x.dtype)
-
-    return rewritten(program, PatternMatcher([(UPat(Ops.STAGE, name="stage"), store)]))
-
-
-@mutant("plugins.narrowed")
-def floats_as_well(program):
-    return _rule(program, wide=("int16", "int32", "int64", "float32"))
-
-
-@mutant("plugins.narrowed")
-def in_sixteen_bits(program):
-    return _rule(program, wide=("int32", "int64"), low=-32768, high=32767, to="int16")
-
-
-@mutant("plugins.narrowed")
-def no_rule(program):
-    from tinygrad.uop.ops import PatternMatcher
-
-    from course_lib.plugins.rewriting import rewritten
-
-    return rewritten(program, PatternMatcher([]))
-
-
-@alternative("plugins.narrowed")
-def with_the_limits_of_the_type(program):
-    from tinygrad.dtype import dtypes
-
-    return _rule(program, low=dtypes.int8.min, high=dtypes.int8.max)
-
-
-@alternative("plugins.narrowed")
-def one_pattern_for_each_type(program):
-    """The types stand in the pattern, and the rule is an expression."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UOp, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(x, stage, index):
-        if stage.arg.addrspace is AddrSpace.GLOBAL and -128 <= x.vmin <= x.vmax <= 127:
-            narrow = UOp(Ops.STAGE, src=(x.cast(dtypes.int8), *stage.src[1:]), arg=stage.arg)
-            return UOp(Ops.INDEX, src=(narrow, *index.src[1:])).cast(index.dtype)
-        return None
-
-    rules = []
-    for kind in (dtypes.int16, dtypes.int32, dtypes.int64):
-        stage = UPat(Ops.STAGE, src=(UPat.var("x", dtype=kind),), allow_any_len=True, name="stage")
-        rules.append((UPat(Ops.INDEX, src=(stage,), allow_any_len=True, name="index"), store))
-    return rewritten(program, PatternMatcher(rules))
-
-
-@alternative("plugins.narrowed")
-def from_the_index(program):
-    """Matches every INDEX, and looks at what it reads."""
-    from tinygrad.dtype import AddrSpace, dtypes
-    from tinygrad.uop import Ops
-    from tinygrad.uop.ops import PatternMatcher, UPat
-
-    from course_lib.plugins.rewriting import rewritten
-
-    def store(index):
-        stage = index.src[0]
-        if stage.op is not Ops.STAGE or stage.arg.addrspace is not AddrSpace.GLOBAL:
-            return None
-        x = stage.src[0]
-        if not dtypes.is_int(x.dtype) or x.dtype.itemsize == 1 or dtypes.is_unsigned(x.dtype):
-            return None
-        if not (x.vmin >= -128 and x.vmax <= 127):
-            return None
-        stored = stage.replace(dtype=None, src=(x.cast(dtypes.int8), *stage.src[1:]))
-        return stored.index(*index.src[1:]).cast(x.dtype)
-
-    return rewritten(program, PatternMatcher([(UPat(Ops.INDEX, name="index"), store)]))
+alternatives(
+    "plugins.narrowed",
+    with_the_limits_of_the_type=("-128", "dtypes.int8.min", "127", "dtypes.int8.max"),
+    # The types stand in the patterns, and the operations are made, not replaced.
+    one_pattern_for_each_type=(
+        *("stage: UOp, index: UOp", "x: UOp, stage: UOp, index: UOp", "x = stage.src[0]", ""),
+        *(f"x.dtype not in {TYPES}", "index.op is not Ops.INDEX", "[(read, ", "[(one, "),
+        *("store_narrow)]", f"store_narrow) for kind in {TYPES} for one in [{{READ}}]]"),
+        *("{READ}", f"UPat(Ops.INDEX, src=({OF_X},), allow_any_len=True, name='index')"),
+        *("stage.replace(dtype=None, src=", "UOp(Ops.STAGE, arg=stage.arg, src="),
+        *("index.replace(dtype=None, src=", "UOp(Ops.INDEX, src="),
+    ),
+    # Matches every INDEX, and looks at what it reads.
+    from_the_index=(
+        *("stage: UOp, index: UOp", "index: UOp", "x = stage.src[0]", "stage = index.src[0]\n{X}"),
+        *("{X}", "        x, ours = (stage.src[0], stage.op is Ops.STAGE)"),
+        *(f"x.dtype not in {TYPES}", "not ours or not dtypes.is_int(x.dtype) or {NARROW}"),
+        *("{NARROW}", "x.dtype.itemsize == 1 or dtypes.is_unsigned(x.dtype)"),
+        *(
+            "index.replace(dtype=None, src=(narrow, *index.src[1:]))",
+            "narrow.index(*index.src[1:])",
+        ),
+        *(STAGED, "UPat(Ops.INDEX, name='index')"),
+    ),
+)
