@@ -32,8 +32,8 @@ mutants(
     SLOT,
     the_library_never_does=lambda kernel, operand: False,
     whenever_the_types_are_equal=_same_type,
-    whenever_the_bytes_are_as_many=(
-        "].type != kernel.out.type", "].type.nbytes != kernel.out.type.nbytes"),
+    whenever_the_bytes_are_as_many=lambda kernel, name: _read(kernel, name) <= _written(kernel)
+    and kernel.buffers[name].type.nbytes == kernel.out.type.nbytes,
     if_one_place_is_right=lambda kernel, operand: _same_type(kernel, operand)
     and bool(_read(kernel, operand) & _written(kernel)),
     # Refuses rows: there, a loop stands beside another one.
