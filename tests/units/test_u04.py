@@ -15,8 +15,7 @@ from autograder.check.feedback import as_html
 from autograder.check.framework import alternatives_of, mutants_of
 from autograder.check.verdict import as_text
 from autograder.notebook import check
-from autograder.units.u04.checks.kernels import LEGAL
-from autograder.units.u04.checks.late import ILLEGAL
+from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
 from autograder.units.u04.checks.liveness import CASES
 from autograder.units.u04.checks.offsets import RANDOM, the_arena_is_small
 from autograder.units.u04.checks.order import SMALLEST, the_peak_is_low
@@ -379,7 +378,7 @@ def test_each_case_quotes_its_specification():
         ("schedule.memory.liveness", [spec for spec, *_ in CASES]),
         ("schedule.in_place.may_overwrite", [spec for spec, *_ in LEGAL]),
         ("schedule.in_place.may_overwrite", [spec for _, spec, _ in ILLEGAL]),
-        ("passes.sink_relayouts", [spec for _, spec, *_ in RELAYOUTS]),
+        ("passes.sink_relayouts", [spec for spec, *_ in RELAYOUTS]),
     ]:
         said = " ".join(slot(name).doc.split())
         assert not [spec for spec in words if " ".join(spec.split()) not in said]

@@ -20,106 +20,50 @@ from autograder.units.u04.checks.shared import (
 from course_lib.ir.loops.program import owner
 from course_lib.memory.liveness import Interval, Task
 
+
+def _rows(text: str) -> list[list[str]]:
+    return [row.split() for row in text.split(";") if row]
+
+
+def small_run(tasks: str, outside: str, views: str = "") -> Run:
+    """The run of a row of the table: "a 64 x; b 128 a x" are two tasks, "w v; v a" two views."""
+    made = [Task(name, tuple(reads), int(size)) for name, size, *reads in _rows(tasks)]
+    return made, {view: seen for view, seen in _rows(views)}, set(outside.split())
+
+
+def small_lives(text: str) -> list[Interval]:
+    """The lives of a row: "a 64 0 2" are 64 bytes from step 0 to step 2."""
+    return [Interval(name, *map(int, numbers)) for name, *numbers in _rows(text)]
+
+
+OWN_SIZE = "`size` is that of the task that writes the owner itself"
+
 # One small run for each sentence of the specification: (words, run, lives).
 CASES: list[tuple[str, Run, list[Interval]]] = [
-    (
-        "from the task that writes it to the last task that reads it, both included",
-        (
-            [Task("a", ("x",), 64), Task("b", ("a",), 128), Task("c", ("b", "a"), 64),
-             Task("y", ("c",), 64)],
-            {},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 2), Interval("b", 128, 1, 2), Interval("c", 64, 2, 3)],
-    ),
-    (
-        "that nobody reads is alive while it is written",
-        ([Task("a", ("x",), 64), Task("b", ("x",), 64), Task("y", ("b",), 64)], {}, {"x", "y"}),
-        [Interval("a", 64, 0, 0), Interval("b", 64, 1, 2)],
-    ),
-    (
-        "the owner lives as long as any view of it is used",
-        (
-            [Task("a", ("x",), 64), Task("b", ("x",), 64), Task("c", ("b",), 64),
-             Task("y", ("w", "c"), 64)],
-            {"v": "a", "w": "v"},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 3), Interval("b", 64, 1, 2), Interval("c", 64, 2, 3)],
-    ),
-    (
-        "A task that stores its result over an old value writes a view",
-        (
-            [Task("a", ("x",), 128), Task("b", ("a",), 128), Task("c", ("b",), 128),
-             Task("y", ("c",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 128, 0, 2), Interval("c", 128, 2, 3)],
-    ),
-    (
-        "to read or write it is to read or write its owner",
-        (
-            [Task("a", ("x",), 128), Task("c", ("x",), 64), Task("b", ("x",), 128),
-             Task("y", ("c",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 128, 0, 2), Interval("c", 64, 1, 3)],
-    ),
-    (
-        "`size` is that of the task that writes the owner itself",
-        (
-            [Task("a", ("x",), 192), Task("b", ("a",), 64), Task("y", ("b",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 192, 0, 2)],
-    ),
-    (
-        "A value is left out if no task writes it, if it is in `outside`, or if a view of it is",
-        (
-            [Task("a", ("x", "w"), 64), Task("b", ("a",), 64), Task("c", ("a",), 64)],
-            {"y": "c"},
-            {"x", "w", "b", "y"},
-        ),
-        [Interval("a", 64, 0, 2)],
-    ),
-    (
-        "`size` is that of the task that writes the owner itself",
-        (
-            [Task("a", ("x",), 64), Task("b", ("a",), 192), Task("y", ("b",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 2)],
-    ),
-    (
-        "A value is left out if no task writes it",
-        ([Task("a", ("w", "x"), 64), Task("y", ("a",), 64)], {}, {"y"}),
-        [Interval("a", 64, 0, 1)],
-    ),
-    (
-        "One `Interval` for each value",
-        (
-            [Task("a", ("x",), 64), Task("y", ("x", "x", "x", "a", "x"), 64), Task("b", ("x",), 64),
-             Task("c", ("x",), 64), Task("z", ("c", "x", "y", "b"), 64)],
-            {},
-            {"x", "y", "z"},
-        ),
-        [Interval("a", 64, 0, 1), Interval("b", 64, 2, 4), Interval("c", 64, 3, 4)],
-    ),
-    (
-        "inputs, constants, results",
-        ([Task("y", ("x",), 64), Task("z", ("y",), 64)], {"v": "x"}, {"x", "y", "z", "v"}),
-        [],
-    ),
-    ("the steps of a program in order", ([], {"v": "x"}, {"x", "v"}), []),
-    (
-        "a value of 0 bytes has an interval, too",
-        ([Task("a", ("x",), 0), Task("b", ("a",), 64), Task("y", ("b",), 0)], {}, {"x", "y"}),
-        [Interval("a", 0, 0, 1), Interval("b", 64, 1, 2)],
-    ),
+    (words, small_run(*run), small_lives(lives))
+    for words, lives, *run in [
+        ("from the task that writes it to the last task that reads it, both included",
+         "a 64 0 2; b 128 1 2; c 64 2 3", "a 64 x; b 128 a; c 64 b a; y 64 c", "x y"),
+        ("that nobody reads is alive while it is written",
+         "a 64 0 0; b 64 1 2", "a 64 x; b 64 x; y 64 b", "x y"),
+        ("the owner lives as long as any view of it is used",
+         "a 64 0 3; b 64 1 2; c 64 2 3", "a 64 x; b 64 x; c 64 b; y 64 w c", "x y", "v a; w v"),
+        ("A task that stores its result over an old value writes a view",
+         "a 128 0 2; c 128 2 3", "a 128 x; b 128 a; c 128 b; y 64 c", "x y", "b a"),
+        ("to read or write it is to read or write its owner",
+         "a 128 0 2; c 64 1 3", "a 128 x; c 64 x; b 128 x; y 64 c", "x y", "b a"),
+        (OWN_SIZE, "a 192 0 2", "a 192 x; b 64 a; y 64 b", "x y", "b a"),
+        ("A value is left out if no task writes it, if it is in `outside`, or if a view of it is",
+         "a 64 0 2", "a 64 x w; b 64 a; c 64 a", "x w b y", "y c"),
+        (OWN_SIZE, "a 64 0 2", "a 64 x; b 192 a; y 64 b", "x y", "b a"),
+        ("A value is left out if no task writes it", "a 64 0 1", "a 64 w x; y 64 a", "y"),
+        ("One `Interval` for each value", "a 64 0 1; b 64 2 4; c 64 3 4",
+         "a 64 x; y 64 x x x a x; b 64 x; c 64 x; z 64 c x y b", "x y z"),
+        ("inputs, constants, results", "", "y 64 x; z 64 y", "x y z v", "v x"),
+        ("the steps of a program in order", "", "", "x v", "v x"),
+        ("a value of 0 bytes has an interval, too",
+         "a 0 0 1; b 64 1 2", "a 0 x; b 64 a; y 0 b", "x y"),
+    ]
 ]  # fmt: skip
 
 
