@@ -22,8 +22,6 @@ from autograder.units.u04.checks.order import SMALLEST, the_peak_is_low
 from autograder.units.u04.checks.relayouts import CASES as RELAYOUTS
 from autograder.units.u04.exercises import BROKEN, BROKEN_LIVES, BROKEN_OFFSETS, REFERENCE_ARENA
 from autograder.units.u04.hidden import smallest_peak
-from autograder.units.u04.mutants.memory import largest_first
-from autograder.units.u04.mutants.order import least_growth_first
 from autograder.validate import verdict_of
 from course_lib.compiler import compile as compile_graph
 from course_lib.cost.layout import cost
@@ -71,6 +69,8 @@ WITH_MUTANTS = [
     *("schedule.in_place.may_overwrite", "schedule.order.order", "passes.sink_relayouts"),
     *("u04.clash", "u04.first_fit_wins", "u04.lines", "u04.allocator"),
 ]
+largest_first = alternatives_of("schedule.memory.assign_offsets")["largest_first"]
+least_growth_first = alternatives_of("schedule.order.order")["least_growth_first"]
 PLAIN = [one for one in DEFAULT if one not in (layout, sink_relayouts)]
 
 

@@ -15,7 +15,7 @@ from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
 from autograder.check.properties import random_inputs
 from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
-from autograder.units.u04.checks.shared import small_programs
+from autograder.units.u04.checks.shared import small_programs, told
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import inp
 from course_lib.ir.loops.loop_interp import run_kernel
@@ -105,9 +105,8 @@ def operands_of(graph: Graph) -> list[tuple[Kernel, str]]:
 def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") -> bool:
     got = may_overwrite(kernel, operand)
     if not isinstance(got, (bool, np.bool_)):
-        shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         text = print_kernel(kernel)
-        raise Wrong("The answer must be True or False.", program=text, got=shown, spec=spec)
+        raise Wrong("The answer must be True or False.", program=text, got=told(got), spec=spec)
     return bool(got)
 
 
