@@ -32,9 +32,10 @@ ALWAYS = "It must never be higher than for the given order"
 SLOT = "schedule.order.order"
 background(SLOT, "Every value is written by one task at most ... it is not in the arena",
            because="what is given")  # fmt: skip
+FEW = "in which few bytes are alive together"
 LEGAL = (ALWAYS, "a list of the positions of the tasks in the new order: each once",
          "none before a task whose value it reads", "tasks    as they stand in the program",
-         "in which few bytes are alive together", "`peak(tasks, order)` is the largest sum",
+         FEW, "`peak(tasks, order)` is the largest sum",
          "A value is alive from the task that writes it")  # fmt: skip
 
 
@@ -65,6 +66,21 @@ def patience_pays(order):
 
 
 @checks(SLOT, spec=LEGAL)
+def many_branches_run_one_after_another(order):
+    """Branches of a large task and a small one: the large ones need not be alive together."""
+    for count in (2, 5, 8):
+        large = [Task(f"a{k}", ("x",), 64 * (100 + k)) for k in range(count)]
+        small = [Task(f"b{k}", (f"a{k}",), 64) for k in range(count)]
+        tasks = [*large, *small, Task("y", tuple(task.writes for task in small), 0)]
+        positions = legal(tasks, order(tasks))
+        before, after = no_higher(tasks, positions)
+        if 2 * after > before and count > 2:
+            problem = f"One branch after another needs less than half of the {before} bytes of the "
+            raise _wrong(f"{problem}given order; yours needs {after}.", tasks, positions, FEW)
+    return "2, 5 and 8 branches"
+
+
+@checks(SLOT, spec=LEGAL)
 def orders_work_in_the_compiler(order):
     """Compiled in this order: branches, views, other types, a program that does nothing."""
     for program in small_programs():
@@ -75,14 +91,14 @@ def orders_work_in_the_compiler(order):
 @checks(SLOT, spec=LEGAL)
 def the_peak_is_low(order):
     """The peak is near the smallest that any order has."""
-    return near_the_smallest(order, {s: 64 * units for s, units in SMALLEST.items()})
+    return near_the_smallest(order, {(s, 12): 64 * units for s, units in SMALLEST.items()})
 
 
-def near_the_smallest(order: Any, smallest: Mapping[int, int]) -> Score:
-    """The score of an answer on random tasks: {seed: the smallest peak in bytes}."""
+def near_the_smallest(order: Any, smallest: Mapping[tuple[int, int], int]) -> Score:
+    """The score of an answer on random tasks: {(seed, how many): the smallest peak in bytes}."""
     given, found = [], []
-    for seed, least in smallest.items():
-        tasks = random_tasks(seed)
+    for case, least in smallest.items():
+        tasks = random_tasks(*case)
         before, after = no_higher(tasks, legal(tasks, order(tasks)))
         given.append(before / least)
         found.append(after / least)
@@ -91,7 +107,7 @@ def near_the_smallest(order: Any, smallest: Mapping[int, int]) -> Score:
         raise Wrong(
             f"Your order must be better than the given one on {len(given)} sets of tasks: the "
             f"given peak is {start:.2f} times the smallest on average, and so is yours.",
-            spec="in which few bytes are alive together",
+            spec=FEW,
         )
     return Score(
         min(1.0, 1.0 - (mean - ENOUGH)),

@@ -22,7 +22,8 @@ from course_lib.ir.graph.build import (
     tanh,
     transpose,
 )
-from course_lib.ir.graph.node import Node, apply, const
+from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.registry import OPS
 
 PIXELS, BLOCKS = "f32[1,4,4,16]", "f32[1,1,4,4,16]"  # 16 channels: nhwc, and nchw16c
 PLAIN = "f32[1,16,4,4]"
@@ -121,6 +122,10 @@ CASES: list[Case] = [
      "reshape merges them.", lambda x: relu(reduce_sum(up(x, TO_BLOCKS), axes=(2, 3)))),
     (OTHERS, 0, PIXELS, "A maximum over h and w is a reduction, too, and so is a sum over w and h.",
      lambda x: down(reduced("max", up(x), (2, 3)) - reduced("sum", up(x), (-1, -2)))),
+    (OTHERS, 0, PIXELS, "A minimum and a product over h and w are reductions, too.",
+     lambda x: down(reduced("min", up(x), (2, 3)) + reduced("prod", up(x), (2, 3)))),
+    (OTHERS, 0, PIXELS, "A concatenation may have three operands, or one of them three times.",
+     lambda x: down(concat([(y := up(x)), neg(y), y], axis=1))),
     (NONE, 1, PIXELS, "A reshape that reads more than one pixel reads them in the order of nchw.",
      lambda x: relu(reshape(up(x), (1, 256)))),
     (NONE, 1, "f32[1,1,4,16]", "Four pixels side by side are not one pixel.",
@@ -130,6 +135,27 @@ CASES: list[Case] = [
     (NONE, 1, f"{PIXELS} {PLAIN}", "One image of the two is in nchw: they are joined there.",
      lambda x, y: concat([up(x), y], axis=1)),
 ]  # fmt: skip
+
+
+def _types_of(name: str, arity: int, **attrs: Any) -> str:
+    """Input types, images in nhwc, that an operation takes."""
+    for kinds in ("f32 f32 f32", "i32 i32", "bool f32 f32", "bool bool"):
+        types = [f"{kind}[1,4,4,2]" for kind in kinds.split()[:arity]]
+        try:
+            apply(name, *(inp(f"x{k}", type) for k, type in enumerate(types)), **attrs)
+        except (ValueError, TypeError):
+            continue
+        return " ".join(types)
+    raise ValueError(f"no types of images fit {name}")
+
+
+def _elementwise(name: str, arity: int) -> Case:
+    attrs = {"dtype": "f64"} if name == "cast" else {}
+    return ("elementwise.", 0, _types_of(name, arity, **attrs), f"`{name}` is elementwise, too.",
+            lambda *xs: down(apply(name, *map(up, xs), **attrs)))  # fmt: skip
+
+
+CASES += [_elementwise(row.name, row.arity) for row in OPS.values() if row.kind == "elementwise"]
 
 # What no rule is about: (words of the specification, input types, what stays as it is, program).
 STAYS: list[tuple[str, str, str, Callable[..., Any]]] = [

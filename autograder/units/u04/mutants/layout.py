@@ -28,6 +28,12 @@ def _past_a_reshape(condition):
 
 mutants(
     SLOT,
+    # A list of operations instead of the kind that the table of operations knows.
+    only_the_common_elementwise=(
+        "if not above", "if not above or node.op in ('div', 'pow', 'sigmoid', 'erf', 'floor')"),
+    not_every_reduction=("if not above", "if not above or node.op == 'reduce_min'"),
+    only_two_are_concatenated=(
+        "if not above", "if not above or (node.op == 'concat' and len(inputs) > 2)"),
     # Joins what already meets, and moves nothing.
     only_neighbours=("if not above", "if True"),
     # Unary operations only: a residual connection stops everything.

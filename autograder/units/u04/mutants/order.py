@@ -25,13 +25,15 @@ mutants(
     small_ones_first=lambda tasks: sorted(range(len(tasks)), key=lambda k: tasks[k].size),
     backwards=lambda tasks: list(reversed(range(len(tasks)))),
     names_instead_of_positions=(f"list({_BEST})", f"[tasks[k].writes for k in {_BEST}]"),
+    gives_up_on_many_tasks=("for _ in tasks:", "if len(tasks) > 12:\n        return list(range(len("
+                            "tasks)))\n    for _ in tasks:"),
     without_the_last=(_BEST, f"{_BEST}[:-1]"),
     # Legal, and often worse than the order as given.
     big_ones_first=(*_greedy("-tasks[item[1][2][-1]].size"), _BEST, "found"),
     worse_where_greed_fails=(*_LEAST_GROWTH, _BEST, "found"),
     # For each task its place, and not for each place its task.
     where_each_task_goes=(_BEST, "(found.index(k) for k in given)"),
-)
+)  # fmt: skip
 alternatives(ORDER, least_growth_first=_LEAST_GROWTH)  # right, for a part of the points
 
 
