@@ -15,15 +15,17 @@ _OTHER = "(_past_elementwise if elementwise else past_other)"
 _EACH = "elementwise = "
 
 
-def _first(op, result):
-    """An edit: below a relayout, what an operation of this kind becomes."""
-    return _EACH, f"if node.op == '{op}':\n            return {result}\n        {_EACH}"
+def _first(condition, result):
+    """An edit: below a relayout, what a node of this kind becomes."""
+    return _EACH, f"if {condition}:\n            return {result}\n        {_EACH}"
 
 
 def _past_a_reshape(condition):
     """An edit: a reshape takes the place of the relayout `r` under another condition."""
     flat = "_called(reshape(r.inputs[0], node.type.shape), node)"
-    return _first("reshape", f"next(({flat} if {condition} else made for r in inputs))")
+    return _first(
+        "node.op == 'reshape'", f"next(({flat} if {condition} else made for r in inputs))"
+    )
 
 
 mutants(
@@ -61,12 +63,12 @@ mutants(
     past_a_reshape_of_one_column=_past_a_reshape("r.type.shape[3] == 1"),
     one_pixel_of_one_image=_past_a_reshape("r.type.numel == max(r.type.dims)"),
     # Where a reduction drops h and w.
-    a_relayout_behind_what_has_no_pixels=(
-        _EACH, "if node.type.rank == 2 and (below := in_layout(made, above[0])):\n"
-        f"            return relayout(below, above[0], IMAGE)\n        {_EACH}"),
+    a_relayout_behind_what_has_no_pixels=_first(
+        "node.type.rank == 2 and (below := in_layout(made, above[0]))",
+        "relayout(below, above[0], IMAGE)"),
     # The channels are the last axis of nhwc: the numbers are right, and the text says no.
     past_a_softmax_too=_first(
-        "softmax' and node.attrs['axis'] == 1 and above[0] == 'nhwc",
+        "node.op == 'softmax' and node.attrs['axis'] == 1 and above[0] == 'nhwc'",
         "relayout(_called(apply('softmax', inputs[0].inputs[0], axis=3), node), 'nhwc', IMAGE)"),
 )  # fmt: skip
 
