@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import course_lib
-from autograder.check.framework import TimedOut
+from autograder.check.framework import TimedOut, mutants_of
 from autograder.check.judging import judge
 from autograder.check.verdict import WRONG
 from autograder.units.u00 import exercises  # noqa: F401
 from autograder.units.u00.checks.array import PARTS, clocks_of, simulated_cycles
-from autograder.units.u00.mutants import array, evidence, numbers, shape
 from course_lib.accelerator.systolic import SystolicArray
 from course_lib.accelerator.workload import Product, products, total_cycles, utilization
 from course_lib.exercises import slot
@@ -165,28 +164,29 @@ def test_the_fewest_clocks_of_the_visible_check_are_those_of_the_best_shape():
                                    "the_longest_product_alone", "only_powers_of_two",
                                    "forgets_the_count", "only_the_first_product"])  # fmt: skip
 def test_the_visible_check_sees_what_is_wrong_about_a_shape(wrong):
-    verdict = judge("u00.shape", getattr(shape, wrong))
+    verdict = judge("u00.shape", mutants_of("u00.shape")[wrong])
     assert verdict.kind == WRONG and "fewer clocks" in verdict.problem
 
 
 @pytest.mark.parametrize(("name", "wrong", "said"), [
-    ("u00.intensity", numbers.counts_elements, "4 times too large"),
-    ("u00.intensity", numbers.not_a_number, "one number"),
-    ("u00.claims", evidence.threads_share_k, "Look at E again"),
-    ("u00.claims", evidence.all_of_them, "Look at B again"),
+    ("u00.intensity", "counts_elements", "4 times too large"),
+    ("u00.intensity", "not_a_number", "one number"),
+    ("u00.claims", "threads_share_k", "Look at E again"),
+    ("u00.claims", "all_of_them", "Look at B again"),
 ])  # fmt: skip
 def test_a_failure_says_where_to_look(name, wrong, said):
-    assert said in judge(name, wrong).problem
+    assert said in judge(name, mutants_of(name)[wrong]).problem
 
 
 @pytest.mark.parametrize(("wrong", "words"), [
-    (array.forgets_the_fill, "when the last cell is done"),
-    (array.always_drains, "when the last cell is done"),
-    (array.drains_once, "computed one after another"),
-    (array.forgets_ragged_tiles, "costs as much as a whole one"),
+    ("forgets_the_fill", "when the last cell is done"),
+    ("always_drains", "when the last cell is done"),
+    ("drains_once", "computed one after another"),
+    ("forgets_ragged_tiles", "costs as much as a whole one"),
 ])  # fmt: skip
 def test_a_wrong_count_of_clocks_quotes_the_words_that_were_overlooked(wrong, words):
-    assert words in judge("accelerator.systolic.cycles", wrong).spec
+    answer = mutants_of("accelerator.systolic.cycles")[wrong]
+    assert words in judge("accelerator.systolic.cycles", answer).spec
 
 
 def test_an_answer_that_simulates_is_told_so():

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
+from autograder.check.framework import mutants_of
 from autograder.notebook import check
 from autograder.units.u03.checks.onnx import FOLD
 from autograder.units.u03.checks.onnx_models import block

@@ -30,23 +30,18 @@ CLOCKS = (
 )
 
 
-@checks(
-    "accelerator.systolic.cycles", given=SMALL, examples=60, what="random products", spec=CLOCKS
-)
+CYCLES = "accelerator.systolic.cycles"
+
+
+@checks(CYCLES, given=SMALL, examples=60, what="random products", spec=CLOCKS)
 def agrees_with_the_simulation(cycles, case):
     """As many clocks as the simulated array takes."""
-    m, k, n, array = case
-    expected = simulated_cycles(m, k, n, array)
-    got = a_number(cycles(m, k, n, array), unit="clocks")
+    got, expected = a_number(cycles(*case), unit="clocks"), simulated_cycles(*case)
     if got != expected:
-        raise Wrong(
-            "The simulated array takes another number of clocks.",
-            program=f"[{m}, {k}] times [{k}, {n}] on {array.rows} x {array.cols} cells, "
-            f"drain {'' if array.drain else 'not '}counted",
-            got=_count(got, "clock"),
-            expected=_count(expected, "clock"),
-            spec=_sentence(cycles, case),
-        )
+        problem, words = "The simulated array takes another number of clocks.", _told(*case)
+        clocks, spec = _count(got, "clock"), _sentence(cycles, case)
+        right = _count(expected, "clock")
+        raise Wrong(problem, program=words, got=clocks, expected=right, spec=spec)
 
 
 @functools.cache
@@ -64,24 +59,27 @@ def _sentence(cycles: Any, case: tuple[int, int, int, SystolicArray]) -> str:
     return CLOCKS[1] if m % array.rows or n % array.cols else CLOCKS[0]
 
 
+def _told(m: int, k: int, n: int, array: SystolicArray) -> str:
+    cells, drain = f"{array.rows} x {array.cols} cells", "" if array.drain else "not "
+    return f"[{m}, {k}] times [{k}, {n}] on {cells}, drain {drain}counted"
+
+
 def _count(number: float, what: str) -> str:
     return f"{number:g} {what}{'s' * (number != 1)}"
 
 
-@checks("accelerator.systolic.cycles", spec="without simulating them")
+@checks(CYCLES, spec="without simulating them")
 def needs_no_simulation(cycles):
     """A product of 16 billion multiply-accumulates takes no longer than a small one."""
+    case = 4000, 1000, 4000, SystolicArray(32, 32)
     try:
-        answer = cycles(4000, 1000, 4000, SystolicArray(32, 32))
+        answer = cycles(*case)
     except TimedOut as stop:
         raise TimedOut(f"{stop.problem} Count the clocks without simulating them.") from None
     got = a_number(answer, unit="clocks")
     if got != 16_593_750:
-        raise Wrong(
-            "The formula must hold for large products too.",
-            program="[4000, 1000] times [1000, 4000] on 32 x 32 cells, drain not counted",
-            got=f"{got:,.10g} clocks",
-        )
+        problem = "The formula must hold for large products too."
+        raise Wrong(problem, program=_told(*case), got=f"{got:,.10g} clocks")
     return "one product of 16 billion multiply-accumulates"
 
 
@@ -104,10 +102,10 @@ def has_the_right_size(busy):
     return "as many multiply-accumulates as asked for"
 
 
-@checks(
-    "u00.busy",
-    spec=["keeps `array` busy", "takes at most", "That is 320", "A graph of one matmul"],
-)
+FAST = ("keeps `array` busy", "takes at most", "That is 320", "A graph of one matmul")
+
+
+@checks("u00.busy", spec=FAST)
 def is_fast(busy):
     """Fast enough on the simulated array."""
     shown = []
@@ -116,12 +114,11 @@ def is_fast(busy):
         m, k, n = of_size(graph, macs)
         run = wavefront(np.ones((m, k)), np.ones((k, n)), array)
         if run.cycles > clocks_allowed(array, macs):
-            raise Wrong(
-                f"At most {clocks_allowed(array, macs):g} clocks on {array.rows} x {array.cols} "
-                f"cells. This is {_count(run.tiles, 'tile')} with k = {k}.",
-                program=graph,
-                got=f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used",
+            got = f"{run.cycles:,} clocks, {run.utilization:.0%} of the cells' time used"
+            problem = (
+                f"{most_clocks(array, macs)} This is {_count(run.tiles, 'tile')} with k = {k}."
             )
+            raise Wrong(problem, program=graph, got=got)
         shown.append(f"{array.rows} x {array.cols} cells: {run.utilization:.0%} busy")
     return ", ".join(shown)
 
@@ -130,32 +127,31 @@ def clocks_allowed(array: SystolicArray, macs: int) -> int:
     return macs // (array.rows * array.cols) + 2 * (array.rows + array.cols)
 
 
+def most_clocks(array: SystolicArray, macs: int) -> str:
+    allowed = clocks_allowed(array, macs)
+    return f"At most {allowed:g} clocks on {array.rows} x {array.cols} cells."
+
+
 def of_size(graph: Graph, macs: int) -> tuple[int, int, int]:
     """m, k and n of its one matmul, which does so many multiply-accumulates."""
     m, k, n = one_matmul(graph)
     if m * k * n != macs:
-        raise Wrong(
-            f"It must do exactly {macs:,} multiply-accumulates.",
-            program=graph,
-            got=f"{m} * {k} * {n} = {m * k * n:,}",
-            expected=f"{macs:,}",
-        )
+        problem, got = f"It must do exactly {macs:,} multiply-accumulates.", f"{m * k * n:,}"
+        raise Wrong(problem, program=graph, got=f"{m} * {k} * {n} = {got}", expected=f"{macs:,}")
     return m, k, n
 
 
 def one_matmul(result: Any) -> tuple[int, int, int]:
     graph = valid_graph(result)
-    ranks = [i.type.rank for node in graph.ops for i in node.inputs]
-    inputs = all(i.op == "input" for node in graph.ops for i in node.inputs)
-    if [node.op for node in graph.ops] != ["matmul"] or ranks != [2, 2] or not inputs:
-        raise Wrong(
-            "The graph must have one operation, a matmul of two inputs with two axes each.",
-            program=graph,
-        )
-    if graph.outputs != graph.ops:
-        raise Wrong("The graph must return what its matmul computes.", program=graph)
-    if not all(i.type.is_static for node in graph.ops for i in node.inputs):
-        raise Wrong("The sizes must be numbers.", program=graph)
+    operands = [(i.op, i.type.rank) for node in graph.ops for i in node.inputs]
+    one = [node.op for node in graph.ops] == ["matmul"] and operands == [("input", 2)] * 2
+    for right, problem in [
+        (one, "The graph must have one operation, a matmul of two inputs with two axes each."),
+        (graph.outputs == graph.ops, "The graph must return what its matmul computes."),
+        (all(i.type.is_static for i in graph.inputs), "The sizes must be numbers."),
+    ]:
+        if not right:
+            raise Wrong(problem, program=graph)
     (product,) = products(graph)
     return product.m, product.k, product.n
 
@@ -179,25 +175,19 @@ def is_the_fastest_of_few(shape):
     shown = []
     for (cells, parts), (fewest, words) in PARTS.items():
         sizes = shape_of(shape, parts, cells)
-        got = clocks_of(parts, sizes)
+        got, on = clocks_of(parts, sizes), "{} x {}".format(*sizes)
         if got > fewest:
-            raise Wrong(
-                f"Another shape does it in fewer clocks: {words}.",
-                program=f"parts = {list(parts)}, cells = {cells}",
-                got="{} x {}: ".format(*sizes) + f"{got:,} clocks",
-                expected=f"{fewest:,} clocks",
-            )
-        shown.append(f"{words}: {fewest:,} clocks on " + "{} x {}".format(*sizes))
+            problem = f"Another shape does it in fewer clocks: {words}."
+            program, said = f"parts = {list(parts)}, cells = {cells}", f"{on}: {got:,} clocks"
+            raise Wrong(problem, program=program, got=said, expected=f"{fewest:,} clocks")
+        shown.append(f"{words}: {fewest:,} clocks on {on}")
     return "; ".join(shown)
 
 
-@checks(
-    "u00.shape",
-    spec=[
-        "`rows * cols` is exactly `cells`",
-        "If several shapes are equally fast, any of them is right.",
-    ],
-)
+ANY = "If several shapes are equally fast, any of them is right."
+
+
+@checks("u00.shape", spec=["`rows * cols` is exactly `cells`", ANY])
 def has_as_many_cells(shape):
     """Exactly so many cells, also for odd numbers of them."""
     for cells in (1, 7, 30, 1024):

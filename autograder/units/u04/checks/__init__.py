@@ -93,11 +93,8 @@ def first_fit_meets_the_bound(first_fit_wins):
         and i.size >= 64 and i.size % ALIGNMENT == 0 and 0 <= i.first <= i.last
         for i in intervals
     )  # fmt: skip
-    if (
-        not sound
-        or not 0 < len(intervals) <= 10
-        or len({i.name for i in intervals}) != len(intervals)
-    ):
+    called = {i.name for i in intervals}
+    if not (sound and 0 < len(intervals) <= 10 and len(called) == len(intervals)):
         raise Wrong(
             "The answer must be at most 10 intervals with valid sizes and steps, each with a name "
             "of its own.",
@@ -159,7 +156,6 @@ def line_counts(answer: object, call: str) -> list[int]:
         raise Wrong(problem, program=call, got=repr(answer), spec=words)
     counts = [answer[name] for name in LAYOUTS]
     if not all(whole(n) or (isinstance(n, float) and n.is_integer()) for n in counts):
-        raise Wrong(
-            "The counts of lines must be whole numbers.", program=call, got=repr(answer), spec=words
-        )
+        problem = "The counts of lines must be whole numbers."
+        raise Wrong(problem, program=call, got=repr(answer), spec=words)
     return [int(n) for n in counts]

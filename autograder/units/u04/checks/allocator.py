@@ -6,7 +6,7 @@ joined blocks finds, and nothing else does. Next room: offsets.py, where all liv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
@@ -14,8 +14,7 @@ from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong, checks
 from autograder.check.steps import with_steps
-from autograder.units.u04.checks.shared import LETTERS, whole
-from course_lib.memory.liveness import ALIGNMENT
+from autograder.units.u04.checks.shared import LETTERS, plan_of
 from lessons.u04.traces import EAGER, Request, highest, most_alive
 
 LOWEST = "the lower end of the lowest free block that is large enough"
@@ -23,10 +22,11 @@ JOINED = "A block that comes back is joined with the free blocks that touch it, 
 BEGIN = "at first one block from offset 0 that has no end"
 BACK = "a negative one gives all of that block back"
 REST = "what is left of that block stays free"
+RETURNS = "returns {name: the offset at which its block begins}"
 GIVEN = ("pairs (name, bytes) in the order in which they come",
          BACK,
          "Sizes are multiples of 64; no name asks twice",
-         "returns {name: the offset at which its block begins}", "Keep a list of the free blocks",
+         RETURNS, "Keep a list of the free blocks",
          "A positive number asks for a block of that many bytes under that name",
          "Serve requests for memory one by one")  # fmt: skip
 
@@ -95,50 +95,34 @@ def no_request_looks_at_all_that_came_before(allocator):
 
 def served(requests: Sequence[Request], allocator: Any, spec: str) -> dict[str, int]:
     """The offsets of an answer, each as low as it can be when its request comes."""
-    text = told(requests)
-    given = [(name, size) for name, size in requests]
-    offsets = allocator(given)
-    if not isinstance(offsets, Mapping):
-        got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
-        raise Wrong("The function must return a dict {name: offset}.", program=text, got=got,
-                    spec="returns {name: the offset at which its block begins}")  # fmt: skip
+    text, asked = told_trace(requests), [name for name, size in requests if size > 0]
+    offsets = plan_of(asked, allocator(list(requests)), text, RETURNS, RETURNS)
     taken: dict[str, tuple[int, int]] = {}  # what is out: name -> (begin, end)
     for name, size in requests:
         if size <= 0:
             taken.pop(name)
             continue
-        at = offsets.get(name)
-        if at is None or not whole(at) or at < 0 or at % ALIGNMENT:
-            raise Wrong(f"The offset of {name} must be at least 0 and a multiple of 64, not "
-                        f"{at!r}.", program=text, got=repr(dict(offsets)),
-                        spec="returns {name: the offset at which its block begins}")  # fmt: skip
-        clash = next((o for o, (low, high) in taken.items() if at < high and low < at + size), None)
-        if clash is not None:
-            problem = f"{name} must get free bytes, but it gets bytes that {clash} still has."
-            raise Wrong(problem, program=text, got=repr(dict(offsets)), spec=spec)
-        ends = [0, *(high for _, high in taken.values())]
+        at, ends, problem = offsets[name], [0, *(high for _, high in taken.values())], ""
         least = min(e for e in ends if _is_free(taken.values(), e, size))
-        if at != least:
-            raise Wrong(
-                f"When {name} asks for {size} bytes, offset {least} is free; it must get that, "
-                f"but it gets {at}.",
-                program=text,
-                got=repr(dict(offsets)),
-                spec=spec,
-            )
-        taken[name] = (int(at), int(at) + size)
-    return {name: int(at) for name, at in offsets.items()}
+        clash = [o for o, (low, high) in taken.items() if at < high and low < at + size]
+        if clash:
+            problem = f"{name} must get free bytes, but it gets bytes that {clash[0]} still has."
+        elif at != least:
+            problem = f"When {name} asks for {size} bytes, offset {least} is free; it must get "
+            problem += f"that, but it gets {at}."
+        if problem:
+            raise Wrong(problem, program=text, got=repr(offsets), spec=spec)
+        taken[name] = (at, at + size)
+    return offsets
 
 
 def _is_free(taken: Any, begin: int, size: int) -> bool:
     return all(begin + size <= low or high <= begin for low, high in taken)
 
 
-def told(requests: Sequence[Request]) -> str:
+def told_trace(requests: Sequence[Request]) -> str:
     """A trace as text; of a long one the beginning."""
-    lines = [
-        f"{name} asks for {size} bytes" if size > 0 else f"{name} comes back"
-        for name, size in requests[:16]
-    ]
+    asked = [f"{name} {f'asks for {n} bytes' if n > 0 else 'comes back'}" for name, n in requests]
+    lines = asked[:16]
     more = len(requests) - len(lines)
     return "\n".join(lines + [f"and {more} more requests"] * bool(more)) or "no request"

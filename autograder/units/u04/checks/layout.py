@@ -6,6 +6,7 @@ rearranged at compile time. Whatever else the pass does, the program computes th
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +21,8 @@ from autograder.units.u04.checks.relayouts import (
     BIAS,
     BLOCKS,
     CASES,
-    JOIN,
-    NONE,
-    OPERANDS,
-    OTHERS,
-    PAST,
     PIXELS,
+    RULES,
     STAYS,
     down,
     pad,
@@ -71,51 +68,41 @@ def networks(draw: DrawFn, most: int = 6, stops: bool = True) -> Graph:
 
 def _layer(kind: str, x: Node, other: Node, layout: str) -> Node:
     """One more operation of a network: of `x`, and of `other`, which has the type of `x`."""
-    if kind == "layer":
-        return up(tanh(down(x, layout)), layout)
-    if kind == "bias":
-        return x - const(np.arange(x.type.dims[1], dtype=np.float32).reshape(-1, 1, 1))
-    if kind in ("add", "image"):
-        return x + other
-    if kind == "concat":
-        return concat([x, other], axis=1)
-    if kind == "softmax":
-        return softmax(x, axis=1)
-    if kind == "max":
-        return reduced("max", x, (2, 3))
-    if kind == "pool" and min(x.type.dims[2:]) > 1:
-        return pool(x)
-    return pad(x) if kind == "pad" else relu(x)
+    bias = np.arange(x.type.dims[1], dtype=np.float32).reshape(-1, 1, 1)
+    makers: dict[str, Callable[[], Node]] = {
+        "layer": lambda: up(tanh(down(x, layout)), layout),
+        "bias": lambda: x - const(bias),
+        "add": lambda: x + other,
+        "image": lambda: x + other,
+        "concat": lambda: concat([x, other], axis=1),
+        "softmax": lambda: softmax(x, axis=1),
+        "max": lambda: reduced("max", x, (2, 3)),
+        "pool": lambda: pool(x) if min(x.type.dims[2:]) > 1 else relu(x),
+        "pad": lambda: pad(x),
+        "relu": lambda: relu(x),
+    }
+    return makers[kind]()
 
 
-background("passes.sink_relayouts", "`joined` does the first of them", because="what is given")
-
-RULES = (
-    *("One walk from the inputs to the outputs", "Move each relayout `src -> nchw` down", PAST),
-    *(OPERANDS, JOIN, OTHERS, NONE, "elementwise.", "anything else."),
-    *("Bit-exact", "relayouts without users are left for `dce`"),
-)
+SLOT = "passes.sink_relayouts"
+background(SLOT, "`joined` does the first of them", because="what is given")
 
 
-@checks("passes.sink_relayouts", spec=[*RULES, *(spec for _, spec, *_ in CASES)])
+@checks(SLOT, spec=[*RULES, *(spec for spec, *_ in CASES)])
 def each_relayout_that_can_cancel_does(sink_relayouts):
     """On small programs, as many relayouts are left as must be."""
-    for why, spec, program, types, expected in CASES:
-        before = trace(program, *types)
+    for spec, expected, types, why, program in CASES:
+        before = trace(program, *types.split())
         after = same_meaning(before, sink_relayouts(before), spec=spec)
-        _at_most(
-            expected, before, after, f"{why} {_count(expected)} of {len(moving(before))}", spec
-        )
+        wanted = f"{why} {_count(expected)} of {len(moving(before))}"
+        _at_most(expected, before, after, wanted, spec)
     return f"{len(CASES)} small programs"
 
 
-@checks(
-    "passes.sink_relayouts",
-    given=networks(6, stops=False),
-    examples=40,
-    what="random networks",
-    spec="Move each relayout `src -> nchw` down as far as it goes",
-)
+FAR = "Move each relayout `src -> nchw` down as far as it goes"
+
+
+@checks(SLOT, given=networks(6, stops=False), examples=40, what="random networks", spec=FAR)
 def every_relayout_reaches_the_end(sink_relayouts, graph):
     """Where nothing stops a relayout, one is left behind the last operation, or none."""
     after = same_meaning(graph, sink_relayouts(graph))
@@ -132,35 +119,30 @@ def _at_most(expected: int, before: Graph, after: Graph, wanted: str, spec: str 
     left = moving(after)
     if len(left) > expected:
         names = value_names(after)
-        raise Wrong(
-            f"{wanted} may be left, but {len(left)} {'are' if len(left) > 1 else 'is'}.",
-            program=before,
-            got=after,
-            marked=tuple(names[n] for n in left),
-            spec=spec,
-        )
+        problem = f"{wanted} may be left, but {len(left)} {'are' if len(left) > 1 else 'is'}."
+        marked = tuple(names[n] for n in left)
+        raise Wrong(problem, program=before, got=after, marked=marked, spec=spec)
 
 
-@checks("passes.sink_relayouts", given=networks(6), examples=20, what="random networks", spec=RULES)
+@checks(SLOT, given=networks(6), examples=20, what="random networks", spec=RULES)
 def sinking_keeps_the_meaning(sink_relayouts, graph):
     """The result computes what the program computes."""
     same_meaning(graph, sink_relayouts(graph))
 
 
-@checks("passes.sink_relayouts", spec=[spec for _, spec, *_ in STAYS])
+@checks(SLOT, spec=[spec for spec, *_ in STAYS])
 def what_no_rule_is_about_stays(sink_relayouts):
     """A program that no rewrite fits comes back as it went in."""
-    for why, spec, program, types in STAYS:
-        before = trace(program, *types)
+    for spec, types, why, program in STAYS:
+        before = trace(program, *types.split())
         after = same_meaning(before, sink_relayouts(before), spec=spec)
         live = Graph.of(after.inputs, after.outputs, after.name)
         if not same_program(before, live):
-            expected = print_graph(before)
-            raise Wrong(why, program=before, got=live, expected=expected, spec=spec)
+            raise Wrong(why, program=before, got=live, expected=print_graph(before), spec=spec)
     return f"{len(STAYS)} programs with nothing to do"
 
 
-@checks("passes.sink_relayouts", spec="One walk from the inputs to the outputs")
+@checks(SLOT, spec="One walk from the inputs to the outputs")
 def each_node_is_visited_once(sink_relayouts):
     """121 operations with 2**40 paths."""
 
@@ -173,12 +155,11 @@ def each_node_is_visited_once(sink_relayouts):
     before = trace(layers, "f32[1,2,2,2]")
     why = "each shared node is walked once for each path to it"
     few = with_steps(sink_relayouts, 300_000, "a network of 121 operations", why)
-    _at_most(
-        0, before, same_meaning(before, few(before)), "A long network is no obstacle. No relayout"
-    )
+    after = same_meaning(before, few(before))
+    _at_most(0, before, after, "A long network is no obstacle. No relayout")
 
 
-@checks("passes.sink_relayouts", spec="A rewritten node keeps its name and origin")
+@checks(SLOT, spec="A rewritten node keeps its name and origin")
 def rewritten_nodes_keep_their_names(sink_relayouts):
     """An operation that is made anew still has its name, and says which layer it came from."""
     x = inp("x", PIXELS)
@@ -200,16 +181,12 @@ def rewritten_nodes_keep_their_names(sink_relayouts):
         whole = node.type.rank == 4  # otherwise a reshape may stand for it
         kept = (node.op, node.name, node.origin) in made or not whole
         if node.origin and not (kept and (node.name, node.origin) in named):
-            raise Wrong(
-                f"A {node.op} called %{node.name} that comes from {node.origin[0]} must still be "
-                "there, but is not.",
-                program=before,
-                got=after,
-            )
+            which = f"A {node.op} called %{node.name} that comes from {node.origin[0]}"
+            raise Wrong(f"{which} must still be there, but is not.", program=before, got=after)
     return "names and origins, kept"
 
 
-@checks("passes.sink_relayouts", spec="Bit-exact")
+@checks(SLOT, spec="Bit-exact")
 def sinking_works_in_the_compiler(sink_relayouts):
     """Two layers in blocks, one of which is read twice, compiled with this pass in its place."""
 
@@ -218,7 +195,7 @@ def sinking_works_in_the_compiler(sink_relayouts):
         z = up(down(relu(y + const(BIAS)), "nchw16c"), "nchw16c")
         return [down(z + y, "nchw16c"), reduce_sum(pad(z), axes=(2, 3))]
 
-    program = works_in_the_compiler("passes.sink_relayouts", sink_relayouts, trace(layers, BLOCKS))
+    program = works_in_the_compiler(SLOT, sink_relayouts, trace(layers, BLOCKS))
     return f"compiled to {len(program.steps)} kernels"
 
 

@@ -20,106 +20,52 @@ from autograder.units.u04.checks.shared import (
 from course_lib.ir.loops.program import owner
 from course_lib.memory.liveness import Interval, Task
 
+
+def _rows(text: str) -> list[list[str]]:
+    return [row.split() for row in text.split(";") if row]
+
+
+def small_run(tasks: str, outside: str, views: str = "") -> Run:
+    """The run of a row of the table: "a 64 x; b 128 a x" are two tasks, "w v; v a" two views."""
+    made = [Task(name, tuple(reads), int(size)) for name, size, *reads in _rows(tasks)]
+    return made, {view: seen for view, seen in _rows(views)}, set(outside.split())
+
+
+def small_lives(text: str) -> list[Interval]:
+    """The lives of a row: "a 64 0 2" are 64 bytes from step 0 to step 2."""
+    return [Interval(name, *map(int, numbers)) for name, *numbers in _rows(text)]
+
+
+SLOT = "schedule.memory.liveness"
+ONE = "One `Interval` for each value"
+OWN_SIZE = "`size` is that of the task that writes the owner itself"
+
 # One small run for each sentence of the specification: (words, run, lives).
 CASES: list[tuple[str, Run, list[Interval]]] = [
-    (
-        "from the task that writes it to the last task that reads it, both included",
-        (
-            [Task("a", ("x",), 64), Task("b", ("a",), 128), Task("c", ("b", "a"), 64),
-             Task("y", ("c",), 64)],
-            {},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 2), Interval("b", 128, 1, 2), Interval("c", 64, 2, 3)],
-    ),
-    (
-        "that nobody reads is alive while it is written",
-        ([Task("a", ("x",), 64), Task("b", ("x",), 64), Task("y", ("b",), 64)], {}, {"x", "y"}),
-        [Interval("a", 64, 0, 0), Interval("b", 64, 1, 2)],
-    ),
-    (
-        "the owner lives as long as any view of it is used",
-        (
-            [Task("a", ("x",), 64), Task("b", ("x",), 64), Task("c", ("b",), 64),
-             Task("y", ("w", "c"), 64)],
-            {"v": "a", "w": "v"},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 3), Interval("b", 64, 1, 2), Interval("c", 64, 2, 3)],
-    ),
-    (
-        "A task that stores its result over an old value writes a view",
-        (
-            [Task("a", ("x",), 128), Task("b", ("a",), 128), Task("c", ("b",), 128),
-             Task("y", ("c",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 128, 0, 2), Interval("c", 128, 2, 3)],
-    ),
-    (
-        "to read or write it is to read or write its owner",
-        (
-            [Task("a", ("x",), 128), Task("c", ("x",), 64), Task("b", ("x",), 128),
-             Task("y", ("c",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 128, 0, 2), Interval("c", 64, 1, 3)],
-    ),
-    (
-        "`size` is that of the task that writes the owner itself",
-        (
-            [Task("a", ("x",), 192), Task("b", ("a",), 64), Task("y", ("b",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 192, 0, 2)],
-    ),
-    (
-        "A value is left out if no task writes it, if it is in `outside`, or if a view of it is",
-        (
-            [Task("a", ("x", "w"), 64), Task("b", ("a",), 64), Task("c", ("a",), 64)],
-            {"y": "c"},
-            {"x", "w", "b", "y"},
-        ),
-        [Interval("a", 64, 0, 2)],
-    ),
-    (
-        "`size` is that of the task that writes the owner itself",
-        (
-            [Task("a", ("x",), 64), Task("b", ("a",), 192), Task("y", ("b",), 64)],
-            {"b": "a"},
-            {"x", "y"},
-        ),
-        [Interval("a", 64, 0, 2)],
-    ),
-    (
-        "A value is left out if no task writes it",
-        ([Task("a", ("w", "x"), 64), Task("y", ("a",), 64)], {}, {"y"}),
-        [Interval("a", 64, 0, 1)],
-    ),
-    (
-        "One `Interval` for each value",
-        (
-            [Task("a", ("x",), 64), Task("y", ("x", "x", "x", "a", "x"), 64), Task("b", ("x",), 64),
-             Task("c", ("x",), 64), Task("z", ("c", "x", "y", "b"), 64)],
-            {},
-            {"x", "y", "z"},
-        ),
-        [Interval("a", 64, 0, 1), Interval("b", 64, 2, 4), Interval("c", 64, 3, 4)],
-    ),
-    (
-        "inputs, constants, results",
-        ([Task("y", ("x",), 64), Task("z", ("y",), 64)], {"v": "x"}, {"x", "y", "z", "v"}),
-        [],
-    ),
-    ("the steps of a program in order", ([], {"v": "x"}, {"x", "v"}), []),
-    (
-        "a value of 0 bytes has an interval, too",
-        ([Task("a", ("x",), 0), Task("b", ("a",), 64), Task("y", ("b",), 0)], {}, {"x", "y"}),
-        [Interval("a", 0, 0, 1), Interval("b", 64, 1, 2)],
-    ),
+    (words, small_run(*run), small_lives(lives))
+    for words, lives, *run in [
+        ("from the task that writes it to the last task that reads it, both included",
+         "a 64 0 2; b 128 1 2; c 64 2 3", "a 64 x; b 128 a; c 64 b a; y 64 c", "x y"),
+        ("that nobody reads is alive while it is written",
+         "a 64 0 0; b 64 1 2", "a 64 x; b 64 x; y 64 b", "x y"),
+        ("the owner lives as long as any view of it is used",
+         "a 64 0 3; b 64 1 2; c 64 2 3", "a 64 x; b 64 x; c 64 b; y 64 w c", "x y", "v a; w v"),
+        ("A task that stores its result over an old value writes a view",
+         "a 128 0 2; c 128 2 3", "a 128 x; b 128 a; c 128 b; y 64 c", "x y", "b a"),
+        ("to read or write it is to read or write its owner",
+         "a 128 0 2; c 64 1 3", "a 128 x; c 64 x; b 128 x; y 64 c", "x y", "b a"),
+        (OWN_SIZE, "a 192 0 2", "a 192 x; b 64 a; y 64 b", "x y", "b a"),
+        ("A value is left out if no task writes it, if it is in `outside`, or if a view of it is",
+         "a 64 0 2", "a 64 x w; b 64 a; c 64 a", "x w b y", "y c"),
+        (OWN_SIZE, "a 64 0 2", "a 64 x; b 192 a; y 64 b", "x y", "b a"),
+        ("A value is left out if no task writes it", "a 64 0 1", "a 64 w x; y 64 a", "y"),
+        (ONE, "a 64 0 1; b 64 2 4; c 64 3 4",
+         "a 64 x; y 64 x x x a x; b 64 x; c 64 x; z 64 c x y b", "x y z"),
+        ("inputs, constants, results", "", "y 64 x; z 64 y", "x y z v", "v x"),
+        ("the steps of a program in order", "", "", "x v", "v x"),
+        ("a value of 0 bytes has an interval, too",
+         "a 0 0 1; b 64 1 2", "a 0 x; b 64 a; y 0 b", "x y"),
+    ]
 ]  # fmt: skip
 
 
@@ -131,87 +77,67 @@ LIFE = [words for words, _, _ in CASES] + [
 ]
 
 
-@checks("schedule.memory.liveness", spec=LIFE)
+@checks(SLOT, spec=LIFE)
 def lives_are_what_the_words_say(liveness):
     """Each sentence of the specification, on a run of two to four tasks."""
     for spec, run, expected in CASES:
         got = _lives(liveness, run, spec)
-        if more := {i.name for i in got} - {i.name for i in expected}:
+        more, problem = {i.name for i in got} - {i.name for i in expected}, ""
+        if more:
             view = min(more) in run[1]
-            raise Wrong(
-                f"{min(more)} needs no bytes in the arena{': it is a view' if view else ''}.",
-                program=told_run(*run),
-                got=told_plan(got),
-                expected=told_plan(expected),
-                spec="A view has no bytes" if view else "A value is left out",
-            )
-        if sorted(got, key=str) != sorted(expected, key=str):
-            raise Wrong(
-                "The lives must be those expected below, but they are not.",
-                program=told_run(*run),
-                got=told_plan(got),
-                expected=told_plan(expected),
-                spec=spec,
-            )
+            problem = f"{min(more)} needs no bytes in the arena{': it is a view' if view else ''}."
+            spec = "A view has no bytes" if view else "A value is left out"
+        elif sorted(got, key=str) != sorted(expected, key=str):
+            problem = "The lives must be those expected below, but they are not."
+        if problem:
+            text, plan = told_run(*run), told_plan(expected)
+            raise Wrong(problem, program=text, got=told_plan(got), expected=plan, spec=spec)
     return f"{len(CASES)} small runs"
 
 
-@checks("schedule.memory.liveness", given=runs(6), examples=50, what="random runs", spec=LIFE)
+@checks(SLOT, given=runs(6), examples=50, what="random runs", spec=LIFE)
 def lives_are_long_enough_and_no_longer(liveness, example):
     """A value lives while a task writes or reads its bytes, and at no other time."""
     tasks, views, outside = example
-    found = {i.name: i for i in _lives(liveness, example)}
+    lives = {i.name: i for i in _lives(liveness, example)}
     uses: dict[str, list[int]] = {}
     for step, task in enumerate(tasks):
         for value in (task.writes, *task.reads):
             uses.setdefault(owner(value, views), []).append(step)
-    mine = {t.writes: t.size for t in tasks if t.writes not in views}
-    for value in outside:
-        mine.pop(owner(value, views), None)
+    apart = {*views, *(owner(value, views) for value in outside)}
+    planned = {t.writes: t.size for t in tasks if t.writes not in apart}
 
     def wrong(problem: str, spec: str) -> Wrong:
-        text = told_run(tasks, views, outside)
-        return Wrong(problem, program=text, got=told_plan(found.values()), spec=spec)
+        return Wrong(problem, program=told_run(*example), got=told_plan(lives.values()), spec=spec)
 
-    for name in sorted(found.keys() ^ mine.keys()):
-        missing = name in mine
-        raise wrong(
-            f"{name} {'is missing' if missing else 'needs no bytes in the arena'}.",
-            "One `Interval` for each value that needs bytes" if missing else "A value is left out",
-        )
-    for name, size in mine.items():
-        life = found[name]
+    for name in sorted(planned.keys() - lives.keys()):
+        raise wrong(f"{name} is missing.", "One `Interval` for each value that needs bytes")
+    for name in sorted(lives.keys() - planned.keys()):
+        raise wrong(f"{name} needs no bytes in the arena.", "A value is left out")
+    for name, size in planned.items():
+        life, steps = lives[name], ", ".join(map(str, sorted(set(uses[name]))))
         if (life.first, life.last) != (min(uses[name]), max(uses[name])):
-            steps = ", ".join(map(str, sorted(set(uses[name]))))
             raise wrong(
                 f"The bytes of {name} are written or read in step {steps}, but here {name} lives "
                 f"from {life.first} to {life.last}.",
                 "A value is alive from the task that writes it to the last task that reads it",
             )
         if life.size != size:
-            raise wrong(
-                f"{name} must have {size} bytes, not {life.size}.",
-                "`size` is that of the task that writes the owner itself",
-            )
+            raise wrong(f"{name} must have {size} bytes, not {life.size}.", OWN_SIZE)
 
 
 def _lives(liveness: Any, run: Run, spec: str = "") -> list[Interval]:
     text = told_run(*run)
-    found = sequence_of(Interval, liveness(*run), "a list of Interval", program=text, spec=spec)
-    names = [i.name for i in found]
-    if len(set(names)) != len(names):
-        raise Wrong(
-            "There must be only one Interval for each value.",
-            program=text,
-            got=told_plan(found),
-            spec="One `Interval` for each value",
-        )
-    return found
+    lives = sequence_of(Interval, liveness(*run), "a list of Interval", program=text, spec=spec)
+    if len({i.name for i in lives}) != len(lives):
+        problem = "There must be only one Interval for each value."
+        raise Wrong(problem, program=text, got=told_plan(lives), spec=ONE)
+    return lives
 
 
-@checks("schedule.memory.liveness", spec=LIFE)
+@checks(SLOT, spec=LIFE)
 def lives_work_in_the_compiler(liveness):
     """Compiled with these lives: views, values in place, a program that does nothing."""
     for program in small_programs():
-        works_in_the_compiler("schedule.memory.liveness", liveness, program)
+        works_in_the_compiler(SLOT, liveness, program)
     return "programs compiled with the lives that you find"

@@ -6,13 +6,13 @@ Next room: steps.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
 from typing import Any
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.checks.shared import arena, lives, small_programs, told_plan, whole
-from course_lib.memory.liveness import ALIGNMENT, Interval
+from autograder.units.u04.checks.shared import arena, lives, plan_of, small_programs, told_plan
+from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import lower_bound
 from lessons.u04.lives import LIVES, random_lives
 
@@ -29,18 +29,15 @@ NESTED = [
 ]
 
 
-background(
-    "schedule.memory.assign_offsets",
-    "The order in which values are placed ... No single rule for the order is best everywhere.",
-    because="advice; the score counts the result",
-)
-
-PLAN = ("no two values that are alive together share a byte", "returns    {name: offset}",
-        "every offset is at least 0 and a multiple of 64",
+SLOT = "schedule.memory.assign_offsets"
+background(SLOT, "The order in which values are placed ... No single rule for the order is best "
+           "everywhere.", because="advice; the score counts the result")  # fmt: skip
+ALIGNED = "every offset is at least 0 and a multiple of 64"
+PLAN = (TOGETHER, "returns    {name: offset}", ALIGNED,
         "intervals  lives of values in any order, perhaps none")  # fmt: skip
 
 
-@checks("schedule.memory.assign_offsets", spec=PLAN)
+@checks(SLOT, spec=PLAN)
 def neighbours_may_lie_in_each_other(assign_offsets):
     """Two neighbours that never meet may overlap in addresses: a gap is what neither has."""
     for rows in NESTED:
@@ -49,26 +46,24 @@ def neighbours_may_lie_in_each_other(assign_offsets):
     return f"{len(NESTED)} sets of four lives"
 
 
-@checks(
-    "schedule.memory.assign_offsets", given=lives(6), examples=50, what="random lives", spec=PLAN
-)
+@checks(SLOT, given=lives(6), examples=50, what="random lives", spec=PLAN)
 def living_values_share_no_byte(assign_offsets, example):
     """Every value has an address, and two that are alive together share no byte."""
     sound(example, assign_offsets(example))
 
 
-@checks("schedule.memory.assign_offsets", spec=PLAN)
+@checks(SLOT, spec=PLAN)
 def there_may_be_little_to_place(assign_offsets):
     """No value, one, one without bytes, and two that meet in one step only."""
     one, empty = Interval("a", 64, 0, 3), Interval("b", 0, 1, 2)
     for intervals in ([], [one], [one, empty], [one, Interval("c", 128, 3, 3)]):
         sound(intervals, assign_offsets(intervals))
     for program in small_programs():
-        works_in_the_compiler("schedule.memory.assign_offsets", assign_offsets, program)
+        works_in_the_compiler(SLOT, assign_offsets, program)
     return "small programs compiled with your plan"
 
 
-@checks("schedule.memory.assign_offsets", spec=[*PLAN, "so that the arena is small"])
+@checks(SLOT, spec=[*PLAN, "so that the arena is small"])
 def the_arena_is_small(assign_offsets):
     """The arena is near the lower bound, for the four models and for random lives."""
     ratios = {name: ratio(assign_offsets, lives) for name, lives in LIVES.items()}
@@ -91,35 +86,21 @@ def worth(ratios: list[float], good: float) -> tuple[float, float]:
 
 def sound(intervals: list[Interval], offsets: Any) -> dict[str, int]:
     """`offsets` is a plan of these intervals in which no two living values share a byte."""
-    text = told_plan(intervals)
-    if not isinstance(offsets, Mapping):
-        got = "nothing (is a `return` missing?)" if offsets is None else repr(offsets)[:300]
-        raise Wrong("The function must return a dict {name: offset}.", program=text, got=got)
-    for i in intervals:
-        if (at := offsets.get(i.name)) is None:
-            got = told_plan(intervals, offsets)
-            raise Wrong(f"{i.name} must have an offset.", program=text, got=got, spec=PLAN[1])
-        if not whole(at) or at < 0 or at % ALIGNMENT:
-            raise Wrong(
-                f"The offset of {i.name} must be at least 0 and a multiple of 64, not {at!r}.",
-                program=text,
-                got=told_plan(intervals, offsets),
-                spec="every offset is at least 0 and a multiple of 64",
-            )
-    for k, a in enumerate(intervals):
-        for b in intervals[k + 1 :]:
+    names = [i.name for i in intervals]
+    offsets = plan_of(names, offsets, told_plan(intervals), PLAN[1], ALIGNED)
+    for a, b in itertools.combinations(intervals, 2):
+        low = max(offsets[a.name], offsets[b.name])
+        high = min(offsets[a.name] + a.size, offsets[b.name] + b.size)
+        if a.overlaps(b) and low < high:
             few = intervals if len(intervals) <= 12 else [a, b]
-            low = max(offsets[a.name], offsets[b.name])
-            high = min(offsets[a.name] + a.size, offsets[b.name] + b.size)
-            if a.overlaps(b) and low < high:
-                raise Wrong(
-                    f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and "
-                    f"must not share bytes, but they share those from {low} to {high - 1}.",
-                    program=told_plan(few) + _more(intervals, few),
-                    got=told_plan(few, offsets) + _more(intervals, few),
-                    spec=TOGETHER,
-                )
-    return dict(offsets)
+            raise Wrong(
+                f"{a.name} and {b.name} are both alive at step {max(a.first, b.first)} and must "
+                f"not share bytes, but they share those from {low} to {high - 1}.",
+                program=told_plan(few) + _more(intervals, few),
+                got=told_plan(few, offsets) + _more(intervals, few),
+                spec=TOGETHER,
+            )
+    return offsets
 
 
 def _more(intervals: list[Interval], shown: list[Interval]) -> str:

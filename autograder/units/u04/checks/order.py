@@ -13,7 +13,7 @@ import numpy as np
 
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u04.checks.shared import small_programs, told_run, whole
+from autograder.units.u04.checks.shared import small_programs, told, told_run, whole
 from course_lib.memory.liveness import Task
 from course_lib.memory.order import peak
 from lessons.u04.lives import random_tasks
@@ -29,19 +29,17 @@ SMALLEST = {
 ENOUGH = 1.05  # mean of peak / smallest peak from which an answer earns all points
 ALWAYS = "It must never be higher than for the given order"
 
-
-background(
-    "schedule.order.order",
-    "Every value is written by one task at most ... it is not in the arena",
-    because="what is given",
-)
+SLOT = "schedule.order.order"
+background(SLOT, "Every value is written by one task at most ... it is not in the arena",
+           because="what is given")  # fmt: skip
+FEW = "in which few bytes are alive together"
 LEGAL = (ALWAYS, "a list of the positions of the tasks in the new order: each once",
          "none before a task whose value it reads", "tasks    as they stand in the program",
-         "in which few bytes are alive together", "`peak(tasks, order)` is the largest sum",
+         FEW, "`peak(tasks, order)` is the largest sum",
          "A value is alive from the task that writes it")  # fmt: skip
 
 
-@checks("schedule.order.order", spec=LEGAL)
+@checks(SLOT, spec=LEGAL)
 def every_task_once_and_after_what_it_reads(order):
     """The order has every task once, none before one that it depends on, and no higher peak."""
     for count in (1, 2, 6, 12):
@@ -51,7 +49,7 @@ def every_task_once_and_after_what_it_reads(order):
     return "48 random sets of tasks"
 
 
-@checks("schedule.order.order", spec=LEGAL)
+@checks(SLOT, spec=LEGAL)
 def patience_pays(order):
     """The best beginning looks bad at first: what is cheap now stays alive. And no tasks at all."""
     legal([], order([]))
@@ -67,25 +65,40 @@ def patience_pays(order):
     return "one large task before sixteen small ones"
 
 
-@checks("schedule.order.order", spec=LEGAL)
+@checks(SLOT, spec=LEGAL)
+def many_branches_run_one_after_another(order):
+    """Branches of a large task and a small one: the large ones need not be alive together."""
+    for count in (2, 5, 8):
+        large = [Task(f"a{k}", ("x",), 64 * (100 + k)) for k in range(count)]
+        small = [Task(f"b{k}", (f"a{k}",), 64) for k in range(count)]
+        tasks = [*large, *small, Task("y", tuple(task.writes for task in small), 0)]
+        positions = legal(tasks, order(tasks))
+        before, after = no_higher(tasks, positions)
+        if 2 * after > before and count > 2:
+            problem = f"One branch after another needs less than half of the {before} bytes of the "
+            raise _wrong(f"{problem}given order; yours needs {after}.", tasks, positions, FEW)
+    return "2, 5 and 8 branches"
+
+
+@checks(SLOT, spec=LEGAL)
 def orders_work_in_the_compiler(order):
     """Compiled in this order: branches, views, other types, a program that does nothing."""
     for program in small_programs():
-        works_in_the_compiler("schedule.order.order", order, program)
+        works_in_the_compiler(SLOT, order, program)
     return "programs compiled in your order"
 
 
-@checks("schedule.order.order", spec=LEGAL)
+@checks(SLOT, spec=LEGAL)
 def the_peak_is_low(order):
     """The peak is near the smallest that any order has."""
-    return near_the_smallest(order, {s: 64 * units for s, units in SMALLEST.items()})
+    return near_the_smallest(order, {(s, 12): 64 * units for s, units in SMALLEST.items()})
 
 
-def near_the_smallest(order: Any, smallest: Mapping[int, int]) -> Score:
-    """The score of an answer on random tasks: {seed: the smallest peak in bytes}."""
+def near_the_smallest(order: Any, smallest: Mapping[tuple[int, int], int]) -> Score:
+    """The score of an answer on random tasks: {(seed, how many): the smallest peak in bytes}."""
     given, found = [], []
-    for seed, least in smallest.items():
-        tasks = random_tasks(seed)
+    for case, least in smallest.items():
+        tasks = random_tasks(*case)
         before, after = no_higher(tasks, legal(tasks, order(tasks)))
         given.append(before / least)
         found.append(after / least)
@@ -94,7 +107,7 @@ def near_the_smallest(order: Any, smallest: Mapping[int, int]) -> Score:
         raise Wrong(
             f"Your order must be better than the given one on {len(given)} sets of tasks: the "
             f"given peak is {start:.2f} times the smallest on average, and so is yours.",
-            spec="in which few bytes are alive together",
+            spec=FEW,
         )
     return Score(
         min(1.0, 1.0 - (mean - ENOUGH)),
@@ -107,43 +120,30 @@ def no_higher(tasks: Sequence[Task], positions: Sequence[int]) -> tuple[int, int
     """The peaks of the given order and of this one, which is not higher."""
     before, after = peak(tasks, range(len(tasks))), peak(tasks, positions)
     if after > before:
-        raise Wrong(
-            f"The peak must be at most the {before} bytes of the given order, but it is {after} "
-            "bytes.",
-            program=told_run(tasks, {}, ()),
-            got=repr(list(positions)),
-            spec=ALWAYS,
-        )
+        problem = f"The peak must be at most the {before} bytes of the given order, but it is "
+        raise _wrong(f"{problem}{after} bytes.", tasks, list(positions), ALWAYS)
     return before, after
 
 
 def legal(tasks: Sequence[Task], answer: Any) -> list[int]:
     """`answer` is an order of these tasks in which each comes after those whose values it reads."""
-    text = told_run(tasks, {}, ())
     forms = (list, tuple, np.ndarray, Mapping)  # of a dict its keys, which have an order
     if not isinstance(answer, forms) or not all(whole(n) for n in answer):
-        got = "nothing (is a `return` missing?)" if answer is None else repr(answer)[:300]
-        raise Wrong("The function must return a list of positions.", program=text, got=got)
+        problem = "The function must return a list of positions."
+        raise Wrong(problem, program=told_run(tasks, {}, ()), got=told(answer))
     positions = [int(n) for n in answer]
     if sorted(positions) != list(range(len(tasks))):
-        raise Wrong(
-            f"Each of the positions 0 to {len(tasks) - 1} must occur once.",
-            program=text,
-            got=repr(positions),
-            spec="a list of the positions of the tasks in the new order: each once",
-        )
-    written = {task.writes for task in tasks}
-    done: set[str] = set()
+        problem = f"Each of the positions 0 to {len(tasks) - 1} must occur once."
+        raise _wrong(problem, tasks, positions, LEGAL[1])
+    written, done = {task.writes for task in tasks}, set()
     for number in positions:
-        task = tasks[number]
-        early = next((v for v in task.reads if v in written and v not in done), None)
-        if early is not None:
-            raise Wrong(
-                f"Task {number} reads {early}, so it must come after the task that writes it, but "
-                "it comes before.",
-                program=text,
-                got=repr(positions),
-                spec="none before a task whose value it reads",
-            )
-        done.add(task.writes)
+        early = [v for v in tasks[number].reads if v in written and v not in done]
+        if early:
+            problem = f"Task {number} reads {early[0]}, so it must come after the task that writes "
+            raise _wrong(f"{problem}it, but it comes before.", tasks, positions, LEGAL[2])
+        done.add(tasks[number].writes)
     return positions
+
+
+def _wrong(problem: str, tasks: Sequence[Task], positions: list[int], spec: str) -> Wrong:
+    return Wrong(problem, program=told_run(tasks, {}, ()), got=repr(positions), spec=spec)

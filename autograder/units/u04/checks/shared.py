@@ -16,20 +16,11 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Wrong
-from course_lib.ir.graph.build import (
-    exp,
-    neg,
-    reduce_sum,
-    relu,
-    reshape,
-    softmax,
-    tanh,
-    trace,
-)
+from course_lib.ir.graph.build import exp, neg, reduce_sum, relu, reshape, softmax, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node, apply
 from course_lib.ir.loops.program import owner
-from course_lib.memory.liveness import Interval, Task
+from course_lib.memory.liveness import ALIGNMENT, Interval, Task
 
 Run = tuple[list[Task], dict[str, str], set[str]]
 LETTERS = "abcdefghijklmnopqrstuvw"
@@ -72,20 +63,16 @@ def small_programs() -> list[Graph]:
     """Small programs for the compiler: branches, views, rows, other types, nothing to do."""
 
     def branches(x: Node) -> list[Node]:
-        a, b = exp(x), tanh(x)
+        a, b = exp(x), apply("tanh", x)
         c, d = reduce_sum(a, (1,), keepdims=True), reduce_sum(b, (1,), keepdims=True)
         return [relu(reshape(a, (6, 4)) * 2.0), c + d, reshape(neg(b), (24,))]
 
     return [
         trace(branches, "f32[4,6]"),
         trace(lambda x, w: relu(softmax(x @ w) @ w) + x, "f64[3,3]", "f64[3,3]"),
-        trace(lambda x: [x, neg(abs_(x))], "i32[0,4]"),
+        trace(lambda x: [x, neg(apply("abs", x))], "i32[0,4]"),
         trace(lambda x: [x, reshape(x, (6,))], "f32[2,3]"),
     ]
-
-
-def abs_(x: Node) -> Node:
-    return apply("abs", x)
 
 
 def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collection[str]) -> str:
@@ -93,9 +80,8 @@ def told_run(tasks: Sequence[Task], views: Mapping[str, str], outside: Collectio
     lines = []
     for step, task in enumerate(tasks):
         over = f", stored over {views[task.writes]}" if task.writes in views else ""
-        lines.append(
-            f"task {step}: {task.writes} = ({', '.join(task.reads)}){over}   {task.size} bytes"
-        )
+        value = f"{task.writes} = ({', '.join(task.reads)}){over}"
+        lines.append(f"task {step}: {value}   {task.size} bytes")
     written = {task.writes for task in tasks}
     lines += [f"view {view} of {seen}" for view, seen in views.items() if view not in written]
     if outside:
@@ -107,7 +93,7 @@ def told_plan(intervals: Iterable[Any], offsets: Mapping[str, Any] | None = None
     """Lives, and where they lie, as text."""
     lines = []
     for i in intervals:
-        where = "" if offsets is None else f"   offset {offsets.get(i.name, 'missing')}"
+        where = "" if offsets is None else f"   offset {offsets[i.name]}"
         lines.append(f"{i.name}   {i.size} bytes   steps {i.first} to {i.last}{where}")
     return "\n".join(lines) or "no value"
 
@@ -123,9 +109,29 @@ def sequence_of(
     """A list or tuple of records of one kind; a set, too, unless their order counts."""
     forms = (list, tuple) if ordered else (list, tuple, set, frozenset)
     if not isinstance(value, forms) or not all(isinstance(v, kind) for v in value):
-        got = "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
-        raise Wrong(f"The function must return {what}.", got=got, **shown)
+        raise Wrong(f"The function must return {what}.", got=told(value), **shown)
     return list(value)
+
+
+def told(value: Any) -> str:
+    """What came back instead of an answer."""
+    return "nothing (is a `return` missing?)" if value is None else repr(value)[:300]
+
+
+def plan_of(names: Iterable[str], plan: Any, program: str, form: str, spec: str) -> dict[str, int]:
+    """The offsets of an answer: one for each of these names, a multiple of 64."""
+    if not isinstance(plan, Mapping):
+        problem = "The function must return a dict {name: offset}."
+        raise Wrong(problem, program=program, got=told(plan), spec=form)
+    for name in names:
+        at, problem = plan.get(name), ""
+        if at is None:
+            problem, spec = f"{name} must have an offset.", form
+        elif not whole(at) or at < 0 or at % ALIGNMENT:
+            problem = f"The offset of {name} must be at least 0 and a multiple of 64, not {at!r}."
+        if problem:
+            raise Wrong(problem, program=program, got=repr(dict(plan)), spec=spec)
+    return {name: int(plan[name]) for name in names}
 
 
 def whole(value: Any) -> bool:

@@ -13,132 +13,110 @@ import numpy as np
 from autograder.check.compiled import works_in_the_compiler
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.programs import BINARY, UNARY, graphs
-from autograder.units.u04.checks.kernels import LEGAL
-from autograder.units.u04.checks.late import ILLEGAL
-from autograder.units.u04.checks.shared import small_programs
+from autograder.check.properties import random_inputs
+from autograder.units.u04.checks.kernels import ILLEGAL, LEGAL
+from autograder.units.u04.checks.shared import small_programs, told
 from course_lib.ir.graph.graph import Graph
+from course_lib.ir.graph.node import inp
 from course_lib.ir.loops.loop_interp import run_kernel
 from course_lib.ir.loops.nest import Kernel, print_kernel
 from course_lib.ir.loops.parse import parse_kernel
 from course_lib.lower.lower import lower
 from course_lib.passes.prepare.decompose import decompose
 
-background(
-    "schedule.in_place.may_overwrite",
-    "kernel   textbook loops, before `schedule`",
-    because="what is given",
-)
-background(
-    "schedule.in_place.may_overwrite",
-    "operand  the name of a parameter other than `out`; no other parameter shares its bytes",
-    because="what is given",
-)
-
+SLOT = "schedule.in_place.may_overwrite"
 ANSWER = ("May the result of a kernel have the very bytes", "It must find these cases",
           "True only if no element is read after it was written", "If it cannot tell",
           "It must refuse an operand of another type",
           "an element that is read too late")  # fmt: skip
+for _words in (
+    "kernel   textbook loops, before `schedule`",
+    "operand  the name of a parameter other than `out`; no other parameter shares its bytes",
+):
+    background(SLOT, _words, because="what is given")
 
 
-@checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for spec, _, _ in LEGAL)])
+@checks(SLOT, spec=[*ANSWER, *(spec for spec, _, _ in LEGAL)])
 def overwriting_is_found(may_overwrite):
     """Elementwise, residuals and rows: the result may have the operand's bytes."""
-    for spec, text, operands in LEGAL:
-        kernel = parse_kernel(text)
-        for operand in operands:
-            if not _answer(may_overwrite, kernel, operand, spec):
-                raise Wrong(
-                    f"The result may overwrite {operand}: each element of it is read before the "
-                    "same element of the result is written, and never after.",
-                    program=text,
-                    got="False",
-                    expected="True",
-                    spec=spec,
-                )
-    return f"{sum(len(operands) for *_, operands in LEGAL)} operands that may be overwritten"
+    cases = [(text, operand, spec) for spec, text, operands in LEGAL for operand in operands]
+    for text, operand, spec in cases:
+        if not _answer(may_overwrite, parse_kernel(text), operand, spec):
+            why = "before the same element of the result is written, and never after."
+            raise Wrong(
+                f"The result may overwrite {operand}: each element of it is read {why}",
+                program=text, got="False", expected="True", spec=spec)  # fmt: skip
+    return f"{len(cases)} operands that may be overwritten"
 
 
-@checks("schedule.in_place.may_overwrite", spec=[*ANSWER, *(spec for _, spec, _ in ILLEGAL)])
+@checks(SLOT, spec=[*ANSWER, *(spec for _, spec, _ in ILLEGAL)])
 def overwriting_is_refused(may_overwrite):
     """What is read too late is refused."""
-    cases = [(why, spec, text, "x0") for why, spec, text in ILLEGAL]
+    cases = [(*row, "x0") for row in ILLEGAL]
     cases += [
         ("It is read again for other columns.", "a matrix product", LEGAL[2][1], "x0"),
         ("It is read again for other rows.", "a matrix product", LEGAL[2][1], "x1"),
         ("It is smaller than the result.", "a broadcast", LEGAL[1][1], "x1"),
     ]
     for why, spec, text, operand in cases:
-        kernel = parse_kernel(text)
-        if _answer(may_overwrite, kernel, operand, spec):
-            raise Wrong(
-                f"The result may not overwrite {operand}. {why}",
-                program=text,
-                got="True",
-                expected="False",
-                spec=spec,
-            )
+        if _answer(may_overwrite, parse_kernel(text), operand, spec):
+            problem = f"The result may not overwrite {operand}. {why}"
+            raise Wrong(problem, program=text, got="True", expected="False", spec=spec)
     return f"{len(cases)} that may not be"
 
 
-@checks("schedule.in_place.may_overwrite", spec=ANSWER)
+@checks(SLOT, spec=ANSWER)
 def overwriting_works_in_the_compiler(may_overwrite):
     """Compiled with this answer: rows, residuals, views, other types, empty tensors."""
     for program in small_programs():
-        works_in_the_compiler("schedule.in_place.may_overwrite", may_overwrite, program)
+        works_in_the_compiler(SLOT, may_overwrite, program)
     return "programs compiled with your answer"
 
 
-@checks("schedule.in_place.may_overwrite", given=graphs(size=5), examples=25, spec=ANSWER)
+@checks(SLOT, given=graphs(size=5), examples=25, spec=ANSWER)
 def overwriting_changes_no_number(may_overwrite, graph):
     """Where the answer is True, the kernel computes the same in the operand's bytes."""
-    for kernel in kernels_of(graph):
-        for operand in kernel.params[:-1]:
-            if operand.type.nbytes != kernel.out.type.nbytes:
-                continue
-            if _answer(may_overwrite, kernel, operand.name):
-                _same_in_place(kernel, operand.name)
+    for kernel, operand in operands_of(graph):
+        fits = kernel.buffers[operand].type.nbytes == kernel.out.type.nbytes
+        if fits and _answer(may_overwrite, kernel, operand):
+            _same_in_place(kernel, operand)
 
 
-@checks(
-    "schedule.in_place.may_overwrite",
-    given=graphs(size=5, ops=(*UNARY, *BINARY), constants=False),
-    examples=15,
-    spec="elementwise",
-)
+BY_ELEMENT = graphs(size=5, ops=(*UNARY, *BINARY), constants=False)
+
+
+@checks(SLOT, given=BY_ELEMENT, examples=15, spec="elementwise")
 def every_elementwise_kernel_may_overwrite(may_overwrite, graph):
     """An elementwise kernel may overwrite each operand that has the result's type."""
-    for kernel in kernels_of(graph):
-        for operand in kernel.params[:-1]:
-            fits = operand.type == kernel.out.type
-            if fits and not _answer(may_overwrite, kernel, operand.name):
-                raise Wrong(
-                    f"The result may overwrite {operand.name}.",
-                    program=print_kernel(kernel),
-                    got="False",
-                    expected="True",
-                )
+    for kernel, operand in operands_of(graph):
+        fits = kernel.buffers[operand].type == kernel.out.type
+        if fits and not _answer(may_overwrite, kernel, operand):
+            text = print_kernel(kernel)
+            problem = f"The result may overwrite {operand}."
+            raise Wrong(problem, program=text, got="False", expected="True")
 
 
-def kernels_of(graph: Graph) -> list[Kernel]:
-    return [step.kernel for step in lower(decompose(graph)).steps if step.kernel is not None]
+def operands_of(graph: Graph) -> list[tuple[Kernel, str]]:
+    """Each kernel of a program with each of its operands."""
+    kernels = [step.kernel for step in lower(decompose(graph)).steps if step.kernel is not None]
+    return [(kernel, operand.name) for kernel in kernels for operand in kernel.params[:-1]]
 
 
 def _answer(may_overwrite: Any, kernel: Kernel, operand: str, spec: str = "") -> bool:
     got = may_overwrite(kernel, operand)
     if not isinstance(got, (bool, np.bool_)):
-        shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         text = print_kernel(kernel)
-        raise Wrong("The answer must be True or False.", program=text, got=shown, spec=spec)
+        raise Wrong("The answer must be True or False.", program=text, got=told(got), spec=spec)
     return bool(got)
 
 
 def _same_in_place(kernel: Kernel, operand: str) -> None:
     """Run a kernel with its result in memory of its own, and in the operand's."""
-    rng = np.random.default_rng(1)
-    values = {p.name: _numbers(rng, p.type) for p in kernel.params}
-    apart = {name: array.copy() for name, array in values.items()}
+    nodes = [inp(param.name, str(param.type)) for param in kernel.params]
+    arrays = random_inputs(Graph.of(nodes, nodes), seed=1)
+    apart = {node.name: np.array(a) for node, a in zip(nodes, arrays, strict=True)}
+    shared = {name: array.copy() for name, array in apart.items()}
     run_kernel(kernel, apart)
-    shared = {name: array.copy() for name, array in values.items()}
     shared[kernel.out.name] = shared[operand]
     if kernel.buffers[operand].type == kernel.out.type:
         run_kernel(kernel, shared)
@@ -147,14 +125,4 @@ def _same_in_place(kernel: Kernel, operand: str) -> None:
     raise Wrong(
         f"Written over {operand}, the result must be the same as in memory of its own, but it is "
         "not.",
-        program=print_kernel(kernel),
-        got="True",
-        expected="False",
-        spec="True only if no element is read after it was written",
-    )
-
-
-def _numbers(rng: np.random.Generator, type: Any) -> np.ndarray:
-    values = rng.integers(-8, 9, type.dims) / 4
-    numbers = values if type.dtype.is_float else np.abs(np.round(values))
-    return np.array(numbers, type.dtype.numpy)
+        program=print_kernel(kernel), got="True", expected="False", spec=ANSWER[2])  # fmt: skip

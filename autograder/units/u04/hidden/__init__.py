@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 
 from autograder.check.framework import Score, Wrong, harder, hidden
@@ -21,34 +22,15 @@ from lessons.u04.lives import random_lives, random_tasks
 
 SEED = 40_961
 
-harder(
-    "schedule.memory.liveness",
-    "lives_are_long_enough_and_no_longer",
-    seed=SEED,
-    given=runs(16),
-    examples=150,
-)
-harder(
-    "schedule.memory.assign_offsets",
-    "living_values_share_no_byte",
-    seed=SEED + 1,
-    given=lives(16),
-    examples=150,
-)
-harder(
-    "schedule.in_place.may_overwrite",
-    "overwriting_changes_no_number",
-    seed=SEED + 2,
-    given=graphs(size=12),
-    examples=25,
-)
-harder(
-    "schedule.in_place.may_overwrite",
-    "every_elementwise_kernel_may_overwrite",
-    seed=SEED + 3,
-    given=graphs(size=10, ops=(*UNARY, *BINARY), constants=False),
-    examples=20,
-)
+BY_ELEMENT = graphs(size=10, ops=(*UNARY, *BINARY), constants=False)
+for _slot, _check, _given, _examples in [
+    ("schedule.memory.liveness", "lives_are_long_enough_and_no_longer", runs(16), 150),
+    ("schedule.memory.assign_offsets", "living_values_share_no_byte", lives(16), 150),
+    ("schedule.in_place.may_overwrite", "overwriting_changes_no_number", graphs(size=12), 25),
+    ("schedule.in_place.may_overwrite", "every_elementwise_kernel_may_overwrite", BY_ELEMENT, 20),
+    ("u04.allocator", "each_block_lies_as_low_as_it_can", traces(20), 120),
+]:
+    harder(_slot, _check, seed=SEED, given=_given, examples=_examples)
 harder("u04.first_fit_wins", "first_fit_meets_the_bound", seed=SEED)
 
 
@@ -85,17 +67,18 @@ def the_peak_of_other_tasks_is_low(order, rng):
 
 
 @functools.cache
-def _with_better_orders(start: int, count: int) -> dict[int, int]:
-    """Seeds of tasks for which the given order is not the best, and the smallest peak of each."""
-    found: dict[int, int] = {}
-    seed = start
-    while len(found) < count:
-        tasks = random_tasks(seed)
+def _with_better_orders(start: int, count: int) -> dict[tuple[int, int], int]:
+    """Tasks (seed, how many) for which the given order is not the best: {tasks: smallest peak}."""
+    smallest: dict[tuple[int, int], int] = {}
+    for seed in itertools.count(start):
+        case = seed, 10 + seed % 6
+        tasks = random_tasks(*case)
         least = smallest_peak(tasks)
         if least < peak(tasks, range(len(tasks))):
-            found[seed] = least
-        seed += 1
-    return found
+            smallest[case] = least
+        if len(smallest) == count:
+            break
+    return smallest
 
 
 def smallest_peak(tasks: Sequence[Task]) -> int:
@@ -136,30 +119,11 @@ def counts_the_lines_of_other_windows(lines, rng):
             raise Wrong(f"The count for {name} is another one.", program=f"lines({first}, {last})")
 
 
-harder(
-    "u04.allocator",
-    "each_block_lies_as_low_as_it_can",
-    seed=SEED + 5,
-    given=traces(20),
-    examples=120,
-)
-
-
-@hidden(
-    "passes.sink_relayouts",
-    seed=SEED + 4,
-    given=networks(12),
-    examples=40,
-    what="random networks",
-)
+@hidden("passes.sink_relayouts", seed=SEED, given=networks(12), examples=40, what="random networks")
 def leaves_no_more_than_needed(sink_relayouts, graph):
     """On larger networks, no relayout is left that one walk can cancel."""
     after = same_meaning(graph, sink_relayouts(graph))
-    ours = slot("passes.sink_relayouts").reference(graph)
-    if len(moving(after)) > len(moving(ours)):
-        raise Wrong(
-            f"{len(moving(ours))} relayouts of images should be left; here are "
-            f"{len(moving(after))}.",
-            program=graph,
-            got=after,
-        )
+    ours, left = len(moving(slot("passes.sink_relayouts").reference(graph))), len(moving(after))
+    if left > ours:
+        problem = f"{ours} relayouts of images should be left; here are {left}."
+        raise Wrong(problem, program=graph, got=after)

@@ -1,7 +1,6 @@
 """Answers to unit 4: plausible mistakes that every check must catch, other right ones that pass.
 
-Here: the exercises that are evidence, lives and numbers. Next room: allocator.py,
-memory.py, steps.py, layout.py.
+Here: the exercises that are evidence, lives and numbers. Next room: memory.py, steps.py, layout.py.
 """
 
 from __future__ import annotations
@@ -10,101 +9,63 @@ import random
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 from autograder.units.u04.exercises import BROKEN_LIVES, BROKEN_OFFSETS
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size, lower_bound
 from course_lib.memory.planners import best_fit, first_fit
 
+# ── u04.clash ──
 
-@mutant("u04.clash")
-def the_first_two_that_share():
-    return ("a", "e", "k")
-
-
-@mutant("u04.clash")
-def the_last_one_on_these_bytes():
-    return ("a", "l", "m")
-
-
-@mutant("u04.clash")
-def by_the_name_of_the_view():
-    return ("c", "i", "l")
-
-
-@mutant("u04.clash")
-def only_the_pair():
-    return ("a", "i")
-
-
-@mutant("u04.clash")
-def a_result_further_down():
-    return ("a", "i", "m")
-
-
-@alternative("u04.clash")
-def with_percent_signs():
-    return ["%a", "%i", "%l"]
-
-
-@mutant("u04.first_fit_wins")
-def both_meet_the_bound():
-    return [Interval("a", 64, 0, 1), Interval("b", 64, 1, 2)]
-
-
-@mutant("u04.first_fit_wins")
-def the_names_repeat():
-    rows = [(0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)]
-    return [Interval("v", 64 * n, a, b) for a, b, n in rows]
-
-
-@mutant("u04.first_fit_wins")
-def in_single_bytes():
-    rows = [(0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)]
-    return [Interval("abcdef"[k], n, a, b) for k, (a, b, n) in enumerate(rows)]
-
-
-@mutant("u04.first_fit_wins")
-def first_fit_misses_it_too():
-    rows = [(0, 1, 2), (0, 5, 1), (1, 2, 1), (2, 5, 3), (3, 5, 2)]
-    return [Interval("abcdef"[k], 64 * n, a, b) for k, (a, b, n) in enumerate(rows)]
-
-
-@alternative("u04.first_fit_wins")
-def another_seven():
-    rows = [(0, 2, 2), (1, 1, 2), (1, 3, 2), (2, 5, 1), (3, 5, 1), (4, 5, 3), (5, 5, 1)]
-    return tuple(Interval(f"value {k}", 64 * n, a, b) for k, (a, b, n) in enumerate(rows))
-
-
-@alternative("u04.clash")
-def as_an_array():
-    return np.array(["a", "i", "l"])
+mutants(
+    "u04.clash",
+    the_first_two_that_share=lambda: ("a", "e", "k"),
+    the_last_one_on_these_bytes=lambda: ("a", "l", "m"),
+    by_the_name_of_the_view=lambda: ("c", "i", "l"),
+    only_the_pair=lambda: ("a", "i"),
+    a_result_further_down=lambda: ("a", "i", "m"),
+)
+alternatives(
+    "u04.clash",
+    with_percent_signs=lambda: ["%a", "%i", "%l"],
+    as_an_array=lambda: np.array(["a", "i", "l"]),
+)
 
 
 @alternative("u04.clash")
 def found_in_the_picture():
-    """Whose bytes are taken while a view of it waits, by the steps of the plan."""
-    lives = {i.name: i for i in BROKEN_LIVES}
-    last = {"a": 11}  # %c shows the bytes of a, and %l reads it
-    takes = next(
-        name
-        for name, life in lives.items()
-        if BROKEN_OFFSETS[name] == BROKEN_OFFSETS["a"] and lives["a"].last < life.first <= last["a"]
-    )
+    """Whose bytes are taken while a view of it waits: %c shows the bytes of a, and %l reads it."""
+    lives = {i.name: i for i in BROKEN_LIVES if BROKEN_OFFSETS[i.name] == BROKEN_OFFSETS["a"]}
+    takes = next(name for name, life in lives.items() if lives["a"].last < life.first <= 11)
     return (name for name in ("a", takes, "l"))
 
 
-@mutant("u04.first_fit_wins")
-def more_than_ten():
-    rows = [(0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)]
-    rows += [(9, 9, 1)] * 5
-    return [Interval(f"v{k}", 64 * n, a, b) for k, (a, b, n) in enumerate(rows)]
+# ── u04.first_fit_wins ──
 
 
-@mutant("u04.first_fit_wins")
-def before_the_first_step():
-    rows = [(-1, 1, 3), (-1, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)]
-    return [Interval("abcdef"[k], 64 * n, a, b) for k, (a, b, n) in enumerate(rows)]
+def _lives(*rows):
+    return tuple(Interval(f"value {k}", 64 * n, a, b) for k, (a, b, n) in enumerate(rows))
+
+
+mutants(
+    "u04.first_fit_wins",
+    both_meet_the_bound=lambda: _lives((0, 1, 1), (1, 2, 1)),
+    first_fit_misses_it_too=lambda: _lives((0, 1, 2), (0, 5, 1), (1, 2, 1), (2, 5, 3), (3, 5, 2)),
+    the_names_repeat=("'abcdef'[k]", "'v'"),
+    in_single_bytes=("64 * n", "n"),
+    more_than_ten=("(5, 5, 4)]", "(5, 5, 4), *[(9, 9, 1)] * 5]", "abcdef", "abcdefghijk"),
+    before_the_first_step=("(0, 1, 3), (0, 5, 2)", "(-1, 1, 3), (-1, 5, 2)"),
+)
+alternatives(
+    "u04.first_fit_wins",
+    another_seven=lambda: _lives(
+        (0, 2, 2), (1, 1, 2), (1, 3, 2), (2, 5, 1), (3, 5, 1), (4, 5, 3), (5, 5, 1)
+    ),
+    larger_and_later=lambda: (
+        Interval(i.name, np.int64(10 * i.size), i.first + 9, i.last + 9)
+        for i in _lives((0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4))
+    ),
+)
 
 
 @alternative("u04.first_fit_wins")
@@ -113,92 +74,43 @@ def found_at_random():
     rng = random.Random(56)
     while True:
         starts = sorted(rng.randint(0, 5) for _ in range(8))
-        found = [
-            Interval(f"v{k}", 64 * rng.randint(1, 4), a, min(a + rng.randint(0, 4), 5))
-            for k, a in enumerate(starts)
-        ]
-        sizes = [arena_size(found, planner(found)) for planner in (first_fit, best_fit)]
-        if sizes[0] == lower_bound(found) < sizes[1]:
-            return found
+        ends = [(rng.randint(1, 4), min(a + rng.randint(0, 4), 5)) for a in starts]
+        lives = _lives(*((a, b, n) for a, (n, b) in zip(starts, ends, strict=True)))
+        sizes = [arena_size(lives, planner(lives)) for planner in (first_fit, best_fit)]
+        if sizes[0] == lower_bound(lives) < sizes[1]:
+            return lives
 
 
-@alternative("u04.first_fit_wins")
-def larger_and_later():
-    rows = [(0, 1, 3), (0, 5, 2), (1, 1, 2), (1, 4, 2), (3, 5, 2), (5, 5, 4)]
-    return (Interval(f"x{k}", np.int64(640 * n), a + 9, b + 9) for k, (a, b, n) in enumerate(rows))
+# ── u04.lines ──
 
+_LINE, _ALL = "4 * address(*p) // 64", "in at.items()}"
 
-def _lines(first, last, *, rows=(10, 11, 12), line=64, channels=64, element=4, block=16):
-    """The lines of a window, with switches."""
-    at = {
-        "nchw": lambda c, h, w: (c * 56 + h) * 56 + w,
-        "nhwc": lambda c, h, w: (h * 56 + w) * 64 + c,
-        "nchw16c": lambda c, h, w: ((c // block * 56 + h) * 56 + w) * block + c % block,
-    }
-    every = [(c, h, w) for c in range(channels) for h in rows for w in range(first, last + 1)]
-    return {name: len({element * of(*p) // line for p in every}) for name, of in at.items()}
-
-
-@mutant("u04.lines")
-def without_the_last_column(first, last):
-    return _lines(first, last - 1)
-
-
-@mutant("u04.lines")
-def a_line_for_each_element_in_nchw(first, last):
-    return {**_lines(first, last), "nchw": 64 * 3 * (last - first + 1)}
-
-
-@mutant("u04.lines")
-def rows_that_share_no_line(first, last):
-    """Counts each row of a channel by itself: the rows of one channel touch each other."""
-    rows = [_lines(first, last, rows=(h,)) for h in (10, 11, 12)]
-    return {name: sum(row[name] for row in rows) for name in rows[0]}
-
-
-@mutant("u04.lines")
-def addresses_in_elements(first, last):
-    return _lines(first, last, element=1)
-
-
-@mutant("u04.lines")
-def the_same_lines_for_each_place_of_the_window(first, last):
-    """Counts what is touched again as often as it is touched."""
-    places = [_lines(k, k + 2) for k in range(first, last - 1)]
-    return {name: sum(place[name] for place in places) for name in places[0]}
-
-
-@mutant("u04.lines")
-def as_few_as_the_bytes_need(first, last):
-    bytes_read = 4 * 64 * 3 * (last - first + 1)
-    return dict.fromkeys(("nchw", "nhwc", "nchw16c"), -(-bytes_read // 64))
-
-
-@mutant("u04.lines")
-def half_of_a_number(first, last):
-    return {**_lines(first, last), "nchw": 320.5}
-
-
-@mutant("u04.lines")
-def one_layout(first, last):
-    return {"nchw": _lines(first, last)["nchw"]}
-
-
-@alternative("u04.lines")
-def as_floats(first, last):
-    found = _lines(first, last)
-    return {**found, "nchw": float(found["nchw"]), "nhwc": np.int64(found["nhwc"]), "nhcw": 3}
+mutants(
+    "u04.lines",
+    without_the_last_column=("last + 1", "last"),
+    a_line_for_each_element_in_nchw=(_ALL, f"{_ALL} | {{'nchw': len(window)}}"),
+    # Counts each row of a channel by itself: the rows of one channel touch each other.
+    rows_that_share_no_line=(_LINE, f"(p[1], {_LINE})"),
+    addresses_in_elements=("4 * address", "address"),
+    # Counts what is touched again as often as it is touched.
+    the_same_lines_for_each_place_of_the_window=(_LINE, f"(k, {_LINE}) for k in range(first, last "
+        "- 1)", "for p in window}", "for p in window if k <= p[2] < k + 3}"),
+    as_few_as_the_bytes_need=(f"len({{{_LINE} for p in window}})", "-(-4 * len(window) // 64)"),
+    half_of_a_number=(_ALL, f"{_ALL} | {{'nchw': 320.5}}"),
+    one_layout=(_ALL, "in [*at.items()][:1]}"),
+)  # fmt: skip
+alternatives(
+    "u04.lines",
+    as_floats=("len({", "1.0 * len({", _ALL, f"{_ALL} | {{'nhcw': 3}}"),
+)
 
 
 @alternative("u04.lines")
 def in_closed_form(first, last):
     """Runs of bytes: three for each channel in nchw, one for each row and block otherwise."""
-    columns = last - first + 1
-    touched = set()
-    for channel in range(64):
-        for row in (10, 11, 12):
-            begin = 4 * ((channel * 56 + row) * 56 + first)
-            touched |= set(range(begin // 64, (begin + 4 * columns - 1) // 64 + 1))
+    columns, touched = last - first + 1, set()
+    for begin in (4 * ((c * 56 + h) * 56 + first) for c in range(64) for h in (10, 11, 12)):
+        touched |= set(range(begin // 64, (begin + 4 * columns - 1) // 64 + 1))
     return {"nchw": len(touched), "nhwc": 3 * columns * 4, "nchw16c": 3 * columns * 4}
 
 
@@ -211,31 +123,22 @@ def with_an_array(first, last):
         "nhwc": line.reshape(56, 56, 64).transpose(2, 0, 1),
         "nchw16c": line.reshape(4, 56, 56, 16).transpose(0, 3, 1, 2).reshape(64, 56, 56),
     }
-    return {
-        name: np.unique(image[:, 10:13, first : last + 1] // 16).size
-        for name, image in images.items()
-    }
+    windows = {name: image[:, 10:13, first : last + 1] for name, image in images.items()}
+    return {name: np.int64(np.unique(window // 16).size) for name, window in windows.items()}
 
 
-PIXEL = "each pixel, or each block of one, still has lines of its own, as many as before"
+_PIXEL = "each pixel, or each block of one, still has lines of its own, as many as before"
+_BLOCKS = "c // 16 * 56 + h) * 56 + w"
 for _old, _new, _why in [
     ("(c * 56 + h)", "(c * 56 - h)", "the same rows 22 further up, which are 77 whole lines"),
-    ("(h * 56 + w) * 64", "(h * 56 - w) * 64", PIXEL),
-    ("(h * 56 + w) * 64", "(h * 57 + w) * 64", PIXEL),
-    ("c // 16 * 56 + h) * 56", "c // 16 * 56 - h) * 56", PIXEL),
-    ("c // 16 * 56 + h) * 56", "c // 16 * 57 + h) * 56", PIXEL),
-    ("c // 16 * 56 + h) * 56", "c // 16 * 55 + h) * 56", PIXEL),
-    ("c // 16 * 56 + h) * 56", "c // 16 * 56 + h) * 57", PIXEL),
-    ("c // 16 * 56 + h) * 56 + w", "c // 16 * 56 + h) * 56 - w", PIXEL),
-    (
-        "c // 16 * 56",
-        "c // 17 * 56",
-        "these are four blocks, too, and a place in one is in its line",
-    ),
-    *(
-        ("* 16 + c % 16}", f"* 16{rest}}}", PIXEL)
-        for rest in ("", " + c // 16", " + c % 15", " + c")
-    ),
+    *(("(h * 56 + w) * 64", new, _PIXEL) for new in ("(h * 56 - w) * 64", "(h * 57 + w) * 64")),
+    (_BLOCKS, "c // 16 * 56 - h) * 56", _PIXEL),
+    (_BLOCKS, "c // 16 * 57 + h) * 56", _PIXEL),
+    (_BLOCKS, "c // 16 * 55 + h) * 56", _PIXEL),
+    (_BLOCKS, "c // 16 * 56 + h) * 57", _PIXEL),
+    (_BLOCKS, "c // 16 * 56 + h) * 56 - w", _PIXEL),
+    (_BLOCKS, "c // 17 * 56", "these are four blocks, too, and a place in one is in its line"),
+    *(("* 16 + c % 16}", f"* 16{r}}}", _PIXEL) for r in ("", " + c // 16", " + c % 15", " + c")),
     ("in range(64)", "reversed(list(range(64)))", "lines are counted in any order"),
     ("(10, 11, 12)", "(12, 11, 10)", "lines are counted in any order"),
 ]:

@@ -1,180 +1,118 @@
-"""Answers to unit 4 on lives and addresses: liveness, assign_offsets. Next room: steps.py."""
+"""Answers to unit 4 on lives and addresses: liveness, assign_offsets, the allocator.
+
+Next room: order.py.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import bisect
 
 import numpy as np
 
 from autograder.check.exemplars import in_the_library
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutant, mutants
 from course_lib.ir.loops.program import owner
+from course_lib.memory import offsets as library
 from course_lib.memory.liveness import Interval
 from course_lib.memory.offsets import arena_size
 from course_lib.memory.planners import best_fit, first_fit
 
 # ── schedule.memory.liveness ──
 
+LIVENESS = "schedule.memory.liveness"
 
-def _lives(tasks, views, outside, *, of=owner, writes=True, longer=0):
-    own = {of(v, views) for v in outside}
-    first, last, size = {}, {}, {}
-    for step, task in enumerate(tasks):
-        written = of(task.writes, views)
-        first.setdefault(written, step)
-        size.setdefault(written, task.size)
-        for value in ([task.writes] if writes else []) + list(task.reads):
-            last[of(value, views)] = step + longer
-    return [Interval(v, size[v], first[v], last.get(v, first[v])) for v in first if v not in own]
-
-
-@mutant("schedule.memory.liveness")
-def forgets_views(tasks, views, outside):
-    return _lives(tasks, views, outside, of=lambda value, views: value)
-
-
-@mutant("schedule.memory.liveness")
-def one_step_of_a_chain_of_views(tasks, views, outside):
-    return _lives(tasks, views, outside, of=lambda value, views: views.get(value, value))
-
-
-@mutant("schedule.memory.liveness")
-def dies_before_the_last_reader(tasks, views, outside):
-    """The end of a life is not included, as in a slice."""
-    found = _lives(tasks, views, outside)
-    return [Interval(i.name, i.size, i.first, max(i.first, i.last - 1)) for i in found]
+mutants(
+    LIVENESS,
+    forgets_views=("own = {", "owner = lambda value, views: value\n    own = {"),
+    one_step_of_a_chain_of_views=(
+        "own = {", "owner = lambda value, views: views.get(value, value)\n    own = {"),
+    # The end of a life is not included, as in a slice.
+    dies_before_the_last_reader=("first[v], last[v]", "first[v], max(first[v], last[v] - 1)"),
+    one_step_too_long=("] = step", "] = step + 1"),
+    to_the_last_step=("last[v])", "len(tasks) - 1)"),
+    plans_results_too=(" if v not in own", ""),
+    a_view_of_a_result_is_planned=("not in own", "not in outside"),
+    only_what_is_read=(
+        "not in own", "not in own and v in {owner(r, views) for t in tasks for r in t.reads}"),
+    # A task that writes over a value without reading it uses its bytes, too.
+    only_readers_count=(
+        "(task.writes, *task.reads)", "task.reads", "last[v]", "last.get(v, first[v])"),
+    # A result in place may have fewer bytes than the value that it is written over.
+    as_large_as_what_was_written_last=(
+        "size.setdefault(written, task.size)", "size[written] = task.size"),
+    born_when_written_last=("first.setdefault(written, step)", "first[written] = step"),
+    what_has_no_bytes_has_no_life=("not in own", "not in own and size[v]"),
+)  # fmt: skip
 
 
-@mutant("schedule.memory.liveness")
-def one_step_too_long(tasks, views, outside):
-    return _lives(tasks, views, outside, longer=1)
-
-
-@mutant("schedule.memory.liveness")
-def to_the_last_step(tasks, views, outside):
-    found = _lives(tasks, views, outside)
-    return [Interval(i.name, i.size, i.first, len(tasks) - 1) for i in found]
-
-
-@mutant("schedule.memory.liveness")
-def plans_results_too(tasks, views, outside):
-    return _lives(tasks, views, set())
-
-
-@mutant("schedule.memory.liveness")
-def a_view_of_a_result_is_planned(tasks, views, outside):
-    return [i for i in _lives(tasks, views, set()) if i.name not in outside]
-
-
-@mutant("schedule.memory.liveness")
-def only_what_is_read(tasks, views, outside):
-    read = {owner(v, views) for task in tasks for v in task.reads}
-    return [i for i in _lives(tasks, views, outside) if i.name in read]
-
-
-@mutant("schedule.memory.liveness")
-def only_readers_count(tasks, views, outside):
-    """A task that writes over a value without reading it uses its bytes, too."""
-    return _lives(tasks, views, outside, writes=False)
-
-
-@mutant("schedule.memory.liveness")
-def as_large_as_what_was_written_last(tasks, views, outside):
-    """A result in place may have fewer bytes than the value that it is written over."""
-    size = {owner(task.writes, views): task.size for task in tasks}
-    return [replace(i, size=size[i.name]) for i in _lives(tasks, views, outside)]
-
-
-@mutant("schedule.memory.liveness")
-def born_when_written_last(tasks, views, outside):
-    born = {owner(task.writes, views): step for step, task in enumerate(tasks)}
-    found = _lives(tasks, views, outside)
-    return [Interval(i.name, i.size, born[i.name], max(i.last, born[i.name])) for i in found]
-
-
-@alternative("schedule.memory.liveness")
+@alternative(LIVENESS)
 def from_the_uses(tasks, views, outside):
     """All uses of each owner first, then the least and the greatest of them."""
     uses: dict[str, list[int]] = {}
     for step, task in enumerate(tasks):
         for value in (task.writes, *task.reads):
             uses.setdefault(owner(value, views), []).append(step)
-    own = {owner(v, views) for v in outside}
-    return [
-        Interval(t.writes, t.size, uses[t.writes][0], uses[t.writes][-1])
-        for t in tasks
-        if t.writes not in views and t.writes not in own
-    ]
+    apart = {*views, *(owner(v, views) for v in outside)}
+    planned = [(t, uses[t.writes]) for t in tasks if t.writes not in apart]
+    return [Interval(t.writes, t.size, steps[0], steps[-1]) for t, steps in planned]
 
 
-@alternative("schedule.memory.liveness")
+@alternative(LIVENESS)
 def backwards_and_as_a_tuple(tasks, views, outside):
     last: dict[str, int] = {}
+    lives, own = [], {owner(v, views) for v in outside}
     for step in range(len(tasks) - 1, -1, -1):
-        for value in (*tasks[step].reads, tasks[step].writes):
+        name = tasks[step].writes
+        for value in (*tasks[step].reads, name):
             last.setdefault(owner(value, views), step)
-    own = {owner(v, views) for v in outside}
-    found = [
-        Interval(task.writes, np.int64(task.size), step, last[task.writes])
-        for step, task in enumerate(tasks)
-        if task.writes not in views and task.writes not in own
-    ]
-    return tuple(reversed(found))
+        if name not in views and name not in own:
+            lives.append(Interval(name, np.int64(tasks[step].size), step, last[name]))
+    return tuple(lives)
 
 
-@mutant("schedule.memory.liveness")
-def what_has_no_bytes_has_no_life(tasks, views, outside):
-    return [i for i in _lives(tasks, views, outside) if i.size]
-
-
-@alternative("schedule.memory.liveness")
+@alternative(LIVENESS)
 def one_after_another(tasks, views, outside):
     """A generator that looks ahead for each value."""
-    own = {owner(v, views) for v in outside}
+    apart = {*views, *(owner(v, views) for v in outside)}
+    uses = [{owner(v, views) for v in (task.writes, *task.reads)} for task in tasks]
     for step, task in enumerate(tasks):
-        if task.writes in views or task.writes in own:
-            continue
-        later = [
-            n
-            for n, other in enumerate(tasks)
-            if task.writes in {owner(v, views) for v in (other.writes, *other.reads)}
-        ]
-        yield Interval(task.writes, task.size, step, max(later))
+        if task.writes not in apart:
+            last = max(n for n, used in enumerate(uses) if task.writes in used)
+            yield Interval(task.writes, task.size, step, last)
 
 
 _LIVES = "the order of the intervals, and of the names within one task, says nothing"
-equivalent("schedule.memory.liveness", "for value in", "reversed(list(", because=_LIVES)
-equivalent("schedule.memory.liveness", "task.writes", "(*task.reads, task.writes)", because=_LIVES)
-equivalent("schedule.memory.liveness", "for v in first", "reversed(list(first))", because=_LIVES)
+for _old, _new in [
+    ("for value in", "reversed(list("),
+    ("task.writes", "(*task.reads, task.writes)"),
+    ("for v in first", "reversed(list(first))"),
+]:
+    equivalent(LIVENESS, _old, _new, because=_LIVES)
 
 
 # ── schedule.memory.assign_offsets ──
 
+OFFSETS = "schedule.memory.assign_offsets"
+
 # Any plan in which nothing is overwritten earns something, and a small peak earns more.
 for _planner in ("offsets.one_after_another", "planners.first_fit", "planners.best_fit"):
-    in_the_library("schedule.memory.assign_offsets", f"course_lib.memory.{_planner}",
+    in_the_library(OFFSETS, f"course_lib.memory.{_planner}",
                    because="a planner that the unit shows, to be beaten")  # fmt: skip
 
 
-def _placed(
-    intervals,
-    order,
-    *,
-    overlaps=Interval.overlaps,
-    fits=lambda gap, size: gap >= size,
-    beyond=max,
-):
+def _placed(intervals, key, beyond=max):
+    """Each value above those that are alive together with it, or in a gap between two of them."""
     offsets: dict[str, int] = {}
-    done: list[Interval] = []
-    for interval in sorted(intervals, key=order):
+    placed: list[Interval] = []
+    for interval in sorted(intervals, key=key):
         offset = 0
-        for other in sorted(done, key=lambda o: offsets[o.name]):
-            if overlaps(other, interval):
-                if fits(offsets[other.name] - offset, interval.size):
+        for other in sorted(placed, key=lambda o: offsets[o.name]):
+            if other.overlaps(interval):
+                if offsets[other.name] - offset >= interval.size:
                     break
                 offset = beyond(offset, offsets[other.name] + other.size)
         offsets[interval.name] = offset
-        done.append(interval)
+        placed.append(interval)
     return offsets
 
 
@@ -186,96 +124,57 @@ def _by_area(interval):
     return -interval.size * (interval.last - interval.first + 1)
 
 
-@mutant("schedule.memory.assign_offsets")
-def the_last_step_is_free(intervals):
-    """What is read last in a step shares bytes with what the step writes."""
-    apart = lambda a, b: a.first < b.last and b.first < a.last  # noqa: E731
-    return _placed(intervals, _by_size, overlaps=apart)
+def _among(condition):
+    """An edit: gaps are looked for between the others that meet the condition alone."""
+    return "gaps(interval, order", f"gaps(interval, [o for o in order if {condition}]"
 
 
-@mutant("schedule.memory.assign_offsets")
-def any_gap_will_do(intervals):
-    return _placed(intervals, _by_size, fits=lambda gap, size: gap > 0)
+_STEPS = [lambda i: i.first, lambda i: (-i.size, -i.first)]
+
+mutants(
+    OFFSETS,
+    # What is read last in a step shares bytes with what the step writes.
+    the_last_step_is_free=_among("o.first < interval.last and interval.first < o.last"),
+    # Looks only at what is alive when the value begins, not at what begins during its life.
+    alive_when_it_begins=_among("o.first <= interval.first <= o.last"),
+    any_gap_will_do=("size >= interval.size", "size > 0"),
+    # A neighbour may lie in the addresses of the one before, and end below it.
+    back_to_the_end_of_a_nested_neighbour=lambda all: _placed(all, _by_size, lambda _, end: end),
+    the_same_by_area=lambda all: _placed(all, _by_area, lambda _, end: end),
+    only_the_big_ones=(
+        "return best", "return {i.name: best[i.name] for i in order if i.size > 64}"),
+    packed_without_alignment=("return best", "return {name: best[name] + 32 for name in best}"),
+    # Correct, and not worth all points.
+    its_own_bytes_for_each=library.one_after_another,
+    # Believes that every program has a value to place.
+    needs_a_value=(
+        "order = sorted", "assert max((i.last for i in intervals)) + 1\n    order = sorted"),
+)  # fmt: skip
+alternatives(
+    OFFSETS,
+    largest_first=lambda intervals: _placed(intervals, _by_size),
+    by_area=lambda intervals: _placed(intervals, _by_area),
+    # Correct, for a part of the points.
+    in_order_of_time=lambda intervals: {n: np.int64(at) for n, at in first_fit(intervals).items()},
+    the_best_of_several=lambda intervals: min(
+        [_placed(intervals, key) for key in (_by_size, _by_area, *_STEPS)]
+        + [first_fit(intervals), best_fit(intervals)],
+        key=lambda plan: arena_size(intervals, plan),
+    ),
+)
 
 
-@mutant("schedule.memory.assign_offsets")
-def back_to_the_end_of_a_nested_neighbour(intervals):
-    """A neighbour may lie in the addresses of the one before, and end below it."""
-    return _placed(intervals, _by_size, beyond=lambda at, end: end)
-
-
-@mutant("schedule.memory.assign_offsets")
-def the_same_by_area(intervals):
-    return _placed(intervals, _by_area, beyond=lambda at, end: end)
-
-
-@mutant("schedule.memory.assign_offsets")
+@mutant(OFFSETS)
 def on_top_of_the_last_placed(intervals):
     """The last neighbour that was placed need not be the highest."""
-    offsets: dict[str, int] = {}
-    ordered = sorted(intervals, key=_by_size)
+    offsets, ordered = {}, sorted(intervals, key=_by_size)
     for k, interval in enumerate(ordered):
-        offset = 0
-        for other in ordered[:k]:
-            if other.overlaps(interval):
-                offset = offsets[other.name] + other.size
-        offsets[interval.name] = offset
+        ends = [offsets[o.name] + o.size for o in ordered[:k] if o.overlaps(interval)]
+        offsets[interval.name] = ends[-1] if ends else 0
     return offsets
 
 
-@mutant("schedule.memory.assign_offsets")
-def only_the_big_ones(intervals):
-    offsets = _placed(intervals, _by_size)
-    return {i.name: offsets[i.name] for i in intervals if i.size > 64}
-
-
-@mutant("schedule.memory.assign_offsets")
-def packed_without_alignment(intervals):
-    return {name: offset + 32 for name, offset in _placed(intervals, _by_size).items()}
-
-
-@mutant("schedule.memory.assign_offsets")
-def its_own_bytes_for_each(intervals):
-    """Correct, and not worth all points."""
-    offsets, end = {}, 0
-    for i in intervals:
-        offsets[i.name] = end
-        end += i.size
-    return offsets
-
-
-@alternative("schedule.memory.assign_offsets")
-def largest_first(intervals):
-    return _placed(intervals, _by_size)
-
-
-@alternative("schedule.memory.assign_offsets")
-def the_best_of_several(intervals):
-    orders = (_by_size, _by_area, lambda i: i.first, lambda i: (-i.size, -i.first))
-    plans = [_placed(intervals, order) for order in orders]
-    plans += [first_fit(intervals), best_fit(intervals)]
-    return min(plans, key=lambda plan: arena_size(intervals, plan))
-
-
-@mutant("schedule.memory.assign_offsets")
-def needs_a_value(intervals):
-    """Believes that every program has a value to place."""
-    assert max(i.last for i in intervals) >= 0
-    return _placed(intervals, _by_size)
-
-
-@alternative("schedule.memory.assign_offsets")
-def in_order_of_time(intervals):
-    """Correct, for a part of the points."""
-    return {name: np.int64(offset) for name, offset in first_fit(intervals).items()}
-
-
-@alternative("schedule.memory.assign_offsets")
-def by_area(intervals):
-    return _placed(intervals, _by_area)
-
-
-@mutant("schedule.memory.assign_offsets")
+@mutant(OFFSETS)
 def as_if_sorted_by_first_steps(intervals):
     """A heap: what ended before this value begins is free again, also for those before it."""
     offsets: dict[str, int] = {}
@@ -292,20 +191,116 @@ def as_if_sorted_by_first_steps(intervals):
     return offsets
 
 
-@mutant("schedule.memory.assign_offsets")
-def alive_when_it_begins(intervals):
-    """Looks only at what is alive when the value begins, not at what begins during its life."""
-    begins = lambda other, new: other.first <= new.first <= other.last  # noqa: E731
-    return _placed(intervals, _by_size, overlaps=begins)
-
-
-equivalent("schedule.memory.assign_offsets", "offsets[", "offsets.setdefault(",
-           because="each value is placed once")  # fmt: skip
+equivalent(OFFSETS, "offsets[", "offsets.setdefault(", because="each value is placed once")
 _PLAN = "any plan that is sound and as small earns all points: the text leaves the way free"
 for _old, _new in [
-    *(("_ROUNDS = 30", "_ROUNDS = 31"), ("_ROUNDS = 30", "_ROUNDS = 29")),
-    *(("order = sorted(intervals, key=", "order = "), ("break", "continue")),
-    *(("ends = {i.name: offsets[i.name] + i.size", "ends = {i.name: offsets[i.name]"),),
-    *(("if size >= interval.size", "if size > interval.size"),),
+    ("_ROUNDS = 30", "_ROUNDS = 31"),
+    ("_ROUNDS = 30", "_ROUNDS = 29"),
+    ("order = sorted(intervals, key=", "order = "),
+    ("break", "continue"),
+    ("ends = {i.name: offsets[i.name] + i.size", "ends = {i.name: offsets[i.name]"),
+    ("if size >= interval.size", "if size > interval.size"),
 ]:
-    equivalent("schedule.memory.assign_offsets", _old, _new, because=_PLAN)
+    equivalent(OFFSETS, _old, _new, because=_PLAN)
+
+
+# ── u04.allocator ──
+
+ALLOCATOR = "u04.allocator"
+END = float("inf")
+_FREE = "free = _joined(sorted([*free, (offsets[name], -size)]))"
+_FIRST = "next((k for k, (_, room) in enumerate(free) if room >= size))"
+
+
+def _joins_only(condition):
+    """An edit: what comes back, at offset `at`, is joined under the condition alone."""
+    return (
+        "-size)]))", "-size)]), offsets[name])", "_joined(free: list[tuple[int, float]])",
+        "_joined(free, at)", "room == offset", f"room == offset and {condition}",
+    )  # fmt: skip
+
+
+mutants(
+    ALLOCATOR,
+    joins_nothing=("_joined(sorted(", "(sorted("),
+    joins_only_with_what_lies_below=_joins_only("offset == at"),
+    joins_only_with_what_lies_above=_joins_only("below == at"),
+    takes_the_smallest_block=(
+        _FIRST, "min(((room, k) for k, (_, room) in enumerate(free) if room >= size))[1]"),
+    # Who asks for a part of a block has the rest of it, too, and gives both back.
+    gives_the_whole_block_away=(
+        "offsets: dict[str, int] = {}", "offsets, rooms = ({}, {})",
+        "offsets[name] = offset",
+        "offsets[name], rooms[name] = (offset, size if room > 1e9 else room)",
+        "if room > size", "if room > 1e9", "-size)]", "rooms[name])]"),
+    wants_more_than_enough=("room >= size", "room > size"),
+    never_takes_anything_back=(_FREE, "pass"),
+    # Places the largest first: a plan, and no allocator.
+    looks_ahead=("in requests", "in sorted(requests, key=lambda item: -item[1])", _FREE, "pass"),
+    # The free list as a stack, as small allocators keep it.
+    the_block_that_was_freed_last=(
+        "in enumerate(free)", "in reversed(list(enumerate(free)))",
+        _FREE, "free = [*free, (offsets[name], -size)]"),
+)  # fmt: skip
+
+
+@alternative(ALLOCATOR)
+def with_a_dict_of_ends(requests):
+    """Free blocks by where they begin."""
+    free, offsets = {0: END}, {}
+    for name, size in requests:
+        if size > 0:
+            at = min(begin for begin, room in free.items() if room >= size)
+            room = free.pop(at)
+            if room > size:
+                free[at + size] = room - size
+            offsets[name] = np.int64(at)
+            continue
+        at, size = int(offsets[name]), -size
+        size += free.pop(at + size, 0)
+        begin = next((b for b, room in free.items() if b + room == at), at)
+        free[begin] = free.get(begin, 0) + size
+    return offsets
+
+
+@alternative(ALLOCATOR)
+def from_what_is_out(requests):
+    """No free list: the gaps between the blocks that are out are the free blocks."""
+    out, offsets = [], {}
+    for name, size in requests:
+        if size <= 0:
+            out.remove((offsets[name], offsets[name] - size))
+            continue
+        at = 0
+        for begin, end in out:
+            if begin - at >= size:
+                break
+            at = end
+        offsets[name] = at
+        bisect.insort(out, (at, at + size))
+    return offsets
+
+
+@alternative(ALLOCATOR)
+def in_lines_of_64_bytes(requests):
+    """A string of used and free lines, searched for a run."""
+    used, offsets = "", {}
+    for name, size in requests:
+        lines = abs(size) // 64
+        start = (used + "." * lines).index("." * lines) if size > 0 else offsets[name] // 64
+        offsets[name] = 64 * start
+        used = used.ljust(start + lines, ".")
+        used = used[:start] + "#."[size < 0] * lines + used[start + lines :]
+    return offsets
+
+
+_EMPTY = "an empty block is never large enough, and joins with what it touches"
+_SIZE = "a size is 64 bytes at least"
+for _old, _new, _why in [
+    ("if room > size else []", "if room >= size else []", _EMPTY),
+    ("if room > size else []", "[(offset + size, room - size)]", _EMPTY),
+    *(("if size > 0:", f"if size {new}:", _SIZE) for new in (">= 0", "> 1", "> -1")),
+    ("= offset", "setdefault(", "no name asks twice"),
+    ("[*free, (", "[(offsets[name], -size), *free]", "it is sorted"),
+]:
+    equivalent(ALLOCATOR, _old, _new, because=_why)
