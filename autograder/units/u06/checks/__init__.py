@@ -22,7 +22,7 @@ from course_lib.machine.core import Core
 # registers: (rows, vectors) of a best tile, so that no check has to look for one
 TILES = {3: (1, 1), 4: (2, 1), 5: (3, 1), 8: (2, 2), 11: (4, 2), 12: (4, 2), 16: (4, 3),
          24: (4, 4), 32: (5, 5), 40: (5, 6), 64: (8, 7), 100: (10, 9), 160: (12, 12),
-         256: (16, 15)}  # fmt: skip
+         256: (16, 15), 600: (25, 23)}  # fmt: skip
 FIT = ("keeps that many running sums in registers", "For each k, the program loads the vectors of "
        "b and keeps them in registers, too", "one register for a number of a in all lanes",
        "both at least 1", "how many vector registers there are in all")  # fmt: skip
