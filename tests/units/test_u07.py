@@ -248,7 +248,7 @@ def test_gxx_needs_no_promise_but_the_loop_itself(require_tool, tmp_path):
     def shuffles(pragma="", *flags):
         loop = "            for (long n"
         body = PLAIN.replace(loop, f"{pragma}\n{loop}", 1)
-        (tmp_path / "loops.cpp").write_text(native.SOURCE % body)
+        (tmp_path / "loops.cpp").write_text(native.SOURCE.replace("BODY", body))
         command = [gxx, *FLAGS, "-march=znver3", *flags, "-S", "-o", "-", "loops.cpp"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return len(re.findall(r"\tv(?:perm|shuf|insert|unpck)", done.stdout))

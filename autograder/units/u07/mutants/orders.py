@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-
 from autograder.check.framework import alternative, alternatives, equivalent, mutants
-from course_lib.cost.cache import Cache, misses
-from course_lib.ir.loops.parse import parse_kernel
-from course_lib.schedule.primitives.reorder import reorder
+from autograder.units.u07.checks import lines_of
 
 ONCE = "n * n // 16 if middle == column else n * n"
 mutants(
@@ -46,22 +42,12 @@ def from_a_table(order, n):
     }[order]
 
 
-@functools.cache
-def _counted(order, size):
-    square = f"f32[{size},{size}]"
-    text = f"""kernel @p(x: {square}, w: {square}, out: {square}) {{
-      for m in 0..{size} {{ for n in 0..{size} {{ for k in 0..{size} {{
-        out[m, n] += x[m, k] * w[k, n] }} }} }} }}"""
-    kernel = reorder(parse_kernel(text), tuple(order))
-    return sum(misses(kernel, [Cache(64 * (size // 2), size // 2)])[0].values())
-
-
 @alternative("u07.orders")
 def by_simulation(order, n):
     """Of a smaller product, whose parts grow with n**2 and n**3."""
     if n <= 48:
-        return _counted(order, n)
-    a, b = _counted(order, 32), _counted(order, 48)
+        return sum(lines_of(order, n, n // 2).values())
+    a, b = (sum(lines_of(order, size, size // 2).values()) for size in (32, 48))
     cubic = (b / 48**2 - a / 32**2) / 16
     return n * n * (a / 32**2 + cubic * (n - 32))
 
