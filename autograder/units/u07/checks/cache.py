@@ -51,7 +51,7 @@ def judged(
     both = min(len(got), len(right))
     at = next((k for k in range(both) if got[k] != right[k]), both)
     if at == len(right):
-        problem = f"There must be {len(right)} misses, not {len(got)}."
+        problem = f"Only {len(right)} of the accesses must miss, not {len(got)}."
     else:
         here = f"not line {got[at]}" if at < len(got) else "but the list ends before it"
         problem = f"Miss number {at + 1} must be line {right[at]}, {here}."
@@ -75,8 +75,8 @@ EMPTY_AT_FIRST = "The cache is empty at first"
 REPEATED, ROOM = "the lines that missed, with repetitions", "how many lines a set can hold"
 # Each but the last is wrong for one kind of mistake only, so the sentence fits.
 SMALL_CASES = [
-    (EMPTY_AT_FIRST, ([5, 5, 5], 1, 1)),
-    (REPEATED, ([0, 1, 2, 3, 4, 1], 1, 2)),
+    (EMPTY_AT_FIRST, ([0, 0, 0], 1, 1)),
+    (REPEATED, ([*range(20), 0, 1], 1, 1)),
     (ROOM, ([0, 3, 6, 0, 3, 6], 1, 3)),
     (ROOM, ([0, 1, 0, 2, 3, 4, 2], 1, 2)),
     ("the line in it that was asked for longest ago leaves first", ([0, 1, 2, 1], 1, 2)),

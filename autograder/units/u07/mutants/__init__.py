@@ -102,11 +102,7 @@ mutants(
     ),
     the_loads=(BEST, f"min({LOADS} for tile in fitting)"),
 )  # fmt: skip
-alternatives(
-    "u07.register_tile",
-    as_floats=(f"return {BEST}", f"import numpy as np\n    rows, vectors = {BEST}\n    "
-               "return float(rows), np.int64(vectors)"),
-)  # fmt: skip
+alternatives("u07.register_tile", as_floats=(BEST, f"tuple(map(float, {BEST}))"))
 
 
 @alternative("u07.register_tile")
@@ -159,12 +155,7 @@ def tried_out(sets, ways):
     return float(width)
 
 
-for _old, _new, _why in [
-    ("for vectors in range(1, registers)", "reversed(", "which of several best tiles is left open"),
-    ("for vectors in range(1, registers)", "[:-1]", "so many vectors leave no room for a sum"),
-]:
-    equivalent("u07.register_tile", _old, _new, because=_why)
-
-equivalent(
-    "u07.bad_width", "apart, line", "(16, sets)", because="the same product, named otherwise"
-)
+VECTORS = "for vectors in range(1, registers)"
+equivalent("u07.register_tile", VECTORS, "reversed(", because="which of several is left open")
+equivalent("u07.register_tile", VECTORS, "[:-1]", because="so many leave no room for a sum")
+equivalent("u07.bad_width", "apart, line", "(16, sets)", because="the product, named otherwise")

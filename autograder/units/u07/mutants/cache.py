@@ -6,9 +6,10 @@ from collections import OrderedDict, deque
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant, mutants
+from autograder.check.framework import alternative, mutants
 from course_lib.cost.reuse import distances
 
+EACH = "for line in lines:"
 mutants(
     "cost.cache.missed",
     first_in_first_out=("here.remove(line)", "continue"),
@@ -29,45 +30,14 @@ mutants(
     the_cache_stays_full=("def missed(", "KEPT = {}\n\ndef missed(",
                           "held: dict[int, list[int]] = {}",
                           "held = KEPT.setdefault((sets, ways), {})"),
-    copies_the_cache=("for line in lines:", "for line in lines:\n        held = dict(held)"),
+    copies_the_cache=(EACH, f"{EACH}\n        held = dict(held)"),
+    slices_what_came_before=(EACH, "for t, line in enumerate(lines):\n        line in lines[:t]"),
+    # the whole cache is one array, or all accesses are, and all of it is searched
+    searches_the_whole_table=(EACH, f"table = np.full((sets, ways), -1)\n    {EACH}\n        "
+                              "np.argwhere(table == line)"),
+    searches_the_whole_history=(EACH, "asked = np.asarray(lines)\n    for t, line in "
+                                "enumerate(lines):\n        np.flatnonzero(asked[:t] == line)"),
 )  # fmt: skip
-
-
-@mutant("cost.cache.missed")
-def slices_what_came_before(lines, sets, ways):
-    """For each access, all that came before it."""
-    found, last = [], {}
-    for t, line in enumerate(lines):
-        since = lines[:t][last[line] + 1 :] if line in last else None
-        if since is None or len({n for n in since if n % sets == line % sets}) >= ways:
-            found.append(line)
-        last[line] = t
-    return found
-
-
-@mutant("cost.cache.missed")
-def searches_the_whole_table(lines, sets, ways):
-    """The whole cache is one array, and all of it is searched."""
-    held, when, found = np.full((sets, ways), -1), np.zeros((sets, ways), int), []
-    for now, line in enumerate(lines, 1):
-        there = np.argwhere(held == line)
-        row, way = there[0] if len(there) else (line % sets, when[line % sets].argmin())
-        if not len(there):
-            found.append(line)
-        held[row, way], when[row, way] = line, now
-    return found
-
-
-@mutant("cost.cache.missed")
-def searches_the_whole_history(lines, sets, ways):
-    """An array of all accesses, and its beginning is searched."""
-    asked, found = np.asarray(lines, np.int64), []
-    for t, line in enumerate(lines):
-        here = np.flatnonzero(asked[:t] == line)
-        since = asked[here[-1] + 1 : t] if len(here) else None
-        if since is None or len(np.unique(since[since % sets == line % sets])) >= ways:
-            found.append(line)
-    return found
 
 
 @alternative("cost.cache.missed")
@@ -89,11 +59,10 @@ def with_ordered_dicts(lines, sets, ways):
     table = [OrderedDict() for _ in range(sets)]
     for line in lines:
         here = table[line % sets]
-        if line in here:
-            here.move_to_end(line)
-            continue
-        yield line
+        if line not in here:
+            yield line
         here[line] = True
+        here.move_to_end(line)
         if len(here) > ways:
             here.popitem(last=False)
 
@@ -113,12 +82,9 @@ def with_times(lines, sets, ways):
 
 @alternative("cost.cache.missed")
 def with_queues(lines, sets, ways):
-    held = {}
-    out = []
+    held, out = {}, []
     for line in lines:
-        queue = held.get(line % sets)
-        if queue is None:
-            queue = held[line % sets] = deque(maxlen=ways)
+        queue = held.setdefault(line % sets, deque(maxlen=ways))
         try:
             queue.remove(line)
         except ValueError:

@@ -45,10 +45,5 @@ alternatives(
     two_thirds_of_the_second_cache=("8 * d * n", "6 * d * n"),
 )
 
-
-equivalent(
-    "u07.blocking",
-    "depth = max(",
-    "depth = max(",
-    because="the points are for the waiting, and a panel a little larger or smaller waits as long",
-)
+ALIKE = "the points are for the waiting, and a panel a little larger or smaller waits as long"
+equivalent("u07.blocking", "depth = max(", "depth = max(", because=ALIKE)
