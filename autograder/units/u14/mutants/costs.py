@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import random
 
-from autograder.check.framework import alternative, equivalent, in_the_library, mutant
-from lessons.u14.offload import crossing, minimum_cut, total
+from autograder.check.framework import (
+    alternative,
+    alternatives,
+    equivalent,
+    in_the_library,
+    mutants,
+)
+from lessons.u14.offload import crossing, total
 
 
 def _flips(graph, chip, host, plan, groups):
@@ -19,68 +25,41 @@ def _flips(graph, chip, host, plan, groups):
         best, plan = least, plan ^ groups[k]
 
 
-@mutant("u14.chosen")
-def all_that_the_chip_can(graph, chip, host):
-    return list(chip)
-
-
-@mutant("u14.chosen")
-def nothing(graph, chip, host):
-    return []
-
-
-@mutant("u14.chosen")
-def what_is_faster_there(graph, chip, host):
-    """Each operation by itself: crossings are free."""
-    return [node for node in chip if chip[node] < host[node]]
-
-
-@mutant("u14.chosen")
-def what_pays_for_two_crossings(graph, chip, host):
-    return [n for n in chip if host[n] - chip[n] > 2 * crossing(n)]
-
-
-@mutant("u14.chosen")
-def one_flip_at_a_time(graph, chip, host):
-    """Stops where two operations would have to move together."""
-    return list(_flips(graph, chip, host, set(), [{node} for node in chip])[1])
-
-
-@mutant("u14.chosen")
-def one_flip_at_a_time_from_all(graph, chip, host):
-    return list(_flips(graph, chip, host, set(chip), [{node} for node in chip])[1])
-
-
-@mutant("u14.chosen")
-def what_the_chip_lacks_as_well(graph, chip, host):
-    return list(graph.ops)
-
-
-@mutant("u14.chosen")
-def the_slowest_of_the_processor(graph, chip, host):
-    return sorted(chip, key=lambda n: host[n])[len(chip) // 2 :]
-
-
-@mutant("u14.chosen")
-def a_cut_that_pays_for_each_reader(graph, chip, host):
-    """Without points for the values: one with two readers on the other side crosses twice."""
-    links = {}
-    for node in graph.ops:
-        links["chip", node] = host[node]
-        links[node, "host"] = chip.get(node, 1 << 40)
-    ways = [(value, user) for value, users in graph.users().items() for user in users]
-    for value, user in [*ways, *((value, "host") for value in graph.outputs)]:
-        if value.op != "constant":
-            start = value if value in graph.ops else "host"
-            for link in ((start, user), (user, start)):
-                links[link] = links.get(link, 0) + crossing(value)
-    cut = minimum_cut(links, "chip", "host")
-    return [node for node in chip if node in cut]
-
-
-@mutant("u14.chosen")
-def as_numbers(graph, chip, host):
-    return [k for k, node in enumerate(graph.ops) if node in chip]
+RESULT = "[node for node in chip if node in cut]"
+mutants(
+    "u14.chosen",
+    all_that_the_chip_can=lambda graph, chip, host: list(chip),
+    nothing=lambda graph, chip, host: [],
+    # each operation by itself: crossings are free
+    what_is_faster_there=lambda graph, chip, host: [n for n in chip if chip[n] < host[n]],
+    what_pays_for_two_crossings=lambda graph, chip, host: [
+        n for n in chip if host[n] - chip[n] > 2 * crossing(n)
+    ],
+    # stops where two operations would have to move together
+    one_flip_at_a_time=lambda graph, chip, host: list(
+        _flips(graph, chip, host, set(), [{node} for node in chip])[1]
+    ),
+    one_flip_at_a_time_from_all=lambda graph, chip, host: list(
+        _flips(graph, chip, host, set(chip), [{node} for node in chip])[1]
+    ),
+    what_the_chip_lacks_as_well=lambda graph, chip, host: list(graph.ops),
+    the_slowest_of_the_processor=lambda graph, chip, host: sorted(
+        chip, key=lambda n: host[n]
+    )[len(chip) // 2 :],
+    # without points for the values: one with two readers on the other side crosses twice
+    a_cut_that_pays_for_each_reader=(
+        "links[(value, 'in'), (value, 'out')] = crossing(value)", "start, *ends = ends",
+        "links[end, (value, 'in')] = links[(value, 'out'), end] = FOREVER",
+        "for link in ((start, end), (end, start)):\n"
+        "                    links[link] = links.get(link, 0) + crossing(value)",
+    ),
+    as_numbers=lambda graph, chip, host: [k for k, n in enumerate(graph.ops) if n in chip],
+)  # fmt: skip
+alternatives(
+    "u14.chosen",
+    as_keys=(RESULT, "{node: chip[node] for node in chip if node in cut}.keys()"),
+    one_after_another=(f"return {RESULT}", "yield from chip.keys() & cut"),
+)
 
 
 def _connected(graph, chip):
