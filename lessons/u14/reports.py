@@ -21,8 +21,12 @@ from course_lib.plugins.report import PlugLayer, PlugReport
 from lessons.recorded import recorded
 
 BY = {tool: recorded(__file__, f"{tool}.txt") for tool in ("ours", "tvm", "tinygrad")}
-DOORS = {"ours": "our partitioner", "tvm": f"TVM {BY['tvm'].version.partition('.post')[0]}",
-         "tinygrad": BY["tinygrad"].tool, "tinygrad alone": "the same without our rule"}  # fmt: skip
+DOORS = {
+    "ours": "our partitioner",
+    "tvm": f"TVM {BY['tvm'].version.partition('.post')[0]}",
+    "tinygrad": BY["tinygrad"].tool,
+    "tinygrad alone": "the same without our rule",
+}
 SHAPES = {  # m, k, n of each product with weights
     **dict.fromkeys(
         ("attention.query", "attention.key", "attention.value", "attention.out"), (128, 256, 256)

@@ -111,12 +111,14 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
     """The plan of an answer; Wrong if it is none, or not a good one."""
     got = merged(graph, [list(piece) for piece in given])
     program = program_of(graph, given)
-    lists = isinstance(got, (list, tuple)) and all(isinstance(r, (list, tuple, set)) for r in got)
-    if not lists or not all(isinstance(n, Node) for region in got for n in region):
+    try:
+        plan = [list(region) for region in got]
+    except TypeError:
+        plan = []
+    if (not plan and got != []) or not all(isinstance(n, Node) for r in plan for n in r):
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
         raise Wrong("The answer must be a list of lists of nodes.", program=program, got=said,
                     spec=FORM)  # fmt: skip
-    plan = [list(region) for region in got]
     _whole(graph, given, plan, program)
     names = value_names(graph)
     if not runs(graph, plan):
@@ -139,10 +141,8 @@ def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
 
 
 def _whole(graph: Graph, given: Pieces, plan: Pieces, program: str) -> None:
-    got, names = (
-        listed(graph, [[n for n in r if n in graph.nodes] for r in plan]),
-        value_names(graph),
-    )
+    got = listed(graph, [[n for n in region if n in graph.nodes] for region in plan])
+    names = value_names(graph)
     where: dict[Node, int] = {}
     for number, region in enumerate(plan):
         for node in region:
@@ -170,46 +170,40 @@ def _connected(region: Sequence[Node], given: Pieces) -> bool:
     return not left
 
 
-def _crossed(x: Node, y: Node) -> list[Node]:
-    """Each of two regions would wait for the other."""
-    a, b = relu(relu(x)), relu(relu(y))
-    return [relu(a + neg(b)), relu(b + neg(a))]
+def _chain(x: Node) -> Node:
+    """Thirty operations, every fifth of them on the processor."""
+    start = x
+    for k in range(30):
+        x = neg(x) if k % 5 == 4 else x + start if k % 3 else relu(x)
+    return x
 
 
-def _again(x: Node) -> Node:
-    """The third piece can be joined with the last only after the second one is in its region."""
-    a = relu(x)
-    return a + (relu(a) + a)
+def _side_by_side(x: Node) -> list[Node]:
+    """Fifty chains of two, listed across."""
+    values = [x] * 50
+    for _ in range(2):
+        values = [relu(value) for value in values]
+    return values
 
 
-def _late(x: Node) -> Node:
-    """At first, the pair (first, last) would wait for the one between; later it is inside."""
-    a = relu(x)
-    b = relu(a)
-    return a + b
-
-
-def _around(x: Node) -> Node:
-    a = relu(x)
-    return a + neg(a)
-
-
-def _ring(x: Node, y: Node, z: Node) -> list[Node]:
-    """Three regions may wait for each other, though no two of them do."""
-    a, b, c = relu(x), relu(y), relu(z)
-    return [a + neg(c), b + neg(a), c + neg(b)]
-
-
+ONE, TWO, THREE = ["f32[2]"], ["f32[2]"] * 2, ["f32[2]"] * 3
 BY_HAND = [
-    trace(lambda x: relu(relu(x)), "f32[2]"),
-    trace(_late, "f32[2]"),
-    trace(_again, "f32[2]"),
-    trace(_around, "f32[2]"),
-    trace(_crossed, "f32[2]", "f32[2]"),
-    trace(_ring, "f32[2]", "f32[2]", "f32[2]"),
-    trace(lambda x: [relu(x), relu(neg(x))], "f32[2]"),
-    trace(lambda x: neg(x), "f32[2]"),
-]
+    trace(lambda x: relu(relu(x)), *ONE),
+    # at first, the pair (first, last) would wait for the one between; later it is inside
+    trace(lambda x: (a := relu(x)) + relu(a), *ONE),
+    # the third piece can be joined with the last only after the second one is in its region
+    trace(lambda x: (a := relu(x)) + (relu(a) + a), *ONE),
+    trace(lambda x: (a := relu(x)) + neg(a), *ONE),
+    # each of two regions would wait for the other
+    trace(lambda x, y: [relu((a := relu(relu(x))) + neg(b := relu(relu(y)))), relu(b + neg(a))],
+          *TWO),
+    # three regions may wait for each other, though no two of them do
+    trace(lambda x, y, z: [(a := relu(x)) + neg(c := relu(z)), (b := relu(y)) + neg(a),
+                           c + neg(b)], *THREE),
+    trace(lambda x: [relu(x), relu(neg(x))], *ONE),
+    trace(lambda x: neg(x), *ONE),
+]  # fmt: skip
+MANY = [trace(_chain, *ONE), trace(_side_by_side, *ONE)]
 OPS = ("relu", "add", "neg", "relu", "add")
 
 
@@ -234,15 +228,7 @@ def random_programs(merged, case):
 
 
 @checks("u14.merged", spec=[LEFT, ENDS])
-def a_long_chain(merged):
-    """Thirty operations, every fifth of them on the processor."""
-
-    def chain(x: Node) -> Node:
-        start = x
-        for k in range(30):
-            x = neg(x) if k % 5 == 4 else x + start if k % 3 else relu(x)
-        return x
-
-    graph = trace(chain, "f32[2]")
-    plan = plan_of(merged, graph, pieces(graph, 0))
-    return f"30 operations, {len(plan)} regions"
+def many_operations(merged):
+    """A chain of thirty operations, and fifty chains of two."""
+    plans = [plan_of(merged, graph, pieces(graph, 0)) for graph in MANY]
+    return f"30 and 100 operations, {' and '.join(str(len(plan)) for plan in plans)} regions"

@@ -12,6 +12,7 @@ from autograder.check.framework import (
     mutants,
 )
 from lessons.u14.offload import crossing, total
+from lessons.u14.tables import one_at_a_time
 
 
 def _flips(graph, chip, host, plan, groups):
@@ -36,9 +37,7 @@ mutants(
         n for n in chip if host[n] - chip[n] > 2 * crossing(n)
     ],
     # stops where two operations would have to move together
-    one_flip_at_a_time=lambda graph, chip, host: list(
-        _flips(graph, chip, host, set(), [{node} for node in chip])[1]
-    ),
+    one_flip_at_a_time=one_at_a_time,
     one_flip_at_a_time_from_all=lambda graph, chip, host: list(
         _flips(graph, chip, host, set(chip), [{node} for node in chip])[1]
     ),

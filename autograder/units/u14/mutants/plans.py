@@ -46,6 +46,19 @@ def _no_pair_waits(graph, plan):
     return convex(graph, plan[-1]) and not any(b in reach[a] and a in reach[b] for a, b in pairs)
 
 
+def _has_an_order(graph, plan):
+    """The plan runs if its regions and the other operations have a topological order."""
+    home, needs = {node: k for k, region in enumerate(plan) for node in region}, {}
+    for node in graph.ops:
+        mine = home.get(node, node)
+        needs.setdefault(mine, set()).update({home.get(i, i) for i in node.inputs} - {mine})
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError:
+        return False
+    return True
+
+
 CONVEX = ("def merged(", "from lessons.u14.regions import convex\n\ndef merged(")
 RUNS, NEAR = "len(started(graph, plan)) == len(plan) + alone", "neighbours(a, b)"
 PIECES, RESULT = "[list(piece) for piece in pieces]", "return regions"
@@ -76,12 +89,18 @@ mutants(
     ),
     # as if neighbours stood side by side in the list
     the_next_in_the_list=("combinations(regions, 2)", "zip(regions, regions[1:])"),
-    only_the_first_forty=("combinations(regions, 2)", "combinations(regions[:40], 2)"),
-    numbers_in_place_of_nodes=(RESULT, "return [[graph.nodes.index(n) for n in r] for r in regions]"),
+    only_the_first_forty=(PIECES, "[list(piece) for piece in pieces[:40]]",
+                          RESULT, f"{RESULT} + [list(piece) for piece in pieces[40:]]"),
+    forty_at_a_time=("combinations(regions, 2)", "combinations(regions[:40], 2)"),
+    numbers_in_place_of_nodes=(RESULT, "return [[graph.nodes.index(n) for n in r] for r in "
+                               "regions]"),
 )  # fmt: skip
 alternatives(
     "u14.merged",
     pair_after_pair=_pair_after_pair(runs),
+    by_a_graph_of_regions=_pair_after_pair(_has_an_order),
+    # the last pieces first
+    from_the_back=lambda graph, pieces: _pair_after_pair(_has_an_order)(graph, pieces[::-1]),
     as_the_values_of_a_dict=(RESULT, "return dict(enumerate(map(frozenset, regions))).values()"),
 )
 
@@ -98,79 +117,14 @@ def each_pair_of_pieces_once(graph, pieces):
     return regions
 
 
-@alternative("u14.merged")
-def by_a_graph_of_regions(graph, pieces):
-    """The plan runs if the pieces have a topological order."""
-    home = {node: k for k, piece in enumerate(pieces) for node in piece}
-    home |= {n: len(pieces) + k for k, n in enumerate(graph.ops) if n not in home}
-    edges = [(home[i], home[n]) for n in graph.ops for i in n.inputs if i in home]
-    name = list(range(len(pieces) + len(graph.ops)))
-
-    def runs(name):
-        needs = {}
-        for a, b in edges:
-            if name[a] != name[b]:
-                needs.setdefault(name[b], set()).add(name[a])
-        try:
-            TopologicalSorter(needs).prepare()
-        except CycleError:
-            return False
-        return True
-
-    changed = True
-    while changed:
-        changed = False
-        for a, b in edges:
-            if a < len(pieces) and b < len(pieces) and name[a] != name[b]:
-                other = [name[a] if old == name[b] else old for old in name]
-                if runs(other):
-                    name, changed = other, True
-    regions = {}
-    for node, k in home.items():
-        if k < len(pieces):
-            regions.setdefault(name[k], []).append(node)
-    return tuple(tuple(region) for region in regions.values())
-
-
-@alternative("u14.merged")
-def from_the_back(graph, pieces):
-    """The last pieces first; whether a path leads around is asked of the pieces."""
-    regions = [list(piece) for piece in pieces][::-1]
-
-    def around(a, b):
-        plan = [*(r for r in regions if r is not a and r is not b)]
-        inside = {n for r in regions for n in r}
-        plan += [[n] for n in graph.ops if n not in inside]
-        both, seen, todo = a + b, [], []
-        todo = [p for p in plan if any(i in both for n in p for i in n.inputs)]
-        while todo:
-            piece = todo.pop()
-            if any(i in piece for n in both for i in n.inputs):
-                return True
-            seen.append(piece)
-            todo += [p for p in plan if p not in seen and p not in todo
-                     and any(i in piece for n in p for i in n.inputs)]  # fmt: skip
-        return False
-
-    while pair := next(
-        (p for p in combinations(regions, 2) if neighbours(*p) and not around(*p)), None
-    ):
-        regions = [
-            pair[0] + pair[1],
-            *(r for r in regions if r is not pair[0] and r is not pair[1]),
-        ]
-    return regions
-
-
 ORDER = "the pairs may be tried in any order, and the regions come in any order"
-equivalent("u14.merged", "combinations(regions, 2)", "reversed(list(combinations(regions, 2)))",
-           because=ORDER)  # fmt: skip
-equivalent("u14.merged", "plan = [region for region in regions", "plan = [a + b] + [region for",
-           because=ORDER)  # fmt: skip
-equivalent("u14.merged", "[region for region in regions", "in reversed(list(regions))",
-           because=ORDER)  # fmt: skip
-equivalent("u14.merged", "[list(piece) for piece in pieces]", "in reversed(list(pieces))",
-           because=ORDER)  # fmt: skip
+for before, after in (
+    ("combinations(regions, 2)", "reversed(list(combinations(regions, 2)))"),
+    ("plan = [region for region in regions", "plan = [a + b] + [region for"),
+    ("[region for region in regions", "in reversed(list(regions))"),
+    ("[list(piece) for piece in pieces]", "in reversed(list(pieces))"),
+):
+    equivalent("u14.merged", before, after, because=ORDER)
 equivalent("u14.merged", "if neighbours(a, b)", "if neighbours(b, a)",
            because="neighbours are so on both sides")  # fmt: skip
 equivalent("u14.merged", "return None", "pass", because="a function without return returns None")
