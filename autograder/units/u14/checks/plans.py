@@ -179,7 +179,7 @@ def _chain(x: Node) -> Node:
 
 
 def _side_by_side(x: Node) -> list[Node]:
-    """Fifty chains of two, listed across."""
+    """Fifty chains of two."""
     values = [x] * 50
     for _ in range(2):
         values = [relu(value) for value in values]
@@ -230,5 +230,8 @@ def random_programs(merged, case):
 @checks("u14.merged", spec=[LEFT, ENDS])
 def many_operations(merged):
     """A chain of thirty operations, and fifty chains of two."""
-    plans = [plan_of(merged, graph, pieces(graph, 0)) for graph in MANY]
+    plans = []
+    for graph in MANY:
+        each = pieces(graph, 0)
+        plans.append(plan_of(merged, graph, [*each[::2], *each[1::2]]))
     return f"30 and 100 operations, {' and '.join(str(len(plan)) for plan in plans)} regions"
