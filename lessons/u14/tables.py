@@ -102,16 +102,18 @@ def bill(
     """What the pieces of this unit changed."""
     graph, given = block(), pieces()
     joined = bytes_of(graph, merged(graph, [list(piece) for piece in given]))
-    mine = fewest = simple = 0
-    for case, best in zip(programs(), FEWEST, strict=True):
-        one, chip, host = case
-        mine += total(*case, set(chosen(one, dict(chip), dict(host))))
-        simple += total(*case, set(chip))
-        fewest += best
+    clocks = [
+        (
+            total(*case, case[1]),
+            total(*case, set(chosen(case[0], dict(case[1]), dict(case[2])))),
+            best,
+        )
+        for case, best in zip(programs(), FEWEST, strict=True)
+    ]
     found: list[list[str | int]] = [
         ["your rows: bytes between processor and chip", border(divided()),
          border(divided(rows())), 327_680],
         ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
-        ["your plans: clocks of six programs", simple, mine, fewest],
+        ["your plans: clocks of six programs", *map(sum, zip(*clocks, strict=True))],
     ]  # fmt: skip
     return bill_of(found, ["", "before", "with yours", "best known"])

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import random
 
-from autograder.check.framework import (
-    alternative,
-    alternatives,
-    equivalent,
-    in_the_library,
-    mutants,
-)
+from autograder.check.exemplars import in_the_library, mutants
+from autograder.check.framework import alternative, alternatives, equivalent
 from lessons.u14.offload import crossing, total
 from lessons.u14.tables import one_at_a_time
 
@@ -111,24 +106,19 @@ def slowly_cooled(graph, chip, host):
 
 
 ORDER, ONE = "in any order", "one of thirty changes the clocks by less than what the points see"
-for before, after in (
-    ("for node in graph.ops:", "reversed(list(graph.ops))"),
-    ("for value, users in graph.users().items():", "reversed(list(graph.users().items()))"),
-    ("for end in ends:", "reversed(list(ends))"),
-    ("ends = [value if value in graph.ops", "ends = [*users, value"),
-    ("for node in chip if node in cut", "reversed(list(chip))"),
+ONCE = "it is there once only"
+for before, after, why in (
+    ("for node in graph.ops:", "reversed(list(graph.ops))", ORDER),
+    ("for value, users in graph.users().items():", "reversed(list(graph.users().items()))", ORDER),
+    ("for end in ends:", "reversed(list(ends))", ORDER),
+    ("ends = [value if value in graph.ops", "ends = [*users, value", ORDER),
+    ("for node in chip if node in cut", "reversed(list(chip))", ORDER),
+    ("for node in graph.ops:", "list(graph.ops)[1:]", ONE),
+    ("for value, users in graph.users().items():", "list(graph.users().items())[:-1]", ONE),
+    ("links['chip', node] = ", "links.setdefault", ONCE),
+    ("links[node, 'host'] = ", "links.setdefault", ONCE),
+    ("links[(value, 'in'), (value, 'out')] = ", "links.setdefault", ONCE),
 ):
-    equivalent("u14.chosen", before, after, because=ORDER)
-for before, after in (
-    ("for node in graph.ops:", "list(graph.ops)[1:]"),
-    ("for value, users in graph.users().items():", "list(graph.users().items())[:-1]"),
-):
-    equivalent("u14.chosen", before, after, because=ONE)
-for before in (
-    "links['chip', node]",
-    "links[node, 'host']",
-    "links[(value, 'in'), (value, 'out')]",
-):
-    equivalent("u14.chosen", f"{before} = ", "links.setdefault", because="it is there once only")
+    equivalent("u14.chosen", before, after, because=why)
 in_the_library("u14.chosen", "lessons.u14.tables.one_at_a_time",
                because="the text describes this plan, and points grow with a budget")  # fmt: skip
