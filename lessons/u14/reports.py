@@ -27,13 +27,9 @@ DOORS = {
     "tinygrad": BY["tinygrad"].tool,
     "tinygrad alone": "the same without our rule",
 }
-SHAPES = {  # m, k, n of each product with weights
-    **dict.fromkeys(
-        ("attention.query", "attention.key", "attention.value", "attention.out"), (128, 256, 256)
-    ),
-    "mlp.0": (128, 256, 1024),
-    "mlp.2": (128, 1024, 256),
-}
+ATTENTION = ("query", "key", "value", "out")
+SHAPES = {f"attention.{name}": (128, 256, 256) for name in ATTENTION}  # m, k, n of each product
+SHAPES |= {"mlp.0": (128, 256, 1024), "mlp.2": (128, 1024, 256)}  # with weights
 
 
 @cache
@@ -66,16 +62,12 @@ def refused(into: str = "ours", last: int = 7) -> str:
 
 def doors_table() -> Picture:
     """The block through each door."""
-    rows = []
-    for into, name in DOORS.items():
-        found = report(into)
-        rows.append([name, found.subgraphs, 100 * found.macs_share, found.cycles,
-                     found.dram_bytes])  # fmt: skip
+    rows = [[name, made.subgraphs, 100 * made.macs_share, made.cycles, made.dram_bytes]
+            for into, name in DOORS.items() for made in [report(into)]]  # fmt: skip
     heads = ["transformer block through", "starts of the chip", "multiply-accumulates there (%)",
              "clocks", "bytes over the port"]  # fmt: skip
-    return table(
-        rows, heads, exact=(heads[1], *heads[3:]), title="recorded; counts of the simulator"
-    )
+    exact = (heads[1], *heads[3:])
+    return table(rows, heads, exact=exact, title="recorded; counts of the simulator")
 
 
 def parts_of(found: PlugReport) -> dict[str, int]:

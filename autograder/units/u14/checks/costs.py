@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,21 +33,21 @@ def plan_of(chosen: Any, case: Case) -> list[Node]:
     """The plan of an answer; Wrong if the chip cannot have it."""
     graph, chip, host = case
     got = chosen(graph, dict(chip), dict(host))
+    wrong = partial(Wrong, program=graph, spec=SOME)
     try:
         plan = list(got)
     except TypeError:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a list of operations, or another collection of them.",
-                    program=graph, got=said, spec=SOME) from None  # fmt: skip
+        raise wrong("The answer must be a list or another collection of operations.",
+                    got=said) from None  # fmt: skip
     for node in plan:
         if not isinstance(node, Node) or node not in chip:
             problem = "Each entry must be a node of the graph."
             problem = "The chip cannot do this operation." if isinstance(node, Node) else problem
-            raise Wrong(problem, program=graph, got=repr(node)[:200],
-                        expected="an operation in `chip`", spec=SOME)  # fmt: skip
+            raise wrong(problem, got=repr(node)[:200], expected="an operation in `chip`")
     if len(set(plan)) < len(plan):
         said = f"{len(plan)} entries for {len(set(plan))} nodes"
-        raise Wrong("Each operation must be in the list once.", program=graph, got=said, spec=SOME)
+        raise wrong("Each operation must be in the list once.", got=said)
     return plan
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -96,11 +97,6 @@ def runs(graph: Graph, plan: Pieces) -> bool:
     return len(started(graph, plan)) == pieces_in(graph, plan)
 
 
-def program_of(graph: Graph, given: Sequence[Sequence[Node]]) -> str:
-    """A program with its pieces, as text."""
-    return f"{graph}pieces of the chip: {listed(graph, given)}"
-
-
 def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
     names = value_names(graph)
     found = [", ".join(f"%{names[node]}" for node in region) for region in regions]
@@ -110,53 +106,54 @@ def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
 def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
     """The plan of an answer; Wrong if it is none, or not a good one."""
     got = merged(graph, [list(piece) for piece in given])
-    program = program_of(graph, given)
-    try:
-        plan = [list(region) for region in got]
-    except TypeError:
-        plan = []
-    if (not plan and got != []) or not all(isinstance(n, Node) for r in plan for n in r):
+    wrong = partial(Wrong, program=f"{graph}pieces of the chip: {listed(graph, given)}")
+    plan = regions_in(got)
+    if plan is None:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a list of lists of nodes.", program=program, got=said,
-                    spec=FORM)  # fmt: skip
-    _whole(graph, given, plan, program)
-    names = value_names(graph)
+        raise wrong("The answer must be a list of lists of nodes.", got=said, spec=FORM)
+    _whole(graph, given, plan, wrong)
     if not runs(graph, plan):
-        raise Wrong("This plan never ends: some of its pieces wait for each other.",
-                    program=program, got=told(graph, plan), spec=ENDS)  # fmt: skip
-    for region in plan:
-        if not _connected(region, given):
-            raise Wrong("Pieces that are not neighbours must not be joined.", program=program,
-                        got=listed(graph, plan), spec=NEAR)  # fmt: skip
+        problem = "This plan never ends: some of its pieces wait for each other."
+        raise wrong(problem, got=told(graph, plan), spec=ENDS)
+    if not all(_connected(region, given) for region in plan):
+        problem = "Pieces that are not neighbours must not be joined."
+        raise wrong(problem, got=listed(graph, plan), spec=NEAR)
+    names = value_names(graph)
     for a, b in combinations(plan, 2):
-        rest = [region for region in plan if region is not a and region is not b]
-        better = [*rest, a + b]
+        better = [region for region in plan if region is not a and region is not b] + [a + b]
         if neighbours(a, b) and runs(graph, better):
-            raise Wrong(
-                f"The regions of %{names[a[-1]]} and %{names[b[-1]]} must be joined, because the "
-                "plan would still run to its end.", program=program, got=listed(graph, plan),
-                expected=f"{listed(graph, better)}\n{told(graph, better)}", spec=LEFT,
-            )  # fmt: skip
+            problem = f"The regions of %{names[a[-1]]} and %{names[b[-1]]} must be joined, because "
+            problem += "the plan would still run to its end."
+            due = f"{listed(graph, better)}\n{told(graph, better)}"
+            raise wrong(problem, got=listed(graph, plan), expected=due, spec=LEFT)
     return plan
 
 
-def _whole(graph: Graph, given: Pieces, plan: Pieces, program: str) -> None:
+def regions_in(got: Any) -> Pieces | None:
+    """The regions of an answer, which may be collections of any kind; None if it has others."""
+    try:
+        plan = [list(region) for region in got]
+    except TypeError:
+        return None
+    return plan if all(isinstance(node, Node) for region in plan for node in region) else None
+
+
+def _whole(graph: Graph, given: Pieces, plan: Pieces, wrong: Any) -> None:
     got = listed(graph, [[n for n in region if n in graph.nodes] for region in plan])
-    names = value_names(graph)
-    where: dict[Node, int] = {}
+    names, where = value_names(graph), {}
     for number, region in enumerate(plan):
         for node in region:
             if node in where or not any(node in piece for piece in given):
                 name = f"%{names[node]}" if node in names else repr(node)[:80]
                 twice = "must be in one region only" if node in where else "must not be in a region"
-                raise Wrong(f"{name} {twice}.", program=program, got=got, spec=WHOLE)
+                raise wrong(f"{name} {twice}.", got=got, spec=WHOLE)
             where[node] = number
     for piece in given:
         if len({where.get(node, -1) for node in piece}) != 1 or piece[0] not in where:
-            raise Wrong(f"The piece {listed(graph, [piece])} must lie whole in one region.",
-                        program=program, got=got, spec=WHOLE)  # fmt: skip
-    if any(not region for region in plan):
-        raise Wrong("No region may be empty.", program=program, got=got, spec=FORM)
+            problem = f"The piece {listed(graph, [piece])} must lie whole in one region."
+            raise wrong(problem, got=got, spec=WHOLE)
+    if not all(plan):
+        raise wrong("No region may be empty.", got=got, spec=FORM)
 
 
 def _connected(region: Sequence[Node], given: Pieces) -> bool:
@@ -180,10 +177,7 @@ def _chain(x: Node) -> Node:
 
 def _side_by_side(x: Node) -> list[Node]:
     """Fifty chains of two."""
-    values = [x] * 50
-    for _ in range(2):
-        values = [relu(value) for value in values]
-    return values
+    return [relu(relu(x)) for _ in range(50)]
 
 
 ONE, TWO, THREE = ["f32[2]"], ["f32[2]"] * 2, ["f32[2]"] * 3

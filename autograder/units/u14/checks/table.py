@@ -43,9 +43,9 @@ class Case(NamedTuple):
     spec: str
 
 
-def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Any = 0.1, new: Any = 0.2) -> Node:
-    y = f(apply("dequantize", x, scale if isinstance(scale, Node) else const(scale)))
-    return apply("quantize", y, new if isinstance(new, Node) else const(new))
+def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Node = const(0.1),
+                   new: Node = const(0.2)) -> Node:  # fmt: skip
+    return apply("quantize", f(apply("dequantize", x, scale)), new)
 
 
 def dense(x: Node, weights: Any, bias: Any = None, late: bool = False, relu: Any = relu,

@@ -64,7 +64,7 @@ def whole_models(rows, rng):
         return table.dense(x, weights, found, late, relu if activation else same)
 
     def lookup(x: Node, f: Callable[[Node], Node]) -> Node:
-        return table.table_of_bytes(x, f, float(rng.uniform(0.1, 1)), float(rng.uniform(0.1, 1)))
+        return table.table_of_bytes(x, f, *(const(rng.uniform(0.1, 1)) for _ in range(2)))
 
     def thrice(row: int, taken: bool, what: str, spec: str, f: Any, *more: Any) -> table.Case:
         def program(x: Node) -> Node:
