@@ -43,8 +43,11 @@ class Case(NamedTuple):
     spec: str
 
 
-def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Node = const(0.1),
-                   new: Node = const(0.2)) -> Node:  # fmt: skip
+W, B = const(np.ones((4, 3), np.int8)), const(np.ones(3, np.int32))
+OLD, NEW = const(0.1), const(0.2)
+
+
+def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Node = OLD, new: Node = NEW) -> Node:
     return apply("quantize", f(apply("dequantize", x, scale)), new)
 
 
@@ -57,7 +60,6 @@ def dense(x: Node, weights: Any, bias: Any = None, late: bool = False, relu: Any
     return rescaled(then(first(product(x, weights))), scale)
 
 
-W, B = const(np.ones((4, 3), np.int8)), const(np.ones(3, np.int32))
 BYTES = "i8[2,4]"
 
 
@@ -176,10 +178,9 @@ def judged(rows: Any, found: Sequence[Case]) -> str:
         if (case.taken and (refusals or not matches)) or (not case.taken and matches):
             ops = ", ".join(node.op for node in case.graph.ops)
             why = misfit(got[case.row], case.graph.outputs[0]) if case.taken else ""
-            raise Wrong(case.words, program=case.graph,
-                        got=f"{row[0]}\n{why or said(case.graph, [got[case.row]])}",
-                        expected=f"takes {ops}" if case.taken else "nothing is taken",
-                        spec=case.spec)  # fmt: skip
+            got_ = f"{row[0]}\n{why or said(case.graph, [got[case.row]])}"
+            due = f"takes {ops}" if case.taken else "nothing is taken"
+            raise Wrong(case.words, program=case.graph, got=got_, expected=due, spec=case.spec)
     return f"{len(found)} programs"
 
 

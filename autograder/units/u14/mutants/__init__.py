@@ -47,13 +47,13 @@ mutants(
         "requantize(relu?(add?(matmul(x, *weights), *bias)), *scale)",
     ],
 )  # fmt: skip
-alternatives(
-    "u14.rows",
-    as_lists=lambda: [
-        ["quantize", ["gelu?", ["dequantize", "x", "*s"]], "*t"],
-        ["requantize", ["relu?", ["add?", ["matmul", "x", "*w"], "*b"]], "*s"],
-    ],
-)
+
+
+def _listed(part):
+    return part if isinstance(part, str) else [_listed(inside) for inside in part]
+
+
+alternatives("u14.rows", as_lists=lambda: _listed([LOOKUP, DENSE]))
 
 
 @alternative("u14.rows")

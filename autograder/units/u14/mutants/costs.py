@@ -10,15 +10,21 @@ from lessons.u14.offload import crossing, total
 from lessons.u14.tables import one_at_a_time
 
 
-def _flips(graph, chip, host, plan, groups):
-    """Operations change sides, one group at a time, while that saves clocks."""
-    best = total(graph, chip, host, plan)
-    while True:
-        tried = [(total(graph, chip, host, plan ^ group), k) for k, group in enumerate(groups)]
-        least, k = min(tried, default=(best, 0))
-        if least >= best:
-            return best, plan
-        best, plan = least, plan ^ groups[k]
+def _flips(graph, chip, host, plans, groups):
+    """From each of some plans, operations change sides, one group at a time, while that saves
+    clocks; the best plan that comes of it."""
+
+    def clocks(plan):
+        return total(graph, chip, host, plan)
+
+    found = []
+    for plan in plans:
+        while groups and clocks(better := min((plan ^ g for g in groups), key=clocks)) < clocks(
+            plan
+        ):
+            plan = better
+        found.append(plan)
+    return min(found, key=clocks)
 
 
 RESULT = "[node for node in chip if node in cut]"
@@ -34,7 +40,7 @@ mutants(
     # stops where two operations would have to move together
     one_flip_at_a_time=one_at_a_time,
     one_flip_at_a_time_from_all=lambda graph, chip, host: list(
-        _flips(graph, chip, host, set(chip), [{node} for node in chip])[1]
+        _flips(graph, chip, host, [set(chip)], [{node} for node in chip])
     ),
     what_the_chip_lacks_as_well=lambda graph, chip, host: list(graph.ops),
     the_slowest_of_the_processor=lambda graph, chip, host: sorted(
@@ -71,9 +77,7 @@ def _connected(graph, chip):
 @alternative("u14.chosen")
 def neighbours_together(graph, chip, host):
     """Groups of neighbours change sides, from both ends."""
-    groups = _connected(graph, chip)
-    starts = (set(), set(chip))
-    return list(min((_flips(graph, chip, host, s, groups) for s in starts), key=lambda r: r[0])[1])
+    return list(_flips(graph, chip, host, [set(), set(chip)], _connected(graph, chip)))
 
 
 @alternative("u14.chosen")
@@ -81,11 +85,8 @@ def many_beginnings(graph, chip, host):
     """From many plans at random, one operation and one pair at a time."""
     rng, pairs = random.Random(0), [{node} for node in chip]
     pairs += [{a, b} for b in chip for a in b.inputs if a in chip]
-    found = []
-    for k in range(6):
-        plan = {n for n in chip if rng.random() < k / 5}
-        found.append(_flips(graph, chip, host, plan, pairs))
-    return set(min(found, key=lambda r: r[0])[1])
+    plans = [{n for n in chip if rng.random() < k / 5} for k in range(6)]
+    return _flips(graph, chip, host, plans, pairs)
 
 
 @alternative("u14.chosen")
@@ -102,7 +103,7 @@ def slowly_cooled(graph, chip, host):
             plan, now = other, took
             if now < least:
                 best, least = set(plan), now
-    return tuple(_flips(graph, chip, host, best, groups)[1])
+    return tuple(_flips(graph, chip, host, [best], groups))
 
 
 ORDER, ONE = "in any order", "one of thirty changes the clocks by less than what the points see"

@@ -26,37 +26,25 @@ def _pair_after_pair(allowed):
     return merged
 
 
-def _needs(graph, plan):
-    """What each region, by its number, and each other operation waits for."""
-    home, needs = {node: k for k, region in enumerate(plan) for node in region}, {}
-    for node in graph.ops:
-        mine = home.get(node, node)
-        needs.setdefault(mine, set()).update({home.get(i, i) for i in node.inputs} - {mine})
-    return needs
-
-
 def _no_pair_waits(graph, plan):
     """A cycle of three regions is not noticed."""
-
-    def waits(k):
-        """The regions that region k waits for, at once or through the processor."""
-        behind = [*needs[k]]
-        for other in behind:
-            if not isinstance(other, int):
-                behind += [o for o in needs.get(other, ()) if o not in behind]
-        return behind
-
-    needs = _needs(graph, plan)
-    waiting = [waits(k) for k in range(len(plan))]
-    return convex(graph, plan[-1]) and not any(
-        b in waiting[a] and a in waiting[b] for a, b in combinations(range(len(plan)), 2)
-    )
+    home = {node: k for k, region in enumerate(plan) for node in region}
+    origin = dict.fromkeys(graph.nodes, ())  # whose value it is, at once or through the processor
+    for n in graph.ops:
+        origin[n] = {home[n]} if n in home else {k for i in n.inputs for k in origin[i]}
+    waits = [{k for n in region for i in n.inputs for k in origin[i]} for region in plan]
+    pairs = combinations(range(len(plan)), 2)
+    return convex(graph, plan[-1]) and not any(b in waits[a] and a in waits[b] for a, b in pairs)
 
 
 def _has_an_order(graph, plan):
     """The plan runs if its regions and the other operations have a topological order."""
+    home, needs = {node: k for k, region in enumerate(plan) for node in region}, {}
+    for node in graph.ops:
+        mine = home.get(node, node)
+        needs.setdefault(mine, set()).update({home.get(i, i) for i in node.inputs} - {mine})
     try:
-        TopologicalSorter(_needs(graph, plan)).prepare()
+        TopologicalSorter(needs).prepare()
     except CycleError:
         return False
     return True
