@@ -138,9 +138,7 @@ def it_is_a_cover(cover, seed):
     covers(cover, random_tree(seed), random_tiles(seed))
 
 
-@checks(
-    "machine.cover", spec="Each subtree is worked out once, however many tiles could lead to it"
-)
+@checks("machine.cover", spec="Each subtree is worked out only once")
 def a_deep_tree_takes_no_longer(cover):
     """A chain of 20 multiply-adds."""
     few = with_steps(cover, 60_000, "40 operations",
