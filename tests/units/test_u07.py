@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+from autograder.check.edits import edited
 from autograder.check.feedback import as_html
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.check.verdict import as_text
@@ -433,3 +434,15 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     for found in ("t is 31.3 times", "t is 73 % of the accesses"):
         assert found in text
     assert re.search(r"6 × 2 +12 +12 +8 +0 +0\.667", text)
+
+
+@pytest.mark.parametrize("ways", ["1", "ways - 1 or 1", "ways + 1", "2 * ways", "min(ways, 8)"])
+def test_a_cache_of_other_ways_is_told_of_the_ways(ways):
+    entry = slot("cost.cache.missed")
+    verdict = verdict_of(entry, edited(entry.reference, "== ways", f"== ({ways})"))
+    assert verdict.spec == "how many lines a set can hold"
+
+
+def test_no_number_at_all_is_told_the_call():
+    verdict = verdict_of(slot("u07.smallest"), lambda counts, share: None)
+    assert verdict.program.startswith("smallest({")

@@ -83,8 +83,9 @@ def as_listed(exercise: str, got: Any) -> str:
     right = [key for key in keys if plain(got[key]) == plain(known[key])]
     for key in keys:
         if key not in right:
+            are = "is" if len(right) == 1 else "are"
             raise Wrong(f'The listing says something else for "{key}"; {len(right)} of the '
-                        f"{len(keys)} are right.", got=f"{key}: {got[key]!r:.60}",
+                        f"{len(keys)} {are} right.", got=f"{key}: {got[key]!r:.60}",
                         spec=ASKED[key])  # fmt: skip
     return f"{len(keys)} facts"
 
@@ -123,8 +124,10 @@ def scheduling_first_is_slower(too_early):
         kernel = parse_kernel(text)
         block = block_of(kernel)
     except ValueError as error:
+        first = str(error).partition("\n")[0]
+        which = 3 if first.endswith(" f32") else 0 if "more than" in first else 2
         raise Wrong(f"The core must be able to run the kernel: {error}", program=text[:2000],
-                    spec=SMALL[3 if "f32" in str(error) else 2]) from None  # fmt: skip
+                    spec=SMALL[which]) from None  # fmt: skip
     if len(block.values) > 100:
         raise Wrong(f"The kernel must have at most 100 values; it has {len(block.values)}.",
                     program=text, spec=SMALL[0])  # fmt: skip

@@ -117,6 +117,7 @@ mutants(
     "u06.too_early",
     independent_points=lambda: POINTS,
     too_little_to_do=lambda: SUMS.replace("24", "2"),
+    a_little_too_large=lambda: SUMS.replace("24", "34"),
     far_too_large=lambda: SUMS.replace("24", "240"),
     another_type=lambda: SUMS.replace("f32", "f64"),
     it_writes_nothing=lambda: "kernel @k(x: f32[8], out: f32[8]) {\n}",
@@ -128,6 +129,7 @@ mutants(
 )  # fmt: skip
 alternatives(
     "u06.too_early",
+    as_large_as_allowed=lambda: SUMS.replace("24", "33"),
     a_tile=lambda: WIDE,
     two_operands=lambda: DOTS,
     one_lane=lambda: (
