@@ -44,11 +44,8 @@ def report(into: str) -> PlugReport:
 
 def opening_table() -> Picture:
     """The two sides of the opening question."""
-    rows = [
-        [DOORS[into], sum(layer.macs > 0 for layer in report(into).layers),
-         100 * report(into).macs_share, report(into).cycles]
-        for into in ("ours", "tinygrad")
-    ]  # fmt: skip
+    rows = [[DOORS[into], sum(layer.macs > 0 for layer in made.layers), 100 * made.macs_share,
+             made.cycles] for into in ("ours", "tinygrad") for made in [report(into)]]  # fmt: skip
     heads = ["transformer block through", "products on the chip",
              "multiply-accumulates there (%)", "clocks"]  # fmt: skip
     return table(rows, heads, exact=("clocks",), title="recorded; counts of the simulator")

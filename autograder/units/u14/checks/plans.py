@@ -224,8 +224,7 @@ def random_programs(merged, case):
 @checks("u14.merged", spec=[LEFT, ENDS])
 def many_operations(merged):
     """A chain of thirty operations, and fifty chains of two."""
-    plans = []
-    for graph in MANY:
-        each = pieces(graph, 0)
-        plans.append(plan_of(merged, graph, [*each[::2], *each[1::2]]))
+    given = [pieces(graph, 0) for graph in MANY]
+    plans = [plan_of(merged, graph, [*each[::2], *each[1::2]])
+             for graph, each in zip(MANY, given, strict=True)]  # fmt: skip
     return f"30 and 100 operations, {' and '.join(str(len(plan)) for plan in plans)} regions"

@@ -47,12 +47,12 @@ W, B = const(np.ones((4, 3), np.int8)), const(np.ones(3, np.int32))
 OLD, NEW = const(0.1), const(0.2)
 
 
-def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Node = OLD, new: Node = NEW) -> Node:
+def bytes_(x: Node, f: Callable[[Node], Node], scale: Node = OLD, new: Node = NEW) -> Node:
     return apply("quantize", f(apply("dequantize", x, scale)), new)
 
 
-def dense(x: Node, weights: Any, bias: Any = None, late: bool = False, relu: Any = relu,
-          scale: Any = None) -> Node:  # fmt: skip
+def dense(x: Node, weights: Any, bias: Any = None, scale: Any = None, late: bool = False,
+          relu: Any = relu) -> Node:  # fmt: skip
     def biased(sums: Node) -> Node:
         return sums if bias is None else sums + bias
 
@@ -87,31 +87,28 @@ def case(row: int, taken: bool, what: str, spec: str, program: Callable[..., Any
 def cases() -> list[Case]:
     """What a row takes as a whole, and what it must not take: one thing wrong, then two."""
     computed = "that is computed"
-    return [case(*each) for each in (
-        (0, True, "a gelu", GELU, lambda x: table_of_bytes(x, gelu)),
-        (0, True, "a change of the scale, without a gelu", GELU, lambda x: table_of_bytes(x, same)),
-        (0, False, "a tanh", GELU, lambda x: table_of_bytes(x, tanh)),
-        (0, False, f"a scale {computed}", SCALES,
-         lambda x, s: table_of_bytes(x, gelu, scale=s), "f32[]"),
+    rows: list[Any] = [
+        (0, True, "a gelu", GELU, lambda x: bytes_(x, gelu)),
+        (0, True, "a change of the scale, without a gelu", GELU, lambda x: bytes_(x, same)),
+        (0, False, "a tanh", GELU, lambda x: bytes_(x, tanh)),
+        (0, False, "two gelus", GELU, lambda x: bytes_(x, lambda y: gelu(gelu(y)))),
+        (0, False, "a relu", GELU, lambda x: bytes_(x, relu)),
+        (0, False, "a relu behind the gelu", GELU, lambda x: bytes_(x, lambda y: relu(gelu(y)))),
+        (0, False, f"a scale {computed}", SCALES, lambda x, s: bytes_(x, gelu, s), "f32[]"),
         (0, False, f"a new scale {computed}", SCALES,
-         lambda x, s: table_of_bytes(x, gelu, new=s), "f32[]"),
+         lambda x, s: bytes_(x, gelu, new=s), "f32[]"),
         (1, True, "a layer with bias and relu", RELU, lambda x: dense(x, W, B)),
         (1, True, "a layer without a bias", MISSING, lambda x: dense(x, W)),
         (1, True, "a layer without a relu", MISSING, lambda x: dense(x, W, B, relu=same)),
         (1, True, "a layer that has neither", MISSING, lambda x: dense(x, W, relu=same)),
         (1, False, "weights that are computed", CONSTANT, lambda x, w: dense(x, w, B), "i8[4,3]"),
         (1, False, f"a bias {computed}", CONSTANT, lambda x, b: dense(x, W, b), "i32[3]"),
-        (1, False, f"a scale {computed}", CONSTANT,
-         lambda x, s: dense(x, W, B, scale=s), "f32[3]"),
-        (1, False, "a bias that is added after the relu", CONSTANT,
-         lambda x: dense(x, W, B, late=True)),
-        (0, False, "two gelus", GELU, lambda x: table_of_bytes(x, lambda y: gelu(gelu(y)))),
-        (0, False, "a relu", GELU, lambda x: table_of_bytes(x, relu)),
-        (0, False, "a relu behind the gelu", GELU,
-         lambda x: table_of_bytes(x, lambda y: relu(gelu(y)))),
+        (1, False, f"a scale {computed}", CONSTANT, lambda x, s: dense(x, W, B, s), "f32[3]"),
+        (1, False, "a bias behind the relu", CONSTANT, lambda x: dense(x, W, B, late=True)),
         (1, False, "two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
         (1, False, "two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
-    )]  # fmt: skip
+    ]  # fmt: skip
+    return [case(*row) for row in rows]
 
 
 def expressions(rows: Any) -> list[Any]:

@@ -31,13 +31,11 @@ def other_layers(least, rng):
     """Layers and chips that were drawn for this run."""
     for number in range(60):
         m, k, n = (int(x) for x in rng.integers(1, 20_000 if number % 3 == 0 else 400, 3))
-        if number % 5 == 0:
-            m = 1
+        m = 1 if number % 5 == 0 else m
         chip = replace(PRESETS[str(rng.choice(["npu", "teaching"]))],
                        rows=int(rng.integers(1, 300)), cols=int(rng.integers(1, 70)),
                        dma_bytes=int(rng.choice([1, 3, 4, 8, 16, 40, 256])))  # fmt: skip
-        due = slot("u14.least").reference(m, k, n, chip)
-        as_it_must(least, (m, k, n), chip, due)
+        as_it_must(least, (m, k, n), chip, slot("u14.least").reference(m, k, n, chip))
     return "60 layers"
 
 
@@ -61,10 +59,10 @@ def whole_models(rows, rng):
     def layer(x: Node, bias: bool, activation: bool, late: bool = False) -> Node:
         weights = const(rng.integers(-9, 9, (6, 6)).astype(np.int8))
         found = const(rng.integers(-9, 9, 6).astype(np.int32)) if bias else None
-        return table.dense(x, weights, found, late, relu if activation else same)
+        return table.dense(x, weights, found, late=late, relu=relu if activation else same)
 
     def lookup(x: Node, f: Callable[[Node], Node]) -> Node:
-        return table.table_of_bytes(x, f, *(const(rng.uniform(0.1, 1)) for _ in range(2)))
+        return table.bytes_(x, f, *(const(rng.uniform(0.1, 1)) for _ in range(2)))
 
     def thrice(row: int, taken: bool, what: str, spec: str, f: Any, *more: Any) -> table.Case:
         def program(x: Node) -> Node:

@@ -93,17 +93,13 @@ def many_beginnings(graph, chip, host):
 def slowly_cooled(graph, chip, host):
     """Simulated annealing, a group of neighbours at a time."""
     rng, groups = random.Random(1), _connected(graph, chip)
-    plan, best = set(chip), set(chip)
-    now = least = total(graph, chip, host, plan)
+    plan, now = set(chip), total(graph, chip, host, set(chip))
     for step in range(1000):
-        heat = 1500 * (1 - step / 1000) + 1
         other = plan ^ rng.choice(groups)
         took = total(graph, chip, host, other)
-        if took <= now or rng.random() < 2.718 ** ((now - took) / heat):
+        if took <= now or rng.random() < 2.718 ** ((now - took) / (1501 - 1.5 * step)):
             plan, now = other, took
-            if now < least:
-                best, least = set(plan), now
-    return tuple(_flips(graph, chip, host, [best], groups))
+    return tuple(_flips(graph, chip, host, [plan], groups))
 
 
 ORDER, ONE = "in any order", "one of thirty changes the clocks by less than what the points see"
