@@ -21,12 +21,9 @@ from course_lib.plugins.report import PlugLayer, PlugReport
 from lessons.recorded import recorded
 
 BY = {tool: recorded(__file__, f"{tool}.txt") for tool in ("ours", "tvm", "tinygrad")}
-DOORS = {
-    "ours": "our partitioner",
-    "tvm": f"TVM {BY['tvm'].version.partition('.post')[0]}",
-    "tinygrad": BY["tinygrad"].tool,
-    "tinygrad alone": "the same without our rule",
-}
+TVM = BY["tvm"].version.partition(".post")[0]
+DOORS = {"ours": "our partitioner", "tvm": f"TVM {TVM}", "tinygrad": BY["tinygrad"].tool,
+         "tinygrad alone": "the same without our rule"}  # fmt: skip
 ATTENTION = ("query", "key", "value", "out")
 SHAPES = {f"attention.{name}": (128, 256, 256) for name in ATTENTION}  # m, k, n of each product
 SHAPES |= {"mlp.0": (128, 256, 1024), "mlp.2": (128, 1024, 256)}  # with weights

@@ -6,7 +6,7 @@ import random
 
 from autograder.check.exemplars import in_the_library, mutants
 from autograder.check.framework import alternative, alternatives, equivalent
-from lessons.u14.offload import crossing, total
+from lessons.u14.offload import total
 from lessons.u14.tables import one_at_a_time
 
 
@@ -30,22 +30,20 @@ def _flips(graph, chip, host, plans, groups):
 RESULT = "[node for node in chip if node in cut]"
 mutants(
     "u14.chosen",
-    all_that_the_chip_can=lambda graph, chip, host: list(chip),
-    nothing=lambda graph, chip, host: [],
+    all_that_the_chip_can=(RESULT, "list(chip)"),
+    nothing=(RESULT, "[]"),
     # each operation by itself: crossings are free
-    what_is_faster_there=lambda graph, chip, host: [n for n in chip if chip[n] < host[n]],
-    what_pays_for_two_crossings=lambda graph, chip, host: [
-        n for n in chip if host[n] - chip[n] > 2 * crossing(n)
-    ],
+    what_is_faster_there=(RESULT, "[n for n in chip if chip[n] < host[n]]"),
+    what_pays_for_two_crossings=(
+        RESULT, "[n for n in chip if host[n] - chip[n] > 2 * crossing(n)]"
+    ),
     # stops where two operations would have to move together
     one_flip_at_a_time=one_at_a_time,
     one_flip_at_a_time_from_all=lambda graph, chip, host: list(
         _flips(graph, chip, host, [set(chip)], [{node} for node in chip])
     ),
-    what_the_chip_lacks_as_well=lambda graph, chip, host: list(graph.ops),
-    the_slowest_of_the_processor=lambda graph, chip, host: sorted(
-        chip, key=lambda n: host[n]
-    )[len(chip) // 2 :],
+    what_the_chip_lacks_as_well=(RESULT, "list(graph.ops)"),
+    the_slowest_of_the_processor=(RESULT, "sorted(chip, key=host.get)[len(chip) // 2:]"),
     # without points for the values: one with two readers on the other side crosses twice
     a_cut_that_pays_for_each_reader=(
         "links[(value, 'in'), (value, 'out')] = crossing(value)", "start, *ends = ends",
@@ -53,7 +51,7 @@ mutants(
         "for link in ((start, end), (end, start)):\n"
         "                    links[link] = links.get(link, 0) + crossing(value)",
     ),
-    as_numbers=lambda graph, chip, host: [k for k, n in enumerate(graph.ops) if n in chip],
+    as_numbers=(RESULT, "[k for k, node in enumerate(graph.ops) if node in chip]"),
 )  # fmt: skip
 alternatives(
     "u14.chosen",
