@@ -109,15 +109,13 @@ def each_pair_of_pieces_once(graph, pieces):
 
 
 ORDER = "the pairs may be tried in any order, and the regions come in any order"
-for before, after in (
-    ("combinations(regions, 2)", "reversed(list(combinations(regions, 2)))"),
-    ("plan = [region for region in regions", "plan = [a + b] + [region for"),
-    ("[region for region in regions", "in reversed(list(regions))"),
-    ("[list(piece) for piece in pieces]", "in reversed(list(pieces))"),
+for before, after, why in (
+    ("combinations(regions, 2)", "reversed(list(combinations(regions, 2)))", ORDER),
+    ("plan = [region for region in regions", "plan = [a + b] + [region for", ORDER),
+    ("[region for region in regions", "in reversed(list(regions))", ORDER),
+    (PIECES, "in reversed(list(pieces))", ORDER),
+    (f"regions = {PIECES}", "regions = [piece for piece in pieces]", "no piece is changed"),
+    (f"if {NEAR}", "if neighbours(b, a)", "neighbours are so on both sides"),
+    ("return None", "pass", "a function without return returns None"),
 ):
-    equivalent("u14.merged", before, after, because=ORDER)
-equivalent("u14.merged", "if neighbours(a, b)", "if neighbours(b, a)",
-           because="neighbours are so on both sides")  # fmt: skip
-equivalent("u14.merged", "return None", "pass", because="a function without return returns None")
-equivalent("u14.merged", "regions = [list(piece) for piece in pieces]",
-           "regions = [piece for piece in pieces]", because="no piece is changed")  # fmt: skip
+    equivalent("u14.merged", before, after, because=why)
