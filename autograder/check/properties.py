@@ -147,18 +147,18 @@ def raises(
     )
 
 
-def a_number(got: Any, *, unit: str) -> float:
-    """One finite number, whatever numpy or Python calls its type."""
+def a_number(got: Any, *, unit: str, program: Any = None) -> float:
+    """One finite number, whatever numpy or Python calls its type. `program` is the call."""
+    problem = f"The answer must be one number, in {unit}."
     if got is None:
-        raise Wrong(
-            f"The answer must be one number, in {unit}.", got="nothing (is a `return` missing?)"
-        )
+        raise Wrong(problem, program=program, got="nothing (is a `return` missing?)")
     try:
         value = float(np.asarray(got, dtype=np.float64).reshape(()))
     except (TypeError, ValueError, OverflowError):
-        raise Wrong(f"The answer must be one number, in {unit}.", got=_kind(got)) from None
+        raise Wrong(problem, program=program, got=_kind(got)) from None
     if not math.isfinite(value):
-        raise Wrong(f"The answer must be a finite number, in {unit}.", got=str(value))
+        problem = f"The answer must be a finite number, in {unit}."
+        raise Wrong(problem, program=program, got=str(value))
     return value
 
 

@@ -71,8 +71,7 @@ def cover(tree: Tree, tiles: Tiles) -> list[str]:
              operands come before it, those of its left operand first
 
     A register is there already and needs no tile. Equal subtrees are paid for one by one. Each
-    subtree is worked out once, however many tiles could lead to it. If several covers cost the
-    least, any of them will do.
+    subtree is worked out only once. Of several cheapest covers, any of them will do.
 
     >>> tiles = {"li": (("const",), 1), "ld": (("load",), 1), "addm": (("add", "_", ("load",)), 1),
     ...          "fma": (("add", ("mul", "_", "_"), "_"), 1), "muli": (("mul", "_", ("const",)), 1)}

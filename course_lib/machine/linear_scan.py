@@ -34,20 +34,20 @@ def short_lives(lives: Sequence[Live], registers: int) -> dict[str, int]:
 def linear_scan(lives: Sequence[Live], registers: int) -> dict[str, int]:
     """Give registers to values so that as few values as possible go without one.
 
-    lives      in any order; no two start at the same instruction; `end` is larger than `start`
+    lives      in any order; no two start together, and `end` is larger than `start`
     registers  how many there are, at least 1; they are numbered from 0
     returns    {name: number of its register}; a value that is not in it is spilled
 
     Two values whose lives meet have different registers. A life that starts at the instruction
-    where another one ends may take over its register, because an instruction reads before it
-    writes. A value that has a register keeps it all its life.
+    where another one ends may take over its register: an instruction reads before it writes. A
+    value keeps its register all its life.
 
-    Walk through the lives in the order of their starts. Where a life starts, the registers of
-    those that have ended are free again. If no register is free, look at the new life and at those
-    that have a register, and spill the one that ends last. Then no allocation has fewer spills.
+    Walk through the lives in the order of their starts. There, the registers of those that have
+    ended are free again. If none is free, of the new life and those with registers, the one that
+    ends last is spilled. Then no allocation has fewer spills.
 
-    >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4), Live("d", 3, 5)], 2)
-    {'b': 1, 'c': 0, 'd': 1}
+    >>> linear_scan([Live("a", 0, 9), Live("b", 1, 3), Live("c", 2, 4)], 2)
+    {'b': 1, 'c': 0}
     """
     free, active, found = list(range(registers)), [], {}
     for live in sorted(lives, key=lambda one: one.start):

@@ -26,19 +26,19 @@ def as_given(needs: Sequence[dict[int, int]], width: int) -> list[int]:
 def list_schedule(needs: Sequence[dict[int, int]], width: int) -> list[int]:
     """Order instructions so that the last of them starts as early as possible.
 
-    needs    needs[n] is {m: cycles}: instruction n may start no sooner than that many cycles
-             after instruction m; m is smaller than n, and cycles may be 0. The list may be empty
+    needs    needs[n] is {m: cycles}: n may start no sooner than that many cycles after m; m is
+             smaller than n, and cycles may be 0. The list may be empty
     width    how many instructions may start in one cycle, at least 1
     returns  the numbers of the instructions in the order in which they are to start
 
-    The processor starts them in that order, each as soon as it may, and never one before another
-    that stands earlier in the list. Where needs[n] names m, m must stand before n.
+    The processor starts them in that order, each as soon as it may, and never before one that
+    stands earlier in the list. Where needs[n] names m, m must stand before n.
 
     List scheduling goes cycle by cycle. In each, of the instructions that may start, it starts
-    those with the longest chains of waits, in cycles, to the end of the program. This is not
-    always the best order: finding that is NP-hard.
+    those with the longest chains of waits behind them, in cycles. This is not always the best
+    order: finding that is NP-hard.
 
-    >>> list_schedule([{}, {0: 4}, {}, {2: 4}], 1)     # ld, mul, ld, mul
+    >>> list_schedule([{}, {0: 4}, {}, {2: 4}], 1)
     [0, 2, 1, 3]
     """
     readers: list[dict[int, int]] = [{} for _ in needs]

@@ -71,7 +71,7 @@ def _copy(tree: Any) -> Any:
 def random_tiles(seed: int) -> dict[str, tuple[Any, float]]:
     """Instructions in another order, with costs that were drawn: some of those that a tree can do
     without are gone, some are of no machine that we know, some have another name. Costs may be no
-    whole numbers, or large."""
+    whole numbers, or large; all of them are sums of powers of two, so that adding them is exact."""
     rng = random.Random(seed)
     patterns = PATTERNS | {"sel": ("select", "_", "_", "_")}
     for name in rng.sample(list(MORE), rng.randint(0, 4)):
@@ -80,9 +80,9 @@ def random_tiles(seed: int) -> dict[str, tuple[Any, float]]:
         del patterns[name]
     names = list(patterns)
     rng.shuffle(names)
-    unit = rng.choice((1, 1, 1, 0.25, 0.125, 10**9))
+    unit, most = rng.choice(((1, 9), (1, 9), (0.25, 9), (0.125, 9), (1 / 4096, 9999), (10**9, 9)))
     renamed = {name: f"t{k}" if rng.random() < 0.2 else name for k, name in enumerate(names)}
-    return {renamed[name]: (patterns[name], unit * rng.randint(1, 9)) for name in names}
+    return {renamed[name]: (patterns[name], unit * rng.randint(1, most)) for name in names}
 
 
 def random_lives(seed: int, most: int = 40) -> list[Live]:

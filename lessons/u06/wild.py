@@ -17,6 +17,7 @@ from course_lib.draw.base.listing import listing
 from course_lib.draw.base.picture import Picture
 from course_lib.draw.plots.table import table
 from course_lib.llvm.backend import optimize
+from course_lib.llvm.inspect.fixed import innermost
 from course_lib.llvm.processors import llvm_ir, target_machine
 from course_lib.machine.block import block_of
 from course_lib.machine.build import AFTER, build
@@ -76,12 +77,8 @@ def spills_table() -> Picture:
 
 def inner_loop(assembly: str | None = None) -> str:
     """The assembly of the innermost loop: from its label to the jump back. None: of 6 × 2."""
-    lines = (assembly or haswell(6, 2)[1]).splitlines()
-    end = next(k for k, line in enumerate(lines) if re.match(r"\s+j\w+\s+\.LBB", line)
-               and any("vfmadd" in one for one in lines[max(0, k - 8):k]))  # fmt: skip
-    label = lines[end].split()[-1]
-    start = max(k for k in range(end) if lines[k].startswith(label))
-    return "\n".join(line.expandtabs(8) for line in lines[start : end + 1])
+    lines = innermost((assembly or haswell(6, 2)[1]).splitlines())
+    return "\n".join(line.expandtabs(8) for line in lines)
 
 
 def tool(names: tuple[str, ...]) -> str | None:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -46,47 +47,7 @@ TEXTBOOK = """
         out[m * N + n] += x[m * K + k] * w[k * N + n];
 """
 
-SOURCE = """
-#include <algorithm>
-#include <vector>
-#ifdef COUNT
-static std::vector<long> seen;
-static long outside, count;
-struct Row {
-  float *data;
-  long place, size;
-  float &operator[](long i) const {
-    if (i < 0 || i >= size) { ++outside; i = 0; }
-    if (count++ < (long)seen.capacity()) seen.push_back(place + 4 * i);
-    return data[i];
-  }
-};
-#else
-using Row = float *__restrict;
-#endif
-
-static void product(Row x, Row w, Row out, Row copy, long M, long N, long K) {
-#line 1 "your loops"
-%s
-}
-
-#ifdef COUNT
-extern "C" long traced(float *x, float *w, float *out, float *copy, long M, long N, long K,
-                       long at_w, long at_out, long at_copy, long *to, long room) {
-  seen.reserve(room);
-  product({x, 0, M * K}, {w, at_w, K * N}, {out, at_out, M * N}, {copy, at_copy, K * N}, M, N, K);
-  if (outside) return -outside;
-  std::copy(seen.begin(), seen.end(), to);
-  return count;
-}
-#else
-extern "C" long run(float *x, float *w, float *out, float *copy, long M, long N, long K) {
-  std::fill_n(out, M * N, 0.0f);
-  product(x, w, out, copy, M, N, K);
-  return 0;
-}
-#endif
-"""
+SOURCE = Path(__file__).with_name("product.cpp").read_text()  # around the body
 
 
 def touched(body: str, m: int, n: int, k: int, most: int = 8) -> Trace:
@@ -125,7 +86,7 @@ def speeds(bodies: Mapping[str, str], sizes: Sizes = TIMED) -> dict[str, float]:
 
 @cache
 def _program(body: str, name: str, flags: tuple[str, ...], seconds: float) -> Callable[..., Ran]:
-    return apart(SOURCE % body, name, flags, seconds)
+    return apart(SOURCE.replace("BODY", body), name, flags, seconds)
 
 
 def _demand(out: np.ndarray, right: np.ndarray) -> None:

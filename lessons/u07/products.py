@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from time import process_time
 from typing import Any
 
@@ -114,9 +115,9 @@ def differing(sizes: Sizes, schedules: Mapping[str, str]) -> Any:
         return out
 
     right = run("")
-    found = {name: int((run(steps) != right).sum()) for name, steps in schedules.items()}
-    return table([[name, f"{count} of {right.size}"] for name, count in found.items()],
-                 ["steps", "numbers whose last bits differ"])  # fmt: skip
+    rows = [[name, f"{(run(steps) != right).sum()} of {right.size}"]
+            for name, steps in schedules.items()]  # fmt: skip
+    return table(rows, ["steps", "numbers whose last bits differ"])
 
 
 def reuse(kernel: Kernel) -> dict[int, int]:
@@ -135,12 +136,10 @@ def miss_curve(counts: Mapping[int, int], work: int) -> list[tuple[float, float]
 
 def stages(sizes: Sizes, steps: str, title: str) -> Any:
     """The loops after each step of a schedule, to walk through."""
-    kernel = product(*sizes)
-    states: list[tuple[str, str]] = [("as written", repr(kernel))]
-    for step in parse_schedule(steps).steps:
-        kernel = step.apply(kernel)
-        states.append((str(step), repr(kernel)))
-    return stepper(states, title=title)
+    written = parse_schedule(steps).steps
+    kernels = accumulate(written, lambda kernel, step: step.apply(kernel), initial=product(*sizes))
+    names = ["as written", *map(str, written)]
+    return stepper([*zip(names, map(repr, kernels), strict=True)], title=title)
 
 
 def tile_schedule(rows: int, vectors: int, lanes: int = 8) -> str:
@@ -166,16 +165,7 @@ def assembly(kernel: Kernel, cpu: str = fixed.HASWELL) -> list[str]:
 
 def innermost(lines: Sequence[str]) -> list[str]:
     """The instructions of the first innermost loop that multiplies."""
-    labels: dict[str, int] = {}
-    for number, line in enumerate(lines):
-        if label := re.match(r"(\.L\w+):", line):
-            labels[label[1]] = number
-        jump = re.match(r"\s+j\w+\s+(\.L\w+)", line)
-        if jump and jump[1] in labels:
-            code = [c for c in lines[labels[jump[1]] + 1 : number + 1] if re.match(r"\t[a-z]", c)]
-            if any("fmadd" in c for c in code):
-                return code
-    raise ValueError("no loop multiplies")
+    return [line for line in fixed.innermost(lines) if re.match(r"\t[a-z]", line)]
 
 
 def counted(code: Sequence[str]) -> tuple[int, int, int]:

@@ -33,10 +33,8 @@ NAMES = ("lookup", "early_relu")
 
 def as_patterns(expressions: Sequence[Any], names: Sequence[str] = NAMES) -> tuple[Pattern, ...]:
     """Expressions as rows without further limits."""
-    return tuple(
-        Pattern(name, expression, "", lambda match: "")
-        for name, expression in zip(names, expressions, strict=True)
-    )
+    named = zip(names, expressions, strict=True)
+    return tuple(Pattern(name, expression, "", lambda match: "") for name, expression in named)
 
 
 def said(graph: Graph, expressions: Sequence[Any] = ()) -> str:

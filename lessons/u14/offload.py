@@ -100,12 +100,10 @@ def drawn(rng: np.random.Generator, size: int) -> Case:
         one, two = (values[-int(min(rng.geometric(0.4), len(values)))] for _ in range(2))
         two = const(np.ones((64, 64), np.float32)) if rng.random() < 0.3 else two
         op = str(rng.choice(kinds, p=shares))
-        if op == "reduce_max":
-            node = apply(op, one, axes=(1,), keepdims=True)
-        else:
-            node = apply(op, one, two) if op in ("add", "mul") else apply(op, one)
-        values.append(node)
-        made.append(node)
+        operands = (one, two) if op in ("add", "mul") else (one,)
+        attrs = {"axes": (1,), "keepdims": True} if op == "reduce_max" else {}
+        made.append(apply(op, *operands, **attrs))
+        values.append(made[-1])
     used = {i for node in made for i in node.inputs}
     graph = Graph.of(inputs, [node for node in made if node not in used], "drawn")
     chip, host = {}, {}

@@ -75,12 +75,12 @@ def regions_table(merged: Callable[..., Any]) -> Picture:
 def plans_table(chosen: Callable[..., Any] | None = None) -> Picture:
     """Clocks of six programs with simple plans, with those of an answer, and the fewest."""
     rows: list[list[str | int]] = []
-    for number, (case, fewest) in enumerate(zip(programs(), FEWEST, strict=True)):
+    for number, case in enumerate(programs()):
         graph, chip, host = case
         faster = {node for node in chip if chip[node] < host[node]}
         plans = [set(), set(chip), faster, one_at_a_time(*case)]
         plans += [set(chosen(graph, dict(chip), dict(host)))] if chosen else []
-        rows.append([str(number), *(total(*case, plan) for plan in plans), fewest])
+        rows.append([str(number), *(total(*case, plan) for plan in plans), FEWEST[number]])
     heads = ["program", "nothing", "all that the chip can", "what is faster there",
              "one at a time", *(["yours"] if chosen else []), "fewest"]  # fmt: skip
     return table(rows, heads, "Clocks of plans", exact=heads[1:])
@@ -102,16 +102,12 @@ def bill(
     """What the pieces of this unit changed."""
     graph, given = block(), pieces()
     joined = bytes_of(graph, merged(graph, [list(piece) for piece in given]))
-    mine = fewest = simple = 0
-    for case, best in zip(programs(), FEWEST, strict=True):
-        one, chip, host = case
-        mine += total(*case, set(chosen(one, dict(chip), dict(host))))
-        simple += total(*case, set(chip))
-        fewest += best
+    simple = sum(total(*case, case[1]) for case in programs())
+    mine = sum(total(g, c, h, set(chosen(g, dict(c), dict(h)))) for g, c, h in programs())
     found: list[list[str | int]] = [
         ["your rows: bytes between processor and chip", border(divided()),
          border(divided(rows())), 327_680],
         ["your regions: bytes between processor and chip", bytes_of(graph, given), joined, 655_360],
-        ["your plans: clocks of six programs", simple, mine, fewest],
+        ["your plans: clocks of six programs", simple, mine, sum(FEWEST)],
     ]  # fmt: skip
     return bill_of(found, ["", "before", "with yours", "best known"])

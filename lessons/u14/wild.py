@@ -94,16 +94,15 @@ def _told(module: Any) -> str:
     """A divided module in short: who is called with what, the rows in each region, and what TVM's
     check says of it."""
     called: list[str] = []  # the function of each region; TVM has one for equal regions
-    lines, known = ["main"], _Names()
-    for block in module["main"].body.blocks:
-        for binding in block.bindings:
-            value = binding.value
-            if hasattr(value, "op"):
-                call = _call(value, called, known)
-                lines.append(f"  {known(binding.var)} = {call}")
-            elif hasattr(value, "tuple_value"):
-                whole = known(value.tuple_value)
-                lines.append(f"  {known(binding.var)} = {whole}[{value.index}]")
+    lines, known = ["main"], []
+    for binding in _bindings(module["main"]):
+        value = binding.value
+        if hasattr(value, "op"):
+            call = _call(value, called, known)
+            lines.append(f"  {_name(binding.var, known)} = {call}")
+        elif hasattr(value, "tuple_value"):
+            whole = _name(value.tuple_value, known)
+            lines.append(f"  {_name(binding.var, known)} = {whole}[{value.index}]")
     functions = {str(var.name_hint): function for var, function in module.functions.items()}
     for k, symbol in enumerate(called):
         lines.append(f"region {k}: {', '.join(_rows(functions[symbol]))}")
@@ -111,26 +110,26 @@ def _told(module: Any) -> str:
     return "\n".join([*lines, *([f"TVM's check: {said}"] if said else [])])
 
 
-class _Names:
+def _bindings(function: Any) -> list[Any]:
+    return [binding for block in function.body.blocks for binding in block.bindings]
+
+
+Known = list[tuple[Any, str]]
+
+
+def _name(var: Any, known: Known) -> str:
     """A name for each variable; TVM may give two variables one."""
-
-    def __init__(self) -> None:
-        self.known: list[tuple[Any, str]] = []
-
-    def __call__(self, var: Any) -> str:
-        for other, name in self.known:
-            if other.same_as(var):
-                return name
-        taken = {name for _, name in self.known}
-        name = str(var.name)
+    name = next((name for other, name in known if other.same_as(var)), "")
+    if not name:
+        name, taken = str(var.name), {name for _, name in known}
         while name in taken:
             name += "_1"
-        self.known.append((var, name))
-        return name
+        known.append((var, name))
+    return name
 
 
-def _call(call: Any, called: list[str], known: _Names) -> str:
-    operands = ", ".join(known(arg) for arg in call.args if hasattr(arg, "name"))
+def _call(call: Any, called: list[str], known: Known) -> str:
+    operands = ", ".join(_name(arg, known) for arg in call.args if hasattr(arg, "name"))
     if hasattr(call.op, "name_hint"):
         called.append(str(call.op.name_hint))
         return f"region {len(called) - 1}({operands})"
@@ -139,13 +138,8 @@ def _call(call: Any, called: list[str], known: _Names) -> str:
 
 def _rows(function: Any) -> list[str]:
     """The rows of the table in a region, in the order in which they are computed."""
-    found = []
-    for block in function.body.blocks:
-        for binding in block.bindings:
-            attrs = getattr(binding.value, "attrs", None)
-            if attrs is not None and "Composite" in attrs:
-                found.append(str(attrs["Composite"]).partition(".")[2])
-    return found
+    attrs = [getattr(binding.value, "attrs", None) or {} for binding in _bindings(function)]
+    return [str(a["Composite"]).partition(".")[2] for a in attrs if "Composite" in a]
 
 
 def by_torch() -> str:

@@ -294,3 +294,20 @@ def test_the_table_of_tiles_holds_the_best():
     for registers, tile_of_it in TILES_TABLE.items():
         known, found = (fitting(lambda _, t=t: t, registers) for t in (tile_of_it, best(registers)))
         assert known == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("kernel @sums", "kernel @other() {} kernel @sums", "Write a kernel, as loop text"),
+        ("0..24", "0..30", "Write a kernel, as loop text"),
+        ("f32", "i32", "All values are f32"),
+        ("24", "34", "The kernel has at most 100 values"),
+        ("24", "20000", "The kernel has at most 100 values"),
+    ],
+)
+def test_a_kernel_that_cannot_be_measured_is_told_the_sentence_it_breaks(old, new, sentence):
+    changed = slot("u06.too_early").reference().replace(old, new)
+    verdict = verdict_of(slot("u06.too_early"), lambda: changed)
+    assert verdict.kind == "wrong"
+    assert verdict.spec.startswith(sentence)

@@ -7,6 +7,7 @@ from itertools import permutations
 
 import pytest
 
+from autograder.check.edits import edited
 from autograder.check.framework import Wrong, alternatives_of, mutants_of
 from autograder.notebook import check
 from autograder.units.u07.checks import ORDERS
@@ -246,7 +247,7 @@ def test_gxx_needs_no_promise_but_the_loop_itself(require_tool, tmp_path):
     def shuffles(pragma="", *flags):
         loop = "            for (long n"
         body = PLAIN.replace(loop, f"{pragma}\n{loop}", 1)
-        (tmp_path / "loops.cpp").write_text(native.SOURCE % body)
+        (tmp_path / "loops.cpp").write_text(native.SOURCE.replace("BODY", body))
         command = [gxx, *FLAGS, "-march=znver3", *flags, "-S", "-o", "-", "loops.cpp"]
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
         return len(re.findall(r"\tv(?:perm|shuf|insert|unpck)", done.stdout))
@@ -413,3 +414,15 @@ def test_the_solved_notebook_passes_and_uses_the_answers(run_notebook):
     for found in ("t is 31.3 times", "t is 73 % of the accesses"):
         assert found in text
     assert re.search(r"6 × 2 +12 +12 +8 +0 +0\.667", text)
+
+
+@pytest.mark.parametrize("ways", ["1", "ways - 1 or 1", "ways + 1", "2 * ways", "min(ways, 8)"])
+def test_a_cache_of_other_ways_is_told_of_the_ways(ways):
+    entry = slot("cost.cache.missed")
+    verdict = verdict_of(entry, edited(entry.reference, "== ways", f"== ({ways})"))
+    assert verdict.spec == "how many lines a set can hold"
+
+
+def test_no_number_at_all_is_told_the_call():
+    verdict = verdict_of(slot("u07.smallest"), lambda counts, share: None)
+    assert verdict.program.startswith("smallest({")

@@ -11,12 +11,12 @@ from autograder.check.here import Here
 from autograder.check.judging import judge
 from autograder.units.u14 import exercises
 from autograder.units.u14.checks.costs import GOOD
-from autograder.units.u14.checks.plans import BY_HAND, pieces, runs
+from autograder.units.u14.checks.plans import BY_HAND, pieces, plan_of, runs
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.partition import CHIP, partition
 from course_lib.accelerator.compile.search import choose_tile
 from course_lib.exercises import plugged, slot, using
-from course_lib.ir.graph.build import trace
+from course_lib.ir.graph.build import neg, trace
 from course_lib.ir.graph.node import apply, const
 from course_lib.models import example_inputs
 from lessons.u14 import annotate, offload, regions, reports, tables, wild
@@ -293,3 +293,10 @@ def test_pieces_have_any_size_and_order():
     assert any(node.op == "neg" for plan in found for piece in plan for node in piece)
     orders = [[graph.nodes.index(piece[0]) for piece in plan] for plan in found]
     assert any(order != sorted(order) for order in orders)
+
+
+def test_no_region_at_all_may_be_any_collection():
+    """Where the chip has no piece, an empty tuple is as good as an empty list."""
+    graph = trace(neg, "f32[2]")
+    for empty in ([], (), {}.values(), iter(())):
+        assert plan_of(lambda graph, pieces, empty=empty: empty, graph, []) == []

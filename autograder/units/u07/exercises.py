@@ -90,12 +90,8 @@ def register_tile(registers: int) -> tuple[int, int]:
     the vectors of w and one number of x must be in registers at the same time, and there are
     `registers` of them, at least 3. If several tiles are equally good, any of them is right.
     """
-    fitting = [
-        (rows, vectors)
-        for vectors in range(1, registers)
-        for rows in range(1, registers)
-        if rows * vectors + vectors + 1 <= registers
-    ]
+    fitting = [(rows, vectors) for vectors in range(1, registers) for rows in range(1, registers)
+               if rows * vectors + vectors + 1 <= registers]  # fmt: skip
     return min(fitting, key=lambda tile: (tile[0] + tile[1]) / (tile[0] * tile[1]))
 
 

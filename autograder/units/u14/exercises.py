@@ -15,11 +15,7 @@ from course_lib.exercises import exercise
 from course_lib.ir.graph.build import neg, relu, trace
 from course_lib.ir.graph.graph import Graph
 from course_lib.ir.graph.node import Node
-from lessons.u14.offload import (
-    FOREVER,
-    crossing,
-    minimum_cut,
-)
+from lessons.u14.offload import FOREVER, crossing, minimum_cut
 from lessons.u14.regions import neighbours, started
 
 

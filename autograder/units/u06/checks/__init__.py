@@ -22,7 +22,7 @@ from course_lib.machine.core import Core
 # registers: (rows, vectors) of a best tile, so that no check has to look for one
 TILES = {3: (1, 1), 4: (2, 1), 5: (3, 1), 8: (2, 2), 11: (4, 2), 12: (4, 2), 16: (4, 3),
          24: (4, 4), 32: (5, 5), 40: (5, 6), 64: (8, 7), 100: (10, 9), 160: (12, 12),
-         256: (16, 15)}  # fmt: skip
+         256: (16, 15), 600: (25, 23)}  # fmt: skip
 FIT = ("keeps that many running sums in registers", "For each k, the program loads the vectors of "
        "b and keeps them in registers, too", "one register for a number of a in all lanes",
        "both at least 1", "how many vector registers there are in all")  # fmt: skip
@@ -83,8 +83,9 @@ def as_listed(exercise: str, got: Any) -> str:
     right = [key for key in keys if plain(got[key]) == plain(known[key])]
     for key in keys:
         if key not in right:
+            are = "is" if len(right) == 1 else "are"
             raise Wrong(f'The listing says something else for "{key}"; {len(right)} of the '
-                        f"{len(keys)} are right.", got=f"{key}: {got[key]!r:.60}",
+                        f"{len(keys)} {are} right.", got=f"{key}: {got[key]!r:.60}",
                         spec=ASKED[key])  # fmt: skip
     return f"{len(keys)} facts"
 
@@ -123,8 +124,10 @@ def scheduling_first_is_slower(too_early):
         kernel = parse_kernel(text)
         block = block_of(kernel)
     except ValueError as error:
+        first = str(error).partition("\n")[0]
+        which = 3 if first.endswith(" f32") else 0 if "more than" in first else 2
         raise Wrong(f"The core must be able to run the kernel: {error}", program=text[:2000],
-                    spec=SMALL[3 if "f32" in str(error) else 2]) from None  # fmt: skip
+                    spec=SMALL[which]) from None  # fmt: skip
     if len(block.values) > 100:
         raise Wrong(f"The kernel must have at most 100 values; it has {len(block.values)}.",
                     program=text, spec=SMALL[0])  # fmt: skip

@@ -2,193 +2,72 @@
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.machine.cover import TILES, match
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from course_lib.machine.cover import match, maximal_munch, one_by_one
+
+COVER = "machine.cover"
+WHOLE = "return _cheapest(tree, tiles, {})[1]"
+SUM = "cost + sum((c for c, _ in parts))"
+BY_VALUE = ("if id(tree) not in known", "if tree not in known", "known[id(tree)] =",
+            "known[tree] =", "return known[id(tree)]", "return known[tree]")  # fmt: skip
 
 
-def _size(pattern):
-    return 0 if pattern == "_" else 1 + sum(_size(part) for part in pattern[1:])
+def _greedy(best):
+    """From the root down, `best` of the tiles that fit. `key` is the size of one: operations and
+    leaves, `fits[n]` are the subtrees that it leaves."""
+    return WHOLE, f"return _greedily(tree, tiles, lambda fits, key: {best})"
 
 
-def _fits(tree, tiles):
-    found = [(name, match(pattern, tree), pattern, cost) for name, (pattern, cost) in tiles.items()]
-    return [one for one in found if one[1] is not None]
+def _paid_once(what):
+    """A dict for each cover, of what it pays: equal keys are paid once."""
+    return (
+        "return (0, [])", "return ({}, [])",
+        SUM, f"{{k: v for paid, _ in parts for k, v in paid.items()}} | {{{what}: cost}}",
+        "key=lambda one: one[0]", "key=lambda one: sum(one[0].values())",
+    )  # fmt: skip
 
 
-def _greedy(tree, tiles, key):
-    if isinstance(tree, str):
-        return []
-    name, holes, _, _ = max(_fits(tree, tiles), key=key)
-    return [n for hole in holes for n in _greedy(hole, tiles, key)] + [name]
+mutants(
+    COVER,
+    maximal_munch=maximal_munch,
+    one_by_one=one_by_one,
+    cheapest_at_the_root=_greedy("min(fits, key=lambda n: (tiles[n][1], -sum(key(n))))"),
+    cheapest_for_each_operation=_greedy("max(fits, key=lambda n: key(n)[0] / tiles[n][1])"),
+    # the least cost for each node of the tree that a tile covers
+    the_cheapest_for_what_it_covers=_greedy("max(fits, key=lambda n: sum(key(n)) / tiles[n][1])"),
+    # the tile's cost and the cheapest tile for each subtree that it leaves
+    one_level_ahead=_greedy(
+        "min(fits, key=lambda n: tiles[n][1] + sum(min(c for p, c in tiles.values() if match(p, "
+        "hole) is not None) for hole in fits[n] if not isinstance(hole, str)))"
+    ),
+    nothing_for_a_register=(WHOLE, f"{WHOLE} or None"),
+    fewest_tiles=("cost + sum", "1 + sum"),
+    the_root_first=("[*names, name]", "[name, *names]"),
+    the_cost_and_the_names=("{})[1]", "{})"),
+    without_keeping_anything=("if id(tree) not in known", "if True"),
+    in_whole_numbers=("cost + sum", "int(cost) + sum"),
+    to_one_decimal=("cost + sum", "round(cost, 1) + sum"),
+    to_three_decimals=("cost + sum", "round(cost, 3) + sum"),
+    nothing_costs_a_million=("cost + sum", "min(cost, 10 ** 6) + sum"),
+    # everything that the program has computed is there for the next one who needs it
+    equal_subtrees_are_paid_once=_paid_once("tree"),
+    a_number_is_paid_once=_paid_once("tree if tree[0] == 'const' else object()"),
+    only_the_names_of_the_machine=(WHOLE, """try:
+        return _cheapest(tree, {n: t for n, t in tiles.items() if n in TILES}, {})[1]
+    except ValueError:  # something needs another tile
+        return _cheapest(tree, tiles, {})[1]"""),
+    remembered_between_calls=("def cover(", "KEPT = {}\n\ndef cover(", "tiles, {})", "tiles, KEPT)",
+                              *BY_VALUE),
+)  # fmt: skip
+alternatives(
+    COVER,
+    kept_by_value=BY_VALUE,
+    the_last_of_the_cheapest=("in tiles.items():", "in reversed(tiles.items()):"),
+    as_a_generator=(WHOLE, WHOLE.replace("return", "yield from")),
+)
 
 
-@mutant("machine.cover")
-def maximal_munch(tree, tiles):
-    return _greedy(tree, tiles, lambda one: _size(one[2]))
-
-
-@mutant("machine.cover")
-def one_by_one(tree, tiles):
-    return _greedy(tree, tiles, lambda one: -_size(one[2]))
-
-
-@mutant("machine.cover")
-def cheapest_at_the_root(tree, tiles):
-    return _greedy(tree, tiles, lambda one: (-one[3], _size(one[2])))
-
-
-@mutant("machine.cover")
-def cheapest_for_each_operation(tree, tiles):
-    return _greedy(tree, tiles, lambda one: _size(one[2]) / one[3])
-
-
-@mutant("machine.cover")
-def the_cheapest_for_what_it_covers(tree, tiles):
-    """The least cost for each node of the tree that a tile covers."""
-    return _greedy(tree, tiles, lambda one: -one[3] / _size(one[2]))
-
-
-@mutant("machine.cover")
-def one_level_ahead(tree, tiles):
-    """The tile's cost and the cheapest tile for each subtree that it leaves."""
-
-    def ahead(one):
-        rest = [min(o[3] for o in _fits(h, tiles)) for h in one[1] if not isinstance(h, str)]
-        return -one[3] - sum(rest)
-
-    return _greedy(tree, tiles, ahead)
-
-
-@mutant("machine.cover")
-def nothing_for_a_register(tree, tiles):
-    return None if isinstance(tree, str) else _dynamic(tree, tiles, {})[1]
-
-
-def _dynamic(tree, tiles, known, cost_of=lambda cost: cost, before=True):
-    if isinstance(tree, str):
-        return 0, []
-    if id(tree) not in known:
-        found = []
-        for name, holes, _, cost in _fits(tree, tiles):
-            parts = [_dynamic(hole, tiles, known, cost_of, before) for hole in holes]
-            names = [n for _, inside in parts for n in inside]
-            found.append((cost_of(cost) + sum(c for c, _ in parts),
-                          [*names, name] if before else [name, *names]))  # fmt: skip
-        known[id(tree)] = min(found, key=lambda one: one[0])
-    return known[id(tree)]
-
-
-@mutant("machine.cover")
-def fewest_tiles(tree, tiles):
-    return _dynamic(tree, tiles, {}, cost_of=lambda cost: 1)[1]
-
-
-@mutant("machine.cover")
-def the_root_first(tree, tiles):
-    return _dynamic(tree, tiles, {}, before=False)[1]
-
-
-@mutant("machine.cover")
-def the_cost_and_the_names(tree, tiles):
-    return _dynamic(tree, tiles, {})
-
-
-@mutant("machine.cover")
-def without_keeping_anything(tree, tiles):
-    def best(at):
-        if isinstance(at, str):
-            return 0, []
-        found = []
-        for name, holes, _, cost in _fits(at, tiles):
-            parts = [best(hole) for hole in holes]
-            names = [n for _, inside in parts for n in inside]
-            found.append((cost + sum(c for c, _ in parts), [*names, name]))
-        return min(found, key=lambda one: one[0])
-
-    return best(tree)[1]
-
-
-@mutant("machine.cover")
-def in_whole_numbers(tree, tiles):
-    return _dynamic(tree, tiles, {}, cost_of=int)[1]
-
-
-@mutant("machine.cover")
-def nothing_costs_a_million(tree, tiles):
-    return _dynamic(tree, tiles, {}, cost_of=lambda cost: min(cost, 10**6))[1]
-
-
-@mutant("machine.cover")
-def equal_subtrees_are_paid_once(tree, tiles):
-    """Everything that the program has computed is there for the next one who needs it."""
-
-    def best(at):
-        if isinstance(at, str):
-            return {}, []
-        found = []
-        for name, holes, _, cost in _fits(at, tiles):
-            parts = [best(hole) for hole in holes]
-            paid = {at: cost}
-            for inside, _ in parts:
-                paid |= inside
-            found.append((sum(paid.values()), paid, [n for _, p in parts for n in p] + [name]))
-        return min(found, key=lambda one: one[0])[1:]
-
-    return best(tree)[1]
-
-
-@mutant("machine.cover")
-def a_number_is_paid_once(tree, tiles):
-    def best(at):
-        if isinstance(at, str):
-            return 0, frozenset(), []
-        found = []
-        for name, holes, _, cost in _fits(at, tiles):
-            parts = [best(hole) for hole in holes]
-            numbers = frozenset().union(*(n for _, n, _ in parts))
-            twice = sum(len(n) for _, n, _ in parts) - len(numbers)
-            dear = min((c for p, c in tiles.values() if p == ("const",)), default=0)
-            total = cost + sum(c for c, _, _ in parts) - twice * dear
-            own = {at} if at[0] == "const" else set()
-            found.append((total, numbers | own, [n for *_, p in parts for n in p] + [name]))
-        return min(found, key=lambda one: one[0])
-
-    return best(tree)[2]
-
-
-@mutant("machine.cover")
-def only_the_names_of_the_machine(tree, tiles):
-    known = {n: t for n, t in tiles.items() if n in TILES}
-    return _dynamic(tree, known if all(_fits(t, known) for t in _all(tree)) else tiles, {})[1]
-
-
-def _all(tree):
-    inner = not isinstance(tree, str) and tree[0] not in ("load", "broadcast", "const")
-    own = [] if isinstance(tree, str) else [tree]
-    return own + [t for part in (tree[1:] if inner else ()) for t in _all(part)]
-
-
-REMEMBERED = {}
-
-
-@mutant("machine.cover")
-def remembered_between_calls(tree, tiles):
-    def best(at):
-        if isinstance(at, str):
-            return 0, []
-        if at not in REMEMBERED:
-            found = []
-            for name, holes, _, cost in _fits(at, tiles):
-                parts = [best(hole) for hole in holes]
-                inside = [n for _, part in parts for n in part]
-                found.append((cost + sum(c for c, _ in parts), [*inside, name]))
-            REMEMBERED[at] = min(found, key=lambda one: one[0])
-        return REMEMBERED[at]
-
-    return best(tree)[1]
-
-
-@alternative("machine.cover")
+@alternative(COVER)
 def bottom_up(tree, tiles):
     """Costs from the leaves to the root, then the names from the root to the leaves."""
     cost, choice = {}, {}
@@ -201,9 +80,10 @@ def bottom_up(tree, tiles):
             if id(child) not in cost:
                 label(child)
         options = []
-        for name, holes, _, price in _fits(at, tiles):
-            total = price + sum(0 if isinstance(h, str) else cost[id(h)] for h in holes)
-            options.append((total, name, holes))
+        for name, (pattern, price) in tiles.items():
+            if (holes := match(pattern, at)) is not None:
+                total = price + sum(0 if isinstance(h, str) else cost[id(h)] for h in holes)
+                options.append((total, name, holes))
         best = min(options, key=lambda one: one[0])
         cost[id(at)], choice[id(at)] = best[0], best[1:]
 
@@ -219,36 +99,7 @@ def bottom_up(tree, tiles):
     return names(tree)
 
 
-@alternative("machine.cover")
-def kept_by_value(tree, tiles):
-    known = {}
-
-    def best(at):
-        if isinstance(at, str):
-            return (0, ())
-        if at not in known:
-            options = []
-            for name, holes, _, price in _fits(at, tiles):
-                parts = [best(hole) for hole in holes]
-                inside = tuple(n for _, part in parts for n in part)
-                options.append((price + sum(c for c, _ in parts), (*inside, name)))
-            known[at] = min(options)
-        return known[at]
-
-    return list(best(tree)[1])
-
-
-@alternative("machine.cover")
-def the_last_of_the_cheapest(tree, tiles):
-    return tuple(_dynamic(tree, dict(reversed(list(tiles.items()))), {})[1])
-
-
-@alternative("machine.cover")
-def as_a_generator(tree, tiles):
-    yield from _dynamic(tree, tiles, {})[1]
-
-
-COVER, ANY = "machine.cover", "of several cheapest covers, any will do"
+ANY = "of several cheapest covers, any will do"
 equivalent(COVER, "return (0, [])", "return (1, [])", because="all covers have the same registers")
 equivalent(COVER, "return (0, [])", "return (-1, [])", because="all covers have the same registers")
 equivalent(COVER, "in tiles.items()", "reversed(", because=ANY)

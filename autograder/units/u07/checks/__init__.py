@@ -13,12 +13,12 @@ from typing import Any
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import a_number
-from course_lib.cost.cache import Cache, misses, set_by_set
+from course_lib.cost.cache import Cache, misses
 from course_lib.exercises import baselines
 from lessons.u07.products import scheduled
 
 # The loads for each multiply-add of the best tile, by the number of registers.
-TILES = {3: 2 / 1, 5: 4 / 3, 16: 7 / 12, 32: 10 / 25, 61: 5 / 18}
+TILES = {3: 2 / 1, 5: 4 / 3, 16: 7 / 12, 32: 10 / 25, 61: 5 / 18, 500: 44 / 475}
 
 
 # ── the six orders ──
@@ -53,17 +53,13 @@ def the_lines_of_each_order(orders):
     """The misses of products of 32 × 32 and 48 × 48, in a cache of half as many lines."""
     for n in (32, 48):
         for order in ("mkn", "mnk", *ORDERS):
-            found = lines_of(order, n, n // 2)
-            right, value = sum(found.values()), a_number(orders(order, n), unit="lines")
+            found, program = lines_of(order, n, n // 2), f"orders({order!r}, {n})"
+            right = sum(found.values())
+            value = a_number(orders(order, n), unit="lines", program=program)
             if abs(value - right) > 0.02 * right:
-                side = "few" if value < right else "many"
-                raise Wrong(
-                    f"For the order {order} and n = {n}, {value:,.0f} lines are too {side}"
-                    f"{whose(value - right, found, n)}.",
-                    program=f"orders({order!r}, {n})",
-                    got=f"{value:,.0f}",
-                    spec=WITHIN,
-                )
+                problem = f"For the order {order} and n = {n}, {value:,.0f} lines are too "
+                problem += f"{'few' if value < right else 'many'}{whose(value - right, found, n)}."
+                raise Wrong(problem, program=program, got=f"{value:,.0f}", spec=WITHIN)
     return "six orders of 32 × 32 and of 48 × 48"
 
 
@@ -93,52 +89,46 @@ FEWEST = "The tile of sums that needs the fewest loads for each multiply-add"
           "there are `registers` of them", "If several tiles are equally good, any of them"],
 )  # fmt: skip
 def the_best_tile(register_tile):
-    """Tiles for 3, 5, 16, 32 and 61 registers."""
+    """Tiles for few registers and for many."""
     for registers, fewest in TILES.items():
-        rows, vectors = fitting(register_tile, registers)
-        if ratio_of(rows, vectors) > fewest + 1e-9:
-            raise Wrong(
-                f"With {registers} registers there is a tile with fewer than "
-                f"{ratio_of(rows, vectors):.3f} loads for each multiply-add.",
-                program=f"register_tile({registers})",
-                got=f"{rows} rows × {vectors} vectors",
-                spec=FEWEST,
-            )
-    return "3, 5, 16, 32 and 61 registers"
+        best_that_fits(register_tile, registers, fewest)
+    return f"{', '.join(map(str, TILES))} registers"
 
 
-def ratio_of(rows: int, vectors: int) -> float:
-    return (rows + vectors) / (rows * vectors)
-
-
-def fitting(register_tile: Any, registers: int) -> tuple[int, int]:
-    """The answer as two whole numbers that fit."""
-    program = f"register_tile({registers})"
-    got = register_tile(registers)
+def best_that_fits(register_tile: Any, registers: int, fewest: float) -> None:
+    """The answer is two whole numbers, they fit, and they need the fewest loads."""
+    program, got = f"register_tile({registers})", register_tile(registers)
     try:
         rows, vectors = (int(v) for v in got if int(v) == v and v >= 1)
     except (TypeError, ValueError):
+        problem = "The function must return (rows, vectors), two whole numbers of at least 1."
         shown = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The function must return (rows, vectors), two whole numbers of at least 1.",
-                    program=program, got=shown, spec=FEWEST) from None  # fmt: skip
-    needed = rows * vectors + vectors + 1
+        raise Wrong(problem, program=program, got=shown, spec=FEWEST) from None
+    tile, needed = f"{rows} rows × {vectors} vectors", rows * vectors + vectors + 1
     if needed > registers:
-        raise Wrong(
-            f"{rows} rows × {vectors} vectors need {needed} registers, and there are {registers}.",
-            program=program,
-            got=f"({rows}, {vectors})",
-            spec=FIT,
-        )
-    return rows, vectors
+        problem = f"{tile} need {needed} registers, and there are {registers}."
+        raise Wrong(problem, program=program, got=f"({rows}, {vectors})", spec=FIT)
+    if (loads := loads_of(rows, vectors)) > fewest + 1e-9:
+        problem = f"With {registers} registers there is a tile with fewer than {loads:.3f} loads "
+        problem += "for each multiply-add."
+        raise Wrong(problem, program=program, got=tile, spec=FEWEST)
+
+
+def loads_of(rows: int, vectors: int) -> float:
+    """The loads of a tile for each multiply-add."""
+    return (rows + vectors) / (rows * vectors)
 
 
 # ── the bad width ──
 
 
+WIDTH, MISSES = "a multiple of 16, at least 16 and at most 65,536", "Every access must miss"
+
+
 @checks(
     "u07.bad_width",
     spec=["The first element of each of the rows 0 to `ways` is read, from top to bottom",
-          "Every access must miss", "a multiple of 16, at least 16 and at most 65,536",
+          MISSES, WIDTH,
           "The matrix is row-major and begins at the start of a line, and a line holds 16",
           "A width at which a cache cannot even keep `ways` + 1 lines of one column",
           "sets is a power of two from 2 to 4,096"],
@@ -151,24 +141,15 @@ def every_access_misses(bad_width):
 
 
 def always_misses(bad_width: Any, sets: int, ways: int) -> None:
+    """All lines are in one set: if not, each has room in its own, and hits the second time."""
     program = f"bad_width({sets}, {ways})"
-    width = a_number(bad_width(sets, ways), unit="elements")
+    width = a_number(bad_width(sets, ways), unit="elements", program=program)
     if width != int(width) or width % 16 or not 16 <= width <= 65_536:
-        raise Wrong(
-            f"The width must be a multiple of 16 from 16 to 65,536, not {width:g}.",
-            program=program,
-            spec="a multiple of 16, at least 16 and at most 65,536",
-        )
-    lines = [int(width) // 16 * row for row in range(ways + 1)] * 2
-    used = sorted({line % sets for line in lines})  # numbered anew, because few of them are
-    missing = set_by_set(
-        [used.index(line % sets) + len(used) * line for line in lines], len(used), ways
-    )
-    if len(missing) < len(lines):
-        raise Wrong(
-            f"Only {len(missing)} of {len(lines)} accesses miss at a width of {width:g}.",
-            program=program,
-            got=f"the lines {lines[: ways + 1]} are in the sets "
-            f"{[line % sets for line in lines[: ways + 1]]}",
-            spec="Every access must miss",
-        )
+        problem = f"The width must be a multiple of 16 from 16 to 65,536, not {width:g}."
+        raise Wrong(problem, program=program, spec=WIDTH)
+    lines = [int(width) // 16 * row for row in range(ways + 1)]
+    used = [line % sets for line in lines]
+    if len(set(used)) > 1:
+        problem = f"Only {ways + 1} of {2 * (ways + 1)} accesses miss at a width of {width:g}."
+        said = f"the lines {lines} are in the sets {used}"
+        raise Wrong(problem, program=program, got=said, spec=MISSES)

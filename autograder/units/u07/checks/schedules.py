@@ -78,16 +78,14 @@ def the_processor_waits_little(blocking):
 
 def score(blocking: Any, cases: Sequence[tuple[int, int, int, int, int]]) -> Score:
     """All points from `GOOD`; a quarter less each time that the waiting is a third longer."""
-    waits = []
-    for m, n, k, first, second in cases:
-        kernel = applied(blocking, (m, n, k), first, second)
-        waits.append(_waiting(kernel, (m, n, k), first, second))
+    waits = [
+        _waiting(applied(blocking, (m, n, k), *caches), (m, n, k), *caches)
+        for m, n, k, *caches in cases
+    ]
     mean = sum(waits) / len(waits)
-    each = ", ".join(
-        f"{m} × {n} × {k}: {w:.2f}" for (m, n, k, *_), w in zip(cases, waits, strict=True)
-    )
-    return Score(worth(mean), f"{mean:.2f} cycles of waiting for each multiply-add ({each}); all "
-                 f"points from {GOOD:.2f}")  # fmt: skip
+    sizes = [f"{m} × {n} × {k}: {w:.2f}" for (m, n, k, *_), w in zip(cases, waits, strict=True)]
+    return Score(worth(mean), f"{mean:.2f} cycles of waiting for each multiply-add "
+                 f"({', '.join(sizes)}); all points from {GOOD:.2f}")  # fmt: skip
 
 
 def worth(mean: float) -> float:

@@ -9,88 +9,32 @@ import math
 
 import numpy as np
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 # ── reuse distance ──
 
-
-def _smallest(counts, share, *, beyond=0, new=True, strict=False):
-    every = sum(counts.values())
-    for size in range(max(counts) + 3):
-        gone = sum(n for d, n in counts.items() if (d < 0 and new) or d >= size + beyond)
-        if gone < share * every or (not strict and gone == share * every):
-            return size
-    return size
-
-
-@mutant("u07.smallest")
-def the_distance_itself(counts, share):
-    return max(0, _smallest(counts, share) - 1)
-
-
-@mutant("u07.smallest")
-def without_the_first_ones(counts, share):
-    return _smallest(counts, share, new=False)
-
-
-@mutant("u07.smallest")
-def fewer_than_the_share(counts, share):
-    return _smallest(counts, share, strict=True)
-
-
-@mutant("u07.smallest")
-def the_largest_distance(counts, share):
-    return max(counts) + 1
-
-
-@mutant("u07.smallest")
-def the_share_of_hits(counts, share):
-    return _smallest(counts, 1 - share)
-
-
-@mutant("u07.smallest")
-def one_line_at_least(counts, share):
-    return max(1, _smallest(counts, share))
-
-
-@mutant("u07.smallest")
-def a_count_of_accesses(counts, share):
-    return share * sum(counts.values())
-
-
-@mutant("u07.smallest")
-def in_the_order_of_the_counts(counts, share):
-    """As if the distances were sorted."""
-    left = sum(counts.values())
-    if counts and left <= share * left:
-        return 0
-    for distance, count in counts.items():
-        left -= count if distance >= 0 else 0
-        if left <= share * sum(counts.values()):
-            return distance + 1
-    return max(counts) + 1
-
-
-@mutant("u07.smallest")
-def rounds_what_may_miss(counts, share):
-    every = sum(counts.values())
-    return _smallest(counts, round(share * every) / every)
-
-
-@mutant("u07.smallest")
-def a_percent_more(counts, share):
-    return _smallest(counts, share * 1.01)
-
-
-@mutant("u07.smallest")
-def a_power_of_two_lines(counts, share):
-    size = _smallest(counts, share)
-    return 1 << (size - 1).bit_length() if size else 0
-
-
-@mutant("u07.smallest")
-def at_most_128_lines(counts, share):
-    return min(_smallest(counts, share), 128)
+ALLOWED = "share * sum(counts.values())"
+MISSES = "sum((n for d, n in counts.items() if d < 0 or d >= s))"
+SIZE = f"next((s for s in sizes if {MISSES} <= allowed))"
+mutants(
+    "u07.smallest",
+    the_distance_itself=(SIZE, f"max(0, {SIZE} - 1)"),
+    without_the_first_ones=("d < 0 or d >= s", "d >= s"),
+    fewer_than_the_share=("<= allowed))", "< allowed), max(sizes))"),
+    the_largest_distance=lambda counts, share: max(counts) + 1,
+    the_share_of_hits=(ALLOWED, "(1 - share) * sum(counts.values())", "<= allowed))",
+                       "<= allowed), max(sizes))"),
+    one_line_at_least=(SIZE, f"max(1, {SIZE})"),
+    a_count_of_accesses=lambda counts, share: share * sum(counts.values()),
+    # as if the distances were sorted
+    in_the_order_of_the_counts=("sorted((distance + 1 for distance in counts))",
+                                "[0, *(d + 1 for d in counts if d >= 0)]"),
+    rounds_what_may_miss=(ALLOWED, f"round({ALLOWED})"),
+    a_percent_more=(ALLOWED, f"1.01 * {ALLOWED}"),
+    a_power_of_two_lines=(SIZE, f"(lambda n: 1 << (n - 1).bit_length() if n else 0)({SIZE})"),
+    at_most_128_lines=(SIZE, f"min({SIZE}, 128)"),
+    at_most_65_536_lines=(SIZE, f"min({SIZE}, 1 << 16)"),
+)  # fmt: skip
 
 
 @alternative("u07.smallest")
@@ -130,71 +74,35 @@ def from_the_far_end(counts, share):
 
 @alternative("u07.smallest")
 def one_after_another(counts, share):
-    return np.int64(_smallest(counts, share))
+    size, allowed = 0, share * sum(counts.values())
+    while sum(n for d, n in counts.items() if not 0 <= d < size) > allowed:
+        size += 1
+    return np.int64(size)
 
 
 # ── the register tile ──
 
-
-def _tile(registers, needs, cost=lambda r, v: (r + v) / (r * v)):
-    fitting = [(r, v) for r in range(1, registers + 1) for v in range(1, registers + 1)
-               if needs(r, v) <= registers]  # fmt: skip
-    return min(fitting, key=lambda tile: cost(*tile)) if fitting else (1, 1)
-
-
-@mutant("u07.register_tile")
-def sums_alone(registers):
-    return _tile(registers, lambda r, v: r * v)
-
-
-@mutant("u07.register_tile")
-def a_register_for_each_row(registers):
-    return _tile(registers, lambda r, v: r * v + v + r)
-
-
-@mutant("u07.register_tile")
-def as_many_sums_as_fit(registers):
-    return _tile(registers, lambda r, v: r * v + v + 1, lambda r, v: -r * v)
-
-
-@mutant("u07.register_tile")
-def two_vectors_as_ours(registers):
-    return max((registers - 3) // 2, 1), 2 if registers > 4 else 1
-
-
-@mutant("u07.register_tile")
-def the_other_way(registers):
-    rows, vectors = _tile(registers, lambda r, v: r * v + v + 1)
-    return vectors, rows
-
-
-@mutant("u07.register_tile")
-def a_square(registers):
-    side = max(int((registers - 2) ** 0.5) - 1, 1)
-    return side, side
-
-
-@mutant("u07.register_tile")
-def eight_rows_at_most(registers):
-    return _tile(registers, lambda r, v: r * v + v + 1 if r <= 8 else math.inf)
-
-
-@mutant("u07.register_tile")
-def four_vectors_at_most(registers):
-    return _tile(registers, lambda r, v: r * v + v + 1 if v <= 4 else math.inf)
-
-
-@mutant("u07.register_tile")
-def as_square_as_possible(registers):
-    """The vectors that a square would have, and as many rows as fit beside them."""
-    vectors = max(math.isqrt(registers - 1) - 1, 1)
-    return (registers - 1 - vectors) // vectors, vectors
-
-
-@mutant("u07.register_tile")
-def the_loads(registers):
-    rows, vectors = _tile(registers, lambda r, v: r * v + v + 1)
-    return (rows + vectors) / (rows * vectors)
+NEED = "rows * vectors + vectors + 1 <= registers"
+LOADS = "(tile[0] + tile[1]) / (tile[0] * tile[1])"
+BEST = f"min(fitting, key=lambda tile: {LOADS})"
+mutants(
+    "u07.register_tile",
+    sums_alone=(NEED, "rows * vectors <= registers"),
+    a_register_for_each_row=(NEED, "rows * vectors + vectors + rows <= registers"),
+    as_many_sums_as_fit=(LOADS, "-tile[0] * tile[1]"),
+    two_vectors_as_ours=lambda registers: (max((registers - 3) // 2, 1), 1 + (registers > 4)),
+    the_other_way=(BEST, f"{BEST}[::-1]"),
+    a_square=lambda registers: (max(int((registers - 2) ** 0.5) - 1, 1),) * 2,
+    eight_rows_at_most=(NEED, f"{NEED} and rows <= 8"),
+    four_vectors_at_most=(NEED, f"{NEED} and vectors <= 4"),
+    two_hundred_registers_at_most=(NEED, NEED.replace("registers", "min(registers, 200)")),
+    # the vectors that a square would have, and as many rows as fit beside them
+    as_square_as_possible=lambda registers: (
+        (registers - 1 - (vectors := max(math.isqrt(registers - 1) - 1, 1))) // vectors, vectors
+    ),
+    the_loads=(BEST, f"min({LOADS} for tile in fitting)"),
+)  # fmt: skip
+alternatives("u07.register_tile", as_floats=(BEST, f"tuple(map(float, {BEST}))"))
 
 
 @alternative("u07.register_tile")
@@ -209,70 +117,34 @@ def by_widths(registers):
 
 @alternative("u07.register_tile")
 def the_last_of_the_best(registers):
-    fitting = [(v, r) for r in range(1, 70) for v in range(1, 70) if r * v + v + 1 <= registers]
+    fitting = [
+        (v, r)
+        for r in range(1, registers)
+        for v in range(1, registers)
+        if r * v + v + 1 <= registers
+    ]
     vectors, rows = min(reversed(fitting), key=lambda t: round((t[0] + t[1]) / (t[0] * t[1]), 9))
     return np.array([rows, vectors])
 
 
-@alternative("u07.register_tile")
-def as_floats(registers):
-    rows, vectors = _tile(registers, lambda r, v: r * v + v + 1)
-    return float(rows), np.int64(vectors)
-
-
 # ── the bad width ──
 
-
-@mutant("u07.bad_width")
-def a_power_of_two(sets, ways):
-    return 64
-
-
-@mutant("u07.bad_width")
-def the_lines_of_a_way(sets, ways):
-    """In lines and not in elements."""
-    return max(sets, 16)
-
-
-@mutant("u07.bad_width")
-def the_whole_cache_in_bytes(sets, ways):
-    return sets * ways * 64 + 16
-
-
-@mutant("u07.bad_width")
-def half_of_the_sets(sets, ways):
-    return 8 * sets
-
-
-@mutant("u07.bad_width")
-def one_line_more(sets, ways):
-    return 16 * (sets + 1)
-
-
-@mutant("u07.bad_width")
-def very_wide(sets, ways):
-    return 16 * sets << 20
-
-
-@mutant("u07.bad_width")
-def twice_as_wide(sets, ways):
-    """Too wide where there are 4,096 sets."""
-    return 32 * sets
-
-
-@mutant("u07.bad_width")
-def at_most_a_thousand_sets(sets, ways):
-    return 16 * min(sets, 1024)
-
-
-@alternative("u07.bad_width")
-def twice_as_wide_if_that_is_allowed(sets, ways):
-    return np.int64(min(32 * sets, 65_536))
-
-
-@alternative("u07.bad_width")
-def always_the_widest(sets, ways):
-    return 65_536
+mutants(
+    "u07.bad_width",
+    a_power_of_two=lambda sets, ways: 64,
+    the_lines_of_a_way=lambda sets, ways: max(sets, 16),  # in lines and not in elements
+    the_whole_cache_in_bytes=lambda sets, ways: sets * ways * 64 + 16,
+    half_of_the_sets=lambda sets, ways: 8 * sets,
+    one_line_more=lambda sets, ways: 16 * (sets + 1),
+    very_wide=lambda sets, ways: 16 * sets << 20,
+    twice_as_wide=lambda sets, ways: 32 * sets,  # too wide where there are 4,096 sets
+    at_most_a_thousand_sets=lambda sets, ways: 16 * min(sets, 1024),
+)
+alternatives(
+    "u07.bad_width",
+    twice_as_wide_if_that_is_allowed=lambda sets, ways: np.int64(min(32 * sets, 65_536)),
+    always_the_widest=lambda sets, ways: 65_536,
+)
 
 
 @alternative("u07.bad_width")
@@ -283,12 +155,7 @@ def tried_out(sets, ways):
     return float(width)
 
 
-for _old, _new, _why in [
-    ("for vectors in range(1, registers)", "reversed(", "which of several best tiles is left open"),
-    ("for vectors in range(1, registers)", "[:-1]", "so many vectors leave no room for a sum"),
-]:
-    equivalent("u07.register_tile", _old, _new, because=_why)
-
-equivalent(
-    "u07.bad_width", "apart, line", "(16, sets)", because="the same product, named otherwise"
-)
+VECTORS = "for vectors in range(1, registers)"
+equivalent("u07.register_tile", VECTORS, "reversed(", because="which of several is left open")
+equivalent("u07.register_tile", VECTORS, "[:-1]", because="so many leave no room for a sum")
+equivalent("u07.bad_width", "apart, line", "(16, sets)", because="the product, named otherwise")

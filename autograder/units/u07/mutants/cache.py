@@ -6,10 +6,41 @@ from collections import OrderedDict, deque
 
 import numpy as np
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, mutants
 from course_lib.cost.reuse import distances
 
+EACH = "for line in lines:"
+mutants(
+    "cost.cache.missed",
+    first_in_first_out=("here.remove(line)", "continue"),
+    the_latest_leaves=("del here[0]", "del here[-1]"),
+    fully_associative=("line % sets", "0", "== ways", "== sets * ways"),
+    one_way=("line % sets", "line % (sets * ways)", "== ways", "== 1"),
+    each_line_once=("return found", "return list(dict.fromkeys(found))"),
+    the_hits=("found.append(line)", "pass", "here.remove(line)",
+              "here.remove(line)\n            found.append(line)"),
+    a_way_too_many=("== ways", "== ways + 1"),
+    eight_ways_at_most=("== ways", "== min(ways, 8)"),
+    sixteen_sets_at_most=("line % sets", "line % min(sets, 16)"),
+    sets_by_the_lowest_bits=("line % sets", "line % (1 << sets.bit_length() - 1)"),
+    sets_by_the_upper_part=("line % sets", "line // sets % sets"),
+    lines_of_32_bits=("found.append(line)", "found.append(int(np.int64(line).astype(np.int32)))"),
+    counts_them=("return found", "return len(found)"),
+    sorts_them=("return found", "return sorted(found)"),
+    the_cache_stays_full=("def missed(", "KEPT = {}\n\ndef missed(",
+                          "held: dict[int, list[int]] = {}",
+                          "held = KEPT.setdefault((sets, ways), {})"),
+    copies_the_cache=(EACH, f"{EACH}\n        held = dict(held)"),
+    slices_what_came_before=(EACH, "for t, line in enumerate(lines):\n        line in lines[:t]"),
+    # the whole cache is one array, or all accesses are, and all of it is searched
+    searches_the_whole_table=(EACH, f"table = np.full((sets, ways), -1)\n    {EACH}\n        "
+                              "np.argwhere(table == line)"),
+    searches_the_whole_history=(EACH, "asked = np.asarray(lines)\n    for t, line in "
+                                "enumerate(lines):\n        np.flatnonzero(asked[:t] == line)"),
+)  # fmt: skip
 
+
+@alternative("cost.cache.missed")
 def registers(lines, sets, ways):
     """The misses, right and quick: one register after the other, of all sets at once."""
     asked = np.asarray(lines, np.int64)
@@ -23,111 +54,15 @@ def registers(lines, sets, ways):
     return asked[np.sort(rest)].tolist()
 
 
-def _one_by_one(lines, sets, ways, *, hit="moves", victim=0, each=lambda held: held, held=None):
-    """The reference with switches. `each` is done to the whole cache at each access."""
-    held, found = {} if held is None else held, []
-    for line in lines:
-        held = each(held)
-        here = held.setdefault(line % sets, [])
-        if line in here and hit == "moves":
-            here.remove(line)
-        elif line in here:
-            continue
-        else:
-            found.append(line)
-            if len(here) == ways:
-                del here[victim]
-        here.append(line)
-    return found
-
-
-def _looked_back(lines, sets, ways, before):
-    """For each access, `before(lines, t)` is all that came before it."""
-    found, last = [], {}
-    for t, line in enumerate(lines):
-        since = before(lines, t)[last[line] + 1 :] if line in last else None
-        if since is None or len({n for n in since if n % sets == line % sets}) >= ways:
-            found.append(line)
-        last[line] = t
-    return found
-
-
-def _numpys_table(lines, sets, ways):
-    """The whole cache is one array, and all of it is searched."""
-    held, when, found = np.full((sets, ways), -1), np.zeros((sets, ways), int), []
-    for now, line in enumerate(lines, 1):
-        there = np.argwhere(held == line)
-        row, way = there[0] if len(there) else (line % sets, when[line % sets].argmin())
-        if not len(there):
-            found.append(line)
-        held[row, way], when[row, way] = line, now
-    return found
-
-
-def _numpys_history(lines, sets, ways):
-    """An array of all accesses, and its beginning is searched."""
-    asked, found = np.asarray(lines, np.int64), []
-    for t, line in enumerate(lines):
-        here = np.flatnonzero(asked[:t] == line)
-        since = asked[here[-1] + 1 : t] if len(here) else None
-        if since is None or len(np.unique(since[since % sets == line % sets])) >= ways:
-            found.append(line)
-    return found
-
-
-def _hits(lines, sets, ways):
-    gone, hits = registers(lines, sets, ways), []
-    for line in lines:
-        if gone and gone[0] == line:
-            gone.pop(0)
-        else:
-            hits.append(line)
-    return hits
-
-
-def _by_the_quotient(lines, sets, ways):
-    """The set is that of line // sets."""
-    numbers = [line // sets % sets + sets * line for line in lines]
-    return [n // sets for n in registers(numbers, sets, ways)]
-
-
-_kept = {}
-WRONG = {
-    "first_in_first_out": lambda l, s, w: _one_by_one(l, s, w, hit="stays"),
-    "the_latest_leaves": lambda l, s, w: _one_by_one(l, s, w, victim=-1),
-    "fully_associative": lambda l, s, w: registers(l, 1, s * w),
-    "one_way": lambda l, s, w: registers(l, s * w, 1),
-    "each_line_once": lambda l, s, w: list(dict.fromkeys(registers(l, s, w))),
-    "the_hits": _hits,
-    "a_way_too_many": lambda l, s, w: registers(l, s, w + 1),
-    "eight_ways_at_most": lambda l, s, w: registers(l, s, min(w, 8)),
-    "sixteen_sets_at_most": lambda l, s, w: registers(l, min(s, 16), w),
-    "sets_by_the_lowest_bits": lambda l, s, w: registers(l, 1 << (s.bit_length() - 1), w),
-    "sets_by_the_upper_part": _by_the_quotient,
-    "lines_of_32_bits": lambda l, s, w: np.asarray(registers(l, s, w)).astype(np.int32).tolist(),
-    "counts_them": lambda l, s, w: len(registers(l, s, w)),
-    "sorts_them": lambda l, s, w: sorted(registers(l, s, w)),
-    "the_cache_stays_full": lambda l, s, w: _one_by_one(l, s, w, held=_kept.setdefault((s, w), {})),
-    "slices_what_came_before": lambda l, s, w: _looked_back(l, s, w, lambda l, t: l[:t]),
-    "copies_the_cache": lambda l, s, w: _one_by_one(l, s, w, each=dict),
-    "searches_the_whole_table": _numpys_table,
-    "searches_the_whole_history": _numpys_history,
-}
-for _name, _wrong in WRONG.items():
-    _wrong.__name__ = _name
-    mutant("cost.cache.missed")(_wrong)
-
-
 @alternative("cost.cache.missed")
 def with_ordered_dicts(lines, sets, ways):
     table = [OrderedDict() for _ in range(sets)]
     for line in lines:
         here = table[line % sets]
-        if line in here:
-            here.move_to_end(line)
-            continue
-        yield line
+        if line not in here:
+            yield line
         here[line] = True
+        here.move_to_end(line)
         if len(here) > ways:
             here.popitem(last=False)
 
@@ -147,12 +82,9 @@ def with_times(lines, sets, ways):
 
 @alternative("cost.cache.missed")
 def with_queues(lines, sets, ways):
-    held = {}
-    out = []
+    held, out = {}, []
     for line in lines:
-        queue = held.get(line % sets)
-        if queue is None:
-            queue = held[line % sets] = deque(maxlen=ways)
+        queue = held.setdefault(line % sets, deque(maxlen=ways))
         try:
             queue.remove(line)
         except ValueError:
@@ -169,6 +101,3 @@ def by_stack_distances(lines, sets, ways):
     gone = np.zeros(len(asked), bool)
     gone[by_set] = (found < 0) | (found >= ways)
     return asked[gone].tolist()
-
-
-alternative("cost.cache.missed")(registers)

@@ -2,85 +2,31 @@
 
 from __future__ import annotations
 
-import functools
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from autograder.units.u07.checks import lines_of
 
-import numpy as np
-
-from autograder.check.framework import alternative, equivalent, mutant
-from course_lib.cost.cache import Cache, misses
-from course_lib.ir.loops.parse import parse_kernel
-from course_lib.schedule.primitives.reorder import reorder
-
-
-def _orders(order, n, *, washed=True, column=None, stays=None, row=None, other=None):
-    """The reference with switches."""
-    _, middle, inner = order
-    lines = 0
-    for a, b in ("mn", "mk", "kn"):
-        if inner == a:
-            lines += n**3 if column is None else column
-        elif inner == b:
-            again = middle == a or (washed and inner == "k")
-            lines += (n**3 // 16 if row is None else row) if again else n * n // 16
-        elif middle == b:
-            lines += n * n // 16 if stays is None else stays
-        else:
-            lines += n * n if other is None else other
-    return lines
-
-
-@mutant("u07.orders")
-def a_row_survives_a_column(order, n):
-    return _orders(order, n, washed=False)
-
-
-@mutant("u07.orders")
-def every_element_is_a_line(order, n):
-    return _orders(order, n, row=n**3)
-
-
-@mutant("u07.orders")
-def columns_share_lines(order, n):
-    """Neighbouring columns lie in the same lines, but those are gone."""
-    return _orders(order, n, column=n**3 // 16)
-
-
-@mutant("u07.orders")
-def each_run_fetches_its_element(order, n):
-    return _orders(order, n, stays=n * n)
-
-
-@mutant("u07.orders")
-def every_matrix_once(order, n):
-    return 3 * n * n // 16
-
-
-@mutant("u07.orders")
-def the_other_way_round(order, n):
-    return _orders(order[::-1], n)
-
-
-@mutant("u07.orders")
-def in_bytes(order, n):
-    return 64 * _orders(order, n)
-
-
-@mutant("u07.orders")
-def one_matrix_forgotten(order, n):
-    """Writing brings lines in, too."""
-    return _orders(order, n) - _orders(order, n, column=0, row=0, stays=0, other=0) - n * n // 16
-
-
-@mutant("u07.orders")
-def six_constants(order, n):
-    """Right for 32 × 32, and for nothing else."""
-    return _orders(order, 32)
-
-
-@mutant("u07.orders")
-def two_lines_in_a_row(order, n):
-    """A row of 32 has two lines; one of 48 has three."""
-    return _orders(order, n, row=2 * n * n)
+ONCE = "n * n // 16 if middle == column else n * n"
+mutants(
+    "u07.orders",
+    a_row_survives_a_column=(" or inner == 'k'", ""),
+    every_element_is_a_line=("n ** 3 // 16 if", "n ** 3 if"),
+    # a row of 32 has two lines; one of 48 has three
+    two_lines_in_a_row=("n ** 3 // 16 if", "2 * n * n if"),
+    # neighbouring columns lie in the same lines, but those are gone
+    columns_share_lines=("+= n ** 3\n", "+= n ** 3 // 16\n"),
+    each_run_fetches_its_element=(ONCE, "n * n"),
+    every_matrix_once=lambda order, n: 3 * n * n // 16,
+    the_other_way_round=("_, middle, inner", "inner, middle, _"),
+    in_bytes=("return lines", "return 64 * lines"),
+    # writing brings lines in, too
+    one_matrix_forgotten=("('mn', 'mk', 'kn')", "('mk', 'kn')"),
+    # right for 32 × 32, and for nothing else
+    six_constants=("lines = 0", "lines, n = (0, 32)"),
+)
+alternatives(
+    "u07.orders",
+    only_what_dominates=("return lines", "import numpy as np\n    return np.int64(1.012 * lines)"),
+)
 
 
 @alternative("u07.orders")
@@ -96,29 +42,14 @@ def from_a_table(order, n):
     }[order]
 
 
-@functools.cache
-def _counted(order, size):
-    square = f"f32[{size},{size}]"
-    text = f"""kernel @p(x: {square}, w: {square}, out: {square}) {{
-      for m in 0..{size} {{ for n in 0..{size} {{ for k in 0..{size} {{
-        out[m, n] += x[m, k] * w[k, n] }} }} }} }}"""
-    kernel = reorder(parse_kernel(text), tuple(order))
-    return sum(misses(kernel, [Cache(64 * (size // 2), size // 2)])[0].values())
-
-
 @alternative("u07.orders")
 def by_simulation(order, n):
     """Of a smaller product, whose parts grow with n**2 and n**3."""
     if n <= 48:
-        return _counted(order, n)
-    a, b = _counted(order, 32), _counted(order, 48)
+        return sum(lines_of(order, n, n // 2).values())
+    a, b = (sum(lines_of(order, size, size // 2).values()) for size in (32, 48))
     cubic = (b / 48**2 - a / 32**2) / 16
     return n * n * (a / 32**2 + cubic * (n - 32))
-
-
-@alternative("u07.orders")
-def only_what_dominates(order, n):
-    return np.int64(round(_orders(order, n) * 1.012))
 
 
 TINY = "less than 2 % of the whole, which the text allows"

@@ -7,6 +7,7 @@ costs.py: what to offload. Next room: table.py.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -52,23 +53,20 @@ def as_it_must(
     m, k, n = shape
     layer = f"i8[{m}, {k}] · i8[{k}, {n}] on {chip.name}: {chip.macs:,} multiply-accumulates and "
     layer += f"{chip.dma_bytes} bytes per clock"
-    got = least(m, k, n, chip)
-    if not isinstance(got, (tuple, list)) or len(got) != 2:
+    wrong, got = partial(Wrong, program=layer), least(m, k, n, chip)
+    if not isinstance(got, (tuple, list, np.ndarray)) or len(got) != 2:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be two numbers.", program=layer, got=said, spec=PAIR)
+        raise wrong("The answer must be two numbers.", got=said, spec=PAIR)
     if not all(isinstance(x, (int, np.integer)) and not isinstance(x, bool) for x in got):
-        raise Wrong("The clocks must be whole numbers.", program=layer, got=repr(got)[:200],
-                    spec=PAIR)  # fmt: skip
+        raise wrong("The clocks must be whole numbers.", got=repr(got)[:200], spec=PAIR)
     for which, (have, want) in enumerate(zip(got, due, strict=True)):
         if int(have) != want:
             border = "the product alone" if which else "the layer"
             hint = f" {why}" if why and not which else ""
             port = want * chip.macs >= m * k * n + chip.macs  # the array would be ready before
-            raise Wrong(
-                f"With the border around {border}, this is not the bound.{hint}", program=layer,
-                got=_clocks(have, chip, port), expected=_clocks(want, chip, port),
-                spec=PRODUCT if which else LAYER,
-            )  # fmt: skip
+            raise wrong(f"With the border around {border}, this is not the bound.{hint}",
+                        got=_clocks(have, chip, port), expected=_clocks(want, chip, port),
+                        spec=PRODUCT if which else LAYER)  # fmt: skip
 
 
 def _clocks(clocks: int, chip: Chip, port: bool) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,41 +33,37 @@ def plan_of(chosen: Any, case: Case) -> list[Node]:
     """The plan of an answer; Wrong if the chip cannot have it."""
     graph, chip, host = case
     got = chosen(graph, dict(chip), dict(host))
-    if not isinstance(got, (list, tuple, set, frozenset)):
+    wrong = partial(Wrong, program=graph, spec=SOME)
+    try:
+        plan = list(got)
+    except TypeError:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a list of operations.", program=graph, got=said, spec=SOME)
-    for node in got:
-        if not isinstance(node, Node):
-            raise Wrong(
-                "Each entry must be a node of the graph.",
-                program=graph,
-                got=repr(node)[:200],
-                expected="an operation in `chip`",
-                spec=SOME,
-            )
-        if node not in chip:
-            raise Wrong("The chip cannot do this operation.", program=graph, got=repr(node)[:200],
-                        expected="an operation in `chip`", spec=SOME)  # fmt: skip
-    if len(set(got)) < len(got):
-        raise Wrong("Each operation must be in the list once.", program=graph,
-                    got=f"{len(got)} entries for {len(set(got))} nodes", spec=SOME)  # fmt: skip
-    return list(got)
+        raise wrong("The answer must be a list or another collection of operations.",
+                    got=said) from None  # fmt: skip
+    for node in plan:
+        if not isinstance(node, Node) or node not in chip:
+            problem = "Each entry must be a node of the graph."
+            problem = "The chip cannot do this operation." if isinstance(node, Node) else problem
+            raise wrong(problem, got=repr(node)[:200], expected="an operation in `chip`")
+    if len(set(plan)) < len(plan):
+        said = f"{len(plan)} entries for {len(set(plan))} nodes"
+        raise wrong("Each operation must be in the list once.", got=said)
+    return plan
 
 
 def scored(chosen: Any, cases: Sequence[Case], fewest: Sequence[int]) -> Score:
     """The fewest clocks divided by those of the answer: the mean, and the points for it."""
-    ratios = []
-    for case, least in zip(cases, fewest, strict=True):
-        took = total(*case, set(plan_of(chosen, case)))
-        ratios.append(least / took)
+    ratios = [
+        least / total(*case, set(plan_of(chosen, case)))
+        for case, least in zip(cases, fewest, strict=True)
+    ]
     mean = float(np.mean(ratios))
     worst = int(np.argmin(ratios))
     said = f"fewest / yours: {mean:.3f} over {len(ratios)} programs; all points from {GOOD}"
     if mean < GOOD:
         took = round(fewest[worst] / ratios[worst])
-        said += (
-            f". Program {worst} takes {took:,} clocks with your plan; {fewest[worst]:,} are enough"
-        )
+        said += f". Program {worst} takes {took:,} clocks with your plan; "
+        said += f"{fewest[worst]:,} are enough"
     return Score(min(1.0, max(0.0, 1 - 10 * (GOOD - mean))), said)
 
 

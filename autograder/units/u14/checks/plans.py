@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -96,11 +97,6 @@ def runs(graph: Graph, plan: Pieces) -> bool:
     return len(started(graph, plan)) == pieces_in(graph, plan)
 
 
-def program_of(graph: Graph, given: Sequence[Sequence[Node]]) -> str:
-    """A program with its pieces, as text."""
-    return f"{graph}pieces of the chip: {listed(graph, given)}"
-
-
 def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
     names = value_names(graph)
     found = [", ".join(f"%{names[node]}" for node in region) for region in regions]
@@ -110,53 +106,54 @@ def listed(graph: Graph, regions: Sequence[Sequence[Node]]) -> str:
 def plan_of(merged: Any, graph: Graph, given: Pieces) -> Pieces:
     """The plan of an answer; Wrong if it is none, or not a good one."""
     got = merged(graph, [list(piece) for piece in given])
-    program = program_of(graph, given)
-    lists = isinstance(got, (list, tuple)) and all(isinstance(r, (list, tuple, set)) for r in got)
-    if not lists or not all(isinstance(n, Node) for region in got for n in region):
+    wrong = partial(Wrong, program=f"{graph}pieces of the chip: {listed(graph, given)}")
+    plan = regions_in(got)
+    if plan is None:
         said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-        raise Wrong("The answer must be a list of lists of nodes.", program=program, got=said,
-                    spec=FORM)  # fmt: skip
-    plan = [list(region) for region in got]
-    _whole(graph, given, plan, program)
-    names = value_names(graph)
+        raise wrong("The answer must be a list of lists of nodes.", got=said, spec=FORM)
+    _whole(graph, given, plan, wrong)
     if not runs(graph, plan):
-        raise Wrong("This plan never ends: some of its pieces wait for each other.",
-                    program=program, got=told(graph, plan), spec=ENDS)  # fmt: skip
-    for region in plan:
-        if not _connected(region, given):
-            raise Wrong("Pieces that are not neighbours must not be joined.", program=program,
-                        got=listed(graph, plan), spec=NEAR)  # fmt: skip
+        problem = "This plan never ends: some of its pieces wait for each other."
+        raise wrong(problem, got=told(graph, plan), spec=ENDS)
+    if not all(_connected(region, given) for region in plan):
+        problem = "Pieces that are not neighbours must not be joined."
+        raise wrong(problem, got=listed(graph, plan), spec=NEAR)
+    names = value_names(graph)
     for a, b in combinations(plan, 2):
-        rest = [region for region in plan if region is not a and region is not b]
-        better = [*rest, a + b]
+        better = [region for region in plan if region is not a and region is not b] + [a + b]
         if neighbours(a, b) and runs(graph, better):
-            raise Wrong(
-                f"The regions of %{names[a[-1]]} and %{names[b[-1]]} must be joined, because the "
-                "plan would still run to its end.", program=program, got=listed(graph, plan),
-                expected=f"{listed(graph, better)}\n{told(graph, better)}", spec=LEFT,
-            )  # fmt: skip
+            problem = f"The regions of %{names[a[-1]]} and %{names[b[-1]]} must be joined, because "
+            problem += "the plan would still run to its end."
+            due = f"{listed(graph, better)}\n{told(graph, better)}"
+            raise wrong(problem, got=listed(graph, plan), expected=due, spec=LEFT)
     return plan
 
 
-def _whole(graph: Graph, given: Pieces, plan: Pieces, program: str) -> None:
-    got, names = (
-        listed(graph, [[n for n in r if n in graph.nodes] for r in plan]),
-        value_names(graph),
-    )
-    where: dict[Node, int] = {}
+def regions_in(got: Any) -> Pieces | None:
+    """The regions of an answer, which may be collections of any kind; None if it has others."""
+    try:
+        plan = [list(region) for region in got]
+    except TypeError:
+        return None
+    return plan if all(isinstance(node, Node) for region in plan for node in region) else None
+
+
+def _whole(graph: Graph, given: Pieces, plan: Pieces, wrong: Any) -> None:
+    got = listed(graph, [[n for n in region if n in graph.nodes] for region in plan])
+    names, where = value_names(graph), {}
     for number, region in enumerate(plan):
         for node in region:
             if node in where or not any(node in piece for piece in given):
                 name = f"%{names[node]}" if node in names else repr(node)[:80]
                 twice = "must be in one region only" if node in where else "must not be in a region"
-                raise Wrong(f"{name} {twice}.", program=program, got=got, spec=WHOLE)
+                raise wrong(f"{name} {twice}.", got=got, spec=WHOLE)
             where[node] = number
     for piece in given:
         if len({where.get(node, -1) for node in piece}) != 1 or piece[0] not in where:
-            raise Wrong(f"The piece {listed(graph, [piece])} must lie whole in one region.",
-                        program=program, got=got, spec=WHOLE)  # fmt: skip
-    if any(not region for region in plan):
-        raise Wrong("No region may be empty.", program=program, got=got, spec=FORM)
+            problem = f"The piece {listed(graph, [piece])} must lie whole in one region."
+            raise wrong(problem, got=got, spec=WHOLE)
+    if not all(plan):
+        raise wrong("No region may be empty.", got=got, spec=FORM)
 
 
 def _connected(region: Sequence[Node], given: Pieces) -> bool:
@@ -170,46 +167,37 @@ def _connected(region: Sequence[Node], given: Pieces) -> bool:
     return not left
 
 
-def _crossed(x: Node, y: Node) -> list[Node]:
-    """Each of two regions would wait for the other."""
-    a, b = relu(relu(x)), relu(relu(y))
-    return [relu(a + neg(b)), relu(b + neg(a))]
+def _chain(x: Node) -> Node:
+    """Thirty operations, every fifth of them on the processor."""
+    start = x
+    for k in range(30):
+        x = neg(x) if k % 5 == 4 else x + start if k % 3 else relu(x)
+    return x
 
 
-def _again(x: Node) -> Node:
-    """The third piece can be joined with the last only after the second one is in its region."""
-    a = relu(x)
-    return a + (relu(a) + a)
+def _side_by_side(x: Node) -> list[Node]:
+    """Fifty chains of two."""
+    return [relu(relu(x)) for _ in range(50)]
 
 
-def _late(x: Node) -> Node:
-    """At first, the pair (first, last) would wait for the one between; later it is inside."""
-    a = relu(x)
-    b = relu(a)
-    return a + b
-
-
-def _around(x: Node) -> Node:
-    a = relu(x)
-    return a + neg(a)
-
-
-def _ring(x: Node, y: Node, z: Node) -> list[Node]:
-    """Three regions may wait for each other, though no two of them do."""
-    a, b, c = relu(x), relu(y), relu(z)
-    return [a + neg(c), b + neg(a), c + neg(b)]
-
-
+ONE, TWO, THREE = ["f32[2]"], ["f32[2]"] * 2, ["f32[2]"] * 3
 BY_HAND = [
-    trace(lambda x: relu(relu(x)), "f32[2]"),
-    trace(_late, "f32[2]"),
-    trace(_again, "f32[2]"),
-    trace(_around, "f32[2]"),
-    trace(_crossed, "f32[2]", "f32[2]"),
-    trace(_ring, "f32[2]", "f32[2]", "f32[2]"),
-    trace(lambda x: [relu(x), relu(neg(x))], "f32[2]"),
-    trace(lambda x: neg(x), "f32[2]"),
-]
+    trace(lambda x: relu(relu(x)), *ONE),
+    # at first, the pair (first, last) would wait for the one between; later it is inside
+    trace(lambda x: (a := relu(x)) + relu(a), *ONE),
+    # the third piece can be joined with the last only after the second one is in its region
+    trace(lambda x: (a := relu(x)) + (relu(a) + a), *ONE),
+    trace(lambda x: (a := relu(x)) + neg(a), *ONE),
+    # each of two regions would wait for the other
+    trace(lambda x, y: [relu((a := relu(relu(x))) + neg(b := relu(relu(y)))), relu(b + neg(a))],
+          *TWO),
+    # three regions may wait for each other, though no two of them do
+    trace(lambda x, y, z: [(a := relu(x)) + neg(c := relu(z)), (b := relu(y)) + neg(a),
+                           c + neg(b)], *THREE),
+    trace(lambda x: [relu(x), relu(neg(x))], *ONE),
+    trace(lambda x: neg(x), *ONE),
+]  # fmt: skip
+MANY = [trace(_chain, *ONE), trace(_side_by_side, *ONE)]
 OPS = ("relu", "add", "neg", "relu", "add")
 
 
@@ -234,15 +222,9 @@ def random_programs(merged, case):
 
 
 @checks("u14.merged", spec=[LEFT, ENDS])
-def a_long_chain(merged):
-    """Thirty operations, every fifth of them on the processor."""
-
-    def chain(x: Node) -> Node:
-        start = x
-        for k in range(30):
-            x = neg(x) if k % 5 == 4 else x + start if k % 3 else relu(x)
-        return x
-
-    graph = trace(chain, "f32[2]")
-    plan = plan_of(merged, graph, pieces(graph, 0))
-    return f"30 operations, {len(plan)} regions"
+def many_operations(merged):
+    """A chain of thirty operations, and fifty chains of two."""
+    given = [pieces(graph, 0) for graph in MANY]
+    plans = [plan_of(merged, graph, [*each[::2], *each[1::2]])
+             for graph, each in zip(MANY, given, strict=True)]  # fmt: skip
+    return f"30 and 100 operations, {' and '.join(str(len(plan)) for plan in plans)} regions"

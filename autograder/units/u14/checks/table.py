@@ -14,7 +14,7 @@ from autograder.check.framework import Wrong, background, checks
 from course_lib.accelerator.compile.partition import cover
 from course_lib.ir.graph.build import gelu, relu, tanh, trace
 from course_lib.ir.graph.graph import Graph
-from course_lib.ir.graph.node import Node, apply, const, inp
+from course_lib.ir.graph.node import Node, apply, const
 from course_lib.ir.types import i8
 from lessons.u14.annotate import NAMES, as_patterns, said
 
@@ -30,9 +30,7 @@ MISSING = "The bias may be missing, and so may the relu"
 LARGEST = 20  # names and operations in an expression
 
 background("u14.rows", "Write two rows for the table of a newer chip", because="the title")
-background(
-    "u14.rows", "The first is for a lookup table of 256 bytes", because="why such a row is possible"
-)
+background("u14.rows", "The first is for a lookup table of 256 bytes", because="why it is possible")
 
 
 class Case(NamedTuple):
@@ -45,98 +43,72 @@ class Case(NamedTuple):
     spec: str
 
 
-def table_of_bytes(x: Node, f: Callable[[Node], Node], scale: Any = 0.1, new: Any = 0.2) -> Node:
-    y = f(apply("dequantize", x, scale if isinstance(scale, Node) else const(scale)))
-    return apply("quantize", y, new if isinstance(new, Node) else const(new))
-
-
-def dense(x: Node, weights: Any, bias: Any = None, late: bool = False, activation: bool = True,
-          scale: Any = None) -> Node:  # fmt: skip
-    total = apply("matmul", x, weights, sums="i32")
-    if activation and late:
-        total = relu(total)
-    total = total if bias is None else total + bias
-    if activation and not late:
-        total = relu(total)
-    scale = const(np.full(total.type.dims[-1], 0.01, np.float32)) if scale is None else scale
-    return apply("requantize", total, scale, axis=1)
-
-
 W, B = const(np.ones((4, 3), np.int8)), const(np.ones(3, np.int32))
-SCALE, BYTES, MATRIX = inp("s", "f32[]"), "i8[2,4]", "i8[4,3]"
+OLD, NEW = const(0.1), const(0.2)
+
+
+def bytes_(x: Node, f: Callable[[Node], Node], scale: Node = OLD, new: Node = NEW) -> Node:
+    return apply("quantize", f(apply("dequantize", x, scale)), new)
+
+
+def dense(x: Node, weights: Any, bias: Any = None, scale: Any = None, late: bool = False,
+          relu: Any = relu) -> Node:  # fmt: skip
+    def biased(sums: Node) -> Node:
+        return sums if bias is None else sums + bias
+
+    first, then = (relu, biased) if late else (biased, relu)
+    return rescaled(then(first(product(x, weights))), scale)
+
+
+BYTES = "i8[2,4]"
 
 
 def same(x: Node) -> Node:
     return x
 
 
-def product(x: Node) -> Node:
-    return apply("matmul", x, W, sums="i32")
+def product(x: Node, weights: Node = W) -> Node:
+    return apply("matmul", x, weights, sums="i32")
 
 
-def rescaled(sums: Node) -> Node:
-    return apply("requantize", sums, const(np.full(3, 0.01, np.float32)), axis=1)
+def rescaled(sums: Node, scale: Node | None = None) -> Node:
+    ours = const(np.full(sums.type.dims[-1], 0.01, np.float32))
+    return apply("requantize", sums, ours if scale is None else scale, axis=1)
+
+
+def case(row: int, taken: bool, what: str, spec: str, program: Callable[..., Any], *types: str,
+         data: str = BYTES) -> Case:  # fmt: skip
+    """The program as a case; `types` are those of what is computed beside `data`."""
+    must = "must" if taken else "must not"
+    words = f"The {('first', 'second')[row]} row {must} take {what}."
+    return Case(row, trace(program, data, *types), taken, words, spec)
 
 
 def cases() -> list[Case]:
-    """What a row takes as a whole, and what it must not take."""
-    return [*_of_bytes(), *_of_layers(), *_of_two()]
-
-
-ONE, TWO = "The first row", "The second row"
-
-
-def _of_bytes() -> list[Case]:
-    def lookup(f: Any, *types: str) -> Graph:
-        return trace(f, BYTES, *types)
-
-    return [
-        Case(0, lookup(lambda x: table_of_bytes(x, gelu)), True, f"{ONE} must take a gelu.", GELU),
-        Case(0, lookup(lambda x: table_of_bytes(x, same)), True,
-             f"{ONE} must take a change of the scale, without a gelu.", GELU),
-        Case(0, lookup(lambda x: table_of_bytes(x, tanh)), False,
-             f"{ONE} must not take a tanh.", GELU),
-        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, scale=s), "f32[]"), False,
-             f"{ONE} must not take a scale that is computed.", SCALES),
-        Case(0, lookup(lambda x, s: table_of_bytes(x, gelu, new=s), "f32[]"), False,
-             f"{ONE} must not take a new scale that is computed.", SCALES),
+    """What a row takes as a whole, and what it must not take: one thing wrong, then two."""
+    computed = "that is computed"
+    rows: list[Any] = [
+        (0, True, "a gelu", GELU, lambda x: bytes_(x, gelu)),
+        (0, True, "a change of the scale, without a gelu", GELU, lambda x: bytes_(x, same)),
+        (0, False, "a tanh", GELU, lambda x: bytes_(x, tanh)),
+        (0, False, "two gelus", GELU, lambda x: bytes_(x, lambda y: gelu(gelu(y)))),
+        (0, False, "a relu", GELU, lambda x: bytes_(x, relu)),
+        (0, False, "a relu behind the gelu", GELU, lambda x: bytes_(x, lambda y: relu(gelu(y)))),
+        (0, False, f"a scale {computed}", SCALES, lambda x, s: bytes_(x, gelu, s), "f32[]"),
+        (0, False, f"a new scale {computed}", SCALES,
+         lambda x, s: bytes_(x, gelu, new=s), "f32[]"),
+        (1, True, "a layer with bias and relu", RELU, lambda x: dense(x, W, B)),
+        (1, True, "a layer without a bias", MISSING, lambda x: dense(x, W)),
+        (1, True, "a layer without a relu", MISSING, lambda x: dense(x, W, B, relu=same)),
+        (1, True, "a layer that has neither", MISSING, lambda x: dense(x, W, relu=same)),
+        (1, False, "weights that are computed", CONSTANT, lambda x, w: dense(x, w, B), "i8[4,3]"),
+        (1, False, f"a bias {computed}", CONSTANT, lambda x, b: dense(x, W, b), "i32[3]"),
+        (1, False, f"a scale {computed}", CONSTANT, lambda x, s: dense(x, W, B, s), "f32[3]"),
+        (1, False, "a bias behind the relu", CONSTANT, lambda x: dense(x, W, B, late=True)),
+        (1, False, "two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
+        (1, False, "two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
     ]  # fmt: skip
-
-
-def _of_layers() -> list[Case]:
-    return [
-        Case(1, trace(lambda x: dense(x, W, B), BYTES), True,
-             f"{TWO} must take a layer with bias and relu.", RELU),
-        Case(1, trace(lambda x: dense(x, W), BYTES), True,
-             f"{TWO} must take a layer without a bias.", MISSING),
-        Case(1, trace(lambda x: dense(x, W, B, activation=False), BYTES), True,
-             f"{TWO} must take a layer without a relu.", MISSING),
-        Case(1, trace(lambda x: dense(x, W, activation=False), BYTES), True,
-             f"{TWO} must take a layer that has neither.", MISSING),
-        Case(1, trace(lambda x, w: dense(x, w, B), BYTES, MATRIX), False,
-             f"{TWO} must not take weights that are computed.", CONSTANT),
-        Case(1, trace(lambda x, b: dense(x, W, b), BYTES, "i32[3]"), False,
-             f"{TWO} must not take a bias that is computed.", CONSTANT),
-        Case(1, trace(lambda x, s: dense(x, W, B, scale=s), BYTES, "f32[3]"), False,
-             f"{TWO} must not take a scale that is computed.", CONSTANT),
-        Case(1, trace(lambda x: dense(x, W, B, late=True), BYTES), False,
-             f"{TWO} must not take a bias that is added after the relu.", CONSTANT),
-    ]  # fmt: skip
-
-
-def _of_two() -> list[Case]:
-    """One thing too many, or in the wrong place."""
-    refused = [
-        (0, "two gelus", GELU, lambda x: table_of_bytes(x, lambda y: gelu(gelu(y)))),
-        (0, "a relu", GELU, lambda x: table_of_bytes(x, relu)),
-        (0, "a relu behind the gelu", GELU, lambda x: table_of_bytes(x, lambda y: relu(gelu(y)))),
-        (1, "two biases", CONSTANT, lambda x: rescaled(relu(product(x) + B + B))),
-        (1, "two relus", RELU, lambda x: rescaled(relu(relu(product(x))))),
-    ]
-    return [
-        Case(row, trace(f, BYTES), False, f"{(ONE, TWO)[row]} must not take {what}.", spec)
-        for row, what, spec, f in refused
-    ]
+    return [case(*row) for row in rows]
 
 
 def expressions(rows: Any) -> list[Any]:
@@ -146,22 +118,17 @@ def expressions(rows: Any) -> list[Any]:
         said_ = "nothing (is a `return` missing?)" if got is None else repr(got)[:300]
         raise Wrong("The answer must be a list of two expressions.", got=said_, spec=FORM)
     for which, found in zip(("first", "second"), got, strict=True):
-        problem = "it must be an operation with its operands" if isinstance(found, str) else ""
-        if (
-            problem := problem
-            or _trouble(found)
-            or ("it is too long" if _size(found) > LARGEST else "")
-        ):
+        problem = _trouble(found) or ("it is too long" if _size(found) > LARGEST else "")
+        if isinstance(found, str):
+            problem = "it must be an operation with its operands"
+        if problem:
             raise Wrong(f"The {which} expression cannot be used: {problem}.",
                         got=repr(found)[:300], spec=FORM)  # fmt: skip
         names = [name.lstrip("*") for name in _names(found)]
         if twice := [name for name in names if names.count(name) > 1]:
             count = names.count(twice[0])
-            raise Wrong(
-                f"In the {which} expression, `{twice[0]}` stands for {count} operands.",
-                got=repr(found)[:300],
-                spec=NAMED,
-            )
+            problem = f"In the {which} expression, `{twice[0]}` stands for {count} operands."
+            raise Wrong(problem, got=repr(found)[:300], spec=NAMED)
     return list(got)
 
 
@@ -208,10 +175,9 @@ def judged(rows: Any, found: Sequence[Case]) -> str:
         if (case.taken and (refusals or not matches)) or (not case.taken and matches):
             ops = ", ".join(node.op for node in case.graph.ops)
             why = misfit(got[case.row], case.graph.outputs[0]) if case.taken else ""
-            raise Wrong(case.words, program=case.graph,
-                        got=f"{row[0]}\n{why or said(case.graph, [got[case.row]])}",
-                        expected=f"takes {ops}" if case.taken else "nothing is taken",
-                        spec=case.spec)  # fmt: skip
+            got_ = f"{row[0]}\n{why or said(case.graph, [got[case.row]])}"
+            due = f"takes {ops}" if case.taken else "nothing is taken"
+            raise Wrong(case.words, program=case.graph, got=got_, expected=due, spec=case.spec)
     return f"{len(found)} programs"
 
 

@@ -9,22 +9,13 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import harder, hidden
-from autograder.units.u14.checks import as_it_must
+from autograder.units.u14.checks import as_it_must, table
 from autograder.units.u14.checks.costs import scored
 from autograder.units.u14.checks.plans import programs
-from autograder.units.u14.checks.table import (
-    CONSTANT,
-    GELU,
-    MISSING,
-    Case,
-    dense,
-    judged,
-    same,
-    table_of_bytes,
-)
+from autograder.units.u14.checks.table import CONSTANT, GELU, MISSING, same
 from course_lib.accelerator.chip import PRESETS
 from course_lib.exercises import slot
-from course_lib.ir.graph.build import gelu, sigmoid, trace
+from course_lib.ir.graph.build import gelu, relu, sigmoid
 from course_lib.ir.graph.node import Node, const
 from lessons.u14.offload import drawn, total
 from lessons.u14.tables import one_at_a_time
@@ -40,13 +31,11 @@ def other_layers(least, rng):
     """Layers and chips that were drawn for this run."""
     for number in range(60):
         m, k, n = (int(x) for x in rng.integers(1, 20_000 if number % 3 == 0 else 400, 3))
-        if number % 5 == 0:
-            m = 1
+        m = 1 if number % 5 == 0 else m
         chip = replace(PRESETS[str(rng.choice(["npu", "teaching"]))],
                        rows=int(rng.integers(1, 300)), cols=int(rng.integers(1, 70)),
                        dma_bytes=int(rng.choice([1, 3, 4, 8, 16, 40, 256])))  # fmt: skip
-        due = slot("u14.least").reference(m, k, n, chip)
-        as_it_must(least, (m, k, n), chip, due)
+        as_it_must(least, (m, k, n), chip, slot("u14.least").reference(m, k, n, chip))
     return "60 layers"
 
 
@@ -67,30 +56,27 @@ def other_programs(chosen, rng):
 def whole_models(rows, rng):
     """Several layers in a row, of which a row takes all or none."""
 
-    def stack(make: Callable[[Node], Node], rank: str = "i8[3,6]") -> Any:
-        return trace(lambda x: make(make(make(x))), rank)
-
     def layer(x: Node, bias: bool, activation: bool, late: bool = False) -> Node:
         weights = const(rng.integers(-9, 9, (6, 6)).astype(np.int8))
         found = const(rng.integers(-9, 9, 6).astype(np.int32)) if bias else None
-        return dense(x, weights, found, late, activation)
+        return table.dense(x, weights, found, late=late, relu=relu if activation else same)
 
     def lookup(x: Node, f: Callable[[Node], Node]) -> Node:
-        return table_of_bytes(x, f, float(rng.uniform(0.1, 1)), float(rng.uniform(0.1, 1)))
+        return table.bytes_(x, f, *(const(rng.uniform(0.1, 1)) for _ in range(2)))
+
+    def thrice(row: int, taken: bool, what: str, spec: str, f: Any, *more: Any) -> table.Case:
+        def program(x: Node) -> Node:
+            return f(f(f(x, *more), *more), *more)
+
+        return table.case(row, taken, what, spec, program, data="i8[3,6]")
 
     found = [
-        Case(1, stack(lambda x, b=bias, a=active: layer(x, b, a)), True,
-             "The second row must take three layers in a row.", MISSING)
-        for bias in (False, True) for active in (False, True)
+        *(thrice(1, True, "three layers in a row", MISSING, layer, bias, active)
+          for bias in (False, True) for active in (False, True)),
+        thrice(1, False, "layers whose bias is added after the relu", CONSTANT,
+               layer, True, True, True),
+        thrice(0, True, "three gelus in a row", GELU, lookup, gelu),
+        thrice(0, True, "three changes of the scale", GELU, lookup, same),
+        thrice(0, False, "a sigmoid", GELU, lookup, sigmoid),
     ]  # fmt: skip
-    found += [
-        Case(1, stack(lambda x: layer(x, True, True, late=True)), False,
-             "The second row must not take layers whose bias is added after the relu.", CONSTANT),
-        Case(0, stack(lambda x: lookup(x, gelu)), True,
-             "The first row must take three gelus in a row.", GELU),
-        Case(0, stack(lambda x: lookup(x, same)), True,
-             "The first row must take three changes of the scale.", GELU),
-        Case(0, stack(lambda x: lookup(x, sigmoid)), False,
-             "The first row must not take a sigmoid.", GELU),
-    ]  # fmt: skip
-    return judged(rows, found)
+    return table.judged(rows, found)

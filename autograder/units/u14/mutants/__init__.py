@@ -8,129 +8,52 @@ from __future__ import annotations
 
 import math
 
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, alternatives, mutants
+from course_lib.exercises import slot
 from course_lib.ir.graph.build import neg, relu, trace
 
-LOOKUP = ("quantize", ("gelu?", ("dequantize", "x", "*scale")), "*new_scale")
-DENSE = ("requantize", ("relu?", ("add?", ("matmul", "x", "*weights"), "*bias")), "*scale")
+LOOKUP, DENSE = slot("u14.rows").reference()
+PRODUCT = "('matmul', 'x', '*weights')"
+FLOAT, SUMS = "('dequantize', 'x', '*scale')", f"('add?', {PRODUCT}, '*bias')"
+mutants(
+    "u14.rows",
+    # written in the order in which it is computed
+    innermost_first=("'dequantize', 'x'", "'quantize', 'x'",
+                     "('quantize', ('gelu?'", "('dequantize', ('gelu?'"),
+    the_gelu_is_always_there=("gelu?", "gelu"),
+    scales_without_a_star=("'*scale')), '*new_scale'", "'scale')), 'new_scale'"),
+    everything_has_a_star=("'dequantize', 'x'", "'dequantize', '*x'"),
+    no_scales=("'x', '*scale')), '*new_scale'", "'x'))"),
+    # the product of attention would go to a chip that cannot have it
+    weights_may_be_computed=("'*weights'", "'weights'"),
+    the_relu_before_the_bias=(f"('relu?', {SUMS})", f"('add?', ('relu?', {PRODUCT}), '*bias')"),
+    the_relu_after_the_rescaling=(f"('requantize', ('relu?', {SUMS}), '*scale')",
+                                  f"('relu?', ('requantize', {SUMS}, '*scale'))"),
+    the_bias_is_always_there=("add?", "add"),
+    the_relu_is_always_there=("relu?", "relu"),
+    # the mark on the operand in place of the addition
+    the_bias_itself_is_optional=("add?", "add", "'*bias'", "'*bias?'"),
+    the_row_of_the_table=(f"('relu?', {SUMS})", SUMS),
+    a_gelu_or_two=(FLOAT, f"('gelu?', {FLOAT})"),
+    a_relu_behind_the_gelu=(f"('gelu?', {FLOAT})", f"('relu?', ('gelu?', {FLOAT}))"),
+    a_bias_or_two=(SUMS, f"('add?', {SUMS}, '*other')"),
+    in_the_other_order=lambda: [DENSE, LOOKUP],
+    # the matcher keeps one operand for each name, and would check only the last
+    one_name_for_both_scales=("*new_scale", "*scale"),
+    with_their_names=lambda: [("lookup", LOOKUP), ("early_relu", DENSE)],
+    the_mark_in_front=("gelu?", "?gelu"),
+    as_text=lambda: [
+        "quantize(gelu?(dequantize(x, *scale)), *new_scale)",
+        "requantize(relu?(add?(matmul(x, *weights), *bias)), *scale)",
+    ],
+)  # fmt: skip
 
 
-@mutant("u14.rows")
-def innermost_first():
-    """Written in the order in which it is computed."""
-    return [("dequantize", ("gelu?", ("quantize", "x", "*scale")), "*new_scale"), DENSE]
+def _listed(part):
+    return part if isinstance(part, str) else [_listed(inside) for inside in part]
 
 
-@mutant("u14.rows")
-def the_gelu_is_always_there():
-    return [("quantize", ("gelu", ("dequantize", "x", "*scale")), "*new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def scales_without_a_star():
-    return [("quantize", ("gelu?", ("dequantize", "x", "scale")), "new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def everything_has_a_star():
-    return [("quantize", ("gelu?", ("dequantize", "*x", "*scale")), "*new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def no_scales():
-    return [("quantize", ("gelu?", ("dequantize", "x"))), DENSE]
-
-
-@mutant("u14.rows")
-def weights_may_be_computed():
-    """The product of attention would go to a chip that cannot have it."""
-    return [LOOKUP, ("requantize", ("relu?", ("add?", ("matmul", "x", "weights"), "*bias")),
-                     "*scale")]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_relu_before_the_bias():
-    return [LOOKUP, ("requantize", ("add?", ("relu?", ("matmul", "x", "*weights")), "*bias"),
-                     "*scale")]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_relu_after_the_rescaling():
-    return [LOOKUP, ("relu?", ("requantize", ("add?", ("matmul", "x", "*weights"), "*bias"),
-                               "*scale"))]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_bias_is_always_there():
-    return [LOOKUP, ("requantize", ("relu?", ("add", ("matmul", "x", "*weights"), "*bias")),
-                     "*scale")]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_relu_is_always_there():
-    return [LOOKUP, ("requantize", ("relu", ("add?", ("matmul", "x", "*weights"), "*bias")),
-                     "*scale")]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_bias_itself_is_optional():
-    """The mark on the operand in place of the addition."""
-    return [LOOKUP, ("requantize", ("relu?", ("add", ("matmul", "x", "*weights"), "*bias?")),
-                     "*scale")]  # fmt: skip
-
-
-@mutant("u14.rows")
-def the_row_of_the_table():
-    return [LOOKUP, ("requantize", ("add?", ("matmul", "x", "*weights"), "*bias"), "*scale")]
-
-
-@mutant("u14.rows")
-def a_gelu_or_two():
-    return [("quantize", ("gelu?", ("gelu?", ("dequantize", "x", "*scale"))), "*new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def a_relu_behind_the_gelu():
-    return [("quantize", ("relu?", ("gelu?", ("dequantize", "x", "*scale"))), "*new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def a_bias_or_two():
-    sums = ("add?", ("add?", ("matmul", "x", "*weights"), "*bias"), "*other")
-    return [LOOKUP, ("requantize", ("relu?", sums), "*scale")]
-
-
-@mutant("u14.rows")
-def in_the_other_order():
-    return [DENSE, LOOKUP]
-
-
-@mutant("u14.rows")
-def one_name_for_both_scales():
-    """The matcher keeps one operand for each name, and would check only the last."""
-    return [("quantize", ("gelu?", ("dequantize", "x", "*scale")), "*scale"), DENSE]
-
-
-@mutant("u14.rows")
-def with_their_names():
-    return [("lookup", LOOKUP), ("early_relu", DENSE)]
-
-
-@mutant("u14.rows")
-def the_mark_in_front():
-    return [("quantize", ("?gelu", ("dequantize", "x", "*scale")), "*new_scale"), DENSE]
-
-
-@mutant("u14.rows")
-def as_text():
-    return ["quantize(gelu?(dequantize(x, *scale)), *new_scale)",
-            "requantize(relu?(add?(matmul(x, *weights), *bias)), *scale)"]  # fmt: skip
-
-
-@alternative("u14.rows")
-def as_lists():
-    return [["quantize", ["gelu?", ["dequantize", "x", "*s"]], "*t"],
-            ["requantize", ["relu?", ["add?", ["matmul", "x", "*w"], "*b"]], "*s"]]  # fmt: skip
+alternatives("u14.rows", as_lists=lambda: _listed([LOOKUP, DENSE]))
 
 
 @alternative("u14.rows")
@@ -154,175 +77,56 @@ def by_a_function():
 
 # ── a program that deadlocks ──
 
-
-@mutant("u14.deadlock")
-def out_and_back():
-    """One region could wait for itself, so `joined` does not make it."""
-    return trace(lambda x: relu(x) + neg(relu(x)), "f32[4]")
-
-
-@mutant("u14.deadlock")
-def the_same_value_out_and_back():
-    def f(x):
-        a = relu(x)
-        return a + neg(a)
-
-    return trace(f, "f32[4]")
-
-
-@mutant("u14.deadlock")
-def one_way_only():
-    """The second region waits for the first, and that is all."""
-
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        return [a + x, b + neg(a)]
-
-    return trace(f, "f32[4]", "f32[4]")
-
-
-@mutant("u14.deadlock")
-def through_the_processor_once():
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        return [relu(a), b + neg(a)]
-
-    return trace(f, "f32[4]", "f32[4]")
-
-
-@mutant("u14.deadlock")
-def no_processor_between():
-    """All neighbours, so all becomes one region."""
-
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        return [a + b, b + a]
-
-    return trace(f, "f32[4]", "f32[4]")
-
-
-@mutant("u14.deadlock")
-def too_large():
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        c, d = a + neg(b), b + neg(a)
-        return [neg(neg(c)), neg(d)]
-
-    return trace(f, "f32[4]", "f32[4]")
-
-
-@mutant("u14.deadlock")
-def only_the_processor():
-    return trace(lambda x: neg(neg(x)), "f32[4]")
-
-
-@alternative("u14.deadlock")
-def crossed_the_other_way():
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        return [neg(b) + a, neg(a) + b]
-
-    return trace(f, "f32[2,3]", "f32[2,3]")
-
-
-@alternative("u14.deadlock")
-def one_of_the_values_directly():
-    def f(x, y):
-        a, b = relu(x), relu(y)
-        return [a + b, b + neg(a)]
-
-    return trace(f, "f32[4]", "f32[4]")
-
-
-@alternative("u14.deadlock")
-def from_one_input():
-    def f(x):
-        a, b = relu(x), x + x
-        return [a + neg(b), b + neg(a)]
-
-    return trace(f, "f32[5]")
-
-
-@alternative("u14.deadlock")
-def with_eight():
-    def f(x, y):
-        a, b = x + y, relu(y)
-        return [relu(a + neg(b)), relu(b + neg(a))]
-
-    return trace(f, "f32[4]", "f32[4]")
-
+OUT, RELUS, TYPES = "[a + neg(b), b + neg(a)]", "(relu(x), relu(y))", "'f32[4]', 'f32[4]'"
+mutants(
+    "u14.deadlock",
+    # one region could wait for itself, so `joined` does not make it
+    out_and_back=lambda: trace(lambda x: relu(x) + neg(relu(x)), "f32[4]"),
+    the_same_value_out_and_back=(OUT, "a + neg(a)"),
+    # the second region waits for the first, and that is all
+    one_way_only=(OUT, "[a + x, b + neg(a)]"),
+    through_the_processor_once=(OUT, "[relu(a), b + neg(a)]"),
+    # all neighbours, so all becomes one region
+    no_processor_between=(OUT, "[a + b, b + a]"),
+    too_large=(OUT, "[neg(neg(a + neg(b))), neg(b + neg(a))]"),
+    only_the_processor=lambda: trace(lambda x: neg(neg(x)), "f32[4]"),
+)
+alternatives(
+    "u14.deadlock",
+    crossed_the_other_way=(OUT, "[neg(b) + a, neg(a) + b]", TYPES, "'f32[2,3]', 'f32[2,3]'"),
+    one_of_the_values_directly=(OUT, "[a + b, b + neg(a)]"),
+    from_one_input=(RELUS, "(relu(x), x + x)", "x: Node, y: Node", "x", TYPES, "'f32[5]'"),
+    with_eight=(RELUS, "(x + y, relu(y))", OUT, "[relu(a + neg(b)), relu(b + neg(a))]"),
+)
 
 # ── the fewest clocks of a layer ──
 
-
-def _clocks(m, k, n, chip, layer, product):
-    return tuple(max(math.ceil(m * k * n / chip.macs), math.ceil(moved / chip.dma_bytes))
-                 for moved in (layer, product))  # fmt: skip
-
-
-@mutant("u14.least")
-def sums_of_one_byte(m, k, n, chip):
-    return _clocks(m, k, n, chip, m * k + k * n + 8 * n + m * n, m * k + k * n + m * n)
-
-
-@mutant("u14.least")
-def bias_and_scale_in_both(m, k, n, chip):
-    moved = m * k + k * n + 8 * n
-    return _clocks(m, k, n, chip, moved + m * n, moved + 4 * m * n)
-
-
-@mutant("u14.least")
-def bias_and_scale_of_one_byte(m, k, n, chip):
-    moved = m * k + k * n
-    return _clocks(m, k, n, chip, moved + 2 * n + m * n, moved + 4 * m * n)
-
-
-@mutant("u14.least")
-def a_bias_for_each_result(m, k, n, chip):
-    moved = m * k + k * n
-    return _clocks(m, k, n, chip, moved + 8 * m * n + m * n, moved + 4 * m * n)
-
-
-@mutant("u14.least")
-def weights_are_there_already(m, k, n, chip):
-    return _clocks(m, k, n, chip, m * k + 8 * n + m * n, m * k + 4 * m * n)
-
-
-@mutant("u14.least")
-def one_after_the_other(m, k, n, chip):
-    moved = m * k + k * n
-    array = math.ceil(m * k * n / chip.macs)
-    return (array + math.ceil((moved + 8 * n + m * n) / chip.dma_bytes),
-            array + math.ceil((moved + 4 * m * n) / chip.dma_bytes))  # fmt: skip
-
-
-@mutant("u14.least")
-def the_port_alone(m, k, n, chip):
-    moved = m * k + k * n
-    return (math.ceil((moved + 8 * n + m * n) / chip.dma_bytes),
-            math.ceil((moved + 4 * m * n) / chip.dma_bytes))  # fmt: skip
-
-
-@mutant("u14.least")
-def both_directions_at_once(m, k, n, chip):
-    moved = m * k + k * n
-    array = math.ceil(m * k * n / chip.macs)
-    return (max(array, math.ceil(max(moved + 8 * n, m * n) / chip.dma_bytes)),
-            max(array, math.ceil(max(moved, 4 * m * n) / chip.dma_bytes)))  # fmt: skip
-
-
-@mutant("u14.least")
-def rounded_down(m, k, n, chip):
-    moved, array = m * k + k * n, m * k * n // chip.macs
-    return (max(array, (moved + 8 * n + m * n) // chip.dma_bytes),
-            max(array, (moved + 4 * m * n) // chip.dma_bytes))  # fmt: skip
+ARRAY, LAYER = "-(-m * k * n // chip.macs)", "-(-layer // chip.dma_bytes)"
+INNER = "-(-product // chip.dma_bytes)"
+VECTORS, RESULTS = "4 * n + 4 * n", "operands + 4 * m * n"
+mutants(
+    "u14.least",
+    sums_of_one_byte=(RESULTS, "operands + m * n"),
+    bias_and_scale_in_both=(RESULTS, f"{RESULTS} + 8 * n"),
+    bias_and_scale_of_one_byte=(VECTORS, "n + n"),
+    a_bias_for_each_result=(VECTORS, "8 * m * n"),
+    weights_are_there_already=("m * k + k * n", "m * k"),
+    one_after_the_other=(f"max(array, {LAYER})", f"array + {LAYER}",
+                         f"max(array, {INNER})", f"array + {INNER}"),
+    the_port_alone=(ARRAY, "0"),
+    both_directions_at_once=(f"operands + {VECTORS} + m * n", "max(operands + 8 * n, m * n)",
+                             RESULTS, "max(operands, 4 * m * n)"),
+    rounded_down=(ARRAY, "m * k * n // chip.macs", LAYER, "layer // chip.dma_bytes",
+                  INNER, "product // chip.dma_bytes"),
+)  # fmt: skip
 
 
 @alternative("u14.least")
 def by_names(m, k, n, chip):
     sizes = {"x": m * k, "weights": k * n, "bias": 4 * n, "scale": 4 * n, "y": m * n}
     sums = sizes["x"] + sizes["weights"] + 4 * sizes["y"]
-    return [*_clocks(m, k, n, chip, sum(sizes.values()), sums)]
+    return [max(math.ceil(m * k * n / chip.macs), math.ceil(moved / chip.dma_bytes))
+            for moved in (sum(sizes.values()), sums)]  # fmt: skip
 
 
 @alternative("u14.least")

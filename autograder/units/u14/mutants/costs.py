@@ -4,83 +4,60 @@ from __future__ import annotations
 
 import random
 
-from autograder.check.framework import alternative, equivalent, in_the_library, mutant
-from lessons.u14.offload import crossing, minimum_cut, total
+from autograder.check.exemplars import in_the_library, mutants
+from autograder.check.framework import alternative, alternatives, equivalent
+from lessons.u14.offload import total
+from lessons.u14.tables import one_at_a_time
 
 
-def _flips(graph, chip, host, plan, groups):
-    """Operations change sides, one group at a time, while that saves clocks."""
-    best = total(graph, chip, host, plan)
-    while True:
-        tried = [(total(graph, chip, host, plan ^ group), k) for k, group in enumerate(groups)]
-        least, k = min(tried, default=(best, 0))
-        if least >= best:
-            return best, plan
-        best, plan = least, plan ^ groups[k]
+def _flips(graph, chip, host, plans, groups):
+    """From each of some plans, operations change sides, one group at a time, while that saves
+    clocks; the best plan that comes of it."""
+
+    def clocks(plan):
+        return total(graph, chip, host, plan)
+
+    found = []
+    for plan in plans:
+        while groups and clocks(better := min((plan ^ g for g in groups), key=clocks)) < clocks(
+            plan
+        ):
+            plan = better
+        found.append(plan)
+    return min(found, key=clocks)
 
 
-@mutant("u14.chosen")
-def all_that_the_chip_can(graph, chip, host):
-    return list(chip)
-
-
-@mutant("u14.chosen")
-def nothing(graph, chip, host):
-    return []
-
-
-@mutant("u14.chosen")
-def what_is_faster_there(graph, chip, host):
-    """Each operation by itself: crossings are free."""
-    return [node for node in chip if chip[node] < host[node]]
-
-
-@mutant("u14.chosen")
-def what_pays_for_two_crossings(graph, chip, host):
-    return [n for n in chip if host[n] - chip[n] > 2 * crossing(n)]
-
-
-@mutant("u14.chosen")
-def one_flip_at_a_time(graph, chip, host):
-    """Stops where two operations would have to move together."""
-    return list(_flips(graph, chip, host, set(), [{node} for node in chip])[1])
-
-
-@mutant("u14.chosen")
-def one_flip_at_a_time_from_all(graph, chip, host):
-    return list(_flips(graph, chip, host, set(chip), [{node} for node in chip])[1])
-
-
-@mutant("u14.chosen")
-def what_the_chip_lacks_as_well(graph, chip, host):
-    return list(graph.ops)
-
-
-@mutant("u14.chosen")
-def the_slowest_of_the_processor(graph, chip, host):
-    return sorted(chip, key=lambda n: host[n])[len(chip) // 2 :]
-
-
-@mutant("u14.chosen")
-def a_cut_that_pays_for_each_reader(graph, chip, host):
-    """Without points for the values: one with two readers on the other side crosses twice."""
-    links = {}
-    for node in graph.ops:
-        links["chip", node] = host[node]
-        links[node, "host"] = chip.get(node, 1 << 40)
-    ways = [(value, user) for value, users in graph.users().items() for user in users]
-    for value, user in [*ways, *((value, "host") for value in graph.outputs)]:
-        if value.op != "constant":
-            start = value if value in graph.ops else "host"
-            for link in ((start, user), (user, start)):
-                links[link] = links.get(link, 0) + crossing(value)
-    cut = minimum_cut(links, "chip", "host")
-    return [node for node in chip if node in cut]
-
-
-@mutant("u14.chosen")
-def as_numbers(graph, chip, host):
-    return [k for k, node in enumerate(graph.ops) if node in chip]
+RESULT = "[node for node in chip if node in cut]"
+mutants(
+    "u14.chosen",
+    all_that_the_chip_can=(RESULT, "list(chip)"),
+    nothing=(RESULT, "[]"),
+    # each operation by itself: crossings are free
+    what_is_faster_there=(RESULT, "[n for n in chip if chip[n] < host[n]]"),
+    what_pays_for_two_crossings=(
+        RESULT, "[n for n in chip if host[n] - chip[n] > 2 * crossing(n)]"
+    ),
+    # stops where two operations would have to move together
+    one_flip_at_a_time=one_at_a_time,
+    one_flip_at_a_time_from_all=lambda graph, chip, host: list(
+        _flips(graph, chip, host, [set(chip)], [{node} for node in chip])
+    ),
+    what_the_chip_lacks_as_well=(RESULT, "list(graph.ops)"),
+    the_slowest_of_the_processor=(RESULT, "sorted(chip, key=host.get)[len(chip) // 2:]"),
+    # without points for the values: one with two readers on the other side crosses twice
+    a_cut_that_pays_for_each_reader=(
+        "links[(value, 'in'), (value, 'out')] = crossing(value)", "start, *ends = ends",
+        "links[end, (value, 'in')] = links[(value, 'out'), end] = FOREVER",
+        "for link in ((start, end), (end, start)):\n"
+        "                    links[link] = links.get(link, 0) + crossing(value)",
+    ),
+    as_numbers=(RESULT, "[k for k, node in enumerate(graph.ops) if node in chip]"),
+)  # fmt: skip
+alternatives(
+    "u14.chosen",
+    as_keys=(RESULT, "{node: chip[node] for node in chip if node in cut}.keys()"),
+    one_after_another=(f"return {RESULT}", "yield from chip.keys() & cut"),
+)
 
 
 def _connected(graph, chip):
@@ -98,9 +75,7 @@ def _connected(graph, chip):
 @alternative("u14.chosen")
 def neighbours_together(graph, chip, host):
     """Groups of neighbours change sides, from both ends."""
-    groups = _connected(graph, chip)
-    starts = (set(), set(chip))
-    return list(min((_flips(graph, chip, host, s, groups) for s in starts), key=lambda r: r[0])[1])
+    return list(_flips(graph, chip, host, [set(), set(chip)], _connected(graph, chip)))
 
 
 @alternative("u14.chosen")
@@ -108,49 +83,37 @@ def many_beginnings(graph, chip, host):
     """From many plans at random, one operation and one pair at a time."""
     rng, pairs = random.Random(0), [{node} for node in chip]
     pairs += [{a, b} for b in chip for a in b.inputs if a in chip]
-    found = []
-    for k in range(6):
-        plan = {n for n in chip if rng.random() < k / 5}
-        found.append(_flips(graph, chip, host, plan, pairs))
-    return set(min(found, key=lambda r: r[0])[1])
+    plans = [{n for n in chip if rng.random() < k / 5} for k in range(6)]
+    return _flips(graph, chip, host, plans, pairs)
 
 
 @alternative("u14.chosen")
 def slowly_cooled(graph, chip, host):
     """Simulated annealing, a group of neighbours at a time."""
     rng, groups = random.Random(1), _connected(graph, chip)
-    plan, best = set(chip), set(chip)
-    now = least = total(graph, chip, host, plan)
+    plan, now = set(chip), total(graph, chip, host, set(chip))
     for step in range(1000):
-        heat = 1500 * (1 - step / 1000) + 1
         other = plan ^ rng.choice(groups)
         took = total(graph, chip, host, other)
-        if took <= now or rng.random() < 2.718 ** ((now - took) / heat):
+        if took <= now or rng.random() < 2.718 ** ((now - took) / (1501 - 1.5 * step)):
             plan, now = other, took
-            if now < least:
-                best, least = set(plan), now
-    return tuple(_flips(graph, chip, host, best, groups)[1])
+    return tuple(_flips(graph, chip, host, [plan], groups))
 
 
 ORDER, ONE = "in any order", "one of thirty changes the clocks by less than what the points see"
-for before, after in (
-    ("for node in graph.ops:", "reversed(list(graph.ops))"),
-    ("for value, users in graph.users().items():", "reversed(list(graph.users().items()))"),
-    ("for end in ends:", "reversed(list(ends))"),
-    ("ends = [value if value in graph.ops", "ends = [*users, value"),
-    ("for node in chip if node in cut", "reversed(list(chip))"),
+ONCE = "it is there once only"
+for before, after, why in (
+    ("for node in graph.ops:", "reversed(list(graph.ops))", ORDER),
+    ("for value, users in graph.users().items():", "reversed(list(graph.users().items()))", ORDER),
+    ("for end in ends:", "reversed(list(ends))", ORDER),
+    ("ends = [value if value in graph.ops", "ends = [*users, value", ORDER),
+    ("for node in chip if node in cut", "reversed(list(chip))", ORDER),
+    ("for node in graph.ops:", "list(graph.ops)[1:]", ONE),
+    ("for value, users in graph.users().items():", "list(graph.users().items())[:-1]", ONE),
+    ("links['chip', node] = ", "links.setdefault", ONCE),
+    ("links[node, 'host'] = ", "links.setdefault", ONCE),
+    ("links[(value, 'in'), (value, 'out')] = ", "links.setdefault", ONCE),
 ):
-    equivalent("u14.chosen", before, after, because=ORDER)
-for before, after in (
-    ("for node in graph.ops:", "list(graph.ops)[1:]"),
-    ("for value, users in graph.users().items():", "list(graph.users().items())[:-1]"),
-):
-    equivalent("u14.chosen", before, after, because=ONE)
-for before in (
-    "links['chip', node]",
-    "links[node, 'host']",
-    "links[(value, 'in'), (value, 'out')]",
-):
-    equivalent("u14.chosen", f"{before} = ", "links.setdefault", because="it is there once only")
+    equivalent("u14.chosen", before, after, because=why)
 in_the_library("u14.chosen", "lessons.u14.tables.one_at_a_time",
                because="the text describes this plan, and points grow with a budget")  # fmt: skip
