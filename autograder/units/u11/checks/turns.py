@@ -49,13 +49,13 @@ def contents_take_turns(turns, text):
 
 @checks("u11.turns", spec=[FIT, FEWER, MANY])
 def as_many_slots_as_fit(turns):
-    """Buffers for which there is room for one, two, and four slots, and two in one memory."""
+    """Buffers for which there is room for one, two, four and eight slots, and two in one memory."""
     for text, most in FITS:
         right_turns(turns, text, most)
     return f"{len(FITS)} programs"
 
 
-def _filled(*sizes: str, rows: int = 20, stored: bool = True) -> str:
+def _filled(*sizes: str, rows: int = 20, stored: bool = True, chip: str = "teaching") -> str:
     """A program that fills buffers of these sizes in acts in turns, and stores all contents, or
     only the last ones."""
     lines, types = [], [memref(size, "i8", "acts") for size in sizes]
@@ -63,14 +63,15 @@ def _filled(*sizes: str, rows: int = 20, stored: bool = True) -> str:
         lines += [f"%b{number} = npu.buffer : {type}",
                   f"%t{number} = npu.slot %b{number}[0] [4, 4] : {type} to "
                   f"{memref('4x4', 'i8', 'acts')}"]  # fmt: skip
-    whole, small = memref("20x4", "i8", "dram"), memref("4x4", "i8", "acts")
+    whole, small = memref(f"{rows}x4", "i8", "dram"), memref("4x4", "i8", "acts")
     for at in range(0, rows, 4):
         for number in range(len(sizes)):
             lines.append(f"npu.dma_load %x[{at}, 0] [4, 4] to %t{number} : {whole} to {small}")
             if stored or at + 4 == rows:
                 lines.append(f"npu.dma_store %t{number} to %y{number}[{at}, 0] [4, 4] : {small} to "
                              f"{whole}")  # fmt: skip
-    return written({"x": whole, **{f"y{k}": whole for k in range(len(sizes))}}, *lines)
+    arrays = {"x": whole, **{f"y{k}": whole for k in range(len(sizes))}}
+    return written(arrays, *lines, chip=f'{{preset = "{chip}"}}')
 
 
 THREE = _filled("1x4x4", rows=8, stored=False)
@@ -84,6 +85,7 @@ FITS = [
     (_filled("1x4x4", "1x4x4", rows=12), 2),
     (_filled("1x4x4", "1x4x4", stored=False), 9),
     (_filled("1x64x8", "1x4x4", stored=False), 9),
+    (_filled("1x4x4", rows=40, stored=False, chip="npu"), 9),
 ]
 
 
