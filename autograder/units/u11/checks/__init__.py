@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
+from autograder.check.modules import said
 from autograder.check.properties import a_number
-from autograder.units.u11.checks.programs import said
 from course_lib.accelerator.chip import PRESETS
 from course_lib.accelerator.compile.tiles import PIXELS_FIRST, WEIGHTS_FIRST, Tile
 from course_lib.mlir.npu.example import linalg_text

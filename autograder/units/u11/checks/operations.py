@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Crashed, Wrong, background, checks
+from autograder.check.modules import as_text, normal, said
 from autograder.check.properties import raises
-from autograder.units.u11.checks.programs import as_text, memref, module, normal, said
+from autograder.units.u11.checks.programs import memref, module
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.store import Vmax
