@@ -85,23 +85,17 @@ def differences() -> str:
 
 
 @cache
-def small() -> Compiled:
+def small(*without: str) -> Compiled:
     """[64, 16] x [16, 2] on the teaching chip, in four tiles."""
-    chip = PRESETS["teaching"]
-    text = linalg_text(64, 16, 2, pipeline=False)
-    return compile_npu(text, chip, choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))
+    return compile_npu(linalg_text(64, 16, 2, pipeline=False), PRESETS["teaching"], without=without,
+                       choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))  # fmt: skip
 
 
 @cache
-def small_runs() -> tuple[Run, Run]:
+def small_runs() -> list[Run]:
     """The program as it runs with one slot for x, and with four."""
-    runs = []
-    for without in (["double_buffer"], []):
-        text = linalg_text(64, 16, 2, pipeline=False)
-        made = compile_npu(text, PRESETS["teaching"], without=["ahead", "rename", *without],
-                           choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))  # fmt: skip
-        runs.append(made.run(np.ones((64, 16), np.int8), np.ones((16, 2), np.int8))[1])
-    return runs[0], runs[1]
+    pair = small("ahead", "rename", "double_buffer"), small("ahead", "rename")
+    return [one.run(np.ones((64, 16), np.int8), np.ones((16, 2), np.int8))[1] for one in pair]
 
 
 def small_pictures() -> Picture:

@@ -5,9 +5,9 @@ What needs xDSL is imported where it is used. Next room: operations.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -104,33 +104,31 @@ def careless_changes_an_array(hazard):
     text = hazard()
     if not isinstance(text, str):
         raise Wrong("The function must return a text.", got=said(text), spec=FORM)
-    module = _valid(text)
+    wrong = partial(Wrong, program=text)
+    module = _valid(text, wrong)
     from course_lib.mlir.npu.machine import chip_of
     from lessons.u11.dialect import careless, steps
     from lessons.u11.meaning import contents
 
     if chip_of(module) != PRESETS["teaching"]:
-        raise Wrong("The module must be for the teaching chip.", program=text,
+        raise wrong("The module must be for the teaching chip.", spec=FORM,
                     got=str(chip_of(module)).splitlines()[0],
-                    expected='module attributes {npu.chip = {preset = "teaching"}}',
-                    spec=FORM)  # fmt: skip
+                    expected='module attributes {npu.chip = {preset = "teaching"}}')  # fmt: skip
     if (count := len(steps(module))) > 12:
-        raise Wrong("At most 12 operations may move or compute something, but this program has "
-                    f"{count}.", program=text, spec=MOST)  # fmt: skip
+        raise wrong("At most 12 operations may move or compute something, but this program has "
+                    f"{count}.", spec=MOST)  # fmt: skip
     try:
         after = careless(text)
         before, other = contents(text), contents(after)
         depends = any(_depends(part) for part in _beginnings(module))
     except ValueError as error:
-        raise Wrong(f"The program cannot be run: {error}".rstrip(".") + ".", program=text,
-                    spec=FORM) from None  # fmt: skip
+        raise wrong(f"The program cannot be run: {error}".rstrip(".") + ".", spec=FORM) from None
     if depends:
-        raise Wrong("An array depends on what the chip held before the program began.",
-                    program=text, spec=READS)  # fmt: skip
-    if all(np.array_equal(one, two) for one, two in zip(before, other, strict=True)):
+        raise wrong("An array depends on what the chip held before the program began.", spec=READS)
+    if all(map(np.array_equal, before, other)):
         moved = "moves no load" if after.count("dma_load") and _same(text, after) else "is harmless"
-        raise Wrong(f"All arrays end up with the same contents: `careless` {moved} here.",
-                    program=text, got=after, spec=OTHER)  # fmt: skip
+        raise wrong(f"All arrays end up with the same contents: `careless` {moved} here.",
+                    got=after, spec=OTHER)  # fmt: skip
 
 
 def _beginnings(module: Any) -> Iterator[Any]:
@@ -150,11 +148,10 @@ def _depends(module: Any) -> bool:
     """Does an array depend on what the chip held before?"""
     from lessons.u11.meaning import left
 
-    pairs = zip(left(module), left(module, garbage=99), strict=True)
-    return not all(np.array_equal(one, two) for one, two in pairs)
+    return not all(map(np.array_equal, left(module), left(module, garbage=99)))
 
 
-def _valid(text: str) -> Any:
+def _valid(text: str, wrong: Callable[..., Wrong]) -> Any:
     from course_lib.mlir.npu.module import functions
     from lessons.u11.dialect import parsed
 
@@ -163,11 +160,10 @@ def _valid(text: str) -> Any:
         count = len(functions(module))
     except ValueError as error:
         types = " (An operation ends with its types.)" if "Expected ':'" in str(error) else ""
-        raise Wrong(f"The program is not valid: {error}".rstrip(".") + f".{types}", program=text,
+        raise wrong(f"The program is not valid: {error}".rstrip(".") + f".{types}",
                     spec=VALID) from None  # fmt: skip
     if count != 1:
-        raise Wrong(f"The module must have one function, but has {count}.", program=text,
-                    spec=FORM)  # fmt: skip
+        raise wrong(f"The module must have one function, but has {count}.", spec=FORM)
     return module
 
 

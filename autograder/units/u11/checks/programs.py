@@ -9,7 +9,7 @@ Next room: tiles.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,36 +23,28 @@ DEPTH, COLS = 4, 4
 ROWS, COLUMNS = 12, 8  # of the arrays x, z and y
 
 
-def answered(call: Callable[[], Any], called: str, spec: str) -> str:
-    """The text that an answer returns. What it is told shows the whole call, so that it can be
-    repeated."""
-    try:
-        return as_text(call(), called, spec)
-    except Unusable as error:  # a module, most likely
-        raise Wrong("The function must return the text of a module.", program=called,
-                    got=str(error).rpartition("plain data. ")[2], expected="a str",
-                    spec=spec) from None  # fmt: skip
-    except Crashed as error:
-        error.program = called
-        raise
-
-
-def read_back(got: Any, called: str, spec: str) -> Any:
-    """The module that an answer returned. Wrong for one that is not valid."""
+def result(
+    call: Callable[[], Any], called: str, form: str, valid: str
+) -> tuple[Any, Callable[..., Wrong]]:
+    """The module that an answer returned, and what to raise about it: Wrong, which shows the whole
+    call, so that it can be repeated, and the module. `form` and `valid` are the sentences for what
+    is no text, and for a text that is no valid module."""
+    from lessons.u11.chip import brief
     from lessons.u11.dialect import parsed
 
     try:
-        return parsed(got)
+        text = as_text(call(), called, form)
+        return parsed(text), partial(Wrong, program=called, got=brief(text))
+    except Unusable as error:  # a module, most likely
+        raise Wrong("The function must return the text of a module.", program=called,
+                    got=str(error).rpartition("plain data. ")[2], expected="a str",
+                    spec=form) from None  # fmt: skip
+    except Crashed as error:
+        error.program = called
+        raise
     except ValueError as error:
-        raise Wrong(f"The result is not valid: {error}".rstrip(".") + ".", program=called, got=got,
-                    spec=spec) from None  # fmt: skip
-
-
-def short(text: str) -> str:
-    """A result that is valid, without types but those of buffers."""
-    from lessons.u11.chip import brief
-
-    return brief(text)
+        raise Wrong(f"The result is not valid: {error}".rstrip(".") + ".", program=called,
+                    got=text, spec=valid) from None  # fmt: skip
 
 
 def parameter(array: Any) -> int:
@@ -78,7 +70,7 @@ def _frame(module: Any) -> list[Any]:
     return [chip_of(module), *arrays_of(module)]
 
 
-def same_contents(called: str, text: str, got: str, module: Any, spec: str) -> None:
+def same_contents(wrong: Callable[..., Wrong], text: str, module: Any, spec: str) -> None:
     """Both programs leave the same in all arrays, whatever the chip held before."""
     from lessons.u11.meaning import left
 
@@ -88,17 +80,16 @@ def same_contents(called: str, text: str, got: str, module: Any, spec: str) -> N
             mine = _frame(module)
             made = left(module, garbage=garbage) if mine == frame else []
         except ValueError as error:
-            raise Wrong(f"The result cannot be run: {error}".rstrip(".") + ".", program=called,
-                        got=got, spec=spec) from None  # fmt: skip
+            raise wrong(f"The result cannot be run: {error}".rstrip(".") + ".",
+                        spec=spec) from None  # fmt: skip
         if mine != frame:
-            raise Wrong("The module must keep its chip, and the function its parameters.",
-                        program=called, got=got, spec=spec)  # fmt: skip
+            raise wrong("The module must keep its chip, and the function its parameters.",
+                        spec=spec)  # fmt: skip
         for number, (one, two) in enumerate(zip(made, right, strict=True)):
             if not np.array_equal(one, two):
                 at = tuple(int(i) for i in np.argwhere(one != two)[0])
-                raise Wrong(f"Element {list(at)} of parameter {number} is {one[at]} afterwards, "
-                            f"but must be {two[at]}.", program=called, got=got,
-                            spec=spec)  # fmt: skip
+                raise wrong(f"Element {list(at)} of parameter {number} is {one[at]} afterwards, "
+                            f"but must be {two[at]}.", spec=spec)  # fmt: skip
 
 
 def memref(sizes: str, kind: str, space: str, layout: str = "") -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -89,9 +88,7 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
     from lessons.u11.dialect import parsed, steps
 
     called = f"tiled(text, {rows}), where text is\n{text}"
-    got = programs.answered(lambda: tiled(text, rows), called, TILE)
-    module, got = programs.read_back(got, called, spec), programs.short(got)
-    wrong = partial(Wrong, program=called, got=got)
+    module, wrong = programs.result(lambda: tiled(text, rows), called, TILE, spec)
     tiles = [*_tiles(wrong, steps(module))]
     for number, op in enumerate(steps(parsed(text))):
         name = parameter(op.operands[2])
@@ -100,7 +97,7 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
         if [tile.array for tile in tiles[: len(mine)]] != [name] * len(mine):
             raise wrong(f"The tiles of product {number} must come one after another.", spec=ORDER)
         tiles = tiles[len(mine) :]
-    programs.same_contents(called, text, got, module, spec)
+    programs.same_contents(wrong, text, module, spec)
     _small_buffers(wrong, module, text, rows)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 from autograder.check.framework import Wrong, checks
@@ -82,9 +82,7 @@ FITS = [
 def right_turns(turns: Any, text: str, most: int) -> None:
     """The answer does what is asked, slot by slot."""
     called = f"turns(text, {most}), where text is\n{text}"
-    got = programs.answered(lambda: turns(text, most), called, DONE)
-    module, got = programs.read_back(got, called, ELSE), programs.short(got)
-    wrong = partial(Wrong, program=called, got=got)
+    module, wrong = programs.result(lambda: turns(text, most), called, DONE, ELSE)
     before, sizes = _given(text, most)
     if before != (moves := _moves(module)):
         raise wrong("The operations and their windows must stay as they are, in the same order.",
@@ -92,7 +90,7 @@ def right_turns(turns: Any, text: str, most: int) -> None:
     if sizes != (mine := _buffers(module)):
         raise wrong(f"The buffers must be {', '.join(sizes)}, but are {', '.join(mine)}.", spec=FIT)
     _places(wrong, module)
-    programs.same_contents(called, text, got, module, FIND)
+    programs.same_contents(wrong, text, module, FIND)
 
 
 @lru_cache(maxsize=256)
