@@ -87,11 +87,17 @@ def unknown(text: str) -> list[str]:
     return [str(op) for op in found if any(shape_of(v) is None for v in op.results)]
 
 
+def forgotten(text: str) -> list[str]:
+    """Of these, the sums and products whose operands have known shapes."""
+    return [str(op) for op in operations(text) if isinstance(op, (AddOp, MulOp))
+            and shape_of(op.result) is None and None not in map(shape_of, op.operands)]  # fmt: skip
+
+
 def unclear(text: str) -> list[str]:
     """Of these, all but sums and products one of whose operands has such a shape."""
-    blind = [str(op) for op in operations(text) if isinstance(op, (AddOp, MulOp))
-             and any(shape_of(v) is None for v in op.operands)]  # fmt: skip
-    return [op for op in unknown(text) if op not in blind]
+    sums = [str(op) for op in operations(text) if isinstance(op, (AddOp, MulOp))]
+    clear = forgotten(text)
+    return [op for op in unknown(text) if op in clear or op not in sums]
 
 
 def shown(text: str) -> list[tuple[str, bool]]:

@@ -10,6 +10,7 @@ import pytest
 from autograder.check.framework import Wrong, mutants_of
 from autograder.check.here import Here
 from autograder.check.judging import judge
+from autograder.check.modules import normal
 from course_lib.exercises import plugged, slot, using
 from course_lib.mlir.upstream.passes import passed
 from course_lib.mlir.upstream.pipelines import PIPELINES, Pipeline
@@ -20,7 +21,6 @@ pytest.importorskip("filecheck")
 
 from autograder.units.u10.checks import texts
 from autograder.units.u10.checks.lowering import PROGRAMS
-from autograder.units.u10.checks.programs import normal
 from lessons.u10 import dialect, meaning
 
 LOWER = Pipeline("lowered", (("lower-affine", ""),))
@@ -97,10 +97,9 @@ def test_the_numbers_of_the_opening_question():
 
 def test_the_bill_counts_what_a_pattern_left():
     """Loop nests, loads, stores and wrong numbers."""
-    from autograder.units.u10.checks.programs import A, B, both, ends, main, turned
+    from autograder.units.u10.checks.programs import toy
 
-    lines = turned("t", "a"), turned("u", "b"), both("p", "mul", "t", "u"), turned("q", "p", B, A)
-    text = main(*lines, ends("q", A), result=A)
+    text = toy("t = transpose a; u = transpose b; p = mul t u; q = transpose p; return q")
     assert native._of_toy(text) == (4, 5, 4, 0)
     assert native._of_toy(text.replace("toy.mul", "toy.add"))[3] == 6
 
@@ -257,15 +256,16 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_is_a_wrong_answer(text):
-    from autograder.units.u10.checks import programs
     from autograder.units.u10.checks.products import right_product
+    from autograder.units.u10.checks.programs import toy
+    from autograder.units.u10.checks.transposes import kept_meaning
 
-    given = programs.main("toy.return %c : tensor<3x2xf64>", c=(3, 2))
+    given = toy("return c", c=(3, 2))
 
     with pytest.raises(Wrong):
         right_product(lambda m, k, n: text, 2, 3, 4)
     with pytest.raises(Wrong):
-        programs.kept_meaning(lambda given: text, given)
+        kept_meaning(lambda given: text, given)
 
 
 def test_an_interpreter_of_tensors_agrees_with_numpy():

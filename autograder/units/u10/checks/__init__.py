@@ -13,12 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
+from autograder.check.modules import said
 from lessons.u10.program import LOOPS, TWICE, N, short
-
-
-def said(got: Any) -> str:
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-
 
 # ── a dump ──
 

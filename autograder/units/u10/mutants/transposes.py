@@ -36,6 +36,8 @@ mutants(
         "op.result.type", "op.result.type if hasattr(op.lhs.type, 'shape') else op.lhs.type"),
     forgets_the_shape_inside_if_the_result_is_unknown=(
         INNER, f"{INNER} if {KNOWN} else op.result.type"),
+    forgets_the_shape_inside_if_an_old_operand_is_unknown=(
+        INNER, f"{INNER} if hasattr(left.result.type, 'shape') else left.result.type"),
     # A sum is not in the way of a product.
     nobody_else_in_the_same_way=(
         USE, "use.operation is op or not isinstance(use.operation, type(op)) for"),
