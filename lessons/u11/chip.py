@@ -71,36 +71,30 @@ def kept(text: str) -> str:
 def ran(text: str, vmax: Callable[..., str] | None = None) -> Ran:
     """The program on the chip that it names, on random operands. `vmax` is asked for the
     instructions of `npu.max`; then the values are not compared."""
-    module = parsed(generic(text), Max)
-    rules = {} if vmax is None else {"npu.max": partial(_rule, vmax)}
-    made = emit(module, rules)
-    types = [value.type for value in body(module).args]
+    module = parsed(text, Max)
+    made = emit(module, {} if vmax is None else {"npu.max": partial(_rule, vmax)})
+    types: list[Any] = [value.type for value in body(module).args]
     arrays = operands([t for t in types if isinstance(t, MemRefType)])
-    dram = np.zeros(made.size, np.int8)
-    for at, array, type in zip(made.arrays, arrays, types, strict=True):
-        put(dram, at, array, type)
+    dram = _dram(made, arrays, types)
     run = simulate(made.program, dram, made.chip)
     right = vmax is not None
     if vmax is None:
         interpret(module, arrays)
-        right = _same(dram, made, arrays, types)
+        places = [slice(at, at + bytes_of(t)) for at, t in zip(made.arrays, types, strict=True)]
+        wanted = _dram(made, arrays, types)
+        right = all(np.array_equal(dram[place], wanted[place]) for place in places)
     return Ran(run.total, len(made.program), sum(moved(module).values()), right, run)
 
 
 @irdl_op_definition
 class Max(IRDLOperation):
-    """`npu.max` as a name with operands, which nothing verifies."""
+    """`npu.max` as it is written, which nothing verifies."""
 
     name = "npu.max"
     x = operand_def()
     out = operand_def()
     rows = attr_def(IntegerAttr)
-
-
-def generic(text: str) -> str:
-    """The program with every `npu.max` in the form that all operations share."""
-    return re.sub(r"npu\.max (%\w+) into (%\w+) (\{.*?\}) : (.*) into (.*)",
-                  r'"npu.max"(\1, \2) \3 : (\4, \5) -> ()', text)  # fmt: skip
+    assembly_format = "$x `into` $out attr-dict `:` type($x) `into` type($out)"
 
 
 def _rule(vmax: Callable[..., str], op: Operation, at: Mapping[SSAValue, int]) -> Instruction:
@@ -112,21 +106,14 @@ def _rule(vmax: Callable[..., str], op: Operation, at: Mapping[SSAValue, int]) -
     return instruction
 
 
-def put(dram: np.ndarray, at: int, array: np.ndarray, type: Any) -> None:
-    """Write an array into DRAM as its type lays it out."""
-    wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
-    data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
-    dram[at : at + data.nbytes] = data.view(np.int8)
-
-
-def _same(dram: np.ndarray, made: Assembled, arrays: list[np.ndarray], types: list[Any]) -> bool:
-    wanted = np.zeros_like(dram)
+def _dram(made: Assembled, arrays: list[np.ndarray], types: list[Any]) -> np.ndarray:
+    """The arrays in DRAM, as their types lay them out."""
+    dram = np.zeros(made.size, np.int8)
     for at, array, type in zip(made.arrays, arrays, types, strict=True):
-        put(wanted, at, array, type)
-    return all(
-        np.array_equal(dram[at : at + bytes_of(t)], wanted[at : at + bytes_of(t)])
-        for at, t in zip(made.arrays, types, strict=True)
-    )
+        wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
+        data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
+        dram[at : at + data.nbytes] = data.view(np.int8)
+    return dram
 
 
 def pooling(greatest: bool) -> str:

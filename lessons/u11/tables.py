@@ -100,12 +100,11 @@ def small_runs() -> list[Run]:
 
 def small_pictures() -> Picture:
     """When each engine does what in both."""
-    names = ("one slot", "four slots")
     pages = [
         (name, gantt(run, title=f"{name} for x: {run.total} clocks"))
-        for name, run in zip(names, small_runs(), strict=True)
+        for name, run in zip(("one slot", "four slots"), small_runs(), strict=True)
     ]
-    return stepper(pages, "four tiles")
+    return stepper(pages, "four tiles")  # fmt: skip
 
 
 def small_loads() -> str:
@@ -228,10 +227,9 @@ def bill(tiled: Tiled, turns: Turns) -> Any:
     """The layer once more: yours, the library's, and what no program can beat."""
     m, k, n = LAYER
     least = m * k + k * n + 4 * m * n
-    rows = []
     yours = {"one slot each": plain(85, tiled), "slots in turns": more(85, tiled, turns)}
-    for name, one in yours.items():
-        rows.append([f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks])
-    rows += [list(row) for row in RECORDED]
+    rows = [[f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks]
+            for name, one in yours.items()]  # fmt: skip
+    rows += map(list, RECORDED)
     rows.append(["every array once, every cell busy", "int32", None, least, busy(m, k, n)])
     return bill_of(rows, ["program", "results", "instructions", "bytes", "clocks"])

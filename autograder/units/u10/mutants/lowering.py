@@ -150,21 +150,12 @@ alternatives(
                 reads[value, turned] = f'%x{len(reads)}'"""),
 )  # fmt: skip
 
-equivalent(
-    "u10.lowered",
-    "for op in parsed(text).ops if isinstance(op, FuncOp))",
-    "for op in parsed(text).ops)",
-    because="the module holds one function and nothing else",
-)
-equivalent(
-    "u10.lowered",
-    "value in enumerate(parameters)}",
-    "value in enumerate(parameters, 1)}",
-    because="names of parameters are free",
-)
-equivalent(
-    "u10.lowered",
-    "element(op.lhs, turned), element(op.rhs, turned)",
-    "element(op.rhs, turned), element(op.lhs, turned)",
-    because="a + b is b + a",
-)
+for ours, same, why in (
+    ("for op in parsed(text).ops if isinstance(op, FuncOp))", "for op in parsed(text).ops)",
+     "the module holds one function and nothing else"),
+    ("value in enumerate(parameters)}", "value in enumerate(parameters, 1)}",
+     "names of parameters are free"),
+    ("element(op.lhs, turned), element(op.rhs, turned)",
+     "element(op.rhs, turned), element(op.lhs, turned)", "a + b is b + a"),
+):  # fmt: skip
+    equivalent("u10.lowered", ours, same, because=why)

@@ -9,6 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -190,12 +191,11 @@ MADE = "how many rows of x make one row of `out`; m is a multiple of it"
 FORM = '"vmax src=.. acts=.. h=.. w=.. bytes=.. step=.. line=.. kh=.. kw=.. kline=.."'
 LIMITS = "Neither kh nor kw may be above 15"
 
-DOES = (
+for words in (
     "The instruction sees an image ... `bytes` channels",
     "The result has h × w pixels ... of kh × kw pixels",
     "The window of pixel ... bytes further, and the next pixel of a row is `bytes` further",
-)
-for words in DOES:
+):
     background("u11.vmax", words, because="what the instruction does")
 
 CASES = [(0, 256, 8, 4, 4), (256, 0, 8, 3, 2), (12, 512, 12, 5, 3), (0, 600, 15, 6, 15),
@@ -212,18 +212,17 @@ def the_chip_finds_the_greatest(vmax):
 
 def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> None:
     src, at, m, n, rows = case
-    called = f"vmax{case}"
     line = vmax(*case)
+    wrong = partial(Wrong, program=f"vmax{case}", got=line[:500] if isinstance(line, str) else line)
     if not isinstance(line, str):
-        raise Wrong("The function must return a text.", program=called, got=said(line), spec=FORM)
+        raise wrong("The function must return a text.", got=said(line), spec=FORM)
     x = np.random.default_rng(m * n).integers(-128, 128, (m, n), np.int8)
     state = State(chip, np.zeros(4, np.int8))
     held = state.memories["acts"]
     held[...] = 77
     held[src : src + m * n] = x.ravel()
-    before = held.copy()
-    wanted = x.reshape(m // rows, rows, n).max(1)
-    before[at : at + wanted.size] = wanted.ravel()
+    right, end = held.copy(), at + m // rows * n
+    right[at:end] = x.reshape(m // rows, rows, n).max(1).ravel()
     try:
         (instruction,) = assemble(line[:500])
         if not isinstance(instruction, Vmax):
@@ -234,12 +233,10 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
         instruction.run(state)
     except (ValueError, IndexError) as error:
         limits = LIMITS if re.search(r"vmax: k[hw] is", str(error)) else FORM
-        raise Wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
-                    program=called, got=line[:500], spec=limits) from None  # fmt: skip
-    if not np.array_equal(held, before):
-        first = int(np.flatnonzero(held != before)[0])
-        inside = at <= first < at + wanted.size
+        raise wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
+                    spec=limits) from None  # fmt: skip
+    for first in np.flatnonzero(held != right)[:1]:
+        inside = at <= first < end
         where = "which is of `out`" if inside else "which is none of `out`"
-        raise Wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
-                    f"{before[first]}.", program=called, got=line,
-                    spec=LINE if inside else BEGIN)  # fmt: skip
+        raise wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
+                    f"{right[first]}.", spec=LINE if inside else BEGIN)  # fmt: skip
