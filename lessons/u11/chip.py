@@ -127,13 +127,11 @@ def pooling(greatest: bool) -> str:
     t["r"] = t["e"].replace("1x2x4", "2x4")
     if greatest:
         y = y.replace("64", "16")
-    lines = []
+    lines, entries = [], t["e"].replace("memref<", "memref<1x")
     for name in sizes if greatest else "abseo":
-        one = t[name].replace("memref<", "memref<1x")
-        lines.append(f"%{name}s = npu.buffer : {one}")
-        tile = ", ".join(sizes[name][0].split("x"))
-        lines.append(f"%{name} = npu.slot %{name}s[0] [{tile}] : {one} to {t[name]}")
-    entries = t["e"].replace("memref<", "memref<1x")
+        one, tile = t[name].replace("memref<", "memref<1x"), sizes[name][0].replace("x", ", ")
+        lines += [f"%{name}s = npu.buffer : {one}",
+                  f"%{name} = npu.slot %{name}s[0] [{tile}] : {one} to {t[name]}"]  # fmt: skip
     last, rows = ("g", 16) if greatest else ("o", 64)
     lines += [
         f"%r = npu.slot %es[0, 0] [2, 4] : {entries} to {t['r']}",
@@ -144,12 +142,9 @@ def pooling(greatest: bool) -> str:
         f" {t['a']}, {t['b']} into {t['s']}",
         f"npu.activate %s, %r into %o {{low = 0 : i64, high = 127 : i64}} : {t['s']}, {t['r']} "
         f"into {t['o']}",
-    ]
-    if greatest:
-        lines.append(f"npu.max %o into %g {{rows = 4 : i64}} : {t['o']} into {t['g']}")
-    lines.append(
+        *[f"npu.max %o into %g {{rows = 4 : i64}} : {t['o']} into {t['g']}"] * greatest,
         f"npu.dma_store %{last} to %y[0, 0] [{rows}, 4] : {t[last]} to {y}",
-    )
+    ]
     inner = "".join(f"    {line}\n" for line in lines)
     return (f'builtin.module attributes {{npu.chip = {{preset = "teaching"}}}} {{\n'
             f"  func.func @pooled(%x: {x}, %w: {w}, %p: {p}, %y: {y}) {{\n{inner}"

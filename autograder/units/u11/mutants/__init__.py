@@ -81,6 +81,17 @@ def _module(*lines, chip="teaching", views=VIEWS):
 
 AGAIN = f"    %2 = npu.slot %b[0] [4, 4] : {SLOTS} to {T}\n"
 RIGHT = [_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "z")]
+HALF = "memref<2x4xi8, #npu.space<acts>>"
+W, S = "memref<4x4xi8, #npu.space<weights>>", "memref<4x4xi32, #npu.space<accs>>"
+WS, SS = (one.replace("<4x4", "<1x4x4") for one in (W, S))
+MORE = f"""
+    %ws = npu.buffer : {WS}
+    %w = npu.slot %ws[0] [4, 4] : {WS} to {W}
+    %ss = npu.buffer : {SS}
+    %s = npu.slot %ss[0] [4, 4] : {SS} to {S}
+    npu.dma_load %z[0, 0] [4, 4] to %w : {X} to {W}
+"""
+PRODUCT = f"    npu.matmul %{{}}, %w into %s{{}} : {T}, {W} into {S}\n"
 mutants(
     "u11.hazard",
     # The pass looks at slots.
@@ -94,18 +105,11 @@ mutants(
     too_long=_module(*RIGHT * 4),
     not_valid=_module(*RIGHT, views=""),
     no_text=lambda: None,
+    # Its sums are stored nowhere.
+    multiplies_what_was_never_loaded=_module(MORE, PRODUCT.format(0, " {overwrite}"), *RIGHT),
+    adds_to_sums_that_nobody_set=_module(MORE, RIGHT[0], PRODUCT.format(0, ""), *RIGHT[1:]),
 )
 
-HALF = "memref<2x4xi8, #npu.space<acts>>"
-W, S = "memref<4x4xi8, #npu.space<weights>>", "memref<4x4xi32, #npu.space<accs>>"
-WS, SS = (one.replace("<4x4", "<1x4x4") for one in (W, S))
-MORE = f"""
-    %ws = npu.buffer : {WS}
-    %w = npu.slot %ws[0] [4, 4] : {WS} to {W}
-    %ss = npu.buffer : {SS}
-    %s = npu.slot %ss[0] [4, 4] : {SS} to {S}
-    npu.dma_load %z[0, 0] [4, 4] to %w : {X} to {W}
-"""
 alternatives(
     "u11.hazard",
     back_into_its_own_array=_module(*RIGHT[:3], _store("1", "x")),
@@ -115,6 +119,6 @@ alternatives(
         f"    npu.dma_store %2 to %z[0, 0] [2, 4] : {HALF} to {X}\n"),
     # Two layers: the results of the first are the input of the second.
     sums_that_come_back=_module(
-        MORE, RIGHT[0], f"    npu.matmul %0, %w into %s {{overwrite}} : {T}, {W} into {S}\n",
-        RIGHT[1], RIGHT[2], f"    npu.matmul %1, %w into %s : {T}, {W} into {S}\n", RIGHT[3]),
+        MORE, RIGHT[0], PRODUCT.format(0, " {overwrite}"), *RIGHT[1:3], PRODUCT.format(1, ""),
+        RIGHT[3]),
 )  # fmt: skip
