@@ -60,11 +60,11 @@ def library(turns: bool = True) -> tuple[Compiled, int]:
 
 def opening() -> Any:
     """The two programs of the first question: what is equal, and what is not."""
-    pair = [library(turns) for turns in (False, True)]
     rows = []
-    for name, (made, total) in zip(("the first", "the second"), pair, strict=True):
-        program, bytes_ = made.assembled.program, moved(made.modules["ahead"])
-        rows.append([name, len(program), sum(bytes_.values()), total])
+    for name, turns in (("the first", False), ("the second", True)):
+        made, total = library(turns)
+        bytes_ = sum(moved(made.modules["ahead"]).values())
+        rows.append([name, len(made.assembled.program), bytes_, total])
     heads = ["program", "instructions", "bytes moved", "clocks"]
     return table(rows, heads, exact=heads[1:])
 
@@ -133,9 +133,7 @@ module attributes {{npu.chip = {{preset = "teaching"}}}} {{
 
 def three_forms(name: str = "matmul") -> Picture:
     """An operation of the dialect in xDSL, in ODS and C++, and in IRDL."""
-    pages: list[tuple[str, str | Picture]] = []
-    for form in forms(name):
-        pages.append((form.title, listing("", form.text)))
+    pages: list[tuple[str, str | Picture]] = [(f.title, listing("", f.text)) for f in forms(name)]
     return stepper(pages, f"npu.{name} in three forms")
 
 
@@ -171,8 +169,8 @@ def tiles_table(tiled: Tiled, turns: Turns | None = None) -> Any:
         one = plain(height, tiled)
         line = [height, one.bytes, one.bytes // PRESETS["npu"].dma_bytes, one.clocks]
         rows.append([*line, *([more(height, tiled, turns).clocks] if turns else [])])
-    heads = ["rows of a tile", "bytes moved", "clocks of the port", "clocks in all"]
-    heads += ["with slots in turns"] if turns else []
+    heads = ["rows of a tile", "bytes moved", "clocks of the port", "clocks in all",
+             *["with slots in turns"] * bool(turns)]  # fmt: skip
     return table(rows, heads, exact=heads)
 
 
@@ -212,9 +210,8 @@ def early_table(tiled: Tiled, turns: Turns) -> Any:
     """A small product with one slot, with two, with loads moved up; for three lengths of queues."""
     rows = []
     for queue in (2, 4, 64):
-        text = product(64, 16, 8, "teaching")
-        text = text.replace('"teaching"', f'"teaching", queue = {queue} : i64')
-        one_slot = kept(tiled(text, 16))
+        chip = f'"teaching", queue = {queue} : i64'
+        one_slot = kept(tiled(product(64, 16, 8, "teaching").replace('"teaching"', chip), 16))
         two_slots = turns(one_slot, 2)
         moved_up = careless(two_slots)
         found = [ran(text).clocks for text in (one_slot, two_slots, moved_up)]

@@ -9,14 +9,7 @@ from autograder.check.properties import raises
 from autograder.units.u10.checks import AROUND, FAILS, FREE, NOTHING, PASSES, RETURNS, judged, texts
 from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
 from autograder.units.u10.checks.products import right_product
-from autograder.units.u10.checks.programs import (
-    FOLLOWS,
-    REFUSED,
-    product,
-    shapes_match,
-    toy,
-    typed,
-)
+from autograder.units.u10.checks.programs import FOLLOWS, REFUSED, product, shapes_match, toy, typed
 from autograder.units.u10.checks.transposes import KNOWN, kept_meaning, toys
 from course_lib.exercises import slot
 from course_lib.mlir.toy.source import ToyError

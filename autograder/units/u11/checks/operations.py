@@ -128,14 +128,10 @@ def _with(one: Asked, *faults: Fault) -> tuple[str, str, str]:
     return one.text(), spec, words
 
 
-GOOD = [
-    Asked((8, 4), (2, 4), 4).text(),
-    Asked((15, 3), (1, 3), 15).text(),
-    Asked((6, 1), (6, 1), 1).text(),
-    Asked((12, 40), (4, 40), 3).text(),
-    Asked((1, 1), (1, 1), 1).text(),
-    module({"x": memref("4x4", "i8", "dram")}),
-]
+GOOD = [Asked(x, out, rows).text() for x, out, rows in (
+    ((8, 4), (2, 4), 4), ((15, 3), (1, 3), 15), ((6, 1), (6, 1), 1), ((12, 40), (4, 40), 3),
+    ((1, 1), (1, 1), 1))]  # fmt: skip
+GOOD.append(module({"x": memref("4x4", "i8", "dram")}))
 
 
 @checks("u11.greatest", spec=[GIVE, MAY, CLASS, WRITTEN, EACH, RANGE])

@@ -178,10 +178,7 @@ def straight(draw: DrawFn, most: int = 10) -> str:
     out.load("x", "a", (0, 0), draw(st.integers(1, 4)))
     for _ in range(draw(st.integers(1, most))):
         _step(draw, out, xs)
-    if "s" in out.rows:
-        out.store("s", "y", (0, 0))
-    else:
-        out.store("a", "z", (0, 0))
+    out.store(*(("s", "y") if "s" in out.rows else ("a", "z")), (0, 0))
     return out.written()
 
 

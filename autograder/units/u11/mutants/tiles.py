@@ -77,21 +77,21 @@ def with_a_builder(text, rows):
     for op in steps(module):
         builder = Builder(InsertPoint.before(op))
         (m, k), (_, n), cols = shape(op.x), shape(op.w), chip_of(op).cols
-        h, first = min(m, rows), []
-        for sizes, space in ((h, k), "acts"), ((k, cols), "weights"), ((h, cols), "accs"):
-            first.append(builder.insert(BufferOp(memory((1, *sizes), space))).result)
+        h = min(m, rows)
+        xs, ws, ys = (
+            builder.insert(BufferOp(memory((1, *sizes), space))).result
+            for sizes, space in (((h, k), "acts"), ((k, cols), "weights"), ((h, cols), "accs"))
+        )
         for i, j in ((i, j) for i in range(0, m, rows) for j in range(0, n, cols)):
             a, b = min(rows, m - i), min(cols, n - j)
-            x, w, y = (
-                builder.insert(SlotOp(one, [0], size)).result
-                for one, size in zip(first, ((a, k), (k, b), (a, b)), strict=True)
-            )
+            pairs = (xs, (a, k)), (ws, (k, b)), (ys, (a, b))
+            x, w, y = (builder.insert(SlotOp(room, [0], size)).result for room, size in pairs)
             builder.insert(DmaLoadOp(op.w, w, [0, j], [k, b]))
             builder.insert(DmaLoadOp(op.x, x, [i, 0], [a, k]))
             builder.insert(MatmulOp(x, w, y, "os", True))
             builder.insert(DmaStoreOp(op.y, y, [i, j], [a, b]))
         Rewriter.erase_op(op)
-    return finished(module)  # fmt: skip
+    return finished(module)
 
 
 @alternative("u11.tiled")
@@ -114,19 +114,13 @@ def one_tile_after_another(text, rows):
                     for buffer, size in zip(room, ((h, k), (k, w), (h, w)), strict=True)
                 ]
                 a, b, c = (view.result for view in views)
-                rewriter.insert_op(
-                    [
-                        *views,
-                        DmaLoadOp(op.w, b, [0, j], [k, w]),
-                        DmaLoadOp(op.x, a, [i, 0], [h, k]),
-                        MatmulOp(a, b, c, "os", overwrite=True),
-                        DmaStoreOp(op.y, c, [i, j], [h, w]),
-                    ],
-                    InsertPoint.before(op),
-                )
+                work = DmaLoadOp(op.w, b, [0, j], [k, w]), DmaLoadOp(op.x, a, [i, 0], [h, k])
+                multiplied = MatmulOp(a, b, c, "os", overwrite=True)
+                stored = DmaStoreOp(op.y, c, [i, j], [h, w])
+                rewriter.insert_op([*views, *work, multiplied, stored], InsertPoint.before(op))
             rewriter.erase_op(op)
 
-    return rewritten(text, Tile())  # fmt: skip
+    return rewritten(text, Tile())
 
 
 equivalent("u11.tiled", "[xs, ws, ys]", "[ys, ws, xs]", because="buffers may come in any order")

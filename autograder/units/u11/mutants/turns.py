@@ -9,16 +9,7 @@ from autograder.check.framework import alternatives, equivalent, mutants
 
 if TYPE_CHECKING or find_spec("xdsl"):
     from course_lib.mlir.npu.transfer import SlotOp
-    from lessons.u11.dialect import (
-        body,
-        buffers,
-        finished,
-        fitting,
-        overwritten,
-        parsed,
-        resized,
-        steps,
-    )
+    from lessons.u11 import dialect
 
 NEW, MANY = "overwritten(op) is value", "min(most, fitting(buffer))"
 BUFFERS, BEGIN = "for buffer in buffers(module):", f"many, turn = ({MANY}, -1)"
@@ -57,20 +48,20 @@ def _one_walk(key):
     `key` makes of a buffer."""
 
     def answer(text, most):
-        module = parsed(text)
-        turn, many = {key(buffer): -1 for buffer in buffers(module)}, {}
-        for buffer in buffers(module):
-            many[key(buffer)] = min(most, fitting(buffer))
-            resized(buffer, many[key(buffer)])
-        for op in steps(module):
+        module = dialect.parsed(text)
+        turn, many = {key(buffer): -1 for buffer in dialect.buffers(module)}, {}
+        for buffer in dialect.buffers(module):
+            many[key(buffer)] = min(most, dialect.fitting(buffer))
+            dialect.resized(buffer, many[key(buffer)])
+        for op in dialect.steps(module):
             for k, value in enumerate(op.operands):
                 if isinstance(slot := value.owner, SlotOp):
                     which = key(slot.buffer.owner)
-                    turn[which] += value is overwritten(op)
+                    turn[which] += value is dialect.overwritten(op)
                     new = SlotOp(slot.buffer, [turn[which] % many[which]], slot.tile)
-                    body(module).insert_op_before(new, op)
+                    dialect.body(module).insert_op_before(new, op)
                     op.operands[k] = new.result
-        return finished(module)
+        return dialect.finished(module)
 
     return answer
 
@@ -88,9 +79,5 @@ alternatives(
     with_remainders=(MANY, "sorted((most, fitting(buffer)))[0]"),
 )  # fmt: skip
 
-equivalent(
-    "u11.turns",
-    "enumerate(op.operands)",
-    "reversed(",
-    because="no operation overwrites a tile of a buffer of which it has another operand",
-)
+equivalent("u11.turns", "enumerate(op.operands)", "reversed(", because="no operation overwrites a "
+           "tile of a buffer of which it has another operand")  # fmt: skip
