@@ -45,6 +45,8 @@ PROGRAMS = [toy(lines, c=B) for lines in (
     "t = transpose a; p = add t c; q = transpose p; r = mul q b; s = transpose r; v = mul s p; "
     "return v",
 )]  # fmt: skip
+CHAIN = (f"v{k + 1} = {'add' if k % 2 else 'mul'} v{k} p{k}; " for k in range(12))
+PROGRAMS.append(toy(f"{''.join(CHAIN)}return v12", {"v0": A, **{f"p{k}": A for k in range(12)}}))
 
 
 @st.composite
@@ -52,7 +54,7 @@ def matrices(draw: DrawFn, most: int = 5) -> str:
     """A program of additions, multiplications and transposes; of square matrices, too, of which
     one may meet its own transpose. Some results may be needed by nobody, at the end as well."""
     one = draw(st.sampled_from([(3, 3), (2, 3), (4, 1), (3, 5)]))
-    names = draw(st.sampled_from(PARAMETERS))
+    names = draw(st.sampled_from(["a", "ab", "abq", "qx", "xyqz"]))
     given = {name: one if name != "q" else one[::-1] for name in names}
     shapes, lines = dict(given), []
     for k in range(draw(st.integers(1, most))):
@@ -68,9 +70,6 @@ def matrices(draw: DrawFn, most: int = 5) -> str:
     result = draw(st.sampled_from([[*shapes][-1], *[*shapes][len(given) :]]))
     text = toy("; ".join([*lines, f"return {result}"]), given)
     return text.replace("@main", draw(st.sampled_from(["@main", "@layer"])))
-
-
-PARAMETERS = ["a", "ab", "abq", "qx", "xyqz"]
 
 
 @checks("u10.lowered", given=matrices(), examples=25, spec=[LOWER, GIVEN, CONSISTS, MODULE, ONLY,
@@ -144,12 +143,13 @@ SHARED = [
     ("additions", 14, _shared("add", 14, turns=2)),
     ("additions", 27, _shared("add", 14, turns=1, shape=(3, 3))),  # (i, j) and (j, i), but the last
     ("multiplications", 6, _shared("mul", 6)),
+    ("multiplications", 11, _shared("mul", 6, turns=1, shape=(3, 3))),
 ]
 
 
 @checks("u10.lowered", spec=[EACH, THREE, ONE, WORST])
 def few_operations_are_left(lowered):
-    """Four programs, of one to five operations."""
+    """Five programs, of one to twelve operations."""
     return score(lowered, PROGRAMS)
 
 
