@@ -5,8 +5,11 @@
 >>> trouble("dense<0.0> : tensor<99x99xf64>", 100)
 ('there is no room for more than 100 elements, here are 9801', 19)
 
-Both would be read, after ages: the regular expression of a string tries exponentially many ways to
-find an end that is not there, and `dense<0.0>` is filled as soon as it is read. Next room:
+>>> too_large("[[[]]]", 100, 2)
+'brackets are nested 3 deep, and at most 2 are allowed'
+
+The first two would be read, after ages: the regular expression of a string tries exponentially many
+ways to find an end that is not there, and `dense<0.0>` is filled as soon as it is read. Next room:
 `toy/source.py`.
 """
 
@@ -36,4 +39,18 @@ def trouble(text: str, largest: int) -> tuple[str, int] | None:
             if count > largest:
                 said = f"there is no room for more than {largest} elements, here are {count}"
                 return said, found.start()
+    return None
+
+
+def too_large(text: str, longest: int, deepest: int = 30) -> str | None:
+    """Why a text takes too long to read, in words: it has more than `longest` characters, or
+    brackets in brackets; None if it does not."""
+    if len(text) > longest:
+        return f"a program has at most {longest:,} characters, this one has {len(text):,}"
+    depth = most = 0
+    for mark in re.findall(r"->|[][(){}<>]", text):
+        depth += (mark in "([{<") - (mark in ")]}>")
+        most = max(most, depth)
+    if most > deepest:
+        return f"brackets are nested {most} deep, and at most {deepest} are allowed"
     return None

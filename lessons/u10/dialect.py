@@ -27,10 +27,9 @@ from course_lib.mlir.toy.ast import LARGEST
 from course_lib.mlir.toy.canonical import canonicalize
 from course_lib.mlir.toy.module import context, verify, written
 from course_lib.mlir.toy.shapes import infer_shapes
-from course_lib.mlir.trouble import trouble
+from course_lib.mlir.trouble import too_large, trouble
 
 LONGEST = 20_000  # characters of a program
-DEEPEST = 30  # brackets inside one another
 KEPT = 256  # modules
 MOST = 1_000  # times that a pattern applies to a program
 
@@ -60,17 +59,9 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 
 def limited(text: str) -> None:
     """ValueError for a text that takes too long to read."""
-    if len(text) > LONGEST:
-        raise ValueError(f"a program has at most {LONGEST:,} characters, not {len(text):,}")
-    found = trouble(text, LARGEST)
+    found = too_large(text, LONGEST) or (trouble(text, LARGEST) or [None])[0]
     if found is not None:
-        raise ValueError(found[0])
-    depth = deepest = 0
-    for mark in re.findall(r"->|[][(){}<>]", text):
-        depth += (mark in "([{<") - (mark in ")]}>")
-        deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise ValueError(f"brackets are nested {deepest} deep, and the limit is {DEEPEST}")
+        raise ValueError(found)
 
 
 def rewritten(text: str, pattern: RewritePattern) -> str:

@@ -91,35 +91,19 @@ def systems_table() -> Any:
     (kept, runtime), (all_, _) = onnxruntime_ops(True), onnxruntime_ops(False)
     loops, left = "MLIR's passes for loops", on_tensors()
     rows = [
-        [
-            f"Inductor, {BY_INDUCTOR.words}",
-            "operations",
-            len(INDUCTOR),
-            "as views: there is no operation",
-        ],
-        [
-            f"MLIR on tensors, made generic and fused ({left.by})",
-            "operations",
-            left.nests,
-            "as maps, which it composes",
-        ],
+        [f"Inductor, {BY_INDUCTOR.words}", "operations", len(INDUCTOR),
+         "as views: there is no operation"],
+        [f"MLIR on tensors, made generic and fused ({left.by})", "operations", left.nests,
+         "as maps, which it composes"],
         ["our compiler", "operations", ours(), "as indices, which it composes"],
         [runtime, "operations", len(kept), "as nodes, which it moves"],
         [f"{runtime}, without perm", "operations", len(all_), "not at all"],
         [loops, "loops", measured("fused, own buffers").loops, "as loads, whose indices it knows"],
-        [
-            f"{loops}, two results in one buffer",
-            "loops",
-            measured("fused, a shared buffer").loops,
-            "wrongly",
-        ],
-        [
-            f"{llvm()}, -O3",
-            "blocks and addresses",
-            measured("loops").loops,
-            "not at all, at this size",
-        ],
-    ]
+        [f"{loops}, two results in one buffer", "loops", measured("fused, a shared buffer").loops,
+         "wrongly"],
+        [f"{llvm()}, -O3", "blocks and addresses", measured("loops").loops,
+         "not at all, at this size"],
+    ]  # fmt: skip
     heads = ["system", "sees", "nests or kernels left", "treats the transposes"]
     return table(rows, heads, exact=heads[2:3])
 

@@ -71,36 +71,30 @@ def kept(text: str) -> str:
 def ran(text: str, vmax: Callable[..., str] | None = None) -> Ran:
     """The program on the chip that it names, on random operands. `vmax` is asked for the
     instructions of `npu.max`; then the values are not compared."""
-    module = parsed(generic(text), Max)
-    rules = {} if vmax is None else {"npu.max": partial(_rule, vmax)}
-    made = emit(module, rules)
-    types = [value.type for value in body(module).args]
+    module = parsed(text, Max)
+    made = emit(module, {} if vmax is None else {"npu.max": partial(_rule, vmax)})
+    types: list[Any] = [value.type for value in body(module).args]
     arrays = operands([t for t in types if isinstance(t, MemRefType)])
-    dram = np.zeros(made.size, np.int8)
-    for at, array, type in zip(made.arrays, arrays, types, strict=True):
-        put(dram, at, array, type)
+    dram = _dram(made, arrays, types)
     run = simulate(made.program, dram, made.chip)
     right = vmax is not None
     if vmax is None:
         interpret(module, arrays)
-        right = _same(dram, made, arrays, types)
+        places = [slice(at, at + bytes_of(t)) for at, t in zip(made.arrays, types, strict=True)]
+        wanted = _dram(made, arrays, types)
+        right = all(np.array_equal(dram[place], wanted[place]) for place in places)
     return Ran(run.total, len(made.program), sum(moved(module).values()), right, run)
 
 
 @irdl_op_definition
 class Max(IRDLOperation):
-    """`npu.max` as a name with operands, which nothing verifies."""
+    """`npu.max` as it is written, which nothing verifies."""
 
     name = "npu.max"
     x = operand_def()
     out = operand_def()
     rows = attr_def(IntegerAttr)
-
-
-def generic(text: str) -> str:
-    """The program with every `npu.max` in the form that all operations share."""
-    return re.sub(r"npu\.max (%\w+) into (%\w+) (\{.*?\}) : (.*) into (.*)",
-                  r'"npu.max"(\1, \2) \3 : (\4, \5) -> ()', text)  # fmt: skip
+    assembly_format = "$x `into` $out attr-dict `:` type($x) `into` type($out)"
 
 
 def _rule(vmax: Callable[..., str], op: Operation, at: Mapping[SSAValue, int]) -> Instruction:
@@ -112,21 +106,14 @@ def _rule(vmax: Callable[..., str], op: Operation, at: Mapping[SSAValue, int]) -
     return instruction
 
 
-def put(dram: np.ndarray, at: int, array: np.ndarray, type: Any) -> None:
-    """Write an array into DRAM as its type lays it out."""
-    wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
-    data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
-    dram[at : at + data.nbytes] = data.view(np.int8)
-
-
-def _same(dram: np.ndarray, made: Assembled, arrays: list[np.ndarray], types: list[Any]) -> bool:
-    wanted = np.zeros_like(dram)
+def _dram(made: Assembled, arrays: list[np.ndarray], types: list[Any]) -> np.ndarray:
+    """The arrays in DRAM, as their types lay them out."""
+    dram = np.zeros(made.size, np.int8)
     for at, array, type in zip(made.arrays, arrays, types, strict=True):
-        put(wanted, at, array, type)
-    return all(
-        np.array_equal(dram[at : at + bytes_of(t)], wanted[at : at + bytes_of(t)])
-        for at, t in zip(made.arrays, types, strict=True)
-    )
+        wide = type.layout.width if isinstance(type.layout, PanelsAttr) else 0
+        data = panels(array, wide) if wide else np.ascontiguousarray(array).ravel()
+        dram[at : at + data.nbytes] = data.view(np.int8)
+    return dram
 
 
 def pooling(greatest: bool) -> str:
@@ -140,13 +127,11 @@ def pooling(greatest: bool) -> str:
     t["r"] = t["e"].replace("1x2x4", "2x4")
     if greatest:
         y = y.replace("64", "16")
-    lines = []
+    lines, entries = [], t["e"].replace("memref<", "memref<1x")
     for name in sizes if greatest else "abseo":
-        one = t[name].replace("memref<", "memref<1x")
-        lines.append(f"%{name}s = npu.buffer : {one}")
-        tile = ", ".join(sizes[name][0].split("x"))
-        lines.append(f"%{name} = npu.slot %{name}s[0] [{tile}] : {one} to {t[name]}")
-    entries = t["e"].replace("memref<", "memref<1x")
+        one, tile = t[name].replace("memref<", "memref<1x"), sizes[name][0].replace("x", ", ")
+        lines += [f"%{name}s = npu.buffer : {one}",
+                  f"%{name} = npu.slot %{name}s[0] [{tile}] : {one} to {t[name]}"]  # fmt: skip
     last, rows = ("g", 16) if greatest else ("o", 64)
     lines += [
         f"%r = npu.slot %es[0, 0] [2, 4] : {entries} to {t['r']}",
@@ -157,12 +142,9 @@ def pooling(greatest: bool) -> str:
         f" {t['a']}, {t['b']} into {t['s']}",
         f"npu.activate %s, %r into %o {{low = 0 : i64, high = 127 : i64}} : {t['s']}, {t['r']} "
         f"into {t['o']}",
-    ]
-    if greatest:
-        lines.append(f"npu.max %o into %g {{rows = 4 : i64}} : {t['o']} into {t['g']}")
-    lines.append(
+        *[f"npu.max %o into %g {{rows = 4 : i64}} : {t['o']} into {t['g']}"] * greatest,
         f"npu.dma_store %{last} to %y[0, 0] [{rows}, 4] : {t[last]} to {y}",
-    )
+    ]
     inner = "".join(f"    {line}\n" for line in lines)
     return (f'builtin.module attributes {{npu.chip = {{preset = "teaching"}}}} {{\n'
             f"  func.func @pooled(%x: {x}, %w: {w}, %p: {p}, %y: {y}) {{\n{inner}"

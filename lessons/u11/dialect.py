@@ -30,9 +30,9 @@ from course_lib.mlir.npu.machine import chip_of, memory, room, slot_size, space_
 from course_lib.mlir.npu.module import NpuError, functions, read, verify, written
 from course_lib.mlir.npu.rules import memref, shape
 from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, SlotOp
+from course_lib.mlir.trouble import too_large
 
 LONGEST = 400_000  # characters of a program
-DEEPEST = 30  # brackets inside one another
 KEPT = 256  # modules
 
 
@@ -45,7 +45,8 @@ def parsed(text: str, *operations: type[Operation]) -> ModuleOp:
 @lru_cache(maxsize=KEPT)
 def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     """The same module for the same text: to be cloned, which is much faster than to be read."""
-    limited(text)
+    if (found := too_large(text, LONGEST)) is not None:
+        raise NpuError(found)
     module = verify(read(text, "program", *operations))
     body(module)
     try:
@@ -53,18 +54,6 @@ def _parsed(text: str, *operations: type[Operation]) -> ModuleOp:
     except VerifyException as error:
         raise NpuError(str(error)) from None
     return module
-
-
-def limited(text: str) -> None:
-    """NpuError for a text that takes too long to read."""
-    if len(text) > LONGEST:
-        raise NpuError(f"a program has at most {LONGEST:,} characters, this one has {len(text):,}")
-    depth = deepest = 0
-    for mark in re.findall(r"->|[][(){}<>]", text):
-        depth += (mark in "([{<") - (mark in ")]}>")
-        deepest = max(deepest, depth)
-    if deepest > DEEPEST:
-        raise NpuError(f"brackets are nested {deepest} deep, and at most {DEEPEST} are allowed")
 
 
 def finished(module: ModuleOp) -> str:

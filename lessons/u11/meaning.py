@@ -13,10 +13,12 @@ import math
 import numpy as np
 from xdsl.dialects.affine import ForOp
 from xdsl.dialects.builtin import MemRefType, ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from course_lib.mlir.npu.module import NpuError
 from course_lib.mlir.npu.npu_interp import GARBAGE, dtype_of, interpret
-from lessons.u11.dialect import body, parsed, steps
+from course_lib.mlir.npu.transfer import SlotOp
+from lessons.u11.dialect import body, overwritten, parsed, steps
 
 ELEMENTS = 4_000_000  # of all arrays together
 STEPS = 3_000
@@ -45,6 +47,19 @@ def left(module: ModuleOp, seed: int = 0, garbage: int = GARBAGE) -> list[np.nda
     arrays = operands(arrays_of(module), seed)
     interpret(module, arrays, garbage)
     return arrays
+
+
+def tiles_read(module: ModuleOp, garbage: int) -> list[np.ndarray]:
+    """What every operation reads from the chip, in order."""
+    found: list[np.ndarray] = []
+
+    def watch(op: Operation, values: dict[SSAValue, np.ndarray]) -> None:
+        new = overwritten(op)
+        found.extend(values[tile].copy() for tile in op.operands
+                     if isinstance(tile.owner, SlotOp) and tile is not new)  # fmt: skip
+
+    interpret(module, operands(arrays_of(module)), garbage, watch)
+    return found
 
 
 def arrays_of(module: ModuleOp) -> list[MemRefType]:

@@ -60,11 +60,11 @@ def library(turns: bool = True) -> tuple[Compiled, int]:
 
 def opening() -> Any:
     """The two programs of the first question: what is equal, and what is not."""
-    pair = [library(turns) for turns in (False, True)]
     rows = []
-    for name, (made, total) in zip(("the first", "the second"), pair, strict=True):
-        program, bytes_ = made.assembled.program, moved(made.modules["ahead"])
-        rows.append([name, len(program), sum(bytes_.values()), total])
+    for name, turns in (("the first", False), ("the second", True)):
+        made, total = library(turns)
+        bytes_ = sum(moved(made.modules["ahead"]).values())
+        rows.append([name, len(made.assembled.program), bytes_, total])
     heads = ["program", "instructions", "bytes moved", "clocks"]
     return table(rows, heads, exact=heads[1:])
 
@@ -85,33 +85,26 @@ def differences() -> str:
 
 
 @cache
-def small() -> Compiled:
+def small(*without: str) -> Compiled:
     """[64, 16] x [16, 2] on the teaching chip, in four tiles."""
-    chip = PRESETS["teaching"]
-    text = linalg_text(64, 16, 2, pipeline=False)
-    return compile_npu(text, chip, choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))
+    return compile_npu(linalg_text(64, 16, 2, pipeline=False), PRESETS["teaching"], without=without,
+                       choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))  # fmt: skip
 
 
 @cache
-def small_runs() -> tuple[Run, Run]:
+def small_runs() -> list[Run]:
     """The program as it runs with one slot for x, and with four."""
-    runs = []
-    for without in (["double_buffer"], []):
-        text = linalg_text(64, 16, 2, pipeline=False)
-        made = compile_npu(text, PRESETS["teaching"], without=["ahead", "rename", *without],
-                           choose=lambda *_: Tile(1, 16, 16, 1, WEIGHTS_FIRST, OS))  # fmt: skip
-        runs.append(made.run(np.ones((64, 16), np.int8), np.ones((16, 2), np.int8))[1])
-    return runs[0], runs[1]
+    pair = small("ahead", "rename", "double_buffer"), small("ahead", "rename")
+    return [one.run(np.ones((64, 16), np.int8), np.ones((16, 2), np.int8))[1] for one in pair]
 
 
 def small_pictures() -> Picture:
     """When each engine does what in both."""
-    names = ("one slot", "four slots")
     pages = [
         (name, gantt(run, title=f"{name} for x: {run.total} clocks"))
-        for name, run in zip(names, small_runs(), strict=True)
+        for name, run in zip(("one slot", "four slots"), small_runs(), strict=True)
     ]
-    return stepper(pages, "four tiles")
+    return stepper(pages, "four tiles")  # fmt: skip
 
 
 def small_loads() -> str:
@@ -140,9 +133,7 @@ module attributes {{npu.chip = {{preset = "teaching"}}}} {{
 
 def three_forms(name: str = "matmul") -> Picture:
     """An operation of the dialect in xDSL, in ODS and C++, and in IRDL."""
-    pages: list[tuple[str, str | Picture]] = []
-    for form in forms(name):
-        pages.append((form.title, listing("", form.text)))
+    pages: list[tuple[str, str | Picture]] = [(f.title, listing("", f.text)) for f in forms(name)]
     return stepper(pages, f"npu.{name} in three forms")
 
 
@@ -178,8 +169,8 @@ def tiles_table(tiled: Tiled, turns: Turns | None = None) -> Any:
         one = plain(height, tiled)
         line = [height, one.bytes, one.bytes // PRESETS["npu"].dma_bytes, one.clocks]
         rows.append([*line, *([more(height, tiled, turns).clocks] if turns else [])])
-    heads = ["rows of a tile", "bytes moved", "clocks of the port", "clocks in all"]
-    heads += ["with slots in turns"] if turns else []
+    heads = ["rows of a tile", "bytes moved", "clocks of the port", "clocks in all",
+             *["with slots in turns"] * bool(turns)]  # fmt: skip
     return table(rows, heads, exact=heads)
 
 
@@ -219,9 +210,8 @@ def early_table(tiled: Tiled, turns: Turns) -> Any:
     """A small product with one slot, with two, with loads moved up; for three lengths of queues."""
     rows = []
     for queue in (2, 4, 64):
-        text = product(64, 16, 8, "teaching")
-        text = text.replace('"teaching"', f'"teaching", queue = {queue} : i64')
-        one_slot = kept(tiled(text, 16))
+        chip = f'"teaching", queue = {queue} : i64'
+        one_slot = kept(tiled(product(64, 16, 8, "teaching").replace('"teaching"', chip), 16))
         two_slots = turns(one_slot, 2)
         moved_up = careless(two_slots)
         found = [ran(text).clocks for text in (one_slot, two_slots, moved_up)]
@@ -234,10 +224,9 @@ def bill(tiled: Tiled, turns: Turns) -> Any:
     """The layer once more: yours, the library's, and what no program can beat."""
     m, k, n = LAYER
     least = m * k + k * n + 4 * m * n
-    rows = []
     yours = {"one slot each": plain(85, tiled), "slots in turns": more(85, tiled, turns)}
-    for name, one in yours.items():
-        rows.append([f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks])
-    rows += [list(row) for row in RECORDED]
+    rows = [[f"your tiles, {name}", "int32", one.words, one.bytes, one.clocks]
+            for name, one in yours.items()]  # fmt: skip
+    rows += map(list, RECORDED)
     rows.append(["every array once, every cell busy", "int32", None, least, busy(m, k, n)])
     return bill_of(rows, ["program", "results", "instructions", "bytes", "clocks"])

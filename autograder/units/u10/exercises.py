@@ -132,8 +132,8 @@ def sunk(text: str) -> str:
     An addition or a multiplication whose operands are both transposes moves before them, with its
     operands in the same order, and only its result is transposed. By itself, this saves a transpose
     only if nobody else uses these two; otherwise the operation stays as it is. The program computes
-    the same, and every shape that was known stays known. (The new sum or product may have an
-    unknown shape if one of its operands has.)
+    the same, and every shape that was known stays known. The new sum or product has a known shape
+    if both of its operands have.
     """
 
     class Sink(RewritePattern):

@@ -9,24 +9,8 @@ from autograder.check.properties import raises
 from autograder.units.u10.checks import AROUND, FAILS, FREE, NOTHING, PASSES, RETURNS, judged, texts
 from autograder.units.u10.checks.lowering import PROGRAMS, matrices, score
 from autograder.units.u10.checks.products import right_product
-from autograder.units.u10.checks.programs import (
-    FOLLOWS,
-    KNOWN,
-    REFUSED,
-    A,
-    Shape,
-    both,
-    ends,
-    kept_meaning,
-    main,
-    product,
-    program,
-    shapes_match,
-    times,
-    toys,
-    turned,
-    typed,
-)
+from autograder.units.u10.checks.programs import FOLLOWS, REFUSED, product, shapes_match, toy, typed
+from autograder.units.u10.checks.transposes import KNOWN, kept_meaning, toys
 from course_lib.exercises import slot
 from course_lib.mlir.toy.source import ToyError
 
@@ -47,22 +31,13 @@ def chains_of_products(matmul, rng):
     """Products of products and of transposes, whose shapes are drawn for this run."""
     for _ in range(20):
         sizes = [int(size) for size in rng.integers(1, 9, 5)]
-        asked, wanted = (_chain(sizes, known) for known in (False, True))
-        shapes_match(matmul, asked, wanted, FOLLOWS)
+        given = {f"a{k}": (sizes[k], sizes[k + 1]) for k in range(4)}
+        shapes_match(matmul, toy(CHAIN, given), toy(CHAIN.replace("?", ""), given), FOLLOWS)
 
 
-def _chain(sizes: list[int], known: bool) -> str:
-    """The transpose of a product of four matrices; with all shapes, or those of the parameters."""
-    shapes = {f"a{k}": (sizes[k], sizes[k + 1]) for k in range(4)}
-    lines, left = [], "a0"
-    shape: Shape | None = shapes["a0"]
-    for k in range(1, 4):
-        done = (sizes[0], sizes[k + 1]) if known else None
-        lines.append(times(f"p{k}", left, f"a{k}", shape, shapes[f"a{k}"], done))
-        left, shape = f"p{k}", done
-    end = shape[::-1] if shape else None
-    lines.append(turned("t", left, shape, end))
-    return program(shapes, *lines, f"toy.print %t : {typed(end)}", "toy.return")
+# The transpose of a product of four matrices.
+CHAIN = ("p? = matmul a0 a1; q? = matmul p a2; r? = matmul q a3; t? = transpose r; print t; "
+         "return")  # fmt: skip
 
 
 @hidden("u10.matmul", seed=SEED)
@@ -110,12 +85,6 @@ def other_texts(tested, rng):
 @hidden("u10.lowered", seed=SEED)
 def few_operations_in_other_programs(lowered):
     """The same score for other programs, together with those that are known."""
-    x = (3, 3)
-    mirror = main(turned("t", "a", x, x), both("p", "mul", "a", "t", x, x, x),
-                  both("q", "add", "p", "b", x, x, x), turned("r", "q", x, x),
-                  both("s", "mul", "r", "q", x, x, x), ends("s", x),
-                  result=x, a=x, b=x)  # fmt: skip
-    alone = main(turned("t", "a"), ends("t"))
-    many = main(*(both(f"v{k}", "add" if k % 2 else "mul", f"v{k - 1}" if k else "b", "a", A, A, A)
-                  for k in range(12)), ends("v11", A), result=A)  # fmt: skip
-    return score(lowered, [*PROGRAMS, mirror, alone, many])
+    mirror = toy("t = transpose a; p = mul a t; q = add p b; r = transpose q; s = mul r q; "
+                 "return s", {"a": (3, 3), "b": (3, 3)})  # fmt: skip
+    return score(lowered, [*PROGRAMS, mirror, toy("t = transpose a; return t")])

@@ -51,7 +51,7 @@ def other_sizes(tiled, rng):
 def more_slots(turns, rng):
     """The visible programs with other numbers of slots."""
     for k in rng.permutation(len(FITS))[:3]:
-        right_turns(turns, FITS[int(k)][0], int(rng.integers(1, 7)))
+        right_turns(turns, FITS[int(k)][0], int(rng.integers(1, 10)))
 
 
 @hidden("u11.vmax", seed=SEED)

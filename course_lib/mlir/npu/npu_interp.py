@@ -11,7 +11,7 @@ walks them. Next room: `stages.py`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.dialects import func
@@ -30,11 +30,17 @@ GARBAGE = -86  # 0xaa
 Values = dict[SSAValue, np.ndarray]
 
 
-def interpret(module: ModuleOp, arrays: Sequence[np.ndarray], garbage: int = GARBAGE) -> None:
+def interpret(
+    module: ModuleOp,
+    arrays: Sequence[np.ndarray],
+    garbage: int = GARBAGE,
+    watch: Callable[[Operation, Values], None] = lambda op, values: None,
+) -> None:
     """Run the only function of a module on its arrays, which it changes. NpuError for an operation
     of another dialect, ValueError for arrays that are not what the function takes.
 
     garbage  what buffers hold before anything is written there, -128 to 127
+    watch    is told each operation before it runs, and what all values are then
     """
     (function,) = functions(module)
     values: Values = {}
@@ -47,6 +53,7 @@ def interpret(module: ModuleOp, arrays: Sequence[np.ndarray], garbage: int = GAR
         if isinstance(op, BufferOp):
             values[op.result] = np.full(shape(op.result), garbage, dtype_of(op.result.type))
         else:
+            watch(op, values)
             _run(op, known, values)
 
 

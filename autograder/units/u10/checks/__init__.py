@@ -13,15 +13,12 @@ from typing import Any
 import numpy as np
 
 from autograder.check.framework import Wrong, checks, ours
+from autograder.check.modules import said
 from lessons.u10.program import LOOPS, TWICE, N, short
-
-
-def said(got: Any) -> str:
-    return "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
-
 
 # ── a dump ──
 
+WHICH = "One of the passes above is wrong. Which one, and what does it break?"
 FORM = "the name of the pass, as the pages show it, and the elements of the result that are wrong"
 PAIRS = "as pairs (i, j), counted from 0"
 PASS = "The program computes a · b, element by element, before this pass but not after it"
@@ -31,18 +28,7 @@ ORDER = "The order of the elements in your list does not matter"
 NAMES = [short(name) for name in LOOPS.passes]
 
 
-@checks(
-    "u10.culprit",
-    spec=[
-        "One of the passes above is wrong. Which one, and what does it break?",
-        FORM,
-        PAIRS,
-        PASS,
-        ALL,
-        NUMBERS,
-        ORDER,
-    ],
-)
+@checks("u10.culprit", spec=[WHICH, FORM, PAIRS, PASS, ALL, NUMBERS, ORDER])
 def the_pass_and_what_it_breaks(culprit):
     """The pass and the elements have the form that is asked for, and are the right ones."""
     got = culprit()

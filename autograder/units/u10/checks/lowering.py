@@ -6,7 +6,7 @@ Next room: ../hidden.py.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,9 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from autograder.check.framework import Score, Wrong, background, checks
-from autograder.units.u10.checks.programs import (
-    A,
-    B,
-    Shape,
-    arguments,
-    as_text,
-    both,
-    ends,
-    main,
-    program,
-    turned,
-    typed,
-)
+from autograder.check.modules import as_text
+from autograder.units.u10.checks.programs import A, B, Shape, toy, typed
+from autograder.units.u10.checks.transposes import arguments
 
 LOWER = "Lower a function of Toy to linalg on tensors, with as few operations as possible"
 GIVEN = "a module with one function"
@@ -48,15 +38,15 @@ TWICE = "If two users need element (i, j) of a value, it is computed once"
 background("u10.lowered", "One is enough ... few elements of the parameters",
            because="why there is one, which our answer shows")  # fmt: skip
 
-PROGRAMS = [
-    main(both("p", "mul", "a", "b", A, A, A), ends("p", A), result=A),
-    main(turned("t", "a"), turned("u", "b"), both("p", "mul", "t", "u"), turned("q", "p", B, A),
-         ends("q", A), result=A),
-    main(turned("t", "a"), both("p", "mul", "t", "c"), both("q", "add", "p", "t"), ends("q"), c=B),
-    main(turned("t", "a"), both("p", "add", "t", "c"), turned("q", "p", B, A),
-         both("r", "mul", "q", "b", A, A, A), turned("s", "r"), both("v", "mul", "s", "p"),
-         ends("v"), c=B),
-]  # fmt: skip
+PROGRAMS = [toy(lines, c=B) for lines in (
+    "p = mul a b; return p",
+    "t = transpose a; u = transpose b; p = mul t u; q = transpose p; return q",
+    "t = transpose a; p = mul t c; q = add p t; return q",
+    "t = transpose a; p = add t c; q = transpose p; r = mul q b; s = transpose r; v = mul s p; "
+    "return v",
+)]  # fmt: skip
+CHAIN = (f"v{k + 1} = {'add' if k % 2 else 'mul'} v{k} p{k}; " for k in range(12))
+PROGRAMS.append(toy(f"{''.join(CHAIN)}return v12", {"v0": A, **{f"p{k}": A for k in range(12)}}))
 
 
 @st.composite
@@ -64,26 +54,22 @@ def matrices(draw: DrawFn, most: int = 5) -> str:
     """A program of additions, multiplications and transposes; of square matrices, too, of which
     one may meet its own transpose. Some results may be needed by nobody, at the end as well."""
     one = draw(st.sampled_from([(3, 3), (2, 3), (4, 1), (3, 5)]))
-    values: list[tuple[str, Shape]] = [
-        (name, one if name != "q" else one[::-1]) for name in draw(st.sampled_from(PARAMETERS))
-    ]
-    given, lines = dict(values), []
+    names = draw(st.sampled_from(["a", "ab", "abq", "qx", "xyqz"]))
+    given = {name: one if name != "q" else one[::-1] for name in names}
+    shapes, lines = dict(given), []
     for k in range(draw(st.integers(1, most))):
-        name, shape = draw(st.sampled_from(values[-4:]))
+        name = draw(st.sampled_from([*shapes][-4:]))
         op = draw(st.sampled_from(["transpose", "add", "mul"]))
+        of, shape = name, shapes[name]
         if op == "transpose":
             shape = shape[::-1]
-            lines.append(turned(f"v{k}", name, shape[::-1], shape))
         else:
-            right = draw(st.sampled_from([n for n, s in values if s == shape]))
-            lines.append(both(f"v{k}", op, name, right, shape, shape, shape))
-        values.append((f"v{k}", shape))
-    name, shape = draw(st.sampled_from([values[-1], *values[len(given) :]]))
-    text = program(given, *lines, ends(name, shape), result=typed(shape))
+            of += " " + draw(st.sampled_from([other for other in shapes if shapes[other] == shape]))
+        lines.append(f"v{k} = {op} {of}")
+        shapes[f"v{k}"] = shape
+    result = draw(st.sampled_from([[*shapes][-1], *[*shapes][len(given) :]]))
+    text = toy("; ".join([*lines, f"return {result}"]), given)
     return text.replace("@main", draw(st.sampled_from(["@main", "@layer"])))
-
-
-PARAMETERS = ["a", "ab", "abq", "qx", "xyqz"]
 
 
 @checks("u10.lowered", given=matrices(), examples=25, spec=[LOWER, GIVEN, CONSISTS, MODULE, ONLY,
@@ -98,25 +84,25 @@ def lowered_well(lowered: Any, text: str) -> int:
     from lessons.u10.tensors import generics, mislabelled, outputs
 
     got = as_text(lowered(text), text)
-    given, wanted = _meaning(text)
+    given, right = _meaning(text)
+    wrong = partial(Wrong, program=text, got=got)
     try:
         results = [np.asarray(outputs(got, given, garbage)) for garbage in (5.0, -3.0)]
         found = generics(got)
     except ValueError as error:
-        raise Wrong(f"The module cannot be run: {error}".rstrip(".") + ".", program=text, got=got,
+        raise wrong(f"The module cannot be run: {error}".rstrip(".") + ".",
                     spec=ONLY if "may compute" in str(error) else MODULE) from None  # fmt: skip
     for result in results:
-        if (result.shape, result.dtype) != (wanted.shape, wanted.dtype):
+        if (result.shape, result.dtype) != (right.shape, right.dtype):
             kind = "x".join([*map(str, result.shape), f"f{8 * result.itemsize}"])
-            raise Wrong(f"@main must return {typed(wanted.shape)}, not a tensor<{kind}>.",
-                        program=text, got=got, spec=MODULE)  # fmt: skip
-        if not np.allclose(result, wanted, rtol=1e-12, atol=1e-12 * np.abs(wanted).max()):
-            raise Wrong("@main must return what the function of Toy returns.", program=text,
-                        got=got, spec=MODULE)  # fmt: skip
+            raise wrong(f"@main must return {typed(right.shape)}, not a tensor<{kind}>.",
+                        spec=MODULE)  # fmt: skip
+        if not np.allclose(result, right, rtol=1e-12, atol=1e-12 * np.abs(right).max()):
+            raise wrong("@main must return what the function of Toy returns.", spec=MODULE)
     for op in found:
         if labels := mislabelled(op):
-            raise Wrong("A loop is a reduction if its variable is not an index of the result, so "
-                        f"{labels[0]}.", program=text, got=got, spec=KINDS)  # fmt: skip
+            raise wrong("A loop is a reduction if its variable is not an index of the result, so "
+                        f"{labels[0]}.", spec=KINDS)  # fmt: skip
     return len(found)
 
 
@@ -143,16 +129,13 @@ def values_with_two_users(lowered):
 
 def _shared(op: str, depth: int, turns: int = 0, shape: Shape = A) -> str:
     """A row of results, each made of the one before twice: of 0, 1 or 2 transposes of it."""
-    name, lines, given = "a", [], {"a": shape}
+    name, lines = "a", []
     for k in range(depth):
-        sides = [name, name]
-        for number in range(turns):
-            sides[number] = f"t{number}_{k}"
-            lines.append(turned(sides[number], name, shape, shape[::-1]))
-        shape = shape[::-1] if turns else shape
+        sides = [f"t{number}_{k}" if number < turns else name for number in range(2)]
+        lines += [f"{side} = transpose {name}" for side in sides[:turns]]
         name = f"v{k}"
-        lines.append(both(name, op, sides[0], sides[1], shape, shape, shape))
-    return program(given, *lines, ends(name, shape), result=typed(shape))
+        lines.append(f"{name} = {op} {' '.join(sides)}")
+    return toy("; ".join([*lines, f"return {name}"]), {"a": shape})
 
 
 SHARED = [
@@ -160,12 +143,13 @@ SHARED = [
     ("additions", 14, _shared("add", 14, turns=2)),
     ("additions", 27, _shared("add", 14, turns=1, shape=(3, 3))),  # (i, j) and (j, i), but the last
     ("multiplications", 6, _shared("mul", 6)),
+    ("multiplications", 11, _shared("mul", 6, turns=1, shape=(3, 3))),
 ]
 
 
 @checks("u10.lowered", spec=[EACH, THREE, ONE, WORST])
 def few_operations_are_left(lowered):
-    """Four programs, of one to five operations."""
+    """Five programs, of one to twelve operations."""
     return score(lowered, PROGRAMS)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.check.framework import Wrong, background, checks
-from autograder.units.u10.checks import said
+from autograder.check.modules import said
 
 TEXT = "The text of a module that computes relu(xᵀ · w)"
 TYPES = "x is a tensor<KxMxf32>, w a tensor<KxNxf32>, the result a tensor<MxNxf32>"
@@ -46,10 +48,10 @@ def right_product(product: Any, m: int, k: int, n: int) -> None:
     """The text for these sizes is valid, labelled correctly, and computes relu(xᵀ · w)."""
     from lessons.u10.tensors import generics, mislabelled, outputs
 
-    called = f"product({m}, {k}, {n})"
     text = product(m, k, n)
+    wrong = partial(Wrong, program=f"product({m}, {k}, {n})", got=text)
     if not isinstance(text, str):
-        raise Wrong("The function must return text.", program=called, got=said(text), spec=TEXT)
+        raise wrong("The function must return text.", got=said(text), spec=TEXT)
     rng = np.random.default_rng(m + 10 * k + 100 * n)
     for what, (sign, nan, spec) in NUMBERS.items():
         x, w = (rng.integers(-9, 10, (k, size)).astype("f4") / 4 for size in (m, n))
@@ -58,40 +60,33 @@ def right_product(product: Any, m: int, k: int, n: int) -> None:
         for name, array in (("x", x), ("w", w)):
             if name == nan:
                 array.flat[rng.integers(array.size)] = np.nan
-        wanted = np.maximum(x.T @ w, 0)
         try:
             got = [np.asarray(outputs(text, [x, w], garbage)) for garbage in (5.0, -3.0)]
         except ValueError as error:
             which = next((s for word, s in ABOUT.items() if word in str(error)), RETURNS)
-            raise Wrong(f"The module cannot be run: {error}".rstrip(".") + ".", program=called,
-                        got=text, spec=which) from None  # fmt: skip
-        _same(called, what, text, got, wanted, spec)
+            raise wrong(f"The module cannot be run: {error}".rstrip(".") + ".",
+                        spec=which) from None  # fmt: skip
+        _same(wrong, what, got, np.maximum(x.T @ w, 0), spec)
     if len(generics(text)) > 2:
-        raise Wrong(f"At most two `linalg.generic` are allowed; here are {len(generics(text))}.",
-                    program=called, got=text, spec=ONLY)  # fmt: skip
+        raise wrong(f"At most two `linalg.generic` are allowed; here are {len(generics(text))}.",
+                    spec=ONLY)  # fmt: skip
     for op in generics(text):
         if found := mislabelled(op):
-            raise Wrong("A loop is a reduction if its variable is not an index of the result, so "
-                        f"{found[0]}.", program=called, got=text, spec=KINDS)  # fmt: skip
+            raise wrong("A loop is a reduction if its variable is not an index of the result, so "
+                        f"{found[0]}.", spec=KINDS)  # fmt: skip
 
 
 def _same(
-    called: str, what: str, text: str, got: list[np.ndarray], wanted: np.ndarray, spec: str
+    wrong: Callable[..., Wrong], what: str, got: list[np.ndarray], right: np.ndarray, spec: str
 ) -> None:
     first, second = got
-    if first.shape != wanted.shape:
-        raise Wrong(f"The result must have the shape {wanted.shape}, not {first.shape}.",
-                    program=called, got=text, spec=TYPES)  # fmt: skip
-    if first.dtype != wanted.dtype:
-        raise Wrong(f"The result must be a tensor of f32, not of {first.dtype}.", program=called,
-                    got=text, spec=TYPES)  # fmt: skip
+    if first.shape != right.shape:
+        raise wrong(f"The result must have the shape {right.shape}, not {first.shape}.", spec=TYPES)
+    if first.dtype != right.dtype:
+        raise wrong(f"The result must be a tensor of f32, not of {first.dtype}.", spec=TYPES)
     if not np.array_equal(first, second, equal_nan=True):
-        raise Wrong("The result depends on what an empty tensor contains.", program=called,
-                    got=text, spec=TEXT)  # fmt: skip
-    if not np.array_equal(first, wanted, equal_nan=True):
-        i, j = (
-            int(at[0])
-            for at in np.nonzero(~((first == wanted) | np.isnan(first) & np.isnan(wanted)))
-        )
-        raise Wrong(f"With {what}, element ({i}, {j}) is {first[i, j]:g} and must be "
-                    f"{wanted[i, j]:g}.", program=called, got=text, spec=spec)  # fmt: skip
+        raise wrong("The result depends on what an empty tensor contains.", spec=TEXT)
+    differ = np.argwhere(~((first == right) | np.isnan(first) & np.isnan(right)))
+    for i, j in differ.tolist()[:1]:
+        raise wrong(f"With {what}, element ({i}, {j}) is {first[i, j]:g} and must be "
+                    f"{right[i, j]:g}.", spec=spec)  # fmt: skip

@@ -5,218 +5,94 @@ Here: a dump, and a test that reads one. Next room: products.py.
 
 from __future__ import annotations
 
-from autograder.check.framework import alternative, mutant
+import re
+from collections.abc import Callable
+from itertools import product
+
+from autograder.check.framework import alternatives, mutants
 
 BELOW = [(1, 0), (2, 0), (2, 1)]
+ALL = [*product(range(3), range(3))]
+mutants(
+    "u10.culprit",
+    # After affine-scalrep it is easier to see, but it was wrong before.
+    the_pass_that_shows_it=lambda: ("affine-scalrep", BELOW),
+    the_pass_before=lambda: ("convert-linalg-to-affine-loops", BELOW),
+    bufferization_shares_a_buffer=lambda: ("one-shot-bufferize", BELOW),
+    everything_but_the_diagonal=lambda: ("affine-loop-fusion", [(i, j) for i, j in ALL if i != j]),
+    above_the_diagonal=lambda: ("affine-loop-fusion", [(0, 1), (0, 2), (1, 2)]),
+    everything=lambda: ("affine-loop-fusion", ALL),
+    counted_from_one=lambda: ("affine-loop-fusion", [(2, 1), (3, 1), (3, 2)]),
+    one_example=lambda: ("affine-loop-fusion", [(1, 0)]),
+)
+alternatives(
+    "u10.culprit",
+    as_lists=lambda: ["affine-loop-fusion", [[2, 1], [2, 0], [1, 0]]],
+    twice_the_same=lambda: ("affine-loop-fusion", [*BELOW, *BELOW]),
+    by_its_order=lambda: ("affine-loop-fusion", tuple(at for at in ALL if at[::-1] < at)),
+)
 
 
-@mutant("u10.culprit")
-def the_pass_that_shows_it():
-    """After affine-scalrep it is easier to see, but it was wrong before."""
-    return "affine-scalrep", BELOW
+# ── a test: edits of our directives, or whole ones ──
 
 
-@mutant("u10.culprit")
-def the_pass_before():
-    return "convert-linalg-to-affine-loops", BELOW
+def _asks(directives: str) -> Callable[[str], bool]:
+    def answer(text: str) -> bool:
+        from lessons.u10.dialect import filechecked
 
+        return filechecked(text, directives)
 
-@mutant("u10.culprit")
-def bufferization_shares_a_buffer():
-    return "one-shot-bufferize", BELOW
-
-
-@mutant("u10.culprit")
-def everything_but_the_diagonal():
-    return "affine-loop-fusion", [(i, j) for i in range(3) for j in range(3) if i != j]
-
-
-@mutant("u10.culprit")
-def above_the_diagonal():
-    return "affine-loop-fusion", [(0, 1), (0, 2), (1, 2)]
-
-
-@mutant("u10.culprit")
-def everything():
-    return "affine-loop-fusion", [(i, j) for i in range(3) for j in range(3)]
-
-
-@mutant("u10.culprit")
-def counted_from_one():
-    return "affine-loop-fusion", [(2, 1), (3, 1), (3, 2)]
-
-
-@mutant("u10.culprit")
-def one_example():
-    return "affine-loop-fusion", [(1, 0)]
-
-
-@alternative("u10.culprit")
-def as_lists():
-    return ["affine-loop-fusion", [[2, 1], [2, 0], [1, 0]]]
-
-
-@alternative("u10.culprit")
-def twice_the_same():
-    return "affine-loop-fusion", [*BELOW, *BELOW]
-
-
-@alternative("u10.culprit")
-def by_its_order():
-    at = [(i, j) for i in range(3) for j in range(3)]
-    return "affine-loop-fusion", tuple(p for p in at if p[::-1] < p)
-
-
-# ── a test ──
-
-
-def _checked(text, directives):
-    from lessons.u10.dialect import filechecked
-
-    return filechecked(text, directives)
-
-
-NAME = "%[^ :,]+"
-LABEL = "CHECK-LABEL: toy.func @twice(\n"
-PARAMETERS = f"CHECK-SAME: [[A:{NAME}]]: tensor<2x3xf64>, [[B:{NAME}]]: tensor<2x3xf64>)\n"
-
-
-@mutant("u10.tested")
-def as_it_was_printed(text):
-    return _checked(text, LABEL + "CHECK-NEXT: %0 = toy.mul %a, %b\nCHECK-NEXT: toy.return %0\n")
-
-
-@mutant("u10.tested")
-def only_that_no_transpose_is_left(text):
-    return _checked(text, LABEL + "CHECK-NOT: toy.transpose\nCHECK: toy.return\n")
-
-
-@mutant("u10.tested")
-def no_transpose_anywhere(text):
-    return _checked(text, "CHECK-NOT: toy.transpose\n")
-
-
-@mutant("u10.tested")
-def without_a_label(text):
-    return _checked(text, f"CHECK: [[P:{NAME}]] = toy.mul [[A:{NAME}]], [[B:{NAME}]] :\n"
-                          "CHECK-NEXT: toy.return [[P]]\n")  # fmt: skip
-
-
-@mutant("u10.tested")
-def label_without_its_bracket(text):
-    return _checked(text, f"CHECK-LABEL: toy.func @twice\n{PARAMETERS}"
-                          f"CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], [[B]] :\n"
-                          "CHECK-NEXT: toy.return [[P]]\n")  # fmt: skip
-
-
-@mutant("u10.tested")
-def gaps_between_the_lines(text):
-    return _checked(text, f"{LABEL}{PARAMETERS}CHECK: [[P:{NAME}]] = toy.mul [[A]], [[B]] :\n"
-                          "CHECK: toy.return [[P]]\n")  # fmt: skip
-
-
-def _loose(text, name=NAME, end=" :"):
-    return _checked(text, f"{LABEL}{PARAMETERS.replace(NAME, name)}"
-                          f"CHECK-NEXT: [[P:{name}]] = toy.mul [[A]], [[B]]{end}\n"
-                          f"CHECK-NEXT: toy.return [[P]]{end}\n")  # fmt: skip
-
-
-@mutant("u10.tested")
-def names_without_capitals(text):
-    return _loose(text, "%[a-z0-9]+")
-
-
-@mutant("u10.tested")
-def names_without_points(text):
-    return _loose(text, "%[a-zA-Z0-9_]+")
-
-
-@mutant("u10.tested")
-def names_without_their_end(text):
-    """A match may end in the middle of a name."""
-    return _loose(text, end="")
-
-
-@mutant("u10.tested")
-def the_product_without_its_end(text):
-    return _checked(text, f"{LABEL}{PARAMETERS}CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], [[B]]\n"
-                          "CHECK-NEXT: toy.return [[P]] :\n")  # fmt: skip
-
-
-HEAD = LABEL + PARAMETERS
-P, END = f"[[P:{NAME}]] = toy.mul [[A]], [[B]] :", "toy.return [[P]] :"
-DIRECTIVES = {  # whole tests, each of which lets something through
-    "any_operands": f"{LABEL}CHECK-NEXT: [[P:{NAME}]] = toy.mul\nCHECK-NEXT: toy.return [[P]]\n",
-    "any_result": f"{HEAD}CHECK-NEXT: {{{{.*}}}} = toy.mul [[A]], [[B]] :\n"
-                  "CHECK-NEXT: toy.return\n",
-    "without_the_return": f"{HEAD}CHECK-NEXT: toy.mul [[A]], [[B]] :\n",
-    "anything_before": f"{HEAD}CHECK: {P}\nCHECK-NEXT: {END}\n",
-    "anything_between": f"{HEAD}CHECK-NEXT: {P}\nCHECK: {END}\n",
-    "nothing_but_a_transpose_or_a_sum": f"{HEAD}CHECK-NOT: toy.transpose\nCHECK-NOT: toy.add\n"
-                                        f"CHECK: {P}\nCHECK: {END}\n",
-    "no_print": f"{HEAD}CHECK-NOT: toy.print\nCHECK-NOT: toy.t\nCHECK: {P}\nCHECK-NEXT: {END}\n",
-    "label_of_any_function": f"CHECK-LABEL: toy.func @{{{{.*}}}}twice{{{{.*}}}}(\n{PARAMETERS}"
-                             f"CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n",
-    "label_that_is_no_label": f"CHECK: toy.func @twice(\n{PARAMETERS}"
-                              f"CHECK: {P}\nCHECK-NEXT: {END}\n",
-    "any_second_operand": f"{HEAD}CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], {{{{.*}}}} :\n"
-                          f"CHECK-NEXT: {END}\n",
-    "returned_without_its_end": f"{HEAD}CHECK-NEXT: {P}\nCHECK-NEXT: toy.return [[P]]\n",
-    "a_sum_or_a_product": f"{HEAD}CHECK-NEXT: [[P:{NAME}]] = toy.{{{{add|mul}}}} [[A]], [[B]] :\n"
-                          f"CHECK-NEXT: {END}\n",
-    "at_the_beginning_of_the_text": f"CHECK: builtin.module\nCHECK-NEXT: toy.func @twice(\n"
-                                    f"{PARAMETERS}CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n",
-    "at_the_end_of_the_text": f"{HEAD}CHECK-NEXT: {P}\nCHECK-NEXT: {END}\nCHECK-NEXT: }}\n"
-                              "CHECK-NEXT: {{^}}}\n",
-}  # fmt: skip
-
-
-def _asks(name, directives):
-    def answer(text):
-        return _checked(text, directives)
-
-    answer.__name__ = name
     return answer
 
 
-for _name, _directives in DIRECTIVES.items():
-    mutant("u10.tested")(_asks(_name, _directives))
+def _names(pattern: str) -> tuple[str, ...]:
+    """An edit: another pattern for all names of values."""
+    return tuple(f"[[{name}:{which}" for name in "ABP" for which in ("%[^ :,]+", pattern))
 
 
-@alternative("u10.tested")
-def one_pattern_for_all_names(text):
-    return _checked(text, LABEL +
-                          "CHECK-SAME: [[A:%[^:]+]]: tensor<2x3xf64>, [[B:%[^:]+]]: {{.*}}\n"
-                          "CHECK-NEXT: [[P:%[^ ]+]] = toy.mul [[A]], [[B]] :\n"
-                          "CHECK-NEXT: toy.return [[P]] :\n")  # fmt: skip
-
-
-@alternative("u10.tested")
-def with_the_closing_brace(text):
-    return _checked(text, f"{LABEL}{PARAMETERS}"
-                          f"CHECK-NEXT: [[P:{NAME}]] = toy.mul [[A]], [[B]] : {{{{.*}}}}\n"
-                          "CHECK-NEXT: toy.return [[P]] : tensor<2x3xf64>\n"
-                          "CHECK-NEXT: }\n")  # fmt: skip
-
-
-@alternative("u10.tested")
-def a_label_without_its_bracket(text):
-    return _checked(text, f"CHECK-LABEL: toy.func @twice({{{{ *}}}}\n{PARAMETERS}"
-                          f"CHECK-NEXT: {P}\nCHECK-NEXT: {END}\n")  # fmt: skip
-
-
-@alternative("u10.tested")
-def all_of_the_types(text):
-    kinds = "tensor<2x3xf64>"
-    return _checked(text, f"{LABEL}CHECK-SAME: [[A:{NAME}]]: {kinds}, [[B:{NAME}]]: "
-                          f"{kinds}) -> {kinds} {{\nCHECK-NEXT: {P} ({kinds}, {kinds}) -> {kinds}\n"
-                          f"CHECK-NEXT: {END} {kinds}\nCHECK-NEXT: }}\n")  # fmt: skip
-
-
-@alternative("u10.tested")
-def by_hand_with_a_regular_expression(text):
-    import re
-
-    return bool(re.search(
+MATRIX, NAME, LABEL = "tensor<2x3xf64>", "%[^ :,]+", "CHECK-LABEL: toy.func @twice(\n"
+MUL, RETURN = "CHECK-NEXT: [[P", "CHECK-NEXT: toy.r"
+OF, RETURNED, LAST = "[[A]], [[B]] :", f"[[P]] : {MATRIX}", f"{RETURN}eturn [[P]] : {MATRIX}"
+mutants(
+    "u10.tested",
+    as_it_was_printed=("[[A:%[^ :,]+]]", "%a", "[[B:%[^ :,]+]]", "%b", "[[P:%[^ :,]+]]", "%0",
+                       OF, "%a, %b :", "[[P]]", "%0"),
+    only_that_no_transpose_is_left=_asks(f"{LABEL}CHECK-NOT: toy.transpose\nCHECK: toy.return\n"),
+    no_transpose_anywhere=_asks("CHECK-NOT: toy.transpose\n"),
+    without_a_label=_asks(f"CHECK: [[P:{NAME}]] = toy.mul [[A:{NAME}]], [[B:{NAME}]] :\n"
+                          "CHECK-NEXT: toy.return [[P]]\n"),
+    label_without_its_bracket=("@twice(", "@twice"),
+    gaps_between_the_lines=(MUL, "CHECK: [[P", RETURN, "CHECK: toy.r"),
+    names_without_capitals=_names("%[a-z0-9]+"),
+    names_without_points=_names("%[a-zA-Z0-9_]+"),
+    # A match may end in the middle of a name.
+    names_without_their_end=(f" : ({MATRIX},", "", RETURNED, "[[P]]"),
+    the_product_without_its_end=(f" : ({MATRIX},", ""),
+    any_operands=(OF, "{{.*}} :"),
+    any_result=("[[P:%[^ :,]+]] =", "{{.*}} =", f" {RETURNED}", ""),
+    without_the_return=(LAST, ""),
+    anything_before=(MUL, "CHECK: [[P"),
+    anything_between=(RETURN, "CHECK: toy.r"),
+    nothing_but_a_transpose_or_a_sum=(
+        MUL, r"CHECK-NOT: toy.transpose\nCHECK-NOT: toy.add\nCHECK: [[P", RETURN, "CHECK: toy.r"),
+    no_print=(MUL, r"CHECK-NOT: toy.print\nCHECK-NOT: toy.t\nCHECK: [[P"),
+    label_of_any_function=("@twice(", "@{{.*}}twice{{.*}}("),
+    label_that_is_no_label=("CHECK-LABEL", "CHECK", MUL, "CHECK: [[P"),
+    any_second_operand=(OF, "[[A]], {{.*}} :"),
+    returned_without_its_end=(RETURNED, "[[P]]"),
+    a_sum_or_a_product=("toy.mul", "toy.{{add|mul}}"),
+    at_the_beginning_of_the_text=("CHECK-LABEL:", r"CHECK: builtin.module\nCHECK-NEXT:"),
+    at_the_end_of_the_text=(LAST, rf"{LAST}\nCHECK-NEXT: }}\nCHECK-NEXT: {{{{^}}}}}}"),
+)  # fmt: skip
+alternatives(
+    "u10.tested",
+    one_pattern_for_all_names=("[[A:%[^ :,]+", "[[A:%[^:]+", f"[[B:%[^ :,]+]]: {MATRIX})",
+                               "[[B:%[^:]+]]: {{.*}}", "[[P:%[^ :,]+", "[[P:%[^ ]+"),
+    with_the_closing_brace=(f"({MATRIX},", "{{.*}}", LAST, rf"{LAST}\nCHECK-NEXT: }}"),
+    a_label_without_its_bracket=("@twice(", "@twice({{ *}}"),
+    all_of_the_types=(f"{MATRIX})", f"{MATRIX}) -> {MATRIX} {{", f"({MATRIX},",
+                      f"({MATRIX}, {MATRIX}) -> {MATRIX}", LAST, rf"{LAST}\nCHECK-NEXT: }}"),
+    by_hand_with_a_regular_expression=lambda text: bool(re.search(
         r"toy\.func @twice\((%[^ :]+): [^,]+, (%[^ :]+): [^)]+\)[^\n]*\n\s*(%[^ ]+) = toy\.mul \1, "
-        r"\2 : [^\n]*\n\s*toy\.return \3 :", text))  # fmt: skip
+        r"\2 : [^\n]*\n\s*toy\.return \3 :", text)),
+)  # fmt: skip

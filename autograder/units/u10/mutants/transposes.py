@@ -8,263 +8,72 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
 
 if TYPE_CHECKING or find_spec("xdsl"):
     from xdsl.pattern_rewriter import RewritePattern, op_type_rewrite_pattern
 
-    from course_lib.mlir.toy.dialect import (
-        UNRANKED,
-        AddOp,
-        MulOp,
-        TransposeOp,
-        shape_of,
-        tensor,
-    )
+    from course_lib.mlir.toy.dialect import AddOp, MulOp, TransposeOp
     from lessons.u10.dialect import rewritten
 
-
-def _sink(text, may, inner=lambda op, left, right: left.input.type,
-          outer=lambda op: op.result.type, kinds=None):  # fmt: skip
-    class Sink(RewritePattern):
-        def match_and_rewrite(self, op, rewriter):
-            if not isinstance(op, kinds or (AddOp, MulOp)):
-                return
-            left, right = op.lhs.owner, op.rhs.owner
-            if (
-                isinstance(left, TransposeOp)
-                and isinstance(right, TransposeOp)
-                and may(op, left, right)
-            ):
-                done = type(op)(left.input, right.input, inner(op, left, right))
-                rewriter.replace(op, [done, TransposeOp(done.result, outer(op))])
-
-    return rewritten(text, Sink())
-
-
-def _nobody_else(op, left, right):
-    return all(use.operation is op for side in (left, right) for use in side.result.uses)
-
-
-@mutant("u10.sunk")
-def always(text):
-    return _sink(text, lambda op, left, right: True)
-
-
-@mutant("u10.sunk")
-def one_use_each(text):
-    """toy.mul %t, %t uses %t twice, and nobody else does."""
-    return _sink(
-        text, lambda op, left, right: len([*left.result.uses]) == len([*right.result.uses]) == 1
-    )
-
-
-@mutant("u10.sunk")
-def nobody_else_uses_one_of_them(text):
-    return _sink(text, lambda op, left, right: all(use.operation is op for use in left.result.uses))
-
-
-@mutant("u10.sunk")
-def only_products(text):
-    return _sink(text, _nobody_else, kinds=(MulOp,))
-
-
-@mutant("u10.sunk")
-def sums_become_products(text):
-    class Sink(RewritePattern):
-        def match_and_rewrite(self, op, rewriter):
-            if isinstance(op, (AddOp, MulOp)):
-                left, right = op.lhs.owner, op.rhs.owner
-                if (
-                    isinstance(left, TransposeOp)
-                    and isinstance(right, TransposeOp)
-                    and _nobody_else(op, left, right)
-                ):
-                    done = MulOp(left.input, right.input, left.input.type)
-                    rewriter.replace(op, [done, TransposeOp(done.result, op.result.type)])
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def the_type_of_the_old_result(text):
-    return _sink(text, _nobody_else, inner=lambda op, left, right: op.result.type)
-
-
-@mutant("u10.sunk")
-def forgets_the_shape_of_the_result(text):
-    return _sink(text, _nobody_else, outer=lambda op: UNRANKED)
-
-
-@mutant("u10.sunk")
-def forgets_the_shape_inside(text):
-    return _sink(text, _nobody_else, inner=lambda op, left, right: UNRANKED)
-
-
-@mutant("u10.sunk")
-def forgets_a_shape_beside_an_unknown_one(text):
-    return _sink(text, _nobody_else,
-                 outer=lambda op: op.result.type if shape_of(op.lhs) else UNRANKED)  # fmt: skip
-
-
-@mutant("u10.sunk")
-def forgets_the_shape_inside_if_the_result_is_unknown(text):
-    return _sink(text, _nobody_else, inner=lambda op, left, right:
-                 left.input.type if shape_of(op.result) else UNRANKED)  # fmt: skip
-
-
-@mutant("u10.sunk")
-def nobody_else_in_the_same_way(text):
-    """A sum is not in the way of a product."""
-    return _sink(text, lambda op, left, right: all(
-        use.operation is op or not isinstance(use.operation, type(op))
-        for side in (left, right) for use in side.result.uses))  # fmt: skip
-
-
-@mutant("u10.sunk")
-def only_different_ones(text):
-    return _sink(text, lambda op, left, right: left is not right and _nobody_else(op, left, right))
-
-
-@mutant("u10.sunk")
-def only_matrices(text):
-    return _sink(text, lambda op, left, right: len(shape_of(op.result) or (1, 1)) == 2
-                 and _nobody_else(op, left, right))  # fmt: skip
-
-
-@mutant("u10.sunk")
-def transposes_of_one_shape_only(text):
-    """Where one of them is unknown, nothing moves."""
-    return _sink(text, lambda op, left, right: left.input.type == right.input.type
-                 and _nobody_else(op, left, right))  # fmt: skip
-
-
-@mutant("u10.sunk")
-def users_that_are_not_printed(text):
-    return _sink(text, lambda op, left, right: all(
-        use.operation is op or not use.operation.results
-        for side in (left, right) for use in side.result.uses))  # fmt: skip
-
-
-@mutant("u10.sunk")
-def at_most_two_users(text):
-    return _sink(text, lambda op, left, right:
-                 len([*left.result.uses, *right.result.uses]) <= 2)  # fmt: skip
-
-
-@mutant("u10.sunk")
-def forgets_the_last_transpose(text):
-    class Sink(RewritePattern):
-        def match_and_rewrite(self, op, rewriter):
-            if isinstance(op, (AddOp, MulOp)):
-                left, right = op.lhs.owner, op.rhs.owner
-                if (
-                    isinstance(left, TransposeOp)
-                    and isinstance(right, TransposeOp)
-                    and _nobody_else(op, left, right)
-                ):
-                    rewriter.replace(op, type(op)(left.input, right.input, left.input.type))
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def gives_the_last_transpose_alone(text):
-    """The new operation that it transposes is in no program."""
-
-    class Sink(RewritePattern):
-        @op_type_rewrite_pattern
-        def match_and_rewrite(self, op: AddOp | MulOp, rewriter):
-            left, right = op.lhs.owner, op.rhs.owner
-            if (
-                isinstance(left, TransposeOp)
-                and isinstance(right, TransposeOp)
-                and _nobody_else(op, left, right)
-            ):
-                done = type(op)(left.input, right.input, left.input.type)
-                rewriter.replace(op, TransposeOp(done.result, op.result.type))
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def exchanges_the_operands(text):
-    class Sink(RewritePattern):
-        @op_type_rewrite_pattern
-        def match_and_rewrite(self, op: AddOp | MulOp, rewriter):
-            left, right = op.lhs.owner, op.rhs.owner
-            if (
-                isinstance(left, TransposeOp)
-                and isinstance(right, TransposeOp)
-                and _nobody_else(op, left, right)
-            ):
-                done = type(op)(right.input, left.input, left.input.type)
-                rewriter.replace(op, [done, TransposeOp(done.result, op.result.type)])
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def replaces_without_end(text):
-    class Sink(RewritePattern):
-        @op_type_rewrite_pattern
-        def match_and_rewrite(self, op: AddOp | MulOp, rewriter):
-            rewriter.replace(op, type(op)(op.lhs, op.rhs, op.result.type))
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def one_transpose_is_enough(text):
-    class Sink(RewritePattern):
-        def match_and_rewrite(self, op, rewriter):
-            if isinstance(op, (AddOp, MulOp)):
-                left, right = op.lhs.owner, op.rhs.owner
-                if isinstance(left, TransposeOp):
-                    other = right.input if isinstance(right, TransposeOp) else op.rhs
-                    done = type(op)(left.input, other, left.input.type)
-                    rewriter.replace(op, [done, TransposeOp(done.result, op.result.type)])
-
-    return rewritten(text, Sink())
-
-
-@mutant("u10.sunk")
-def leaves_the_text_alone(text):
-    return text
-
-
-@alternative("u10.sunk")
-def by_the_set_of_users(text):
-    def may(op, left, right):
-        return {use.operation for side in (left, right) for use in side.result.uses} == {op}
-
-    return _sink(text, may)
-
-
-@alternative("u10.sunk")
-def with_its_shape_reversed(text):
-    def inner(op, left, right):
-        shape = shape_of(op.result)
-        return left.input.type if shape is None else tensor(shape[::-1])
-
-    return _sink(text, _nobody_else, inner)
-
-
-@alternative("u10.sunk")
-def with_the_type_of_the_right(text):
-    return _sink(text, _nobody_else, lambda op, left, right: right.input.type)
-
-
-@alternative("u10.sunk")
-def counting_the_uses(text):
-    def may(op, left, right):
-        return len([*left.result.uses]) + len([*right.result.uses]) == (4 if left is right else 2)
-
-    return _sink(text, may)
+ALONE, USE = "all((use.operation is op for use in uses))", "use.operation is op for"
+USES = "[*left.result.uses, *right.result.uses]"
+ARE = "if not isinstance(left, TransposeOp) or not isinstance(right, TransposeOp):"
+TWO, INNER = "[done, TransposeOp(done.result, op.result.type)]", "right.input, left.input.type"
+KNOWN = "hasattr(op.result.type, 'shape')"
+mutants(
+    "u10.sunk",
+    always=(ALONE, "True"),
+    # toy.mul %t, %t uses %t twice, and nobody else does.
+    one_use_each=(ALONE, "len([*left.result.uses]) == len([*right.result.uses]) == 1"),
+    nobody_else_uses_one_of_them=(USES, "[*left.result.uses]"),
+    only_products=("AddOp | MulOp", "MulOp"),
+    sums_become_products=("type(op)", "MulOp"),
+    the_type_of_the_old_result=(INNER, "right.input, op.result.type"),
+    forgets_the_shape_of_the_result=("done.result, op.result.type", "done.result"),
+    forgets_the_shape_inside=(INNER, "right.input"),
+    forgets_a_shape_beside_an_unknown_one=(
+        "op.result.type", "op.result.type if hasattr(op.lhs.type, 'shape') else op.lhs.type"),
+    forgets_the_shape_inside_if_the_result_is_unknown=(
+        INNER, f"{INNER} if {KNOWN} else op.result.type"),
+    forgets_the_shape_inside_if_an_old_operand_is_unknown=(
+        INNER, f"{INNER} if hasattr(left.result.type, 'shape') else left.result.type"),
+    # A sum is not in the way of a product.
+    nobody_else_in_the_same_way=(
+        USE, "use.operation is op or not isinstance(use.operation, type(op)) for"),
+    only_different_ones=(ALONE, f"left is not right and {ALONE}"),
+    only_matrices=(ALONE, f"len(getattr(op.result.type, 'shape', 'mn')) == 2 and {ALONE}"),
+    # Where one of them is unknown, nothing moves.
+    transposes_of_one_shape_only=(ALONE, f"left.input.type == right.input.type and {ALONE}"),
+    users_that_are_not_printed=(USE, "use.operation is op or not use.operation.results for"),
+    at_most_two_users=(ALONE, "len(uses) <= 2"),
+    forgets_the_last_transpose=(TWO, "done"),
+    # The new operation that it transposes is in no program.
+    gives_the_last_transpose_alone=(TWO, "TransposeOp(done.result, op.result.type)"),
+    exchanges_the_operands=("(left.input, right.input,", "(right.input, left.input,"),
+    replaces_without_end=(f"{ARE}\n                return",
+                          "return rewriter.replace(op, type(op)(op.lhs, op.rhs, op.result.type))"),
+    one_transpose_is_enough=(
+        ARE, "if not isinstance(left, TransposeOp):", USES, "[]", "(left.input, right.input,",
+        "(left.input, right.input if isinstance(right, TransposeOp) else op.rhs,"),
+    leaves_the_text_alone=lambda text: text,
+)  # fmt: skip
+alternatives(
+    "u10.sunk",
+    by_the_set_of_users=(ALONE, "{use.operation for use in uses} == {op}"),
+    with_its_shape_reversed=(
+        "class Sink", "from course_lib.mlir.toy.dialect import tensor\n\n    class Sink", INNER,
+        f"right.input, tensor(op.result.type.get_shape()[::-1]) if {KNOWN} else left.input.type"),
+    with_the_type_of_the_right=(INNER, "right.input, right.input.type"),
+    counting_the_uses=(ALONE, "len(uses) == (4 if left is right else 2)"),
+)  # fmt: skip
 
 
 @alternative("u10.sunk")
 def two_patterns_in_one(text):
+    def nobody_else(op, *sides):
+        return all(use.operation is op for side in sides for use in side.result.uses)
+
     class Sink(RewritePattern):
         @op_type_rewrite_pattern
         def match_and_rewrite(self, op: AddOp | MulOp, rewriter):
@@ -272,18 +81,12 @@ def two_patterns_in_one(text):
 
         def one(self, op, rewriter):
             match op.lhs.owner, op.rhs.owner:
-                case (TransposeOp() as left, TransposeOp() as right) if _nobody_else(
-                    op, left, right
-                ):
-                    rewriter.insert(done := type(op)(left.input, right.input, right.input.type))
+                case (TransposeOp() as a, TransposeOp() as b) if nobody_else(op, a, b):
+                    rewriter.insert(done := type(op)(a.input, b.input, b.input.type))
                     rewriter.replace(op, TransposeOp(done.result, op.result.type))
 
     return rewritten(text, Sink())
 
 
-equivalent(
-    "u10.sunk",
-    "[*left.result.uses, *right.result.uses]",
-    "[*right.result.uses, *left.result.uses]",
-    because="nothing depends on the order of the uses",
-)
+equivalent("u10.sunk", USES, "[*right.result.uses, *left.result.uses]",
+           because="nothing depends on the order of the uses")  # fmt: skip

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autograder.check.framework import Crashed, Wrong, background, checks
+from autograder.check.modules import as_text, normal, said
 from autograder.check.properties import raises
-from autograder.units.u11.checks.programs import as_text, memref, module, normal, said
+from autograder.units.u11.checks.programs import memref, module
 from course_lib.accelerator.chip import PRESETS, Chip
 from course_lib.accelerator.isa.state import State
 from course_lib.accelerator.isa.store import Vmax
@@ -32,132 +34,104 @@ LEFT = "No row of `x` is left over"
 RANGE = "`rows` is a number from 1 to 15, because the instruction has four bits for it"
 REFUSED = "VerifyException for an operation that breaks one of these rules"
 
-Type = tuple[str, str, str]  # sizes, elements, memory
+KINDS = {"acts": "i8", "weights": "i8", "dram": "i8", "accs": "i32", "params": "i32"}
+Sizes = tuple[int, ...]
 
 
-def greatest_of(x: Type, out: Type, rows: int) -> str:
-    """A function with an `npu.max` between two tiles that it is given."""
-    a, b = (memref(*type) for type in (x, out))
-    return module({"x": a, "out": b},
-                  f"npu.max %x into %out {{rows = {rows} : i64}} : {a} into {b}")  # fmt: skip
-
-
-def acts(sizes: str) -> Type:
-    return sizes, "i8", "acts"
-
-
-@dataclass
+@dataclass(frozen=True)
 class Asked:
-    """An `npu.max` that is being written: sizes and memories of x and out, and its `rows`."""
+    """An `npu.max`: sizes and memories of x and out, and its `rows`."""
 
-    sizes: dict[str, list[int]]
+    x: Sizes
+    out: Sizes
     rows: int
-    spaces: dict[str, str]
+    spaces: tuple[str, ...] = ("acts", "acts")
 
     def text(self) -> str:
-        x, out = (
-            ("x".join(map(str, sizes)), KINDS[self.spaces[name]], self.spaces[name])
-            for name, sizes in self.sizes.items()
+        """A function with this operation between two tiles that it is given."""
+        a, b = (
+            memref("x".join(map(str, sizes)), KINDS[space], space)
+            for sizes, space in zip((self.x, self.out), self.spaces, strict=True)
         )
-        return greatest_of(x, out, self.rows)
+        line = f"npu.max %x into %out {{rows = {self.rows} : i64}} : {a} into {b}"
+        return module({"x": a, "out": b}, line)
 
 
-KINDS = {"acts": "i8", "weights": "i8", "dram": "i8", "accs": "i32", "params": "i32"}
-SIDES = {"`x`": ["x"], "`out`": ["out"], "both `x` and `out`": ["x", "out"]}
-Fault = tuple[str, str, Callable[[Asked], object]]  # the sentence, what is wrong, what makes it so
+Change = Callable[[Asked], dict[str, Any]]
+Fault = tuple[str, str, Change]  # the sentence, what is wrong, what is different then
 
 
-def _is(which: list[str]) -> str:
-    return "are" if len(which) > 1 else "is"
-
-
-def _has(which: list[str]) -> str:
-    return "have" if len(which) > 1 else "has"
-
-
-def _elsewhere(which: list[str], space: str) -> Callable[[Asked], object]:
-    return lambda one: one.spaces.update(dict.fromkeys(which, space))
-
-
-def _ranks(which: list[str], change: Callable[[list[int]], list[int]]) -> Callable[[Asked], object]:
-    return lambda one: one.sizes.update({name: change(one.sizes[name]) for name in which})
-
-
-def _many(rows: int) -> Callable[[Asked], object]:
+def _rows(rows: int) -> Change:
     """Other `rows`, for which x has the right size, if there is one."""
-
-    def change(one: Asked) -> None:
-        one.sizes["x"][0] = one.sizes["x"][0] // one.rows * max(rows, 0)
-        one.rows = rows
-
-    return change
+    return lambda one: {"x": (one.out[0] * max(rows, 0), *one.x[1:]), "rows": rows}
 
 
-def _add(name: str, dimension: int, more: int) -> Callable[[Asked], object]:
-    def change(one: Asked) -> None:
-        one.sizes[name][dimension] += more
-
-    return change
+def _more(name: str, *more: int) -> Change:
+    return lambda one: {name: tuple(map(sum, zip(getattr(one, name), more, strict=True)))}
 
 
-def _turned(one: Asked) -> None:
-    one.sizes = dict(zip(one.sizes, list(one.sizes.values())[::-1], strict=True))
+def _elsewhere(which: Sequence[bool], space: str) -> Change:
+    return lambda one: {
+        "spaces": tuple(space if w else s for w, s in zip(which, one.spaces, strict=True))
+    }
 
 
-FAULTS: dict[str, list[Fault]] = {
-    "range": [(RANGE, f"`rows` is {rows}", _many(rows)) for rows in (-1, 0, 16, 17, 31)],
-    "sizes": [
-        (LEFT, "a row of `x` is left over", _add("x", 0, 1)),
-        (LEFT, "a row of `x` is missing", _add("x", 0, -1)),
-        (EACH, "`out` has a row too many", _add("out", 0, 1)),
-        (EACH, "`out` has a row too few", _add("out", 0, -1)),
-        (EACH, "`x` and `out` are exchanged", _turned),
-        (COLUMN, "a column of `x` is missing in `out`", _add("out", 1, -1)),
-        (COLUMN, "`out` has a column too many", _add("out", 1, 1)),
+def _ranks(which: Sequence[bool], change: Callable[[Sizes], Sizes]) -> Change:
+    return lambda one: {
+        name: change(getattr(one, name)) for name, w in zip(("x", "out"), which, strict=True) if w
+    }
+
+
+SIDES = [("`x` is", "`x` has", (True, False)), ("`out` is", "`out` has", (False, True)),
+         ("both `x` and `out` are", "both `x` and `out` have", (True, True))]  # fmt: skip
+RANKS: list[tuple[str, Callable[[Sizes], Sizes]]] = [
+    ("three sizes", lambda sizes: (2, *sizes)), ("one size", lambda sizes: sizes[:1])]  # fmt: skip
+FAULTS: list[list[Fault]] = [
+    [(RANGE, f"`rows` is {rows}", _rows(rows)) for rows in (-1, 0, 16, 17, 31)],
+    [
+        (LEFT, "a row of `x` is left over", _more("x", 1, 0)),
+        (LEFT, "a row of `x` is missing", _more("x", -1, 0)),
+        (EACH, "`out` has a row too many", _more("out", 1, 0)),
+        (EACH, "`out` has a row too few", _more("out", -1, 0)),
+        (EACH, "`x` and `out` are exchanged", lambda one: {"x": one.out, "out": one.x}),
+        (COLUMN, "a column of `x` is missing in `out`", _more("out", 0, -1)),
+        (COLUMN, "`out` has a column too many", _more("out", 0, 1)),
     ],
-    "memories": [(ACTS, f"{who} {_is(which)} in {space}", _elsewhere(which, space))
-                 for who, which in SIDES.items() for space in KINDS if space != "acts"],
-    "ranks": [(ACTS, f"{who} {_has(which)} {words}", _ranks(which, change))
-              for who, which in SIDES.items()
-              for words, change in (("three sizes", lambda sizes: [2, *sizes]),
-                                    ("one size", lambda sizes: sizes[:1]))],
-}  # fmt: skip
+    [(ACTS, f"{who} in {space}", _elsewhere(which, space))
+     for who, _, which in SIDES for space in KINDS if space != "acts"],
+    [(ACTS, f"{who} {words}", _ranks(which, change))
+     for _, who, which in SIDES for words, change in RANKS],
+]  # fmt: skip
 
 
 def asked(rng: np.random.Generator) -> Asked:
     """One that keeps to all rules."""
     rows, made, columns = (int(rng.integers(2, most)) for most in (16, 7, 10))
-    return Asked({"x": [rows * made, columns], "out": [made, columns]}, rows,
-                 dict.fromkeys(("x", "out"), "acts"))  # fmt: skip
+    return Asked((rows * made, columns), (made, columns), rows)
 
 
 def wrong_ones(
     rng: np.random.Generator, pairs: int, alone: bool = True
 ) -> Iterator[tuple[str, str, str]]:
     """Text, sentence, words: each fault alone, and so many times two kinds of faults at once."""
-    for fault in (one for kind in FAULTS.values() for one in kind if alone):
+    for fault in (fault for kind in FAULTS for fault in kind if alone):
         yield _with(asked(rng), fault)
     for _ in range(pairs):
-        one, two = sorted(int(k) for k in rng.choice(len(FAULTS), 2, replace=False))
-        both = [[*FAULTS.values()][kind] for kind in (one, two)]
-        yield _with(asked(rng), *(faults[int(rng.integers(len(faults)))] for faults in both))
+        two = [FAULTS[int(k)] for k in sorted(rng.choice(len(FAULTS), 2, replace=False))]
+        yield _with(asked(rng), *(faults[int(rng.integers(len(faults)))] for faults in two))
 
 
 def _with(one: Asked, *faults: Fault) -> tuple[str, str, str]:
     for _, _, change in faults:
-        change(one)
+        one = replace(one, **change(one))
     spec, words, _ = faults[0]
     return one.text(), spec, words
 
 
-GOOD = [
-    greatest_of(acts("8x4"), acts("2x4"), 4),
-    greatest_of(acts("15x3"), acts("1x3"), 15),
-    greatest_of(acts("6x1"), acts("6x1"), 1),
-    greatest_of(acts("12x40"), acts("4x40"), 3),
-    greatest_of(acts("1x1"), acts("1x1"), 1),
-    module({"x": memref("4x4", "i8", "dram")}),
-]
+GOOD = [Asked(x, out, rows).text() for x, out, rows in (
+    ((8, 4), (2, 4), 4), ((15, 3), (1, 3), 15), ((6, 1), (6, 1), 1), ((12, 40), (4, 40), 3),
+    ((1, 1), (1, 1), 1))]  # fmt: skip
+GOOD.append(module({"x": memref("4x4", "i8", "dram")}))
 
 
 @checks("u11.greatest", spec=[GIVE, MAY, CLASS, WRITTEN, EACH, RANGE])
@@ -187,22 +161,21 @@ def wrong_programs_are_refused(greatest):
 
 def refused(greatest: Any, text: str, spec: str, words: str) -> None:
     """The answer's verifier raises a VerifyException, and nothing else ends it."""
-    problem = f"Here {words}, so the operation must be refused."
-    said: list[str] = []
+    ended: list[str] = []
 
     def call() -> Any:
         try:
             return greatest(text)
         except Crashed as error:
-            said.append(error.error)
+            ended.append(error.error)
             raise
 
-    raises(ValueError, call, problem, program=text, spec=spec, called="VerifyException")
-    got = said[0]
-    if "this is wrong:" in got:  # what `verify` says about any other exception
+    raises(ValueError, call, f"Here {words}, so the operation must be refused.", program=text,
+           spec=spec, called="VerifyException")  # fmt: skip
+    if "this is wrong:" in ended[0]:  # what `verify` says about any other exception
         raise Wrong(f"Here {words}, so the verifier must raise a VerifyException. Yours ended in "
-                    "another error.",
-                    program=text, got=got, expected="VerifyException", spec=spec)  # fmt: skip
+                    "another error.", program=text, got=ended[0], expected="VerifyException",
+                    spec=spec)  # fmt: skip
 
 
 # ── its instruction ──
@@ -214,12 +187,11 @@ MADE = "how many rows of x make one row of `out`; m is a multiple of it"
 FORM = '"vmax src=.. acts=.. h=.. w=.. bytes=.. step=.. line=.. kh=.. kw=.. kline=.."'
 LIMITS = "Neither kh nor kw may be above 15"
 
-DOES = (
+for words in (
     "The instruction sees an image ... `bytes` channels",
     "The result has h × w pixels ... of kh × kw pixels",
     "The window of pixel ... bytes further, and the next pixel of a row is `bytes` further",
-)
-for words in DOES:
+):
     background("u11.vmax", words, because="what the instruction does")
 
 CASES = [(0, 256, 8, 4, 4), (256, 0, 8, 3, 2), (12, 512, 12, 5, 3), (0, 600, 15, 6, 15),
@@ -236,18 +208,17 @@ def the_chip_finds_the_greatest(vmax):
 
 def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> None:
     src, at, m, n, rows = case
-    called = f"vmax{case}"
     line = vmax(*case)
+    wrong = partial(Wrong, program=f"vmax{case}", got=line[:500] if isinstance(line, str) else line)
     if not isinstance(line, str):
-        raise Wrong("The function must return a text.", program=called, got=said(line), spec=FORM)
+        raise wrong("The function must return a text.", got=said(line), spec=FORM)
     x = np.random.default_rng(m * n).integers(-128, 128, (m, n), np.int8)
     state = State(chip, np.zeros(4, np.int8))
     held = state.memories["acts"]
     held[...] = 77
     held[src : src + m * n] = x.ravel()
-    before = held.copy()
-    wanted = x.reshape(m // rows, rows, n).max(1)
-    before[at : at + wanted.size] = wanted.ravel()
+    right, end = held.copy(), at + m // rows * n
+    right[at:end] = x.reshape(m // rows, rows, n).max(1).ravel()
     try:
         (instruction,) = assemble(line[:500])
         if not isinstance(instruction, Vmax):
@@ -258,12 +229,10 @@ def right_vmax(vmax: Any, case: tuple[int, int, int, int, int], chip: Chip) -> N
         instruction.run(state)
     except (ValueError, IndexError) as error:
         limits = LIMITS if re.search(r"vmax: k[hw] is", str(error)) else FORM
-        raise Wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
-                    program=called, got=line[:500], spec=limits) from None  # fmt: skip
-    if not np.array_equal(held, before):
-        first = int(np.flatnonzero(held != before)[0])
-        inside = at <= first < at + wanted.size
+        raise wrong(f"The chip cannot run this line as an instruction: {error}".rstrip(".") + ".",
+                    spec=limits) from None  # fmt: skip
+    for first in np.flatnonzero(held != right)[:1]:
+        inside = at <= first < end
         where = "which is of `out`" if inside else "which is none of `out`"
-        raise Wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
-                    f"{before[first]}.", program=called, got=line,
-                    spec=LINE if inside else BEGIN)  # fmt: skip
+        raise wrong(f"Byte {first} of acts, {where}, is {held[first]} afterwards, but must be "
+                    f"{right[first]}.", spec=LINE if inside else BEGIN)  # fmt: skip

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u11.checks.programs import (
-    answered,
-    memref,
-    parameter,
-    read_back,
-    same_contents,
-    short,
-)
-from autograder.units.u11.checks.programs import (
-    module as written,
-)
+from autograder.units.u11.checks import programs
+from autograder.units.u11.checks.programs import memref, parameter
 from course_lib.accelerator.chip import PRESETS
 
 # ── tiles ──
@@ -65,7 +58,7 @@ def products(*sizes: Product, chip: str = TEACHING) -> str:
         parameters |= dict(zip(names, (x, w, y), strict=True))
         a, b, c = names
         lines.append(f"npu.product %{a}, %{b} into %{c} : {x}, {w} into {y}")
-    return written(parameters, *lines, chip=chip)
+    return programs.module(parameters, *lines, chip=chip)
 
 
 CASES = [
@@ -95,19 +88,17 @@ def right_tiles(tiled: Any, text: str, rows: int, spec: str) -> None:
     from lessons.u11.dialect import parsed, steps
 
     called = f"tiled(text, {rows}), where text is\n{text}"
-    got = answered(lambda: tiled(text, rows), called, TILE)
-    module, got = read_back(got, called, spec), short(got)
-    tiles = _tiles(called, got, module)
+    module, wrong = programs.result(lambda: tiled(text, rows), called, TILE, spec)
+    tiles = [*_tiles(wrong, steps(module))]
     for number, op in enumerate(steps(parsed(text))):
         name = parameter(op.operands[2])
         mine = [tile for tile in tiles if tile.array == name]
-        _right_windows(called, got, mine, op, rows)
+        _right_windows(wrong, mine, op, rows)
         if [tile.array for tile in tiles[: len(mine)]] != [name] * len(mine):
-            raise Wrong(f"The tiles of product {number} must come one after another.",
-                        program=called, got=got, spec=ORDER)  # fmt: skip
+            raise wrong(f"The tiles of product {number} must come one after another.", spec=ORDER)
         tiles = tiles[len(mine) :]
-    same_contents(called, text, got, module, spec)
-    _small_buffers(called, got, module, text, rows)
+    programs.same_contents(wrong, text, module, spec)
+    _small_buffers(wrong, module, text, rows)
 
 
 class Tile(NamedTuple):
@@ -119,39 +110,34 @@ class Tile(NamedTuple):
     y: tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _tiles(called: str, got: str, module: Any) -> list[Tile]:
-    """The operations in fours: two loads in either order, a product, a store."""
+def _tiles(wrong: Callable[..., Wrong], operations: list[Any]) -> Iterator[Tile]:
+    """Up to each store: two loads in either order, a product, and a clear if the product adds."""
     from course_lib.mlir.npu.machine import space_of
-    from lessons.u11.dialect import steps
 
-    found, operations = [], steps(module)
-    names = ["npu.dma_load", "npu.dma_load", "npu.matmul", "npu.dma_store"]
-    for at in range(0, len(operations), 4):
-        four: list[Any] = operations[at : at + 4]
-        if [op.name for op in four] != names:
-            said = ", ".join(op.name for op in four)
-            raise Wrong(f"Tile {at // 4}, counted from 0, must be two loads, a product and a "
-                        f"store, but is {said}.", program=called, got=got, spec=LOAD)  # fmt: skip
-        loads = sorted(four[:2], key=lambda op: space_of(op.tile.type))  # acts, weights
-        if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
-            raise Wrong(f"Tile {at // 4}, counted from 0, must load into `acts` and into "
-                        "`weights`.", program=called, got=got, spec=LOAD)  # fmt: skip
-        if (flow := four[2].dataflow.data) != "os":
-            raise Wrong(f'The product of tile {at // 4}, counted from 0, says "{flow}".',
-                        program=called, got=got, spec=STAY)  # fmt: skip
-        if four[2].overwrite is None:
-            raise Wrong(f"The product of tile {at // 4}, counted from 0, adds to sums that nothing "
-                        "has set. It must overwrite them.", program=called, got=got,
+    ends = [k for k, op in enumerate(operations, 1) if op.name == "npu.dma_store"]
+    bounds = [0, *ends, *([len(operations)] if ends[-1:] != [len(operations)] else [])]
+    for number, (first, end) in enumerate(pairwise(bounds)):
+        tile = f"ile {number}, counted from 0,"
+        four = [op for op in operations[first:end] if op.name != "npu.clear"]
+        names = ", ".join(op.name.removeprefix("npu.") for op in four)
+        if names != "dma_load, dma_load, matmul, dma_store":
+            raise wrong(f"T{tile} must be two loads, a product and a store, but is {names}.",
                         spec=LOAD)  # fmt: skip
+        loads = sorted(four[:2], key=lambda op: space_of(op.tile.type))
+        if [space_of(op.tile.type) for op in loads] != ["acts", "weights"]:
+            raise wrong(f"T{tile} must load into `acts` and into `weights`.", spec=LOAD)
+        if (flow := four[2].dataflow.data) != "os":
+            raise wrong(f'The product of t{tile} says "{flow}".', spec=STAY)
+        if four[2].overwrite is None and len(four) == end - first:
+            raise wrong(f"The product of t{tile} adds to sums that nothing has set. It must "
+                        "overwrite them.", spec=LOAD)  # fmt: skip
         windows: list[Any] = [tuple(map(tuple, op.window)) for op in (*loads, four[3])]
         if not all(isinstance(n, int) for window in windows for part in window for n in part):
-            raise Wrong(f"Positions and sizes of tile {at // 4} must be numbers.", program=called,
-                        got=got, spec=LOAD)  # fmt: skip
-        found.append(Tile(parameter(four[3].array), *windows))
-    return found
+            raise wrong(f"Positions and sizes of t{tile} must be numbers.", spec=LOAD)
+        yield Tile(parameter(four[3].array), *windows)
 
 
-def _right_windows(called: str, got: str, tiles: list[Tile], product: Any, rows: int) -> None:
+def _right_windows(wrong: Callable[..., Wrong], tiles: list[Tile], product: Any, rows: int) -> None:
     """Every tile begins where tiles begin, is whole or ends where y does, and loads what it
     needs; they cover y, in order."""
     from course_lib.mlir.npu.machine import chip_of
@@ -159,40 +145,31 @@ def _right_windows(called: str, got: str, tiles: list[Tile], product: Any, rows:
 
     whole, depth = shape(product.y), shape(product.x)[1]
     full = (rows, chip_of(product).cols)
-    for number, tile in enumerate(tiles):
-        at, sizes = tile.y
+    for number, (_, *loads, (at, sizes)) in enumerate(tiles):
+        tile = f"Tile {number}, counted from 0,"
         if any(a % most for a, most in zip(at, full, strict=True)):
-            _wrong(
-                called,
-                got,
-                number,
-                f"begins at {[*at]}, but tiles must begin at multiples of {[*full]}",
-                SIZE,
-            )
+            raise wrong(f"{tile} begins at {[*at]}, but tiles must begin at multiples of "
+                        f"{[*full]}.", spec=SIZE)  # fmt: skip
         for a, size, most, end in zip(at, sizes, full, whole, strict=True):
             if size > most or (size < most and a + size != end):
-                must = f"must be {[*full]}, or smaller where y ends"
-                _wrong(called, got, number, f"has the sizes {[*sizes]}, but {must}", LAST)
+                raise wrong(f"{tile} has the sizes {[*sizes]}, but must be {[*full]}, or smaller "
+                            "where y ends.", spec=LAST)  # fmt: skip
         needs = ((at[0], 0), (sizes[0], depth)), ((0, at[1]), (depth, sizes[1]))
-        for name, mine, need in zip("xw", (tile.x, tile.w), needs, strict=True):
+        for name, mine, need in zip("xw", loads, needs, strict=True):
             if mine != need:
                 does, must = (f"{name}{[*one[0]]} {[*one[1]]}" for one in (mine, need))
-                _wrong(called, got, number, f"loads {does}, but must load {must}", LOAD)
+                raise wrong(f"{tile} loads {does}, but must load {must}.", spec=LOAD)
     places = [tile.y[0] for tile in tiles]
-    covered = sum(tile.y[1][0] * tile.y[1][1] for tile in tiles)
-    if covered != whole[0] * whole[1]:
-        raise Wrong(f"The tiles must cover y once. They have {covered} elements, but y has "
-                    f"{whole[0] * whole[1]}.", program=called, got=got, spec=CUT)  # fmt: skip
+    covered, elements = sum(h * w for *_, (_, (h, w)) in tiles), whole[0] * whole[1]
+    if covered != elements:
+        raise wrong(f"The tiles must cover y once. They have {covered} elements, but y has "
+                    f"{elements}.", spec=CUT)  # fmt: skip
     if places != sorted(places):
-        raise Wrong(f"The tiles must come row by row, from left to right, but begin at {places}.",
-                    program=called, got=got, spec=ORDER)  # fmt: skip
+        raise wrong(f"The tiles must come row by row, from left to right, but begin at {places}.",
+                    spec=ORDER)  # fmt: skip
 
 
-def _wrong(called: str, got: str, tile: int, does: str, spec: str) -> None:
-    raise Wrong(f"Tile {tile}, counted from 0, {does}.", program=called, got=got, spec=spec)
-
-
-def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> None:
+def _small_buffers(wrong: Callable[..., Wrong], module: Any, text: str, rows: int) -> None:
     """Three buffers for each product, none larger than its largest tile."""
     from course_lib.mlir.npu.machine import chip_of, space_of
     from course_lib.mlir.npu.rules import shape
@@ -205,14 +182,13 @@ def _small_buffers(called: str, got: str, module: Any, text: str, rows: int) -> 
     found: dict[str, list[tuple[int, ...]]] = {}
     for op in buffers(module):
         found.setdefault(space_of(op.result.type), []).append(shape(op.result))
-    wanted = {"acts": [(1, h, k) for h, k, _ in sizes], "weights": [(1, k, c) for _, k, c in sizes],
+    needed = {"acts": [(1, h, k) for h, k, _ in sizes], "weights": [(1, k, c) for _, k, c in sizes],
               "accs": [(1, h, c) for h, _, c in sizes]}  # fmt: skip
-    for space, right in wanted.items():
+    for space, right in needed.items():
         mine = found.get(space, [])
         if sorted(mine) != sorted(right):
-            spec = SMALL if len(mine) == len(right) else BUFFERS
-            raise Wrong(f"The buffers in {space} must be {_sizes(right)}, but are {_sizes(mine)}.",
-                        program=called, got=got, spec=spec)  # fmt: skip
+            raise wrong(f"The buffers in {space} must be {_sizes(right)}, but are {_sizes(mine)}.",
+                        spec=SMALL if len(mine) == len(right) else BUFFERS)  # fmt: skip
 
 
 def _sizes(shapes: list[tuple[int, ...]]) -> str:

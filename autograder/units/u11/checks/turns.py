@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
 from autograder.check.framework import Wrong, checks
-from autograder.units.u11.checks.programs import (
-    answered,
-    memref,
-    parameter,
-    read_back,
-    same_contents,
-    short,
-    straight,
-)
-from autograder.units.u11.checks.programs import (
-    module as written,
-)
+from autograder.units.u11.checks import programs
+from autograder.units.u11.checks.programs import memref, parameter, straight
 
 # ── turns ──
 
@@ -49,28 +40,28 @@ def contents_take_turns(turns, text):
 
 @checks("u11.turns", spec=[FIT, FEWER, MANY])
 def as_many_slots_as_fit(turns):
-    """Buffers for which there is room for one, two, and four slots, and two in one memory."""
+    """Buffers for which there is room for one, two, four and eight slots, and two in one memory."""
     for text, most in FITS:
         right_turns(turns, text, most)
     return f"{len(FITS)} programs"
 
 
-def _filled(*sizes: str, rows: int = 20, stored: bool = True) -> str:
+def _filled(*sizes: str, rows: int = 20, stored: bool = True, chip: str = "teaching") -> str:
     """A program that fills buffers of these sizes in acts in turns, and stores all contents, or
     only the last ones."""
-    lines, types = [], [memref(size, "i8", "acts") for size in sizes]
-    for number, type in enumerate(types):
-        lines += [f"%b{number} = npu.buffer : {type}",
-                  f"%t{number} = npu.slot %b{number}[0] [4, 4] : {type} to "
-                  f"{memref('4x4', 'i8', 'acts')}"]  # fmt: skip
-    whole, small = memref("20x4", "i8", "dram"), memref("4x4", "i8", "acts")
+    array, tile = memref(f"{rows}x4", "i8", "dram"), memref("4x4", "i8", "acts")
+    lines, names = [], [*map(str, range(len(sizes)))]
+    for k, size in zip(names, sizes, strict=True):
+        type = memref(size, "i8", "acts")
+        lines += [f"%b{k} = npu.buffer : {type}",
+                  f"%t{k} = npu.slot %b{k}[0] [4, 4] : {type} to {tile}"]  # fmt: skip
     for at in range(0, rows, 4):
-        for number in range(len(sizes)):
-            lines.append(f"npu.dma_load %x[{at}, 0] [4, 4] to %t{number} : {whole} to {small}")
+        for k in names:
+            lines.append(f"npu.dma_load %x[{at}, 0] [4, 4] to %t{k} : {array} to {tile}")
             if stored or at + 4 == rows:
-                lines.append(f"npu.dma_store %t{number} to %y{number}[{at}, 0] [4, 4] : {small} to "
-                             f"{whole}")  # fmt: skip
-    return written({"x": whole, **{f"y{k}": whole for k in range(len(sizes))}}, *lines)
+                lines.append(f"npu.dma_store %t{k} to %y{k}[{at}, 0] [4, 4] : {tile} to {array}")
+    arrays = dict.fromkeys(["x", *(f"y{k}" for k in names)], array)
+    return programs.module(arrays, *lines, chip=f'{{preset = "{chip}"}}')
 
 
 THREE = _filled("1x4x4", rows=8, stored=False)
@@ -84,24 +75,22 @@ FITS = [
     (_filled("1x4x4", "1x4x4", rows=12), 2),
     (_filled("1x4x4", "1x4x4", stored=False), 9),
     (_filled("1x64x8", "1x4x4", stored=False), 9),
+    (_filled("1x4x4", rows=40, stored=False, chip="npu"), 9),
 ]
 
 
 def right_turns(turns: Any, text: str, most: int) -> None:
     """The answer does what is asked, slot by slot."""
     called = f"turns(text, {most}), where text is\n{text}"
-    got = answered(lambda: turns(text, most), called, DONE)
-    module, got = read_back(got, called, ELSE), short(got)
+    module, wrong = programs.result(lambda: turns(text, most), called, DONE, ELSE)
     before, sizes = _given(text, most)
     if before != (moves := _moves(module)):
-        raise Wrong("The operations and their windows must stay as they are, in the same order.",
-                    program=called, got="\n".join(moves), expected="\n".join(before),
-                    spec=ELSE)  # fmt: skip
+        raise wrong("The operations and their windows must stay as they are, in the same order.",
+                    got="\n".join(moves), expected="\n".join(before), spec=ELSE)  # fmt: skip
     if sizes != (mine := _buffers(module)):
-        raise Wrong(f"The buffers must be {', '.join(sizes)}, but are {', '.join(mine)}.",
-                    program=called, got=got, spec=FIT)  # fmt: skip
-    _places(called, got, module)
-    same_contents(called, text, got, module, FIND)
+        raise wrong(f"The buffers must be {', '.join(sizes)}, but are {', '.join(mine)}.", spec=FIT)
+    _places(wrong, module)
+    programs.same_contents(wrong, text, module, FIND)
 
 
 @lru_cache(maxsize=256)
@@ -144,7 +133,7 @@ def _list(numbers: Any) -> str:
     return f"[{', '.join(str(n) if isinstance(n, int) else '?' for n in numbers)}]"
 
 
-def _places(called: str, got: str, module: Any) -> None:
+def _places(wrong: Callable[..., Wrong], module: Any) -> None:
     """New contents go to slots 0, 1, 2, ... and round again, and are read where they are."""
     from course_lib.mlir.npu.rules import shape
     from course_lib.mlir.npu.transfer import SlotOp
@@ -157,14 +146,14 @@ def _places(called: str, got: str, module: Any) -> None:
                 continue
             new = tile is overwritten(op)
             turn = seen[slot.buffer] = seen.get(slot.buffer, -1) + new
-            wanted = turn % shape(slot.buffer)[0]
-            (index, *inner) = slot.at
-            if index != wanted or inner:
+            right = turn % shape(slot.buffer)[0]
+            if [*slot.at] != [right]:
+                (index, *inner) = slot.at
                 where = index if isinstance(index, int) and not inner else "?"
                 does = (
-                    f"puts new contents into slot {where}, but they must go to slot {wanted}"
+                    f"puts new contents into slot {where}, but they must go to slot {right}"
                     if new
-                    else f"uses slot {where}, but the contents are in slot {wanted}"
+                    else f"uses slot {where}, but the contents are in slot {right}"
                 )
-                raise Wrong(f"`{str(op).partition(' :')[0]}` {does}.", program=called, got=got,
+                raise wrong(f"`{str(op).partition(' :')[0]}` {does}.",
                             spec=ROUND if new else FIND)  # fmt: skip

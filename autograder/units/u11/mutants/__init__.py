@@ -5,68 +5,26 @@ Here: bytes, and a program that breaks a pass. Next room: operations.py.
 
 from __future__ import annotations
 
-from math import ceil
-
-from autograder.check.framework import alternative, mutant
+from autograder.check.framework import alternative, alternatives, mutants
 
 # ── bytes ──
 
-
-@mutant("u11.moved")
-def every_array_once(m, k, n, tm, tn, outer):
-    return m * k + k * n + 4 * m * n
-
-
-@mutant("u11.moved")
-def both_again_for_every_tile(m, k, n, tm, tn, outer):
-    return ceil(n / tn) * m * k + ceil(m / tm) * k * n + 4 * m * n
-
-
-@mutant("u11.moved")
-def the_other_order(m, k, n, tm, tn, outer):
-    other = "rows" if outer == "columns" else "columns"
-    return _right(m, k, n, tm, tn, other)
-
-
-@mutant("u11.moved")
-def sums_of_one_byte(m, k, n, tm, tn, outer):
-    return _right(m, k, n, tm, tn, outer) - 3 * m * n
-
-
-@mutant("u11.moved")
-def whole_tiles_at_the_ends(m, k, n, tm, tn, outer):
-    return _right(ceil(m / tm) * tm, k, ceil(n / tn) * tn, tm, tn, outer)
-
-
-@mutant("u11.moved")
-def tiles_that_fit_only(m, k, n, tm, tn, outer):
-    x = max(1, n // tn) if outer == "columns" and m > tm else 1
-    w = max(1, m // tm) if outer == "rows" and n > tn else 1
-    return x * m * k + w * k * n + 4 * m * n
-
-
-@mutant("u11.moved")
-def loaded_again_though_it_is_there(m, k, n, tm, tn, outer):
-    x = ceil(n / tn) if outer == "columns" else 1
-    w = ceil(m / tm) if outer == "rows" else 1
-    return x * m * k + w * k * n + 4 * m * n
-
-
-@mutant("u11.moved")
-def sums_are_loaded_too(m, k, n, tm, tn, outer):
-    return _right(m, k, n, tm, tn, outer) + 4 * m * n
-
-
-@mutant("u11.moved")
-def loads_only(m, k, n, tm, tn, outer):
-    return _right(m, k, n, tm, tn, outer) - 4 * m * n
-
-
-def _right(m, k, n, tm, tn, outer):
-    down, across = ceil(m / tm), ceil(n / tn)
-    if outer == "rows":
-        return m * k + (down if across > 1 else 1) * k * n + 4 * m * n
-    return (across if down > 1 else 1) * m * k + k * n + 4 * m * n
+TOTAL = "x * m * k + w * k * n + 4 * m * n"
+mutants(
+    "u11.moved",
+    every_array_once=lambda m, k, n, tm, tn, outer: m * k + k * n + 4 * m * n,
+    both_again_for_every_tile=lambda m, k, n, tm, tn, outer: (
+        -(-n // tn) * m * k + -(-m // tm) * k * n + 4 * m * n),
+    the_other_order=("outer == 'columns'", "outer != 'columns'", "outer == 'rows'",
+                     "outer != 'rows'"),
+    sums_of_one_byte=("4 * m", "m"),
+    whole_tiles_at_the_ends=("x = across", "m, n = (down * tm, across * tn)\n    x = across"),
+    tiles_that_fit_only=("across if", "max(1, n // tn) if", "down if", "max(1, m // tm) if"),
+    loaded_again_though_it_is_there=(" and down > 1", "", " and across > 1", ""),
+    sums_are_loaded_too=("4 * m", "8 * m"),
+    loads_only=(" + 4 * m * n", ""),
+    in_32_bits=(TOTAL, f"({TOTAL} + 2 ** 31) % 2 ** 32 - 2 ** 31"),
+)  # fmt: skip
 
 
 @alternative("u11.moved")
@@ -84,20 +42,16 @@ def by_walking(m, k, n, tm, tn, outer):
 
 
 @alternative("u11.moved")
-def with_ceil(m, k, n, tm, tn, outer):
-    return float(_right(m, k, n, tm, tn, outer))
-
-
-@alternative("u11.moved")
 def by_cases(m, k, n, tm, tn, outer):
     sizes = {"x": m * k, "w": k * n}
     tiles = {"x": (n + tn - 1) // tn, "w": (m + tm - 1) // tm}
-    inside = "w" if outer == "rows" else "x"
-    inner_runs_once = tiles["x" if inside == "w" else "w"] == 1
-    again = 1 if inner_runs_once else tiles[inside]
-    sizes[inside] *= again
+    inside, outside = ("w", "x") if outer == "rows" else ("x", "w")
+    if tiles[outside] > 1:
+        sizes[inside] *= tiles[inside]
     return sum(sizes.values()) + 4 * m * n
 
+
+alternatives("u11.moved", with_ceil=(TOTAL, f"float({TOTAL})"))
 
 # ── a hazard ──
 
@@ -119,97 +73,52 @@ def _store(tile, array):
 
 
 def _module(*lines, chip="teaching", views=VIEWS):
-    return (f'module attributes {{npu.chip = {{preset = "{chip}"}}}} {{\n'
+    text = (f'module attributes {{npu.chip = {{preset = "{chip}"}}}} {{\n'
             f"  func.func @f(%x: {X}, %y: {X}, %z: {X}) {{{views}{''.join(lines)}"
             "    func.return\n  }\n}\n")  # fmt: skip
+    return lambda: text
 
 
-@mutant("u11.hazard")
-def the_same_slot_twice():
-    """The pass looks at slots."""
-    return _module(_load("x", "0"), _store("0", "y"), _load("y", "0"), _store("0", "z"))
-
-
-@mutant("u11.hazard")
-def two_slots_and_nothing_between():
-    return _module(_load("x", "0"), _store("0", "z"), _load("y", "1"), _store("1", "z"))
-
-
-@mutant("u11.hazard")
-def another_view_of_the_slot():
-    again = f"    %2 = npu.slot %b[0] [4, 4] : {SLOTS} to {T}\n"
-    return _module(again, _load("x", "0"), _store("0", "y"), _load("z", "2"), _store("2", "x"))
-
-
-@mutant("u11.hazard")
-def what_was_never_loaded():
-    return _module(_store("0", "y"), _load("y", "1"), _store("1", "z"))
-
-
-@mutant("u11.hazard")
-def never_loaded_and_stored_over():
-    return _module(_store("1", "z"), _load("x", "0"), _store("0", "y"), _load("y", "1"),
-                   _store("1", "z"))  # fmt: skip
-
-
-@mutant("u11.hazard")
-def the_load_comes_first():
-    return _module(_load("y", "1"), _load("x", "0"), _store("0", "y"), _store("1", "z"))
-
-
-@mutant("u11.hazard")
-def the_wrong_chip():
-    return _module(_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "z"), chip="npu")
-
-
-@mutant("u11.hazard")
-def too_long():
-    twice = [_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "z")]
-    return _module(*twice * 4)
-
-
-@mutant("u11.hazard")
-def not_valid():
-    return _module(_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "z"), views="")
-
-
-@mutant("u11.hazard")
-def no_text():
-    return None
-
-
-@alternative("u11.hazard")
-def back_into_its_own_array():
-    return _module(_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "x"))
-
-
-@alternative("u11.hazard")
-def a_part_of_what_was_stored():
-    half = "memref<2x4xi8, #npu.space<acts>>"
-    piece = f"    %2 = npu.slot %b[1] [2, 4] : {SLOTS} to {half}\n"
-    load = f"    npu.dma_load %y[2, 0] [2, 4] to %2 : {X} to {half}\n"
-    store = f"    npu.dma_store %2 to %z[0, 0] [2, 4] : {half} to {X}\n"
-    return _module(piece, _load("x", "0"), _store("0", "y"), load, store)
-
-
-@alternative("u11.hazard")
-def sums_that_come_back():
-    """Two layers: the results of the first are the input of the second."""
-    w, s = "memref<4x4xi8, #npu.space<weights>>", "memref<4x4xi32, #npu.space<accs>>"
-    ws, ss = (one.replace("<4x4", "<1x4x4") for one in (w, s))
-    more = f"""
-    %ws = npu.buffer : {ws}
-    %w = npu.slot %ws[0] [4, 4] : {ws} to {w}
-    %ss = npu.buffer : {ss}
-    %s = npu.slot %ss[0] [4, 4] : {ss} to {s}
+AGAIN = f"    %2 = npu.slot %b[0] [4, 4] : {SLOTS} to {T}\n"
+RIGHT = [_load("x", "0"), _store("0", "y"), _load("y", "1"), _store("1", "z")]
+HALF = "memref<2x4xi8, #npu.space<acts>>"
+W, S = "memref<4x4xi8, #npu.space<weights>>", "memref<4x4xi32, #npu.space<accs>>"
+WS, SS = (one.replace("<4x4", "<1x4x4") for one in (W, S))
+MORE = f"""
+    %ws = npu.buffer : {WS}
+    %w = npu.slot %ws[0] [4, 4] : {WS} to {W}
+    %ss = npu.buffer : {SS}
+    %s = npu.slot %ss[0] [4, 4] : {SS} to {S}
+    npu.dma_load %z[0, 0] [4, 4] to %w : {X} to {W}
 """
-    return _module(
-        more,
-        _load("x", "0"),
-        f"    npu.dma_load %z[0, 0] [4, 4] to %w : {X} to {w}\n",
-        f"    npu.matmul %0, %w into %s {{overwrite}} : {T}, {w} into {s}\n",
-        _store("0", "y"),
-        _load("y", "1"),
-        f"    npu.matmul %1, %w into %s : {T}, {w} into {s}\n",
-        _store("1", "z"),
-    )
+PRODUCT = f"    npu.matmul %{{}}, %w into %s{{}} : {T}, {W} into {S}\n"
+mutants(
+    "u11.hazard",
+    # The pass looks at slots.
+    the_same_slot_twice=_module(*RIGHT[:2], _load("y", "0"), _store("0", "z")),
+    two_slots_and_nothing_between=_module(RIGHT[0], _store("0", "z"), *RIGHT[2:]),
+    another_view_of_the_slot=_module(AGAIN, *RIGHT[:2], _load("z", "2"), _store("2", "x")),
+    what_was_never_loaded=_module(*RIGHT[1:]),
+    never_loaded_and_stored_over=_module(RIGHT[3], *RIGHT),
+    the_load_comes_first=_module(RIGHT[2], RIGHT[0], RIGHT[1], RIGHT[3]),
+    the_wrong_chip=_module(*RIGHT, chip="npu"),
+    too_long=_module(*RIGHT * 4),
+    not_valid=_module(*RIGHT, views=""),
+    no_text=lambda: None,
+    # Its sums are stored nowhere.
+    multiplies_what_was_never_loaded=_module(MORE, PRODUCT.format(0, " {overwrite}"), *RIGHT),
+    adds_to_sums_that_nobody_set=_module(MORE, RIGHT[0], PRODUCT.format(0, ""), *RIGHT[1:]),
+)
+
+alternatives(
+    "u11.hazard",
+    back_into_its_own_array=_module(*RIGHT[:3], _store("1", "x")),
+    a_part_of_what_was_stored=_module(
+        f"    %2 = npu.slot %b[1] [2, 4] : {SLOTS} to {HALF}\n", *RIGHT[:2],
+        f"    npu.dma_load %y[2, 0] [2, 4] to %2 : {X} to {HALF}\n",
+        f"    npu.dma_store %2 to %z[0, 0] [2, 4] : {HALF} to {X}\n"),
+    # Two layers: the results of the first are the input of the second.
+    sums_that_come_back=_module(
+        MORE, RIGHT[0], PRODUCT.format(0, " {overwrite}"), *RIGHT[1:3], PRODUCT.format(1, ""),
+        RIGHT[3]),
+)  # fmt: skip

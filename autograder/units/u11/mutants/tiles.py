@@ -5,7 +5,8 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from autograder.check.framework import alternative, equivalent, mutant
+from autograder.check.framework import alternative, alternatives, equivalent, mutants
+from course_lib.exercises import slot
 
 if TYPE_CHECKING or find_spec("xdsl"):
     from xdsl.builder import Builder
@@ -16,149 +17,58 @@ if TYPE_CHECKING or find_spec("xdsl"):
     from course_lib.mlir.npu.machine import chip_of, memory
     from course_lib.mlir.npu.rules import shape
     from course_lib.mlir.npu.transfer import BufferOp, DmaLoadOp, DmaStoreOp, SlotOp
-    from lessons.u11.dialect import (
-        finished,
-        parsed,
-        rewritten,
-        steps,
-    )
+    from lessons.u11.dialect import finished, parsed, rewritten, steps
 
-# ── tiles ──
-
-
-def _places(m, n, rows, cols):
-    return [(i, j) for i in range(0, m, rows) for j in range(0, n, cols)]
+tiled = slot("u11.tiled").reference
+DOWN, ACROSS = "range(0, m, most)", "range(0, n, cols)"
+SIZES = "h, wide = (min(most, m - i), min(cols, n - j))"
+LOOPS = "for i in range(0, m, most):\n                for j in range(0, n, cols):"
+TURNED = "for j in range(0, n, cols):\n                for i in range(0, m, most):"
 
 
-def _tile(text, rows, places=_places, cut=lambda m, n, rows, cols, i, j: (min(rows, m - i),
-          min(cols, n - j)), height=min, overwrite=True, width=lambda op: chip_of(op).cols,
-          shared=True):  # fmt: skip
-    """The exercise with some part of it exchanged."""
-
-    class Tile(RewritePattern):
-        def match_and_rewrite(self, op, rewriter):
-            if not isinstance(op, ProductOp):
-                return
-            (m, k), (_, n), cols = shape(op.x), shape(op.w), width(op)
-            most, made = height(rows, m), []
-
-            def room():
-                whole = chip_of(op).cols
-                found = [
-                    BufferOp(memory(size, space))
-                    for size, space in (
-                        ((1, most, k), "acts"),
-                        ((1, k, whole), "weights"),
-                        ((1, most, whole), "accs"),
-                    )
-                ]
-                made.extend(found)
-                return found  # fmt: skip
-
-            three = room()
-            for i, j in places(m, n, rows, cols):
-                h, w = cut(m, n, rows, cols, i, j)
-                xs, ws, ys = three if shared else room()
-                a, b = SlotOp(xs.result, [0], [h, k]), SlotOp(ws.result, [0], [k, w])
-                c = SlotOp(ys.result, [0], [h, w])
-                made.extend([
-                    a, b, c, DmaLoadOp(op.x, a.result, [i, 0], [h, k]),
-                    DmaLoadOp(op.w, b.result, [0, j], [k, w]),
-                    MatmulOp(a.result, b.result, c.result, "os", overwrite),
-                    DmaStoreOp(op.y, c.result, [i, j], [h, w]),
-                ])  # fmt: skip
-            rewriter.replace(op, made, [])
-
-    return rewritten(text, Tile())
+def _columns(width: str) -> tuple[str, ...]:
+    """An edit: tiles of another width."""
+    return ACROSS, f"range(0, n, {width})", "min(cols, n - j)", f"min({width}, n - j)"
 
 
-@mutant("u11.tiled")
-def the_last_tiles_are_forgotten(text, rows):
-    return _tile(text, rows, lambda m, n, r, c: [(i, j) for i in range(0, m - m % r, r)
-                                                 for j in range(0, n - n % c, c)])  # fmt: skip
-
-
-@mutant("u11.tiled")
-def the_last_tiles_overlap(text, rows):
-    """They begin earlier, so that all are of one size."""
-
-    def places(m, n, r, c):
-        return [(min(i, max(0, m - r)), min(j, max(0, n - c))) for i, j in _places(m, n, r, c)]
-
-    return _tile(text, rows, places)
-
-
-@mutant("u11.tiled")
-def columns_outside(text, rows):
-    return _tile(text, rows, lambda m, n, r, c: sorted(_places(m, n, r, c), key=lambda p: p[::-1]))
-
-
-@mutant("u11.tiled")
-def adds_to_what_is_there(text, rows):
-    return _tile(text, rows, overwrite=False)
-
-
-@mutant("u11.tiled")
-def a_buffer_of_rows_that_do_not_exist(text, rows):
-    return _tile(text, rows, height=lambda rows, m: rows)
-
-
-@mutant("u11.tiled")
-def always_four_columns(text, rows):
-    return _tile(text, rows, width=lambda op: 4)
-
-
-@mutant("u11.tiled")
-def as_many_columns_as_rows(text, rows):
-    return _tile(text, rows, width=lambda op: min(rows, chip_of(op).cols))
-
-
-@mutant("u11.tiled")
-def tiles_of_equal_height(text, rows):
-    """10 rows as 5 and 5, not as 8 and 2."""
-
-    def even(m, r):
-        many = -(-m // r)
-        return -(-m // many)
-
-    return _tile(text, rows, lambda m, n, r, c: _places(m, n, even(m, r), c),
-                 lambda m, n, r, c, i, j: (min(even(m, r), m - i), min(c, n - j)))  # fmt: skip
-
-
-@mutant("u11.tiled")
-def new_buffers_for_every_tile(text, rows):
-    return _tile(text, rows, shared=False)
-
-
-@mutant("u11.tiled")
-def whole_products_only(text, rows):
-    return _tile(text, rows, lambda m, n, r, c: [(0, 0)])
-
-
-@mutant("u11.tiled")
-def weights_stay(text, rows):
-    """The other dataflow computes the same, in other clocks."""
-    return _tile(text, rows).replace('dataflow = "os"', 'dataflow = "ws"')
-
-
-@mutant("u11.tiled")
-def no_dataflow_is_named(text, rows):
-    return _tile(text, rows).replace('dataflow = "os", ', "")
-
-
-@mutant("u11.tiled")
-def leaves_the_product_alone(text, rows):
-    return text
-
-
-@alternative("u11.tiled")
-def from_above(text, rows):
-    """The list of places first, and the sizes from their ends."""
-
-    def cut(m, n, r, c, i, j):
-        return min(i + r, m) - i, min(j + c, n) - j
-
-    return _tile(text, rows, cut=cut)
+EVEN = "-(-m // -(-m // most))"
+ROOM = "(BufferOp(one.result.type) for one in (xs, ws, ys))"
+NEW_ROOM = f"xs, ws, ys = {ROOM}", "made += (xs, ws, ys)", SIZES
+MATMUL = "MatmulOp(x.result, w.result, y.result, 'os', overwrite=True)"
+ADD = MATMUL.replace("True", "False")
+CLEAR = "most =", "from course_lib.mlir.npu.dialect import ClearOp\n            most ="
+mutants(
+    "u11.tiled",
+    the_last_tiles_are_forgotten=(DOWN, "range(0, m - m % most, most)",
+                                  ACROSS, "range(0, n - n % cols, cols)"),
+    # They begin earlier, so that all are of one size.
+    the_last_tiles_overlap=(SIZES, "i, j = (min(i, max(0, m - most)), min(j, max(0, n - cols)))\n"
+                                   f"                    {SIZES}"),
+    columns_outside=(LOOPS, TURNED),
+    adds_to_what_is_there=("overwrite=True", "overwrite=False"),
+    a_buffer_of_rows_that_do_not_exist=("min(rows, m)", "rows"),
+    always_four_columns=_columns("4"),
+    as_many_columns_as_rows=_columns("min(rows, cols)"),
+    # 10 rows as 5 and 5, not as 8 and 2.
+    tiles_of_equal_height=(DOWN, f"range(0, m, {EVEN})",
+                           "min(most, m - i)", f"min({EVEN}, m - i)"),
+    new_buffers_for_every_tile=(SIZES, "\n                    ".join(NEW_ROOM)),
+    whole_products_only=(DOWN, "[0]", ACROSS, "[0]"),
+    # The other dataflow computes the same, in other clocks.
+    weights_stay=("'os'", "'ws'"),
+    no_dataflow_is_named=lambda text, rows: tiled(text, rows).replace('dataflow = "os", ', ""),
+    leaves_the_product_alone=lambda text, rows: text,
+    clears_behind_the_product=(*CLEAR, MATMUL, f"{ADD}, ClearOp(y.result)"),
+    clears_but_a_part=(*CLEAR, MATMUL, f"ClearOp(part.result), {ADD}",
+                       "(x, w, y)", "(x, w, y, part := SlotOp(ys.result, [0], [1, wide]))"),
+)  # fmt: skip
+alternatives(
+    "u11.tiled",
+    # The list of places first, and the sizes from their ends.
+    from_above=(SIZES, "h, wide = (min(i + most, m) - i, min(j + cols, n) - j)"),
+    clears_and_adds=(*CLEAR, MATMUL, f"ClearOp(y.result), {ADD}"),
+    clears_what_it_overwrites=(*CLEAR, MATMUL, f"ClearOp(y.result), {MATMUL}"),
+)  # fmt: skip
 
 
 @alternative("u11.tiled")
@@ -167,21 +77,21 @@ def with_a_builder(text, rows):
     for op in steps(module):
         builder = Builder(InsertPoint.before(op))
         (m, k), (_, n), cols = shape(op.x), shape(op.w), chip_of(op).cols
-        h, first = min(m, rows), []
-        for sizes, space in ((h, k), "acts"), ((k, cols), "weights"), ((h, cols), "accs"):
-            first.append(builder.insert(BufferOp(memory((1, *sizes), space))).result)
-        for i, j in _places(m, n, rows, cols):
+        h = min(m, rows)
+        xs, ws, ys = (
+            builder.insert(BufferOp(memory((1, *sizes), space))).result
+            for sizes, space in (((h, k), "acts"), ((k, cols), "weights"), ((h, cols), "accs"))
+        )
+        for i, j in ((i, j) for i in range(0, m, rows) for j in range(0, n, cols)):
             a, b = min(rows, m - i), min(cols, n - j)
-            x, w, y = (
-                builder.insert(SlotOp(one, [0], size)).result
-                for one, size in zip(first, ((a, k), (k, b), (a, b)), strict=True)
-            )
+            pairs = (xs, (a, k)), (ws, (k, b)), (ys, (a, b))
+            x, w, y = (builder.insert(SlotOp(room, [0], size)).result for room, size in pairs)
             builder.insert(DmaLoadOp(op.w, w, [0, j], [k, b]))
             builder.insert(DmaLoadOp(op.x, x, [i, 0], [a, k]))
             builder.insert(MatmulOp(x, w, y, "os", True))
             builder.insert(DmaStoreOp(op.y, y, [i, j], [a, b]))
         Rewriter.erase_op(op)
-    return finished(module)  # fmt: skip
+    return finished(module)
 
 
 @alternative("u11.tiled")
@@ -192,27 +102,22 @@ def one_tile_after_another(text, rows):
         def match_and_rewrite(self, op, rewriter):
             if not isinstance(op, ProductOp):
                 return
-            m, n = shape(op.y)
-            k, cols = shape(op.w)[0], chip_of(op).cols
+            (m, n), k, cols = shape(op.y), shape(op.w)[0], chip_of(op).cols
             spaces = {"acts": (min(rows, m), k), "weights": (k, cols), "accs": (min(rows, m), cols)}
-            room = {name: BufferOp(memory((1, *size), name)) for name, size in spaces.items()}
-            rewriter.insert_op(list(room.values()), InsertPoint.before(op))
+            room = [BufferOp(memory((1, *size), name)) for name, size in spaces.items()]
+            rewriter.insert_op(room, InsertPoint.before(op))
             for tile in range(-(-m // rows) * -(-n // cols)):
-                i, j = (part * size for part, size in zip(
-                    divmod(tile, -(-n // cols)), (rows, cols), strict=True))  # fmt: skip
+                i, j = tile // -(-n // cols) * rows, tile % -(-n // cols) * cols
                 h, w = min(rows, m - i), min(cols, n - j)
                 views = [
                     SlotOp(buffer.result, [0], size)
-                    for buffer, size in zip(room.values(), ((h, k), (k, w), (h, w)), strict=True)
+                    for buffer, size in zip(room, ((h, k), (k, w), (h, w)), strict=True)
                 ]
                 a, b, c = (view.result for view in views)
-                work = [
-                    DmaLoadOp(op.w, b, [0, j], [k, w]),
-                    DmaLoadOp(op.x, a, [i, 0], [h, k]),
-                    MatmulOp(a, b, c, "os", overwrite=True),
-                    DmaStoreOp(op.y, c, [i, j], [h, w]),
-                ]
-                rewriter.insert_op([*views, *work], InsertPoint.before(op))
+                work = DmaLoadOp(op.w, b, [0, j], [k, w]), DmaLoadOp(op.x, a, [i, 0], [h, k])
+                multiplied = MatmulOp(a, b, c, "os", overwrite=True)
+                stored = DmaStoreOp(op.y, c, [i, j], [h, w])
+                rewriter.insert_op([*views, *work, multiplied, stored], InsertPoint.before(op))
             rewriter.erase_op(op)
 
     return rewritten(text, Tile())
