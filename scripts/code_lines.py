@@ -1,5 +1,8 @@
 """How many lines of code a room has: lines with a token, without comments and docstrings.
 
+Programs and tables that checks read from a text file count, too, with every line that is not empty.
+What another tool said (`lessons/uNN/*.txt`) does not.
+
     python scripts/code_lines.py lessons autograder/units      one row for each folder below them
 
 Next room: tests/units/test_size.py, which holds the sum for the units.
@@ -17,6 +20,7 @@ from pathlib import Path
 COURSE = Path(__file__).resolve().parents[1]
 NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 NO_CODE |= {tokenize.ENDMARKER}
+COUNTED = ("*.py", "checks/*.txt", "mutants/*.txt")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -34,10 +38,15 @@ def code_lines(text: str) -> int:
 def by_folder(room: Path) -> Counter[str]:
     """Code lines of the Python files in a room, for each folder directly below it."""
     count: Counter[str] = Counter()
-    for file in sorted(room.rglob("*.py")):
-        inside = file.relative_to(room)
-        count[inside.parts[0] if len(inside.parts) > 1 else "."] += code_lines(file.read_text())
+    for file in sorted(file for pattern in COUNTED for file in room.rglob(pattern)):
+        text, inside = file.read_text(), file.relative_to(room)
+        lines = code_lines(text) if file.suffix == ".py" else len(text.split("\n")) - _empty(text)
+        count[inside.parts[0] if len(inside.parts) > 1 else "."] += lines
     return count
+
+
+def _empty(text: str) -> int:
+    return sum(not line.strip() for line in text.split("\n"))
 
 
 def _span(first: int, last: int) -> range:
