@@ -147,7 +147,7 @@ SHARED = [
 ]
 
 
-@checks("u10.lowered", spec=[EACH, THREE, ONE, WORST])
+@checks("u10.lowered", spec=[EACH, THREE, ONE, WORST, MODULE])
 def few_operations_are_left(lowered):
     """Five programs, of one to twelve operations."""
     return score(lowered, PROGRAMS)
