@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from autograder.check.framework import Wrong, background, checks
 from autograder.check.properties import raises
+from autograder.check.shown import returned
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
@@ -114,7 +115,7 @@ def same_word(encode: Any, values: list[int], fields: Fields) -> None:
     """Wrong unless the answer's word has these values at their places, and nothing else."""
     got, at, program = encode(values, fields), 0, told(fields, values)
     if isinstance(got, bool) or not isinstance(got, (int, np.integer)):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:100]
+        said = returned(got, 100)
         raise Wrong("The answer must be a whole number.", program=program, got=said, spec=PLACE[2])
     got = int(got)
     if got < 0:
@@ -137,7 +138,7 @@ def same_values(decode: Any, word: int, fields: Fields) -> None:
     """Wrong unless the answer finds in a word what stands in the bits of its fields."""
     got, at, program = decode(word, fields), 0, told(fields, word=word)
     if not isinstance(got, (Sequence, np.ndarray)) or len(got) != len(fields):
-        said = "nothing (is a `return` missing?)" if got is None else repr(got)[:200]
+        said = returned(got)
         raise Wrong("The answer must be a list with a value for each field.", program=program,
                     got=said, spec=BACK[2])  # fmt: skip
     for value, (name, width, signed) in zip(got, fields, strict=True):
