@@ -65,7 +65,8 @@ def test_a_mutant_as_a_cell_is_an_answer_to_its_exercise():
 
 
 def test_what_a_unit_says_about_its_own_answer_is_in_no_cell():
-    (name, answer), *_ = alternatives_of("passes.fixpoint").items()
+    named = alternatives_of("passes.fixpoint").items()
+    name, answer = next(one for one in named if not hasattr(one[1], "text"))
     cell = cell_of("passes.fixpoint", name, answer)
     module = inspect.getmodule(answer)
     assert module is not None and "equivalent(" in inspect.getsource(module)
