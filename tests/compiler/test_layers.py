@@ -25,7 +25,7 @@ def lint_imports(folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.fixture
 def copy(root, tmp_path):
     """The packages and the rules, to be broken."""
-    for package in ("course_lib", "autograder"):
+    for package in ("course_lib", "autograder", "lessons"):
         shutil.copytree(root / package, tmp_path / package)
     shutil.copy(root / "pyproject.toml", tmp_path)
     return tmp_path

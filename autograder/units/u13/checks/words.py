@@ -18,7 +18,6 @@ from autograder.check.shown import returned
 from course_lib.accelerator.isa.text import assemble
 from course_lib.accelerator.isa.word import WORD
 from course_lib.accelerator.isa.word import encode as library_words
-from course_lib.exercises import slot
 from lessons.u13.words import Fields, spelled
 
 PLACE = (
@@ -83,9 +82,14 @@ def limits_of(width: int, signed: bool) -> tuple[int, int]:
 
 @st.composite
 def words(draw: st.DrawFn, most: int = 3, wide: int = 6) -> tuple[int, Fields]:
-    """A word with such values."""
-    values, fields = draw(cases(most, wide))
-    return slot("u13.encode").reference(values, fields), fields
+    """The bits of a word, drawn field by field: often none, all, the sign alone or all others."""
+    _, fields = draw(cases(most, wide))
+    bits = ""
+    for _, width, _ in fields:
+        sign = 1 << (width - 1)
+        edges = (0, 2 * sign - 1, sign, sign - 1)
+        bits = f"{draw(st.integers(0, 2 * sign - 1) | st.sampled_from(edges)):0{width}b}{bits}"
+    return int(bits, 2), fields
 
 
 @st.composite
