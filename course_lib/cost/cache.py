@@ -115,12 +115,12 @@ def misses_of(touched: Trace, caches: Sequence[Cache] = SMALL) -> list[dict[str,
         return []
     if len({cache.line for cache in caches}) > 1:
         raise ValueError("all caches must have lines of one size")
-    found, lines = [], touched.addresses // caches[0].line
+    per_cache, lines = [], touched.addresses // caches[0].line
     for cache in caches:
         asked = without_repeats(lines, cache.sets).tolist()
         lines = np.asarray(list(missed(asked, cache.sets, cache.ways)), np.int64)
-        found.append(_by_buffer(lines * cache.line, touched))
-    return found
+        per_cache.append(_by_buffer(lines * cache.line, touched))
+    return per_cache
 
 
 def without_repeats(lines: np.ndarray, sets: int) -> np.ndarray:

@@ -264,14 +264,14 @@ class _Core:
 
     def stride(self, access: Access, var: str) -> int:
         """Elements from one iteration of the loop to the next; -1 where data decides."""
-        found, size = 0, 1
+        elements, size = 0, 1
         dims = self.kernel.buffers[access.buffer].type.dims
         for index, extent in zip(reversed(access.indices), reversed(dims), strict=True):
             if not isinstance(index, Affine):
                 return -1
-            found += abs(index.coefficient(var)) * size
+            elements += abs(index.coefficient(var)) * size
             size *= extent
-        return found
+        return elements
 
 
 def written_out(body: tuple[Stmt, ...], lanes: int) -> tuple[Stmt, ...]:

@@ -47,14 +47,14 @@ def _smaller_before(keys: np.ndarray) -> np.ndarray:
     finds on its left those of the left one that have smaller keys.
     """
     count = len(keys)
-    positions, found, slots = np.argsort(keys, kind="stable"), np.zeros(count, int), range(count)
+    positions, totals, slots = np.argsort(keys, kind="stable"), np.zeros(count, int), range(count)
     for bit in reversed(range(count.bit_length())):
         right = (positions >> bit & 1).astype(bool)
         begin = positions >> (bit + 1) << (bit + 1)  # where the group of this position begins
         smaller = np.cumsum(~right) - begin // 2  # of the left part, so far
-        found[positions[right]] += smaller[right]
+        totals[positions[right]] += smaller[right]
         place = np.where(right, np.asarray(slots) - smaller + (1 << bit), begin + smaller - 1)
         parted = np.empty_like(positions)
         parted[place] = positions
         positions = parted
-    return found
+    return totals

@@ -116,17 +116,17 @@ class _Run:
         there = np.arange(iterations.max(initial=0)) < iterations[:, None]  # [runs, iterations]
         inside = {var: np.repeat(value, iterations) for var, value in at.items()}
         inside[stmt.var] = (start[:, None] + np.arange(there.shape[1]))[there]
-        found = self.block(stmt.body, inside, int(iterations.sum()))
-        every = np.full((*there.shape, found.shape[1]), NOTHING, np.int64)
-        every[there] = found
-        return every.reshape(runs, there.shape[1] * found.shape[1])
+        addresses = self.block(stmt.body, inside, int(iterations.sum()))
+        every = np.full((*there.shape, addresses.shape[1]), NOTHING, np.int64)
+        every[there] = addresses
+        return every.reshape(runs, there.shape[1] * addresses.shape[1])
 
     def value(self, affine: Affine, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
         """int64[runs]: what a bound is each time."""
-        found = np.full(runs, affine.const, np.int64)
+        values = np.full(runs, affine.const, np.int64)
         for var, coefficient in affine.terms:
-            found += at[var] * coefficient
-        return found
+            values += at[var] * coefficient
+        return values
 
     def address(self, access: Access, at: Mapping[str, np.ndarray], runs: int) -> np.ndarray:
         buffer = self.kernel.buffers[access.buffer]

@@ -112,30 +112,32 @@ def _emit_entry(module: ir.Module, symbol: str, calls: Sequence[PartCall]) -> No
     (values,) = function.args
     values.name = "values"
     b = ir.IRBuilder(function.append_basic_block("entry"))
-    for one in calls:
-        count = I64(one.part.iterations)
-        if one.threads > 1:
-            task = _emit_task(module, one)
-            status = call(b, RUN_PARALLEL, [task, values, count, I64(one.threads)], I64)
+    for part_call in calls:
+        count = I64(part_call.part.iterations)
+        if part_call.threads > 1:
+            task = _emit_task(module, part_call)
+            status = call(b, RUN_PARALLEL, [task, values, count, I64(part_call.threads)], I64)
         else:
-            status = call(b, one.part.symbol, [*_addresses(b, values, one), I64(0), count], I64)
-        if one.part.checks:
+            status = call(
+                b, part_call.part.symbol, [*_addresses(b, values, part_call), I64(0), count], I64
+            )
+        if part_call.part.checks:
             with b.if_then(b.icmp_signed("!=", status, I64(0)), likely=False):
-                b.ret(I64(one.step + 1))
+                b.ret(I64(part_call.step + 1))
     b.ret(I64(0))
 
 
-def _emit_task(module: ir.Module, one: PartCall) -> ir.Function:
+def _emit_task(module: ir.Module, part_call: PartCall) -> ir.Function:
     """Some iterations of one part of a kernel, on the buffers of its step."""
-    task = ir.Function(module, TASK, f"{one.step}.{one.part.symbol}")
+    task = ir.Function(module, TASK, f"{part_call.step}.{part_call.part.symbol}")
     task.linkage = "internal"
     values, lo, hi = task.args
     b = ir.IRBuilder(task.append_basic_block("entry"))
-    b.ret(call(b, one.part.symbol, [*_addresses(b, values, one), lo, hi], I64))
+    b.ret(call(b, part_call.part.symbol, [*_addresses(b, values, part_call), lo, hi], I64))
     return task
 
 
-def _addresses(b: ir.IRBuilder, values: ir.Value, one: PartCall) -> list[ir.Value]:
+def _addresses(b: ir.IRBuilder, values: ir.Value, part_call: PartCall) -> list[ir.Value]:
     """Where the buffers of the step are, from the table."""
-    places = [b.gep(values, [I64(slot)], True, source_etype=POINTER) for slot in one.slots]
+    places = [b.gep(values, [I64(slot)], True, source_etype=POINTER) for slot in part_call.slots]
     return [b.load(place, typ=POINTER) for place in places]

@@ -109,8 +109,8 @@ def target_machine(processor: str) -> llvm.TargetMachine:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     to = _processor(processor)
-    found = llvm.Target.from_triple(to.triple)
-    return found.create_target_machine(cpu=to.cpu, features=to.features, opt=3)
+    target = llvm.Target.from_triple(to.triple)
+    return target.create_target_machine(cpu=to.cpu, features=to.features, opt=3)
 
 
 def threads_of(body: tuple[Stmt, ...]) -> tuple[tuple[Loop, ...], tuple[Stmt, ...]]:

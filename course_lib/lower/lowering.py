@@ -89,8 +89,8 @@ class Lowering:
         """for domain { out[write] = body }, or out[place] combine= body"""
         self.block, self.known = [], {}
         writes: list[Stmt] = []
-        for one in (form, *form.also):
-            inner, units = without_units(one)
+        for part in (form, *form.also):
+            inner, units = without_units(part)
             value = self._body(self.root, inner, units)
             at = self._place(self.root, inner, units)
             if inner.place and inner.combine:

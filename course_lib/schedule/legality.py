@@ -160,7 +160,7 @@ def backwards(
             lost = next(
                 (d for t in turned if (d := _both(kept, first.where & then.where & t))), None
             )
-            if lost is not None and (exact or not (total := _sum(pair))):
+            if lost is not None and (exact or not (total := _reduction(pair))):
                 return Answer(lost)
             if lost is not None:
                 rests_on[total] = None
@@ -188,7 +188,7 @@ def _both(kept: Dependence, turned: Conditions) -> Dependence | None:
     return Dependence(kept.pair, kept.order & turned, kept.carrier, point)
 
 
-def _sum(pair: Pair) -> str:
+def _reduction(pair: Pair) -> str:
     """What both add to, as "+= of out"; "" if they do anything else with it."""
     one, other = pair.source.write, pair.sink.write
     if not isinstance(one, Accumulate) or not isinstance(other, Accumulate):

@@ -51,9 +51,9 @@ class Systolic(Target):
             integers = verify(whole(graph, [sample]))
         log.see("quantize", integers)
         with log.timed("chip"):
-            made = offload(integers, chip, lambda part: on_the_cpu(part, options, log))
-        log.see("chip", lambda: "".join(disassemble(p.program) for p in made.programs))
-        return SystolicModel(integers, made, ranges, log)
+            offloaded = offload(integers, chip, lambda part: on_the_cpu(part, options, log))
+        log.see("chip", lambda: "".join(disassemble(p.program) for p in offloaded.programs))
+        return SystolicModel(integers, offloaded, ranges, log)
 
 
 def chip_of(options: Options) -> Chip:

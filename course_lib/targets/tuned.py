@@ -34,8 +34,8 @@ def passes_with(passes: Sequence[Pass], tuned: Schedules | None) -> Sequence[Pas
     """The same passes, told what was found for the graph that they get."""
     if tuned is None:
         return passes
-    return [told for one in passes for told in _told(one, tuned)]
+    return [told for pass_ in passes for told in _told(pass_, tuned)]
 
 
-def _told(one: Pass, tuned: Schedules) -> list[Pass]:
-    return ANSWERS[asked(one)](one, tuned) if asked(one) else [one]
+def _told(pass_: Pass, tuned: Schedules) -> list[Pass]:
+    return ANSWERS[asked(pass_)](pass_, tuned) if asked(pass_) else [pass_]

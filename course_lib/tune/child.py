@@ -72,9 +72,9 @@ def timings(request: Said, say: Callable[[Said], None]) -> list[list[float]]:
         one = prepared(parse_kernel(text), request)
         numbers.append(filling(one, request["seconds"] / request["rounds"]))
         timers.append(announced(number, one))
-    found = rounds_of(timers, numbers, request["rounds"])
+    seconds = rounds_of(timers, numbers, request["rounds"])
     end_after(0)
-    return found
+    return seconds
 
 
 def prepared(kernel: Kernel, request: Said) -> Timer:

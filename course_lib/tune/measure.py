@@ -64,8 +64,8 @@ class Measuring:
             return self.workers[0].timings(texts, machine.threads, asked)
         with ThreadPoolExecutor(len(parts)) as pool:
             jobs = zip(self.workers, parts, strict=False)
-            found = list(pool.map(lambda j: j[0].timings(j[1], machine.threads, asked), jobs))
-        return gathered(found)
+            timings = list(pool.map(lambda j: j[0].timings(j[1], machine.threads, asked), jobs))
+        return gathered(timings)
 
     def close(self) -> None:
         for worker in self.workers:
@@ -88,11 +88,11 @@ def dealt(texts: Sequence[str], count: int) -> list[list[str]]:
 def gathered(parts: Sequence[Sequence[Timing]]) -> list[Timing]:
     """The inverse for timings: relative to the first kernel, as the first part has it."""
     first = parts[0][0]
-    found: list[Timing] = [first, *[first] * sum(len(part) - 1 for part in parts)]
+    timings: list[Timing] = [first, *[first] * sum(len(part) - 1 for part in parts)]
     for number, part in enumerate(parts):
         scale = first.seconds / part[0].seconds if first.seconds and part[0].seconds else 1.0
-        found[1 + number :: len(parts)] = [timing.times(scale) for timing in part[1:]]
-    return found
+        timings[1 + number :: len(parts)] = [timing.times(scale) for timing in part[1:]]
+    return timings
 
 
 class Failed(Exception):
@@ -111,22 +111,22 @@ class Worker(Apart):
 
     def timings(self, texts: Sequence[str], threads: int, ask: Ask) -> list[Timing]:
         """A timing for each kernel; those that cannot be measured do not spoil the others."""
-        found: dict[int, Timing] = {}
+        timings: dict[int, Timing] = {}
         left = list(range(len(texts)))
         while left:
             try:
                 rounds = self._asked([texts[number] for number in left], threads, ask)
             except Failed as failed:
                 self.stop()
-                found[left.pop(failed.at)] = Timing(None, failed.why)
+                timings[left.pop(failed.at)] = Timing(None, failed.why)
                 continue
             except BaseException:  # Ctrl-C: nobody waits for the answer any more
                 self.stop()
                 raise
             for number, seconds in zip(left, rounds, strict=True):
-                found[number] = Timing.of(seconds)
+                timings[number] = Timing.of(seconds)
             break
-        return [found[number] for number in range(len(texts))]
+        return [timings[number] for number in range(len(texts))]
 
     def _asked(self, texts: Sequence[str], threads: int, ask: Ask) -> list[list[float]]:
         request = {"kernels": texts, "threads": threads, "constants": ask.constants,
@@ -134,12 +134,12 @@ class Worker(Apart):
                    "memory": ask.memory, "limit": ask.limit}  # fmt: skip
         at = 0
         try:
-            for said in self.ask(request, WAITING * ask.limit):
-                if "timings" in said:
-                    return said["timings"]
-                if "failed" in said:
-                    raise Failed(at, f"failed: {said['failed']}")
-                at = said["at"]
+            for message in self.ask(request, WAITING * ask.limit):
+                if "timings" in message:
+                    return message["timings"]
+                if "failed" in message:
+                    raise Failed(at, f"failed: {message['failed']}")
+                at = message["at"]
         except Ended as ended:
             raise Failed(at, str(ended)) from None
         raise AssertionError("it answers or ends")

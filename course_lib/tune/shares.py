@@ -47,18 +47,18 @@ def works(model: CompiledModel, arrays: Sequence[np.ndarray], machine: Machine) 
     """
     loops = model.stage("loops").form
     seconds = _step_seconds(model, arrays)
-    found: dict[str, Work] = {}
+    by_key: dict[str, Work] = {}
     for step, took in zip(loops.steps, seconds, strict=True):
         if step.kernel is None:
             continue
         threads = machine.threads if worth_a_thread(step.node) else 1
-        one = Work(step.kernel, fixed_operands(loops, step), 1, threads, took)
-        before = found.get(one.key, replace(one, calls=0, seconds=0.0))
+        work = Work(step.kernel, fixed_operands(loops, step), 1, threads, took)
+        before = by_key.get(work.key, replace(work, calls=0, seconds=0.0))
         whole = before.calls * before.seconds + took
-        found[one.key] = replace(
+        by_key[work.key] = replace(
             before, calls=before.calls + 1, seconds=whole / (before.calls + 1)
         )  # fmt: skip
-    return tuple(sorted(found.values(), key=lambda w: -w.calls * w.seconds))
+    return tuple(sorted(by_key.values(), key=lambda w: -w.calls * w.seconds))
 
 
 def _step_seconds(model: CompiledModel, arrays: Sequence[np.ndarray], rounds: int = 5):

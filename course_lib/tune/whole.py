@@ -99,12 +99,12 @@ def measured_convolutions(whole: Whole, tuned: Tuned, base: CompiledModel, secon
     if not sets:
         return tuned.with_convolutions(graph, Choice(None, why="there is none for Winograd"))
     choices = [Choice(some, tried=len(sets)) for some in sets]
-    found = choices[0] if paying else None
+    fastest = choices[0] if paying else None
     if seconds:
-        pairs = [(one, tuned.with_convolutions(graph, one)) for one in choices]
-        found = whole.fastest(base, pairs, seconds)
+        pairs = [(choice, tuned.with_convolutions(graph, choice)) for choice in choices]
+        fastest = whole.fastest(base, pairs, seconds)
     lost = Choice[Names](None, tried=len(sets), why=NOISE)
-    return tuned.with_convolutions(graph, found or lost)
+    return tuned.with_convolutions(graph, fastest or lost)
 
 
 def measured_groups(
@@ -117,12 +117,12 @@ def measured_groups(
     first, tried = record.candidates[0], len(record.candidates)
     cheaper = [Choice(one.groups, (first.predicted, one.predicted), tried=tried)
                for one in record.cheapest(PROPOSED) if one.predicted < first.predicted]  # fmt: skip
-    found = cheaper[0] if cheaper else None
-    if found and seconds:
+    fastest = cheaper[0] if cheaper else None
+    if fastest and seconds:
         pairs = [(one, tuned.with_groups(graph, one)) for one in cheaper]
-        found = whole.fastest(base, pairs, seconds)
+        fastest = whole.fastest(base, pairs, seconds)
     why = NOISE if cheaper else "no other groups are cheaper by the cost model"
-    return tuned.with_groups(graph, found or Choice[Grouping](None, tried=tried, why=why))
+    return tuned.with_groups(graph, fastest or Choice[Grouping](None, tried=tried, why=why))
 
 
 def checked(
@@ -165,16 +165,16 @@ def _plain(whole: Whole, tuned: Tuned) -> Tuned:
     if at_fuse and tuned.groups_of(at_fuse):
         tuned = tuned.with_groups(at_fuse, _given_up(tuned.groups[key_of_graph(at_fuse)]))
     if at_layout and tuned.convolutions_of(at_layout):
-        found = tuned.convolutions[key_of_graph(at_layout)]
-        tuned = tuned.with_convolutions(at_layout, _given_up(found))
+        choice = tuned.convolutions[key_of_graph(at_layout)]
+        tuned = tuned.with_convolutions(at_layout, _given_up(choice))
     return tuned
 
 
 def _only(tuned: Tuned, kept: Sequence[Work]) -> Tuned:
     """Without the schedules of other kernels than these."""
     keys = {work.key for work in kept}
-    kernels = {key: found if key in keys or not found.value else _given_up(found)
-               for key, found in tuned.kernels.items()}  # fmt: skip
+    kernels = {key: choice if key in keys or not choice.value else _given_up(choice)
+               for key, choice in tuned.kernels.items()}  # fmt: skip
     return replace(tuned, kernels=kernels)
 
 

@@ -62,7 +62,7 @@ def test_it_gives_up_after_so_many_rows_and_tries(monkeypatch) -> None:
     i, j = V("i"), V("j")
     hard = [], [i * 7 - j * 5 - 1, i * -7 + j * 5 + 1, i, i * -1 + 99]  # an equation in disguise
     assert find_point(("i", "j"), *hard) == {"i": 3, "j": 4}
-    monkeypatch.setattr(points, "_found", points._found.__wrapped__)  # asks anew each time
+    monkeypatch.setattr(points, "_solution", points._solution.__wrapped__)  # asks anew each time
     for limit in ("ROWS", "TRIES"):
         with monkeypatch.context() as patch:
             patch.setattr(points, limit, 0)
@@ -72,7 +72,7 @@ def test_it_gives_up_after_so_many_rows_and_tries(monkeypatch) -> None:
 
 def test_what_is_too_hard_counts_as_a_dependence(monkeypatch) -> None:
     text = "kernel @k(out: f32[60]) { for i in 0..9 { out[2*i] = out[3*i + 1] } }"
-    monkeypatch.setattr(points, "_found", points._found.__wrapped__)  # asks anew each time
+    monkeypatch.setattr(points, "_solution", points._solution.__wrapped__)  # asks anew each time
     monkeypatch.setattr(points, "TRIES", 0)
     monkeypatch.setattr(points, "ROWS", 0)
     (loop,) = parse_kernel(text).body

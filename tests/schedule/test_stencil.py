@@ -116,7 +116,7 @@ def test_all_three_loops_of_a_plate_may_be_cut(sizes: tuple[int, int, int]) -> N
 
 
 def test_what_is_too_hard_to_say_is_refused_and_called_that(monkeypatch) -> None:
-    monkeypatch.setattr(points, "_found", points._found.__wrapped__)  # asks anew each time
+    monkeypatch.setattr(points, "_solution", points._solution.__wrapped__)  # asks anew each time
     monkeypatch.setattr(points, "ROWS", 0)
     for step, words in (("reorder(i, t)", "reorder i, t"), ("parallelize(i)", "parallelize i")):
         with pytest.raises(ValueError, match="too hard") as refused:

@@ -91,14 +91,14 @@ class Graph:
         placed: set[Node] = set()
         for node in self.nodes:
             inputs = tuple([new[i] for i in node.inputs])
-            made = node if node.op == "input" else fn(node, inputs)
-            new[node] = node.with_inputs(inputs) if made is None else made
+            rebuilt = node if node.op == "input" else fn(node, inputs)
+            new[node] = node.with_inputs(inputs) if rebuilt is None else rebuilt
             if new[node] in placed:
                 continue
             is_next = placed.issuperset(new[node].inputs)  # the usual case
-            made_now = [new[node]] if is_next else topological_order([new[node]], placed)
-            order.extend(made_now)
-            placed.update(made_now)
+            added = [new[node]] if is_next else topological_order([new[node]], placed)
+            order.extend(added)
+            placed.update(added)
         nodes, outputs = tuple(order), tuple(new[n] for n in self.outputs)
         if (nodes, outputs) == (self.nodes, self.outputs):  # nodes are equal if they are the same
             return self

@@ -142,8 +142,8 @@ def const(value: Any, type: DType | str | None = None, name: str = "", given: bo
     """
     type = dtype(type) if isinstance(type, str) else type
     if type is None and not isinstance(value, (np.ndarray, np.generic)):
-        found = DType.of(np.asarray(value).dtype)
-        type = f32 if found == f64 else found
+        element_type = DType.of(np.asarray(value).dtype)
+        type = f32 if element_type == f64 else element_type
     array = type.array(value) if type else np.asarray(value)
     kind = type_of(array)  # an array of objects has none, and must not be copied byte by byte
     if not (given and array is value and array.flags.c_contiguous):
@@ -184,10 +184,10 @@ def checked(
     if declared not in (None, result):
         source = "its operands give" if inputs else "it is"
         raise ValueError(f"declared {declared}, but {source} {result}")
-    made = Node(op, tuple(inputs), MappingProxyType(full), result, name, origin)
+    node = Node(op, tuple(inputs), MappingProxyType(full), result, name, origin)
     if "body" not in full:
-        WELL_FORMED.add(made)
-    return made
+        WELL_FORMED.add(node)
+    return node
 
 
 def _frozen(value: Any) -> Any:

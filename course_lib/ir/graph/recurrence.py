@@ -125,10 +125,10 @@ class Parts:
         """Part `k` of the state, or of its history."""
         type, width, words = self.types[k], self.widths[k], self.words[k]
         start = sum(map(mul, self.widths[:k], self.words[:k]))
-        found = [
+        pieces = [
             as_type(_columns(state, start + n * width, width), type.dtype) for n in range(words)
         ]
-        value = whole(*found) if words == 2 else found[0]
+        value = whole(*pieces) if words == 2 else pieces[0]
         if self.side_by_side:
             return value
         return reshape(value, (*value.type.dims[:-1], *type.shape))

@@ -29,7 +29,7 @@ TYPES = {"f32": ("float", "f"), "f64": ("double", "")}
 def cpp(kernel: Kernel) -> str:
     """The kernel as a C++ function of its name. ValueError for what has no such form."""
     const = {b.name: "const " * (b != kernel.out) for b in kernel.params}
-    params = [f"{const[b.name]}{_type(b.type.dtype)} *__restrict {b.name}" for b in kernel.params]
+    params = [f"{const[b.name]}{_ctype(b.type.dtype)} *__restrict {b.name}" for b in kernel.params]
     lines = [f'extern "C" void {kernel.name}({", ".join(params)}) {{']
     for stmt in kernel.body:
         lines += _stmt(stmt, kernel.buffers, "  ")
@@ -37,7 +37,7 @@ def cpp(kernel: Kernel) -> str:
     return "\n".join([*(f"#include {name}" for name in needed), "", *lines, "}"]) + "\n"
 
 
-def _type(dtype: DType) -> str:
+def _ctype(dtype: DType) -> str:
     if dtype.name not in TYPES:
         raise ValueError(f"C++ is made for {' and '.join(TYPES)} only, not for {dtype}")
     return TYPES[dtype.name][0]
@@ -47,7 +47,7 @@ def _stmt(stmt: Stmt, buffers: dict[str, Buffer], indent: str) -> list[str]:
     match stmt:
         case Local(buffer):
             size = buffer.type.numel
-            return [f"{indent}alignas(64) {_type(buffer.type.dtype)} {buffer.name}[{size}];"]
+            return [f"{indent}alignas(64) {_ctype(buffer.type.dtype)} {buffer.name}[{size}];"]
         case Store(name, indices, value):
             return [f"{indent}{_element(name, indices, buffers)} = {_expr(value, buffers)};"]
         case Accumulate(name, indices, op, value):
@@ -88,12 +88,12 @@ def _element(name: str, indices: Point, buffers: dict[str, Buffer]) -> str:
 def _expr(expr: Expr, buffers: dict[str, Buffer]) -> str:
     match expr:
         case Const(value, dtype):
-            _type(dtype)
+            _ctype(dtype)
             return f"{float(value)!r}{TYPES[dtype.name][1]}"
         case Load(name, indices, _):
             return _element(name, indices, buffers)
         case Call(fn, args, dtype) if fn in SCALARS:
-            _type(dtype)
+            _ctype(dtype)
             word, operands = spelled(fn, "cpp", dtype), [_expr(a, buffers) for a in args]
             if not _is_sign(word):
                 return f"{word}({', '.join(operands)})"

@@ -36,10 +36,10 @@ def carried(loop: Loop, around: Sequence[Loop] = ()) -> list[Dependence]:
 
 @lru_cache(maxsize=4096)  # each step of a schedule is verified, and leaves most loops as they are
 def _carried(loop: Loop, around: tuple[Loop, ...]) -> tuple[Dependence, ...]:
-    found: dict[tuple[str, str], Dependence] = {}
+    by_buffer: dict[tuple[str, str], Dependence] = {}
     for pair in pairs([*statements_of((loop,))], around):
-        if (pair.kind, pair.buffer) in found or pair.source.private.get(pair.buffer):
+        if (pair.kind, pair.buffer) in by_buffer or pair.source.private.get(pair.buffer):
             continue
         for dependence in ordered(pair, loop.var):
-            found[pair.kind, pair.buffer] = dependence
-    return tuple(found.values())
+            by_buffer[pair.kind, pair.buffer] = dependence
+    return tuple(by_buffer.values())

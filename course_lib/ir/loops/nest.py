@@ -157,13 +157,13 @@ class Kernel:
 
 
 def _locals(body: tuple[Stmt, ...]) -> list[Buffer]:
-    found: list[Buffer] = []
+    buffers: list[Buffer] = []
     for stmt in body:
         if isinstance(stmt, Local):
-            found.append(stmt.buffer)
+            buffers.append(stmt.buffer)
         elif isinstance(stmt, Loop):
-            found += _locals(stmt.body)
-    return found
+            buffers += _locals(stmt.body)
+    return buffers
 
 
 @dataclass(frozen=True)

@@ -141,12 +141,12 @@ class _Reader(Reader):
 
     def indices(self) -> tuple[Affine | Expr, ...]:
         self.take("[")
-        found: list[Affine | Expr] = []
+        indices: list[Affine | Expr] = []
         while not self.accept("]"):
-            if found:
+            if indices:
                 self.take(",")
-            found.append(self.index())
-        return tuple(found)
+            indices.append(self.index())
+        return tuple(indices)
 
     def index(self) -> Affine | Expr:
         """Affine, unless it holds a call or a load: every computed index does."""
@@ -161,11 +161,11 @@ class _Reader(Reader):
             return [self.affine()]
         self.take(function)
         self.take("(")
-        found = [self.affine()]
+        bounds = [self.affine()]
         while self.accept(","):
-            found.append(self.affine())
+            bounds.append(self.affine())
         self.take(")")
-        return found
+        return bounds
 
     def affine(self) -> Affine:
         total = Affine()

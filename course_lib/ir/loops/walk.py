@@ -23,12 +23,12 @@ V = Affine.var
 
 def statements(body: tuple[Stmt, ...]) -> list[Stmt]:
     """Every statement, outside first."""
-    found: list[Stmt] = []
+    stmts: list[Stmt] = []
     for stmt in body:
-        found.append(stmt)
+        stmts.append(stmt)
         if isinstance(stmt, Loop):
-            found += statements(stmt.body)
-    return found
+            stmts += statements(stmt.body)
+    return stmts
 
 
 def loops(body: tuple[Stmt, ...]) -> list[Loop]:
@@ -125,10 +125,10 @@ def bounded(loop: Loop, starts: Sequence[Affine], stops: Sequence[Affine]) -> Lo
     """The loop with other bounds. Of those that differ by a number only the strongest is kept."""
 
     def strongest(bounds: Sequence[Affine], pick: Callable[[int, int], int]) -> list[Affine]:
-        found: dict[tuple, int] = {}
+        constants: dict[tuple, int] = {}
         for bound in bounds:
-            found[bound.terms] = pick(found.get(bound.terms, bound.const), bound.const)
-        return [Affine(terms, const) for terms, const in found.items()]
+            constants[bound.terms] = pick(constants.get(bound.terms, bound.const), bound.const)
+        return [Affine(terms, const) for terms, const in constants.items()]
 
     (start, *above), (stop, *below) = strongest(starts, max), strongest(stops, min)
     return replace(loop, start=start, stop=stop, above=tuple(above), below=tuple(below))
@@ -227,15 +227,15 @@ class Access(NamedTuple):
 
 def accesses(body: tuple[Stmt, ...]) -> list[Access]:
     """Every access of a body, in program order. An `Accumulate` reads and writes its element."""
-    found: list[Access] = []
+    accessed: list[Access] = []
     for stmt in statements(body):
         if isinstance(stmt, Write):
             if isinstance(stmt, Accumulate):
-                found.append(Access("read", stmt.buffer, stmt.indices))
+                accessed.append(Access("read", stmt.buffer, stmt.indices))
             read = [i for i in stmt.indices if not isinstance(i, Affine)] + [stmt.value]
-            found += [Access("read", e.buffer, e.indices) for r in read for e in loads(r)]
-            found.append(Access("write", stmt.buffer, stmt.indices))
-    return found
+            accessed += [Access("read", e.buffer, e.indices) for r in read for e in loads(r)]
+            accessed.append(Access("write", stmt.buffer, stmt.indices))
+    return accessed
 
 
 def span(index: Affine, first: Mapping[str, int], last: Mapping[str, int]) -> tuple[int, int]:
@@ -268,9 +268,9 @@ def extreme(index: Affine, around: Sequence[Loop], sign: int) -> Affine:
             continue
         ends = loop.stops if coefficient * sign > 0 else loop.starts
         last = -coefficient if coefficient * sign > 0 else 0  # one before the stop
-        found = [index.substitute({loop.var: end}) + last for end in ends]
-        if len(found) > 1:
-            found = [extreme(i, around[:place], sign) for i in found]
-            return min(found, key=lambda f: (len(f.terms), f.const * sign))
-        index = found[0]
+        candidates = [index.substitute({loop.var: end}) + last for end in ends]
+        if len(candidates) > 1:
+            candidates = [extreme(i, around[:place], sign) for i in candidates]
+            return min(candidates, key=lambda f: (len(f.terms), f.const * sign))
+        index = candidates[0]
     return index

@@ -275,9 +275,9 @@ def _position(x: Node, extreme: str, *, axis: int, keepdims: bool, last: bool) -
     """The smallest (or with `last`, largest) index whose element equals the extreme."""
     axis = normal_axis(axis, x.type.rank, extreme)
     best = apply(extreme, x, axes=(axis,), keepdims=True)
-    found = apply("eq", x, best)
+    equal = apply("eq", x, best)
     if x.type.dtype.is_float:  # NaN is the extreme of whatever holds it
-        found = apply("or", found, apply("isnan", x))
+        equal = apply("or", equal, apply("isnan", x))
     where = apply("iota", shape=x.type.dims, axis=axis, dtype="i64")
-    hits = b.select(found, where, -1 if last else x.type.dims[axis])
+    hits = b.select(equal, where, -1 if last else x.type.dims[axis])
     return apply("reduce_max" if last else "reduce_min", hits, axes=(axis,), keepdims=keepdims)

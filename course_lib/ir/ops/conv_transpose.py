@@ -56,7 +56,7 @@ def _sizes(x: Node, window: Window, extra: Sequence[int]) -> list[int]:
         raise ValueError(
             f"conv_transpose: output_padding needs {len(window.kernel)} numbers, got {list(extra)}"
         )
-    found = []
+    sizes = []
     for axis, size in enumerate(x.type.dims[2:]):
         reach = window.dilations[axis] * (window.kernel[axis] - 1) + 1
         whole = window.strides[axis] * (size - 1) + reach + extra[axis]
@@ -66,8 +66,8 @@ def _sizes(x: Node, window: Window, extra: Sequence[int]) -> list[int]:
                 f"conv_transpose: padding {window.low[axis]} + {window.high[axis]} leaves nothing "
                 f"of {whole} along spatial axis {axis}"
             )
-        found.append(left)
-    return found
+        sizes.append(left)
+    return sizes
 
 
 @dataclass(frozen=True)

@@ -133,16 +133,16 @@ def loops_over(
     layout: Layout, point: Mapping[str, Coordinate], sizes: Mapping[str, Any]
 ) -> tuple[tuple[str, int], ...]:
     """The loops of these coordinates, in the order in which a layout stores them."""
-    found: dict[str, int] = {}
+    extents: dict[str, int] = {}
     for axis, inside in layout.places:
         if axis not in point:
             continue
         c = point[axis]
         if not inside:
-            found[c.outer.vars[0]] = sizes[axis] // c.block
+            extents[c.outer.vars[0]] = sizes[axis] // c.block
         if c.block > 1 and inside == (layout.block(axis) > 1):
-            found[c.inner.vars[0]] = c.block
-    return tuple(found.items())
+            extents[c.inner.vars[0]] = c.block
+    return tuple(extents.items())
 
 
 def moves(type: TensorType, src: str, dst: str) -> list[tuple[str, tuple]]:

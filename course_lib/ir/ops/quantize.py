@@ -43,7 +43,7 @@ def _check_scale(scale: TensorType, x: TensorType, axis: int, what: str) -> None
         )
 
 
-def _type(
+def _infer(
     what: str, takes: tuple[str, ...], gives: DType, types: Sequence[TensorType], attrs: Attrs
 ) -> TensorType:
     """Of an op that takes x and its scale: x in another element type."""
@@ -52,10 +52,10 @@ def _type(
         raise ValueError(f"{what} takes a tensor of {' or '.join(takes)}, got {x}")
     _check_scale(scale, x, attrs["axis"], what)
     _check_bounds(attrs, what)
-    made = dtype(attrs.get("dtype", gives.name))
-    if what == "quantize" and made.kind not in ("int", "uint"):
-        raise ValueError(f"quantize makes integers, not {made}")
-    return TensorType(made, x.shape)
+    element = dtype(attrs.get("dtype", gives.name))
+    if what == "quantize" and element.kind not in ("int", "uint"):
+        raise ValueError(f"quantize makes integers, not {element}")
+    return TensorType(element, x.shape)
 
 
 def _check_bounds(attrs: Attrs, what: str) -> None:
@@ -76,7 +76,7 @@ WHOLE = ("i8", "u8", "i16", "u16", "i32")
 
 
 @composite(
-    infer=partial(_type, "quantize", ("f32",), i8), axis=Attr("axis", 1), dtype=Attr("dtype", "i8")
+    infer=partial(_infer, "quantize", ("f32",), i8), axis=Attr("axis", 1), dtype=Attr("dtype", "i8")
 )
 def quantize(x: Node, scale: Node, *, axis: int, dtype: str) -> Node:
     """x / scale as whole numbers: halves to even, saturated; no zero point"""
@@ -84,14 +84,14 @@ def quantize(x: Node, scale: Node, *, axis: int, dtype: str) -> Node:
     return saturated(steps, dtype)
 
 
-@composite(floats=False, infer=partial(_type, "dequantize", WHOLE, f32), axis=Attr("axis", 1))
+@composite(floats=False, infer=partial(_infer, "dequantize", WHOLE, f32), axis=Attr("axis", 1))
 def dequantize(x: Node, scale: Node, *, axis: int) -> Node:
     """the real numbers that quantized ones stand for: x * scale"""
     return apply("mul_rounded", b.cast(x, "f32"), _along(scale, x.type.rank, axis))
 
 
 @composite(
-    floats=False, infer=partial(_type, "requantize", ("i32",), i8), axis=Attr("axis", 1), **BOUNDS
+    floats=False, infer=partial(_infer, "requantize", ("i32",), i8), axis=Attr("axis", 1), **BOUNDS
 )
 def requantize(x: Node, scale: Node, *, axis: int, low: int, high: int) -> Node:
     """sums of i32 as i8: rounded x * scale, limited to low .. high"""

@@ -95,7 +95,7 @@ def _in_loops(kind: DType) -> Arithmetic:
     return Arithmetic(call, lambda value: literal(value, kind))
 
 
-def _type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+def _infer(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     x, grid = types
     if not x.dtype.is_float or not grid.dtype.is_float:
         raise ValueError(f"grid_sample works on float tensors, got {x} and {grid}")
@@ -192,7 +192,7 @@ register(
             "padding": Attr("string", "zeros", among=("zeros", "border", "reflection")),
             "aligned": Attr("bool", False),
         },
-        infer=_type,
+        infer=_infer,
         evaluate=_evaluate,
         loops=_loops,
         flops=_flops,

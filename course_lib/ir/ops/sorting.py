@@ -20,7 +20,7 @@ from course_lib.ir.types import TensorType, i64
 SHARE = 16  # elements of which one stands for all, while the first few of a long row are found
 
 
-def _type(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
+def _infer(types: Sequence[TensorType], attrs: Attrs) -> TensorType:
     (x,), first = types, attrs["first"]
     axis = normal_axis(attrs["axis"], x.rank, "argsort")
     size = x.shape[axis]
@@ -37,12 +37,12 @@ def _argsort(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     x = arrays[0].swapaxes(axis, -1)
     size = x.shape[-1]
     count = size if attrs["first"] is None else attrs["first"]
-    found = None
+    places = None
     if 0 < count < size and x.size:
-        found = _first(x.reshape(-1, size), count, descending)
-    if found is None:
-        found = _order(x, descending)[..., :count]
-    return found.reshape(*x.shape[:-1], count).swapaxes(axis, -1)
+        places = _first(x.reshape(-1, size), count, descending)
+    if places is None:
+        places = _order(x, descending)[..., :count]
+    return places.reshape(*x.shape[:-1], count).swapaxes(axis, -1)
 
 
 def _order(x: np.ndarray, descending: bool) -> np.ndarray:
@@ -68,16 +68,16 @@ def _first(x: np.ndarray, count: int, descending: bool, share: int = SHARE) -> n
         return None
     last = best.shape[-1] - count if descending else count - 1
     edge = np.partition(best, last, axis=-1)[:, last : last + 1]
-    found = x >= edge if descending else x <= edge
-    places = np.flatnonzero(found)
+    chosen = x >= edge if descending else x <= edge
+    places = np.flatnonzero(chosen)
     if best is not x and places.size > 2 * rows * count:
         return _first(x, count, descending, share=size)  # many equal ones: no shares
     if best is not x and places.size > rows * count:
         return _sorted_rows(x, places, count, descending)
     if places.size > rows * count:  # of those that equal the last, as many as there is room for
         equal = x == edge
-        room = count - (found & ~equal).sum(-1, keepdims=True)
-        places = np.flatnonzero(found & ~(equal & (np.cumsum(equal, -1) > room)))
+        room = count - (chosen & ~equal).sum(-1, keepdims=True)
+        places = np.flatnonzero(chosen & ~(equal & (np.cumsum(equal, -1) > room)))
     order = _order(x.reshape(-1)[places].reshape(rows, count), descending)
     return places[order + np.arange(0, places.size, count)[:, None]] % size
 
@@ -116,7 +116,7 @@ register(
             "descending": Attr("bool", False),
             "first": Attr("int", None, least=0),
         },
-        infer=_type,
+        infer=_infer,
         evaluate=_argsort,
     )
 )

@@ -95,8 +95,8 @@ def _factors(matrix: list[list[float]], at: tuple[int, int]) -> dict[tuple[int, 
     """How often each element of s is in it; positive ones first, for the sum begins with them."""
     rows, columns = matrix[at[0]], matrix[at[1]]
     places = product(range(len(rows)), range(len(columns)))
-    found = {(i, j): float(rows[i] * columns[j]) for i, j in places if rows[i] and columns[j]}
-    return dict(sorted(found.items(), key=lambda item: item[1] < 0))
+    factors = {(i, j): float(rows[i] * columns[j]) for i, j in places if rows[i] and columns[j]}
+    return dict(sorted(factors.items(), key=lambda item: item[1] < 0))
 
 
 def _element(
@@ -105,8 +105,8 @@ def _element(
     """It as an expression; `read(i, j)` is s[i, j]. A factor of 1 or -1 costs no product."""
     total: Expr | None = None
     for (i, j), factor in _factors(matrix, at).items():
-        one = read(i, j)
-        term = one if abs(factor) == 1 else call("mul", one, literal(abs(factor), dtype))
+        element = read(i, j)
+        term = element if abs(factor) == 1 else call("mul", element, literal(abs(factor), dtype))
         if total is None:
             total = term if factor > 0 else call("neg", term)
         else:
@@ -138,9 +138,9 @@ def _tiles(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     tile, side = attrs["tile"], _side(attrs, "winograd_tiles")
     windows = sliding_window_view(x, (side, side), (1, 2))[:, ::tile, ::tile]  # type: ignore[call-overload]
     matrix = np.array(PIXELS[tile], x.dtype)
-    made = np.einsum("ai,nhwcij,bj->abnhwc", matrix, windows, matrix)
-    count = math.prod(made.shape[2:5])
-    return made.reshape(side * side, count, x.shape[-1]).astype(x.dtype)
+    transformed = np.einsum("ai,nhwcij,bj->abnhwc", matrix, windows, matrix)
+    count = math.prod(transformed.shape[2:5])
+    return transformed.reshape(side * side, count, x.shape[-1]).astype(x.dtype)
 
 
 def _tiles_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:
@@ -230,8 +230,8 @@ def _pixels(arrays: Sequence[np.ndarray], attrs: Attrs) -> np.ndarray:
     matrix = np.array(RESULTS[tile], x.dtype)
     images = x.shape[1] // (rows * columns)
     products = x.reshape(side, side, images, rows, columns, x.shape[-1])
-    made = np.einsum("ai,ijnhwc,bj->nhawbc", matrix, products, matrix)
-    return made.reshape(images, tile * rows, tile * columns, x.shape[-1]).astype(x.dtype)
+    transformed = np.einsum("ai,ijnhwc,bj->nhawbc", matrix, products, matrix)
+    return transformed.reshape(images, tile * rows, tile * columns, x.shape[-1]).astype(x.dtype)
 
 
 def _pixels_loops(out: TensorType, ins: Sequence[TensorType], attrs: Attrs) -> list[LoopForm]:

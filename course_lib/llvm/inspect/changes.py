@@ -33,7 +33,7 @@ def changes(text: str, cpu: str = "host") -> list[tuple[str, str]]:
 
     ValueError with LLVM's words if the text is not valid LLVM IR.
     """
-    parts = _HEAD.split(_said(text, cpu, "-print-changed=quiet", "-print-loop-func-scope"))[1:]
+    parts = _HEAD.split(_output(text, cpu, "-print-changed=quiet", "-print-loop-func-scope"))[1:]
     forms = _functions(str(llvm.parse_assembly(text)))
     alone = len(forms) == 1
     steps = [("as emitted", _joined(forms))]
@@ -68,12 +68,12 @@ def remarks(text: str, cpu: str = "host") -> list[tuple[int | None, str]]:
 
     The module needs debug locations (`source.located`). None: LLVM names no line.
     """
-    report = _said(text, cpu, "-pass-remarks=.*", "-pass-remarks-missed=.*")
+    report = _output(text, cpu, "-pass-remarks=.*", "-pass-remarks-missed=.*")
     lines = re.findall(r"^remark: .*?:(\d+):\d+: (.*)$", report, re.M)
     return [(int(line) or None, words) for line, words in dict.fromkeys(lines)]
 
 
-def _said(text: str, cpu: str, *requests: str) -> str:
+def _output(text: str, cpu: str, *requests: str) -> str:
     """What LLVM prints while it optimizes a module and generates its machine code."""
     command = [sys.executable, "-m", __name__, cpu, *requests]
     done = subprocess.run(command, input=text, capture_output=True, text=True)

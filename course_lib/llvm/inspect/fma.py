@@ -97,8 +97,8 @@ class Count:
                 )
             ],
             "loops": [
-                {"header": self.blocks[header][0], "trips": found.count, "why": found.why}
-                for header, found in sorted(self.runs.trips.items())
+                {"header": self.blocks[header][0], "trips": trips.count, "why": trips.why}
+                for header, trips in sorted(self.runs.trips.items())
             ],
         }
 

@@ -48,31 +48,31 @@ def layout(text: str) -> Layout:
     if "".join(tokens).replace(" ", "") != re.sub(r"\s", "", text):
         raise ValueError(f"`{text}` is no type that is known here")
     tokens.reverse()
-    found = _type(tokens, text, 0)
+    parsed = _next_type(tokens, text, 0)
     if tokens:
         raise ValueError(f"`{text}` is no type that is known here")
-    return found
+    return parsed
 
 
-def _type(tokens: list[str], text: str, depth: int) -> Layout:
+def _next_type(tokens: list[str], text: str, depth: int) -> Layout:
     """The next type, whose tokens are taken off the end."""
     first = tokens.pop() if tokens else ""
     if first in SCALARS:
         return Layout(SCALARS[first], SCALARS[first])
-    found = None
+    parsed = None
     if depth < DEEPEST and first == "[" and tokens and tokens[-1].endswith(" x"):
         count = int(tokens.pop().split()[0])
-        element = _type(tokens, text, depth + 1)
-        found = Layout(count * element.size, element.align, (), element)
+        element = _next_type(tokens, text, depth + 1)
+        parsed = Layout(count * element.size, element.align, (), element)
     elif depth < DEEPEST and first == "{":
-        parts = [_type(tokens, text, depth + 1)]
+        parts = [_next_type(tokens, text, depth + 1)]
         while tokens and tokens[-1] == ",":
             tokens.pop()
-            parts.append(_type(tokens, text, depth + 1))
-        found = _structure(parts)
-    if found is None or not tokens or tokens.pop() != {"[": "]", "{": "}"}[first]:
+            parts.append(_next_type(tokens, text, depth + 1))
+        parsed = _structure(parts)
+    if parsed is None or not tokens or tokens.pop() != {"[": "]", "{": "}"}[first]:
         raise ValueError(f"`{text}` is no type that is known here")
-    return found
+    return parsed
 
 
 def _structure(parts: list[Layout]) -> Layout:

@@ -129,16 +129,16 @@ def lines_of(text: str) -> list[tuple[int, str]]:
     switch belong to its line, and a brace to the line of its head."""
     if not isinstance(text, str):
         raise ValueError(f"LLVM IR is a text, not a {type(text).__name__}")
-    found: list[tuple[int, str]] = []
+    lines: list[tuple[int, str]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = " ".join(line.split(";")[0].split())
         if not words or words.startswith(_SKIPPED):
             continue
-        if found and (_is_open(found[-1][1]) or words == "{"):
-            number, before = found.pop()
+        if lines and (_is_open(lines[-1][1]) or words == "{"):
+            number, before = lines.pop()
             words = f"{before} {words}"
-        found.append((number, words))
-    return [(number, _tidy(line)) for number, line in found]
+        lines.append((number, words))
+    return [(number, _tidy(line)) for number, line in lines]
 
 
 def _is_open(line: str) -> bool:
@@ -158,10 +158,10 @@ def types_of(text: str) -> dict[str, str]:
     """The types that a text names, written without names: {"%pair": "{ float, float }"}."""
     types: dict[str, str] = {}
     for number, line in lines_of(text):
-        if found := _TYPE.fullmatch(line):
+        if definition := _TYPE.fullmatch(line):
             try:
-                types[found[1]] = _without_names(found[2], types)
-                layout(types[found[1]])
+                types[definition[1]] = _without_names(definition[2], types)
+                layout(types[definition[1]])
             except ValueError as error:
                 raise ValueError(f"line {number}, `{line}`: {error}") from None
     return types
@@ -178,13 +178,13 @@ def _without_names(kind: str, types: dict[str, str]) -> str:
 
 
 def _parameters(text: str) -> list[tuple[str, str]]:
-    found = []
+    parameters = []
     for word in filter(None, map(str.strip, text.split(","))):
         kind, *_, name = word.split()
         if not re.fullmatch(_T, kind) or not name.startswith("%"):
             raise ValueError(f"parameter `{word}` is no pointer, integer or float with a name")
-        found.append((kind, name))
-    return found
+        parameters.append((kind, name))
+    return parameters
 
 
 def _blocks(lines: list[tuple[int, str]], types: dict[str, str]) -> dict[str, Block]:
@@ -216,8 +216,8 @@ def _blocks(lines: list[tuple[int, str]], types: dict[str, str]) -> dict[str, Bl
 def _line(number: int, text: str, types: dict[str, str]) -> Line:
     result, _, rest = text.rpartition(" = ") if re.match(r"%[-\w.$]+ = ", text) else ("", "", text)
     for name, form in FORMS.items():
-        if found := form.fullmatch(rest):
-            line = _made(name, found, number, text, result, types)
+        if fields := form.fullmatch(rest):
+            line = _parsed(name, fields, number, text, result, types)
             if bool(result) == (line.opcode in ("store", *_ENDS)):
                 raise line.error("a name for the result is missing" if not result else
                                  "this instruction has no result")  # fmt: skip
@@ -228,10 +228,10 @@ def _line(number: int, text: str, types: dict[str, str]) -> Line:
     raise ValueError(f"line {number}, `{text}`: {known}")
 
 
-def _made(
-    name: str, found: re.Match[str], number: int, text: str, result: str, types: dict[str, str]
+def _parsed(
+    name: str, fields: re.Match[str], number: int, text: str, result: str, types: dict[str, str]
 ) -> Line:
-    g = [part for part in found.groups() if part is not None]
+    g = [part for part in fields.groups() if part is not None]
     opcode, kind, parts, extra = name, "", tuple(g), ""
     match name:
         case "binary" | "integers" | "unary" | "freeze":

@@ -78,7 +78,7 @@ def _is_rowwise(anchors: Sequence[Node], group: Sequence[Node]) -> bool:
         return False
     wanted = [shape, result] if len(result) == len(shape) else [result]
     after = [n for n in _computed_from(anchors, group) if n not in anchors]
-    return all(one == first for one in others) and all(_elementwise(n, wanted) for n in after)
+    return all(other == first for other in others) and all(_elementwise(n, wanted) for n in after)
 
 
 def _reduced(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
@@ -90,12 +90,12 @@ def _reduced(node: Node) -> tuple[tuple, tuple[int, ...], tuple]:
 def _computed_from(sources: Sequence[Node], group: Sequence[Node]) -> list[Node]:
     """The members of a group (users first) that need one of `sources`, operands first."""
     reached = set(sources)
-    found = []
+    dependents = []
     for node in reversed(group):
         if any(i in reached for i in node.inputs):
             reached.add(node)
-            found.append(node)
-    return found
+            dependents.append(node)
+    return dependents
 
 
 def _elementwise(node: Node, shapes: Sequence[tuple]) -> bool:

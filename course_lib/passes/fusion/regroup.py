@@ -113,8 +113,8 @@ class Regrouping:
         for group in dict.fromkeys(group_of.values()):
             for parts in (*self._cuts(group), *self._joins(group, group_of)):
                 old, new = parts
-                rest = [one for one in grouping if one not in old]
-                yield self._ordered([*rest, *(one for one in new if len(one) > 1)])
+                rest = [members for members in grouping if members not in old]
+                yield self._ordered([*rest, *(members for members in new if len(members) > 1)])
 
     def _cuts(self, group: Group) -> Iterator[tuple[list[Group], list[Group]]]:
         """One member becomes the last one of a group of its own, with what only it needs."""
@@ -150,8 +150,8 @@ class Regrouping:
         return tuple(sorted(names, key=self.place.__getitem__))
 
     def _ordered(self, groups: Iterable[Sequence[str]]) -> Grouping:
-        found = [self._sorted(group) for group in groups]
-        return tuple(sorted(found, key=lambda group: self.place[group[-1]]))
+        in_order = [self._sorted(group) for group in groups]
+        return tuple(sorted(in_order, key=lambda group: self.place[group[-1]]))
 
 
 def key_of_graph(graph: Graph) -> str:

@@ -60,11 +60,11 @@ def contract(
 ) -> Callable[[P], P]:
     """A decorator: the pass says this of itself. It stands above all others, such as `@exercise`,
     so that it also holds for a student's function in the same place."""
-    said = Contract(tuple(needs), tuple(wants), tuple(gives), tuple(ends))
+    claims = Contract(tuple(needs), tuple(wants), tuple(gives), tuple(ends))
 
-    def state(one: P) -> P:
-        vars(one)["contract"] = said
-        return one
+    def state(pass_: P) -> P:
+        vars(pass_)["contract"] = claims
+        return pass_
 
     return state
 
@@ -80,20 +80,20 @@ def pass_name(one: Pass) -> str:
 
 def misplaced(passes: Sequence[Pass]) -> str | None:
     """What cannot work in this order, in words that name two passes; None if nothing is wrong."""
-    return _missed(passes, "needs", lambda one: contract_of(one).needs)
+    return _missed(passes, "needs", lambda pass_: contract_of(pass_).needs)
 
 
 def idle(passes: Sequence[Pass]) -> str | None:
     """Which pass could do more elsewhere, in words that name two passes; None if none could."""
-    return _missed(passes, "wants", lambda one: contract_of(one).wants)
+    return _missed(passes, "wants", lambda pass_: contract_of(pass_).wants)
 
 
 def _missed(
     passes: Sequence[Pass], verb: str, asked: Callable[[Pass], tuple[str, ...]]
 ) -> str | None:
-    for place, one in enumerate(passes):
-        for fact in asked(one):
-            name, missing = pass_name(one), f"{verb} {fact} ({FACTS[fact]})"
+    for place, pass_ in enumerate(passes):
+        for fact in asked(pass_):
+            name, missing = pass_name(pass_), f"{verb} {fact} ({FACTS[fact]})"
             last = _changed(fact, reversed(passes[:place]))
             if last is None:
                 giver = _changed(fact, passes[place + 1 :])
@@ -114,5 +114,5 @@ def _missed(
 
 def _changed(fact: str, passes: Iterable[Pass]) -> Pass | None:
     """The first of these passes that gives or ends a fact."""
-    said = ((one, contract_of(one)) for one in passes)
-    return next((one for one, its in said if fact in (*its.gives, *its.ends)), None)
+    contracts = ((pass_, contract_of(pass_)) for pass_ in passes)
+    return next((pass_ for pass_, its in contracts if fact in (*its.gives, *its.ends)), None)

@@ -73,12 +73,12 @@ def run_passes(
     if (wrong := misplaced(passes)) is not None:
         raise PassError(wrong)
     times: dict[str, int] = {}
-    for one in passes:
-        name = pass_name(one)
+    for pass_ in passes:
+        name = pass_name(pass_)
         times[name] = times.get(name, 0) + 1
         name = name if times[name] == 1 else f"{name}_{times[name]}"
         start = time.perf_counter()
-        result = _everywhere(one, name, graph)
+        result = _everywhere(pass_, name, graph)
         seconds = time.perf_counter() - start
         if log is not None:
             log.append(PassRun(name, len(graph.nodes), len(result.nodes), seconds))
@@ -88,17 +88,17 @@ def run_passes(
     return graph
 
 
-def _everywhere(one: Pass, name: str, graph: Graph) -> Graph:
+def _everywhere(pass_: Pass, name: str, graph: Graph) -> Graph:
     """What the pass makes of the graph, after it was given the body of each loop in it."""
-    graph = on_bodies(graph, lambda body: _everywhere(one, name, body))
-    result = _run(one, name, graph)
+    graph = on_bodies(graph, lambda body: _everywhere(pass_, name, body))
+    result = _run(pass_, name, graph)
     _check(name, graph, result)
     return result
 
 
-def _run(one: Pass, name: str, graph: Graph) -> Graph:
+def _run(pass_: Pass, name: str, graph: Graph) -> Graph:
     try:
-        return one(graph)
+        return pass_(graph)
     except PassError:
         raise  # from a pass inside this one: it says more
     except NotImplementedError:

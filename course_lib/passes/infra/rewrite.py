@@ -61,19 +61,19 @@ class _Walk:
         """What `node` becomes when no rule applies to it, nor to what it reads, any more."""
         done = self.done
         if node not in done:
-            made = node.with_inputs(
+            rebuilt = node.with_inputs(
                 [done[i] if i in done else self.settled(i, origin, log) for i in node.inputs]
             )
-            if origin and not made.origin:
-                made = replace(made, origin=origin)
-            better = _first(self.rules_for(made.op), made, log)
+            if origin and not rebuilt.origin:
+                rebuilt = replace(rebuilt, origin=origin)
+            better = _first(self.rules_for(rebuilt.op), rebuilt, log)
             if better is None:
-                done[made] = done[node] = made
+                done[rebuilt] = done[node] = rebuilt
             elif better in done:
                 done[node] = done[better]
             else:
-                better = replace(better, name=better.name or made.name)
-                done[node] = self.settled(better, better.origin or made.origin, log)
+                better = replace(better, name=better.name or rebuilt.name)
+                done[node] = self.settled(better, better.origin or rebuilt.origin, log)
         return done[node]
 
 

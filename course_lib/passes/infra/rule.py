@@ -63,21 +63,21 @@ def rule(
     >>> print(rule(lambda x: x * 0, lambda x: 0, guard=whole))
     mul(%x, 0) -> 0 if whole
     """
-    made = Rule(_parameters(before), before, after, guard, dict(types or {}))
+    result = Rule(_parameters(before), before, after, guard, dict(types or {}))
     words = *_words(before), *_words(after)
-    key = (words, *made.types.items())
+    key = (words, *result.types.items())
     if key in _traces:
-        made.op, made.patterns = _traces[key]
-        return made
+        result.op, result.patterns = _traces[key]
+        return result
     for sample in SAMPLES:
-        pattern = made.pattern(sample)
+        pattern = result.pattern(sample)
         if pattern is not None:
             _check(pattern)
-            made.op = pattern.root.op
+            result.op = pattern.root.op
             if _are_formulas(words):
-                _traces[key] = made.op, made.patterns
-            return made
-    reasons = "; ".join(f"{dtype}: {made.patterns[dtype]}" for dtype in SAMPLES)
+                _traces[key] = result.op, result.patterns
+            return result
+    reasons = "; ".join(f"{dtype}: {result.patterns[dtype]}" for dtype in SAMPLES)
     raise ValueError(f"the rule fits no element type ({reasons})")
 
 
@@ -97,7 +97,7 @@ class Pattern:
         """Of the root's operands, how many differ, and what they say of those of a match; a
         variable says nothing."""
         inputs = self.root.inputs
-        return len(set(inputs)), [_said(i) for i in inputs if i.op != "input"]
+        return len(set(inputs)), [_label(i) for i in inputs if i.op != "input"]
 
     def may_match(self, node: Node) -> bool:
         """A look at a node's operands, which spares most nodes a search."""
@@ -106,11 +106,11 @@ class Pattern:
             return False
         if not wanted:
             return True
-        said = [_said(i) for i in node.inputs]
-        return all([one in said for one in wanted])
+        labels = [_label(i) for i in node.inputs]
+        return all([label in labels for label in wanted])
 
 
-def _said(node: Node) -> Any:
+def _label(node: Node) -> Any:
     """An operation's name, a constant's number."""
     return number_of(node) if node.op == "constant" else node.op
 
@@ -150,10 +150,10 @@ class Rule:
 
     def pattern(self, dtype: DType) -> Pattern | None:
         """The rule for operands of this element type; None if a side does not type-check."""
-        found = self.patterns.get(dtype)
-        if found is None:
-            found = self.patterns[dtype] = self._traced(dtype)
-        return None if isinstance(found, str) else found
+        pattern = self.patterns.get(dtype)
+        if pattern is None:
+            pattern = self.patterns[dtype] = self._traced(dtype)
+        return None if isinstance(pattern, str) else pattern
 
     def _traced(self, dtype: DType) -> Pattern | str:
         try:
@@ -184,7 +184,7 @@ def _words(fn: Callable[..., Any]) -> tuple:
     named = [fn.__globals__.get(name) for name in fn.__code__.co_names]
     if fn.__closure__:
         named += [_content(cell) for cell in fn.__closure__]
-    return fn.__code__, *[one if isinstance(one, FunctionType) else None for one in named]
+    return fn.__code__, *[value if isinstance(value, FunctionType) else None for value in named]
 
 
 def _are_formulas(words: tuple) -> bool:

@@ -79,14 +79,14 @@ def in_layouts(graph: Graph, chosen: Mapping[Node, Layouts]) -> Graph:
     Everything else stays as it is, so there are relayouts around each of them. What two
     convolutions read is rearranged once.
     """
-    made: dict[tuple[Node, str], Node] = {}
+    relayouts: dict[tuple[Node, str], Node] = {}
 
     def moved(x: Node, src: str, dst: str) -> Node:
         if src == dst:
             return x
-        if (x, dst) not in made:
-            made[x, dst] = replace(relayout(x, src, dst), origin=x.origin)
-        return made[x, dst]
+        if (x, dst) not in relayouts:
+            relayouts[x, dst] = replace(relayout(x, src, dst), origin=x.origin)
+        return relayouts[x, dst]
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node | None:
         if node not in chosen:

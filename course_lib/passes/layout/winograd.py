@@ -121,5 +121,5 @@ def _with_border(x: Node, below: int, right: int) -> Node:
 def _taken_apart(filters: np.ndarray, tile: int) -> np.ndarray:
     """G g Gt for each filter: [o, i, 3, 3] -> [place, i, o], computed in f64 and rounded once."""
     matrix = np.array(FILTERS[tile])
-    made = np.einsum("ai,kcij,bj->abck", matrix, filters.astype(np.float64), matrix)
-    return made.reshape(-1, *made.shape[2:]).astype(filters.dtype)
+    transformed = np.einsum("ai,kcij,bj->abck", matrix, filters.astype(np.float64), matrix)
+    return transformed.reshape(-1, *transformed.shape[2:]).astype(filters.dtype)

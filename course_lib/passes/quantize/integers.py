@@ -68,9 +68,9 @@ def integers(graph: Graph) -> Graph:
     """
 
     def visit(node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
-        better = _integer(made) if node.op == "quantize" and node.type.dtype == i8 else None
-        return made if better is None else replace(better, name=node.name or better.name)
+        rebuilt = node.with_inputs(inputs)
+        better = _integer(rebuilt) if node.op == "quantize" and node.type.dtype == i8 else None
+        return rebuilt if better is None else replace(better, name=node.name or better.name)
 
     return graph.rebuild(visit)
 

@@ -49,10 +49,10 @@ def quantize(graph: Graph, ranges: Mapping[Node, Range]) -> Graph:
 class _Quantizer:
     def __init__(self, graph: Graph, ranges: Mapping[Node, Range]) -> None:
         self.old, self.ranges = graph, ranges
-        found = [site for site in sites(graph) if _fits(site)]
-        self.anchors = {site.anchor: site for site in found}
-        self.biased = {site.biased: site for site in found if site.biased is not None}
-        self.roots = {site.root for site in found}
+        fitting = [site for site in sites(graph) if _fits(site)]
+        self.anchors = {site.anchor: site for site in fitting}
+        self.biased = {site.biased: site for site in fitting if site.biased is not None}
+        self.roots = {site.root for site in fitting}
         self.made: dict[Node, Node] = {}  # float value -> its pair
         self.new: dict[Node, Node] = {}  # anchor -> what became of it
 
@@ -60,16 +60,16 @@ class _Quantizer:
         return self.old.rebuild(self.visit)
 
     def visit(self, node: Node, inputs: tuple[Node, ...]) -> Node:
-        made = node.with_inputs(inputs)
+        rebuilt = node.with_inputs(inputs)
         if node in self.anchors:
-            made = self.new[node] = self.anchor(node, inputs)
+            rebuilt = self.new[node] = self.anchor(node, inputs)
         elif node in self.biased:
-            made = self.with_bias(node, self.biased[node], inputs)
+            rebuilt = self.with_bias(node, self.biased[node], inputs)
         elif node.op in MOVES and inputs and _scale(inputs[0]) is not None:
-            return _pair(made, inputs[0].inputs[1])
+            return _pair(rebuilt, inputs[0].inputs[1])
         if node in self.roots:
-            return self.pair(node, made)
-        return made
+            return self.pair(node, rebuilt)
+        return rebuilt
 
     def anchor(self, node: Node, inputs: tuple[Node, ...]) -> Node:
         """The anchor of a site, on quantized operands."""

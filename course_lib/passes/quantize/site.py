@@ -51,16 +51,16 @@ class Site:
 def sites(graph: Graph) -> list[Site]:
     """The sites of a float graph, none inside another. A value that two nodes read, or that is an
     output, is the last one of its site."""
-    users, taken, found = graph.users(), set(), []
+    users, taken, disjoint = graph.users(), set(), []
     for node in reversed(graph.ops):
         site = None if node in taken else site_of(node)
         if site is None:
             continue
         shared = [n for n in site.inner if len(users[n]) > 1 or n in graph.outputs]
         if not shared:
-            found.append(site)
+            disjoint.append(site)
             taken.update(site.inner)
-    return found[::-1]
+    return disjoint[::-1]
 
 
 def site_of(root: Node) -> Site | None:

@@ -130,7 +130,7 @@ def _bounded(nest: Sequence[Loop], order: Sequence[str], what: str) -> list[Loop
     named = {loop.var: loop for loop in nest}
     if not any(named[var].bounded_by & set(order[k:]) for k, var in enumerate(order)):
         return [named[var] for var in order]
-    found, conditions = [], [condition for loop in nest for condition in within(loop)]
+    turned, conditions = [], [condition for loop in nest for condition in within(loop)]
     for var in reversed(order):
         own = [c for c in conditions if c.coefficient(var)]
         for condition in own:
@@ -143,7 +143,7 @@ def _bounded(nest: Sequence[Loop], order: Sequence[str], what: str) -> list[Loop
                 )
         starts = [V(var) - c for c in own if c.coefficient(var) > 0]
         stops = [V(var) + c + 1 for c in own if c.coefficient(var) < 0]
-        found.append(bounded(named[var], starts, stops))
+        turned.append(bounded(named[var], starts, stops))
         conditions = [c for c in conditions if not c.coefficient(var)]
         conditions += [stop - 1 - start for start in starts for stop in stops]
-    return found[::-1]
+    return turned[::-1]

@@ -154,10 +154,10 @@ class Rounds:
     def _extend(self, state: State) -> None:
         search = self.search
         after = moves(search.problem, state.kernel, state.decisions)
-        found = self.after[state.number] = []
+        following = self.after[state.number] = []
         for move in after:
             if new := search.extend(state, move):
-                found.append(new)
+                following.append(new)
                 self.new.append(new)
                 self.rounds.setdefault(len(new), []).append(new)
 

@@ -61,8 +61,8 @@ class Kind(Generic[Value]):
     def to_json(self, choice: Choice[Value]) -> dict[str, Any]:
         value = None if choice.value is None else self.written(choice.value)
         numbers = {"predicted": list(choice.predicted), "measured": list(choice.measured)}
-        said = {"tried": choice.tried, "why": choice.why, "name": choice.name}
-        return {self.name: value, **numbers, **said}
+        notes = {"tried": choice.tried, "why": choice.why, "name": choice.name}
+        return {self.name: value, **numbers, **notes}
 
     def from_json(self, data: Mapping[str, Any]) -> Choice[Value]:
         value = data[self.name]

@@ -128,8 +128,8 @@ class Candidate:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Candidate:
         decisions = tuple(Decision(k, parse_schedule(text).steps) for k, text in data["decisions"])
-        made = {"decisions": decisions, "schedule": parse_schedule(data["schedule"])}
-        return Candidate(**{**data, **made})
+        parsed = {"decisions": decisions, "schedule": parse_schedule(data["schedule"])}
+        return Candidate(**{**data, **parsed})
 
 
 @dataclass(frozen=True)
@@ -191,10 +191,10 @@ class Record:
 
     def path(self, number: int) -> list[Candidate]:
         """The candidate, its parent, and so on up to a first one."""
-        found = [self.candidates[number]]
-        while (parent := found[-1].parent) is not None:
-            found.append(self.candidates[parent])
-        return found
+        ancestry = [self.candidates[number]]
+        while (parent := ancestry[-1].parent) is not None:
+            ancestry.append(self.candidates[parent])
+        return ancestry
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, for `json.dumps`."""
@@ -212,12 +212,12 @@ class Record:
     @staticmethod
     def from_json(data: dict[str, Any]) -> Record:
         """The inverse; the kernels of the candidates are not in it, their schedules are."""
-        made = {
+        parsed = {
             "problem": Problem.from_json(data["problem"]),
             "candidates": tuple(map(Candidate.from_json, data["candidates"])),
             "rounds": tuple(map(tuple, data["rounds"])),
         }
-        return Record(**{**data, **made})
+        return Record(**{**data, **parsed})
 
     def __str__(self) -> str:
         best, where = self.best, f"{self.method} of @{self.problem.kernel.name}"

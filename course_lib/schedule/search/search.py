@@ -230,14 +230,14 @@ class Search:
     def _measured_best(self, order: Sequence[int]) -> list[int]:
         """Measure those that nobody has measured, as far as the budget allows. Then all that were
         measured, the fastest first."""
-        made = self.candidates
-        new = [n for n in order if made[n].measured is None and not made[n].dropped]
+        candidates = self.candidates
+        new = [n for n in order if candidates[n].measured is None and not candidates[n].dropped]
         while new:
             self._spend("measured", self.measured, self.budget.measured)
             batch = min(BATCH, self.budget.measured - self.measured, self._in_time())
             self._time(new[:batch])
             new = new[batch:]
-        return sorted((n for n in order if made[n].measured is not None), key=self._rank)
+        return sorted((n for n in order if candidates[n].measured is not None), key=self._rank)
 
     def _in_time(self) -> int:
         """How many can be measured until the seconds are over, as long as they took until now; at

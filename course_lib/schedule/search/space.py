@@ -45,7 +45,7 @@ def count(problem: Problem, depth: int) -> int:
         if len(decided) == depth:
             return 1
         next_ones = children(problem, kernel, decided)
-        return 1 + sum(below(after, (*decided, made)) for made, after in next_ones)
+        return 1 + sum(below(after, (*decided, decision)) for decision, after in next_ones)
 
     return below(problem.kernel, ())
 

@@ -99,8 +99,8 @@ class Tuned:
         data: dict[str, Any] = {"format": FORMAT, "machine": asdict(self.machine)}
         data["versions"] = dict(self.versions)
         for name, kind in KINDS.items():
-            found: Mapping[str, Choice[Any]] = getattr(self, name)
-            data[name] = {key: kind.to_json(one) for key, one in sorted(found.items())}
+            choices: Mapping[str, Choice[Any]] = getattr(self, name)
+            data[name] = {key: kind.to_json(choice) for key, choice in sorted(choices.items())}
         return json.dumps(data, indent=1) + "\n"
 
     def save(self, path: str | Path) -> None:
@@ -110,9 +110,9 @@ class Tuned:
     def keep(self) -> None:
         """Leave every schedule where `Kept` finds it."""
         for name, kind in KINDS.items():
-            found: Mapping[str, Choice[Any]] = getattr(self, name)
-            for key, one in found.items():
-                text = json.dumps(kind.to_json(one)).encode()
+            choices: Mapping[str, Choice[Any]] = getattr(self, name)
+            for key, choice in choices.items():
+                text = json.dumps(kind.to_json(choice)).encode()
                 put("tuned", _kept_key(kind, key, self.machine), (text, b""))
 
 
@@ -132,15 +132,15 @@ class Kept:
         return self._read(key_of_graph(graph), CONVOLUTIONS)
 
     def _read(self, key: str, kind: Kind[Value]) -> Value | None:
-        found = look_up("tuned", _kept_key(kind, key, self.machine))
+        kept = look_up("tuned", _kept_key(kind, key, self.machine))
         try:
-            return _value(kind.from_json(json.loads(found[0]))) if found else None
+            return _value(kind.from_json(json.loads(kept[0]))) if kept else None
         except (ValueError, KeyError, TypeError):  # written by another version
             return None
 
 
-def _value(found: Choice[Value] | None) -> Value | None:
-    return found.value if found else None
+def _value(choice: Choice[Value] | None) -> Value | None:
+    return choice.value if choice else None
 
 
 def key_of(kernel: Kernel, constants: frozenset[str]) -> str:
@@ -157,12 +157,12 @@ def parse_tuned(text: str) -> Tuned:
             raise ValueError(f"it holds a {type(data).__name__}, not an object with a format")
         if data["format"] != FORMAT:
             raise ValueError(f"its format is {data['format']!r}, not {FORMAT!r}")
-        found = {
-            name: {key: _parsed(f"{name} {key[:12]}", kind, one)
-                   for key, one in data.get(name, {}).items()}
+        choices = {
+            name: {key: _parsed(f"{name} {key[:12]}", kind, entry)
+                   for key, entry in data.get(name, {}).items()}
             for name, kind in KINDS.items()
         }  # fmt: skip
-        return Tuned(Machine(**data["machine"]), dict(data["versions"]), **found)
+        return Tuned(Machine(**data["machine"]), dict(data["versions"]), **choices)
     except KeyError as error:
         raise ValueError(f"no tuned schedules: {error.args[0]!r} is missing") from error
     except RecursionError:

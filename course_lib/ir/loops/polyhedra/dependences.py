@@ -155,24 +155,24 @@ class Dependence:
     @property
     def distance(self) -> tuple[int | None, ...]:
         """How many iterations later, in each loop around both; None where that varies."""
-        found = dict.fromkeys(self.pair.vars)
+        distances = dict.fromkeys(self.pair.vars)
         for var, step in self.steps.items():
             apart = V(var + LATER) - V(var) - step
             varies = any(map(self._may, (apart - 1, apart * -1 - 1)))
-            found[var] = None if varies else step
-        return tuple(found.values())
+            distances[var] = None if varies else step
+        return tuple(distances.values())
 
     @property
     def direction(self) -> tuple[str, ...]:
         """For each loop around both: < if the later end has the later iteration, = if the same one,
         > if an earlier one; <=, >= and != for two of them, * for all."""
-        found = []
+        directions = []
         for var in self.pair.vars:
             apart = V(var + LATER) - V(var)
             signs = {"<": apart - 1, "=": apart, ">": apart * -1 - 1}
             may = "".join(s for s, sign in signs.items() if self._may(sign, exactly=s == "="))
-            found.append(SIGNS.get(may, may))
-        return tuple(found)
+            directions.append(SIGNS.get(may, may))
+        return tuple(directions)
 
     def _may(self, affine: Affine, exactly: bool = False) -> bool:
         """Are there two such iterations for which the affine is at least 0 (or exactly 0)?"""
@@ -188,7 +188,7 @@ def dependences(body: Sequence[Stmt], outside: Sequence[Loop] = ()) -> list[Depe
 
     outside  loops around the statements; nothing is said of different iterations of these
     """
-    return [found for pair in pairs([*statements_of(body)], outside) for found in ordered(pair)]
+    return [d for pair in pairs([*statements_of(body)], outside) for d in ordered(pair)]
 
 
 def ordered(pair: Pair, carrier: str | None = None) -> Iterator[Dependence]:

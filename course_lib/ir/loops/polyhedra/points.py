@@ -60,12 +60,12 @@ def find_point(
     column = {name: k for k, name in enumerate(names)}
     equations = tuple([_row(affine, column) for affine in zero])
     rows = tuple([_row(affine, column) for affine in positive])
-    values = _found(len(names), equations, rows)
+    values = _solution(len(names), equations, rows)
     return None if values is None else dict(zip(names, values, strict=False))
 
 
 @lru_cache(maxsize=4096)  # most questions of a search have been asked before, under other names
-def _found(
+def _solution(
     count: int, zero: tuple[tuple[int, ...], ...], positive: tuple[tuple[int, ...], ...]
 ) -> tuple[int, ...] | None:
     """Values of so many variables."""
@@ -167,19 +167,19 @@ def _cost(rows: Sequence[Sequence[int]], k: int) -> tuple[bool, int]:
 def _tidied(rows: Iterable[tuple[Sequence[int], int]]) -> Known | None:
     """The rows in lowest terms, the constant rounded down, and of those that differ in it only the
     strongest. None if one of them says that a negative number is at least 0."""
-    found: dict[tuple[int, ...], tuple[int, int, int]] = {}
+    strongest: dict[tuple[int, ...], tuple[int, int, int]] = {}
     for row, origin in rows:
         divisor = math.gcd(*row[:-1])
         if divisor:
             terms = tuple([c // divisor for c in row[:-1]])
             new = row[-1] // divisor, origin.bit_count(), origin
-            if terms not in found or new < found[terms]:
-                found[terms] = new
-            if len(found) > ROWS:
+            if terms not in strongest or new < strongest[terms]:
+                strongest[terms] = new
+            if len(strongest) > ROWS:
                 raise TooHard
         elif row[-1] < 0:
             return None
-    return {(*terms, constant): origin for terms, (constant, _, origin) in found.items()}
+    return {(*terms, constant): origin for terms, (constant, _, origin) in strongest.items()}
 
 
 def _search(

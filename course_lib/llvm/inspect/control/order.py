@@ -137,13 +137,13 @@ def _reaching(ends: Sequence[int], edges: Sequence[Edge], stop: int = -1) -> set
     into: dict[int, list[int]] = {}
     for u, v in edges:
         into.setdefault(v, []).append(u)
-    found, todo = set(ends), list(ends)
+    reached, todo = set(ends), list(ends)
     while todo:
         block = todo.pop()
-        new = [] if block == stop else [u for u in into.get(block, []) if u not in found]
-        found.update(new)
+        new = [] if block == stop else [u for u in into.get(block, []) if u not in reached]
+        reached.update(new)
         todo += new
-    return found
+    return reached
 
 
 def _natural_loops(back: Sequence[Edge], edges: Sequence[Edge]) -> tuple[NaturalLoop, ...]:

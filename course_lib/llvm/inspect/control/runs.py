@@ -42,9 +42,9 @@ def runs(function: Function, given: Mapping[str, int] | None = None) -> Runs:
     counted = {loop.header: trips(loop, function, order, numbers) for loop in order.loops}
     flow = _Flow(order, numbers, counted)
     flow.settle()
-    found = tuple(flow.runs.get(b, 0) for b in range(len(function.blocks)))
-    why = tuple("" if n is not None else _why(b, order, counted) for b, n in enumerate(found))
-    return Runs(found, why, counted)
+    per_block = tuple(flow.runs.get(b, 0) for b in range(len(function.blocks)))
+    why = tuple("" if n is not None else _why(b, order, counted) for b, n in enumerate(per_block))
+    return Runs(per_block, why, counted)
 
 
 def _why(block: int, order: Order, counted: Mapping[int, Trips]) -> str:
@@ -76,8 +76,8 @@ class _Flow:
         before = -1
         while len(self.counts) > before:
             before = len(self.counts)
-            found = balanced(self.order.edges, self.counts)
-            self.counts |= {key: n for key, n in found.items() if 0 <= n <= MOST}
+            solved = balanced(self.order.edges, self.counts)
+            self.counts |= {key: n for key, n in solved.items() if 0 <= n <= MOST}
             for header in self.counted:
                 self.turns(header)
             for one, other in self.twins:
